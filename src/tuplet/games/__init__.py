@@ -1,0 +1,1 @@
+"""The games: rules as kernels, and the positions people hold."""

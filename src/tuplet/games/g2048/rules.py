@@ -1,0 +1,266 @@
+"""The rules of 2048 on boards from 2x2 to 4x4, as kernels.
+
+A board is sixteen exponents (0 empty, 1 a 2, 2 a 4, ...) of four bits, row by row from the top
+left; cell c stands at bits 4c to 4c+3. A smaller board uses the first rows and columns:
+
+    cells of 4x4     0  1  2  3        cells of 2x3     0  1  2  .
+                     4  5  6  7                         4  5  6  .
+                     8  9  a  b                         .  .  .  .
+                     c  d  e  f                         .  .  .  .
+
+Four bits end at 32768. The two tiles beyond, 65536 and 131072, carry a fifth bit in a second
+word, `high` (bit 4c for cell c): exponent = nibble + 16 * high. A game is played on the first
+word alone, with rows slid by table, until a slide makes a 65536; `slides` says so, and from
+then on `wide_slides` plays it cell by cell.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.kernel import draw, kernel, pdep, pext, popcount
+
+Array = np.ndarray[Any, Any]
+
+UP, RIGHT, DOWN, LEFT = range(4)
+LARGEST = 17  # the exponent of 131072
+LONGEST_GAME = 1 << 17  # moves: each spawn adds at least 2 to a sum that stays under 2^18
+
+WIDE = np.uint64(5)  # the count `slides` returns when a 65536 appears
+
+_NIBBLE = np.uint64(0xF)
+_LINE = np.uint64(0xFFFF)
+_SECOND_LINE = np.uint64(0xFFFF0000)
+_LOWEST = np.uint64(0x1111111111111111)
+_ROW = np.uint64(0x000000000000FFFF)
+_COLUMN = np.uint64(0x000F000F000F000F)
+_OVERFLOW = np.uint64(1 << 30)  # more than any four rows' reward
+
+
+class Rules(NamedTuple):
+    """A board's size and the share of 4-tiles, with the tables that make slides fast.
+
+    A table has an entry for each line of four exponents: the line slid towards its first cell
+    (bits 0-15), slid towards its last (16-31), and the reward of either (from bit 32).
+    """
+
+    across: Array  # uint64[65536]: rows
+    down: Array  # uint64[65536]: columns
+    rows: int
+    columns: int
+    cells: np.uint64  # the lowest bit of each cell on the board
+    fours: np.uint64  # chance of a 4, in units of 2^-32
+
+
+@cache
+def rules_for(rows: int = 4, columns: int = 4, spawn4: float = 0.1) -> Rules:
+    """The rules for a board of this size where a share `spawn4` of new tiles are fours."""
+    if not (2 <= rows <= 4 and 2 <= columns <= 4):
+        raise ValueError(f"a board has 2 to 4 rows and columns, not {rows}x{columns}")
+    if not 0 <= spawn4 <= 1:
+        raise ValueError(f"the share of 4-tiles is between 0 and 1, not {spawn4}")
+    cells = sum(1 << 4 * (4 * r + c) for r in range(rows) for c in range(columns))
+    fours = np.uint64(round(spawn4 * 2**32))
+    return Rules(_table(columns), _table(rows), rows, columns, np.uint64(cells), fours)
+
+
+@cache
+def _table(length: int) -> Array:
+    return _fill_table(np.zeros(1 << 16, np.uint64), length)
+
+
+@kernel
+def slide_line(line: np.uint64, length: int, backwards: bool) -> tuple[np.uint64, np.uint64]:
+    """One line slid towards its first cell (its last if `backwards`), and the reward.
+
+    `line` has an exponent in each of its first `length` bytes; the result too.
+    """
+    out, reward, held, at = np.uint64(0), np.uint64(0), np.uint64(0), -1
+    for i in range(length):
+        cell = length - 1 - i if backwards else i
+        exponent = (line >> np.uint64(8 * cell)) & np.uint64(0xFF)
+        if exponent == np.uint64(0):
+            continue
+        merges = exponent == held
+        if merges:
+            exponent += np.uint64(1)
+            reward += np.uint64(1) << exponent
+            held = np.uint64(0)
+        else:
+            at += 1
+            held = exponent
+        to = np.uint64(8 * (length - 1 - at if backwards else at))
+        out = (out & ~(np.uint64(0xFF) << to)) | (exponent << to)
+    return out, reward
+
+
+@kernel
+def _fill_table(table: Array, length: int) -> Array:
+    for row in range(1 << (4 * length)):
+        line = pdep(np.uint64(row), np.uint64(0x0F0F0F0F))
+        first, reward = slide_line(line, length, False)
+        last, _ = slide_line(line, length, True)
+        if (first | last) & np.uint64(0x10101010) != np.uint64(0):
+            reward = _OVERFLOW
+        first, last = pext(first, np.uint64(0x0F0F0F0F)), pext(last, np.uint64(0x0F0F0F0F))
+        table[row] = first | (last << np.uint64(16)) | (reward << np.uint64(32))
+    return table
+
+
+@kernel
+def transpose(board: np.uint64) -> np.uint64:
+    """Rows become columns."""
+    a = (
+        (board & np.uint64(0xF0F00F0FF0F00F0F))
+        | ((board & np.uint64(0x0000F0F00000F0F0)) << np.uint64(12))
+        | ((board & np.uint64(0x0F0F00000F0F0000)) >> np.uint64(12))
+    )
+    return (
+        (a & np.uint64(0xFF00FF0000FF00FF))
+        | ((a & np.uint64(0x00FF00FF00000000)) >> np.uint64(24))
+        | ((a & np.uint64(0x00000000FF00FF00)) << np.uint64(24))
+    )
+
+
+@kernel
+def slides(rules: Rules, board: np.uint64, after: Array, rewards: Array) -> np.uint64:
+    """The after-states that differ from `board`, in the order up, right, down, left.
+
+    Fills `after` and `rewards` (uint64[4]) without gaps and returns how many there are, or
+    WIDE if a slide makes a 65536 (then the arrays mean nothing).
+    """
+    turned = transpose(board)
+    table = rules.down
+    d0, d1 = table[turned & _LINE], table[(turned >> np.uint64(16)) & _LINE]
+    d2, d3 = table[(turned >> np.uint64(32)) & _LINE], table[turned >> np.uint64(48)]
+    table = rules.across
+    a0, a1 = table[board & _LINE], table[(board >> np.uint64(16)) & _LINE]
+    a2, a3 = table[(board >> np.uint64(32)) & _LINE], table[board >> np.uint64(48)]
+    thirty_two = np.uint64(32)
+    down = (d0 >> thirty_two) + (d1 >> thirty_two) + (d2 >> thirty_two) + (d3 >> thirty_two)
+    across = (a0 >> thirty_two) + (a1 >> thirty_two) + (a2 >> thirty_two) + (a3 >> thirty_two)
+    if (down | across) >= _OVERFLOW:
+        return WIDE
+
+    # Every slide is written; a slide that changes nothing is written over by the next.
+    n = np.uint64(0)
+    slid = transpose(_first(d0, d1, d2, d3))
+    after[n] = slid
+    rewards[n] = down
+    n += np.uint64(slid != board)
+    slid = _last(a0, a1, a2, a3)
+    after[n] = slid
+    rewards[n] = across
+    n += np.uint64(slid != board)
+    slid = transpose(_last(d0, d1, d2, d3))
+    after[n] = slid
+    rewards[n] = down
+    n += np.uint64(slid != board)
+    slid = _first(a0, a1, a2, a3)
+    after[n] = slid
+    rewards[n] = across
+    return n + np.uint64(slid != board)
+
+
+@kernel
+def _first(e0: np.uint64, e1: np.uint64, e2: np.uint64, e3: np.uint64) -> np.uint64:
+    """The board of four table entries' lines slid towards their first cells."""
+    return (
+        (e0 & _LINE)
+        | ((e1 & _LINE) << np.uint64(16))
+        | ((e2 & _LINE) << np.uint64(32))
+        | (e3 << np.uint64(48))
+    )
+
+
+@kernel
+def _last(e0: np.uint64, e1: np.uint64, e2: np.uint64, e3: np.uint64) -> np.uint64:
+    """The same, towards their last cells."""
+    return (
+        ((e0 >> np.uint64(16)) & _LINE)
+        | (e1 & _SECOND_LINE)
+        | ((e2 & _SECOND_LINE) << np.uint64(16))
+        | ((e3 & _SECOND_LINE) << np.uint64(32))
+    )
+
+
+@kernel
+def slide(
+    rules: Rules, board: np.uint64, high: np.uint64, move: int
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """The after-state (board, high) of one move and its reward, exact for every tile."""
+    across = move in (LEFT, RIGHT)
+    backwards = move in (RIGHT, DOWN)
+    length = rules.columns if across else rules.rows
+    out, out_high, reward = np.uint64(0), np.uint64(0), np.uint64(0)
+    for i in range(4):
+        mask = _ROW << np.uint64(16 * i) if across else _COLUMN << np.uint64(4 * i)
+        line = pdep(pext(board, mask), np.uint64(0x0F0F0F0F))
+        line |= pdep(pext(high, mask & _LOWEST), np.uint64(0x10101010))
+        line, gained = slide_line(line, length, backwards)
+        out |= pdep(pext(line, np.uint64(0x0F0F0F0F)), mask)
+        out_high |= pdep(pext(line, np.uint64(0x10101010)), mask & _LOWEST)
+        reward += gained
+    return out, out_high, reward
+
+
+@kernel
+def wide_slides(
+    rules: Rules, board: np.uint64, high: np.uint64, after: Array, after_high: Array, rewards: Array
+) -> np.uint64:
+    """`slides` for boards with tiles beyond 32768, or about to have one."""
+    n = np.uint64(0)
+    for move in range(4):
+        slid, slid_high, reward = slide(rules, board, high, move)
+        if slid != board or slid_high != high:
+            after[n], after_high[n], rewards[n] = slid, slid_high, reward
+            n += np.uint64(1)
+    return n
+
+
+@kernel
+def empty_cells(rules: Rules, board: np.uint64, high: np.uint64) -> np.uint64:
+    """The lowest bit of each empty cell."""
+    taken = board | high
+    taken |= taken >> np.uint64(1)
+    taken |= taken >> np.uint64(2)
+    return ~taken & rules.cells
+
+
+@kernel
+def spawn(rules: Rules, board: np.uint64, high: np.uint64, bits: np.uint64) -> np.uint64:
+    """The board with a new tile, chosen by 64 random bits, on one of its empty cells."""
+    empty = empty_cells(rules, board, high)
+    nth = ((bits >> np.uint64(32)) * popcount(empty)) >> np.uint64(32)
+    cell = pdep(np.uint64(1) << nth, empty)
+    return board | (cell << np.uint64((bits & np.uint64(0xFFFFFFFF)) < rules.fours))
+
+
+@kernel
+def opening(rules: Rules, state: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """The random stream's next state, and a board with the first two tiles."""
+    zero = np.uint64(0)
+    state, bits = draw(state)
+    board = spawn(rules, zero, zero, bits)
+    state, bits = draw(state)
+    return state, spawn(rules, board, zero, bits)
+
+
+@kernel
+def view(board: np.uint64, high: np.uint64) -> np.uint64:
+    """The board with tiles beyond 32768 seen as 32768: what a network looks at."""
+    return board | (high * _NIBBLE)
+
+
+@kernel
+def largest(board: np.uint64, high: np.uint64) -> np.uint64:
+    """The largest exponent on the board."""
+    best = np.uint64(0)
+    for c in range(16):
+        exponent = (board >> np.uint64(4 * c)) & _NIBBLE
+        exponent |= ((high >> np.uint64(4 * c)) & np.uint64(1)) << np.uint64(4)
+        best = max(best, exponent)
+    return best

@@ -1,0 +1,24 @@
+"""How Python becomes machine code: the one compile decorator, random streams, bit tricks.
+
+Everything here also runs uncompiled (`NUMBA_DISABLE_JIT=1`): each trick that needs the
+processor's help has a plain-Python twin of the same name, and tests compare the two.
+"""
+
+from tuplet.kernel.bits import pdep, pext, popcount, prefetch
+from tuplet.kernel.compile import cache_folder, kernel
+from tuplet.kernel.random import draw, mix, stream
+from tuplet.kernel.shuffle import index_of, indices
+
+__all__ = [
+    "cache_folder",
+    "draw",
+    "index_of",
+    "indices",
+    "kernel",
+    "mix",
+    "pdep",
+    "pext",
+    "popcount",
+    "prefetch",
+    "stream",
+]

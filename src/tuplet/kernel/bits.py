@@ -1,0 +1,153 @@
+"""Bit tricks and prefetch: one machine instruction each where the processor has it.
+
+The plain functions are the twins that run uncompiled and say what the instruction does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+Array = np.ndarray[Any, Any]
+
+
+def cpu_has(feature: str) -> bool:
+    """Whether code may be compiled for a processor feature ("bmi2", "avx2", ...)."""
+    if config.CPU_NAME not in (None, "host") or config.CPU_FEATURES is not None:
+        return f"+{feature}" in (config.CPU_FEATURES or "").split(",")
+    return bool(binding.get_host_cpu_features().get(feature, False))
+
+
+def pext(bits: np.uint64, mask: np.uint64) -> np.uint64:
+    """The bits of `bits` under `mask`, side by side from the lowest."""
+    return np.uint64(_pext(int(bits), int(mask)))
+
+
+def pdep(bits: np.uint64, mask: np.uint64) -> np.uint64:
+    """The lowest bits of `bits`, spread to where `mask` has ones: undoes `pext`."""
+    return np.uint64(_pdep(int(bits), int(mask)))
+
+
+def popcount(bits: np.uint64) -> np.uint64:
+    """How many bits are one."""
+    return np.uint64(int(bits).bit_count())
+
+
+def prefetch(array: Array, index: np.uint64) -> None:
+    """Ask for `array[index]` to be brought near, without waiting for it."""
+
+
+def _pext(bits: int, mask: int) -> int:
+    out = at = 0
+    while mask:
+        lowest = mask & -mask
+        if bits & lowest:
+            out |= 1 << at
+        at += 1
+        mask ^= lowest
+    return out
+
+
+def _pdep(bits: int, mask: int) -> int:
+    out = 0
+    while mask:
+        lowest = mask & -mask
+        if bits & 1:
+            out |= lowest
+        bits >>= 1
+        mask ^= lowest
+    return out
+
+
+def _instruction(name: str) -> Any:
+    """The x86 instruction `name` as a function of two uint64 in compiled code."""
+
+    @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
+    def call(typing_context: Any, bits: Any, mask: Any) -> Any:  # noqa: ARG001
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+            word = ir.IntType(64)
+            kind = ir.FunctionType(word, [word, word])
+            return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+
+        return types.uint64(types.uint64, types.uint64), generate
+
+    return call
+
+
+_pext_instruction = _instruction("llvm.x86.bmi.pext.64")
+_pdep_instruction = _instruction("llvm.x86.bmi.pdep.64")
+
+
+@overload(pext, strict=False)  # type: ignore[untyped-decorator]
+def _compile_pext(bits: Any, mask: Any) -> Callable[..., Any]:  # noqa: ARG001
+    if cpu_has("bmi2"):
+        return lambda bits, mask: _pext_instruction(bits, mask)
+
+    def one_by_one(bits: Any, mask: Any) -> Any:
+        out, place = np.uint64(0), np.uint64(1)
+        while mask != np.uint64(0):
+            lowest = mask & (~mask + np.uint64(1))
+            if bits & lowest != np.uint64(0):
+                out |= place
+            place <<= np.uint64(1)
+            mask ^= lowest
+        return out
+
+    return one_by_one
+
+
+@overload(pdep, strict=False)  # type: ignore[untyped-decorator]
+def _compile_pdep(bits: Any, mask: Any) -> Callable[..., Any]:  # noqa: ARG001
+    if cpu_has("bmi2"):
+        return lambda bits, mask: _pdep_instruction(bits, mask)
+
+    def one_by_one(bits: Any, mask: Any) -> Any:
+        out = np.uint64(0)
+        while mask != np.uint64(0):
+            lowest = mask & (~mask + np.uint64(1))
+            if bits & np.uint64(1) != np.uint64(0):
+                out |= lowest
+            bits >>= np.uint64(1)
+            mask ^= lowest
+        return out
+
+    return one_by_one
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _population(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@overload(popcount, strict=False)  # type: ignore[untyped-decorator]
+def _compile_popcount(bits: Any) -> Callable[..., Any]:  # noqa: ARG001
+    return lambda bits: _population(bits)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _touch(typing_context: Any, array: Any, index: Any) -> Any:  # noqa: ARG001
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        address = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
+        touch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        read, keep, data_cache = flag(0), flag(3), flag(1)
+        builder.call(touch, [address, read, keep, data_cache])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), generate
+
+
+@overload(prefetch, strict=False)  # type: ignore[untyped-decorator]
+def _compile_prefetch(array: Any, index: Any) -> Callable[..., Any]:  # noqa: ARG001
+    return lambda array, index: _touch(array, index)

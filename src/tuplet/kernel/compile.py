@@ -1,0 +1,104 @@
+"""`@kernel`: the only place where tuplet calls Numba's compiler.
+
+Compiled code is kept in the user's cache folder, under a name that hashes the Numba version
+and every source file that can hold a kernel. Numba's own cache looks only at the file a
+function stands in, and would go on serving old code after a helper in another file changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import caching
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PACKAGE = Path(__file__).resolve().parent.parent
+ROOMS_WITHOUT_KERNELS = {"cli", "formats", "web"}
+
+
+def kernel(function: F) -> F:
+    """Compile `function` when first called, without the GIL, and cache the machine code.
+
+    Division follows IEEE rules (no ZeroDivisionError); sums are never reordered, so that the
+    same seed gives the same bytes.
+    """
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    if compiled is not function and cache_folder() is not None:
+        compiled._cache = _Cache(function)
+    return compiled  # type: ignore[no-any-return]  # Numba has no types
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Where compiled kernels are kept, or None where nothing can be written."""
+    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    try:
+        if base:
+            root = Path(base)
+        elif sys.platform == "darwin":
+            root = Path.home() / "Library" / "Caches"
+        elif sys.platform == "win32":
+            root = Path(os.environ.get("LOCALAPPDATA") or Path.home())
+        else:
+            root = Path.home() / ".cache"
+        folder = root / "tuplet" / f"kernels-{_sources_hash()}"
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except (OSError, RuntimeError):  # unwritable, full, or no home folder
+        return None
+    return folder
+
+
+def _sources_hash() -> str:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE)
+        if name.parts[0] not in ROOMS_WITHOUT_KERNELS:
+            digest.update(name.as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class _Locator(caching._CacheLocator):  # type: ignore[misc]  # Numba has no types
+    """Tells Numba's cache the folder above, and that its name already names the sources."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._module = function.__module__
+        self._line = function.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return "named by the folder"
+
+    def get_disambiguator(self) -> str:
+        return f"{self._module}.{self._line}"
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _Locator:  # noqa: ARG003
+        return cls(py_func)
+
+
+class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Locator,)
+
+
+class _Cache(caching.FunctionCache):  # type: ignore[misc]
+    _impl_class = _CacheImpl
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the compiled code; a full disk costs the next start some seconds, no more."""
+        try:
+            super().save_overload(sig, data)
+        except OSError:
+            self.disable()

@@ -1,0 +1,196 @@
+"""`Network`: an n-tuple network that people hold, ask, teach, save and load."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tuplet.games.g2048.board import MOVES, Board, Move
+from tuplet.games.g2048.rules import rules_for, view
+from tuplet.values import tables as kernels
+from tuplet.values.patterns import NETWORKS, Tuple, parse, placements, spell
+
+Array = np.ndarray[Any, Any]
+Target = Literal["afterstate", "state"]
+
+
+class Contribution(NamedTuple):
+    """What one tuple, in its eight placements, adds to a board's value."""
+
+    tuple: str
+    value: float
+    placements: list[tuple[str, float]]  # the cells of each placement, and the weight found
+
+
+class MoveValue(NamedTuple):
+    """A move as a player sees it. `value` is reward + V, None where the move is illegal."""
+
+    move: Move
+    legal: bool
+    reward: int
+    value: float | None
+
+
+class Network:
+    """V(board) as a sum of table look-ups: each tuple's table, in eight symmetric placements.
+
+    `tuples` is a name ("4x6"), text ("0123 4567 ..."), or lists of cells. All weights start at
+    `initial / m`, so that every board is worth `initial`. `target`, `gamma` and `spawn4` say
+    what the values mean, and so how a move is chosen; training sets them.
+    """
+
+    def __init__(
+        self,
+        tuples: str | Iterable[str | Sequence[int]] = "4x6",
+        *,
+        initial: float = 0.0,
+        target: Target = "afterstate",
+        gamma: float = 1.0,
+        spawn4: float = 0.1,
+    ) -> None:
+        if not np.isfinite(initial):
+            raise ValueError(f"the initial value must be a finite number, not {initial}")
+        if target not in ("afterstate", "state"):
+            raise ValueError(f"the target is 'afterstate' or 'state', not {target!r}")
+        if not 0 <= gamma <= 1:
+            raise ValueError(f"the discount gamma is between 0 and 1, not {gamma}")
+        self.tuples: list[Tuple] = parse(tuples)
+        self.target: Target = target
+        self.gamma = gamma
+        self.spawn4 = spawn4
+        self.initial = float(initial)
+        self.weights = _allocate(self, sum(self.sizes), self.initial_weight)
+        self.tables = kernels.make_tables(self.tuples, self.weights)
+
+    @property
+    def name(self) -> str:
+        """The network's name, or its tuples where it has none."""
+        spelled = " ".join(spell(t) for t in self.tuples)
+        return next((name for name, tuples in NETWORKS.items() if tuples == spelled), spelled)
+
+    @property
+    def m(self) -> int:
+        """How many weights make up a value: eight for each tuple."""
+        return 8 * len(self.tuples)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many weights each tuple's table has."""
+        return [16 ** len(t) for t in self.tuples]
+
+    @property
+    def initial_weight(self) -> np.float32:
+        """What every weight was before any learning."""
+        return np.float32(self.initial / self.m)
+
+    @property
+    def trained(self) -> bool:
+        """Whether any weight has left its initial value."""
+        step = 1 << 22
+        parts = (self.weights[i : i + step] for i in range(0, len(self.weights), step))
+        return any(bool((part != self.initial_weight).any()) for part in parts)
+
+    def table(self, number: int) -> Array:
+        """The part of `weights` that is one tuple's table, in storage order."""
+        start = sum(self.sizes[:number])
+        return self.weights[start : start + self.sizes[number]]
+
+    def value(self, board: object) -> float:
+        """V(board)."""
+        return float(kernels.value(self.tables, self._view(board)))
+
+    def update(self, board: object, target: float, alpha: float = 0.1) -> float:
+        """Move V(board) by alpha * (target - V): each of the m weights by an m-th of that.
+
+        Returns the error, target - V. (A board that is its own mirror image finds some weights
+        more than once; such a weight takes its share each time, and V moves further.)
+        """
+        found = np.empty(self.m, np.uint64)
+        start = np.uint64(0)
+        kernels.look_up(self.tables, self._view(board), found, start)
+        error = target - float(kernels.total(self.tables, found, start))
+        kernels.add(self.tables, found, start, np.float32(alpha * error / self.m))
+        return error
+
+    def explain(self, board: object) -> list[Contribution]:
+        """Which tuple contributes what to V(board)."""
+        found = np.empty(self.m, np.uint64)
+        kernels.look_up(self.tables, self._view(board), found, np.uint64(0))
+        weights = self.weights[found].tolist()
+        parts = []
+        for t, cells in enumerate(self.tuples):
+            own = weights[8 * t : 8 * t + 8]
+            where = [spell(p) for p in placements(cells)]
+            parts.append(
+                Contribution(spell(cells), sum(own), list(zip(where, own, strict=True)))
+            )
+        return parts
+
+    def moves(self, board: object) -> list[MoveValue]:
+        """All four moves with reward and value, in the order up, right, down, left."""
+        low, high = self._board(board).words
+        rewards, values = np.zeros(4, np.uint64), np.zeros(4, np.float32)
+        kernels.move_values(
+            rules_for(4, 4, self.spawn4), self.tables, self.target == "state",
+            np.float32(self.gamma), low, high, rewards, values,
+        )  # fmt: skip
+        return [
+            MoveValue(move, not np.isnan(v), int(r) if not np.isnan(v) else 0,
+                      None if np.isnan(v) else float(v))
+            for move, r, v in zip(MOVES, rewards, values, strict=True)
+        ]  # fmt: skip
+
+    def best_move(self, board: object) -> Move | None:
+        """The legal move of the highest value (the first of equals), None if the game is over."""
+        best: MoveValue | None = None
+        for move in self.moves(board):
+            if move.value is not None and (best is None or move.value > (best.value or 0.0)):
+                best = move
+        return best.move if best else None
+
+    def save(self, path: str | Path) -> Path:
+        """Write a weight file (safetensors) that holds what was visited."""
+        from tuplet.formats.weights import save_network
+
+        return save_network(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Network:
+        """Read a weight file, or the weights of a run folder."""
+        from tuplet.formats.weights import load_network
+
+        return load_network(path)
+
+    def __repr__(self) -> str:
+        return f"Network({self.name!r}, target={self.target!r}, weights={len(self.weights):,})"
+
+    @staticmethod
+    def _board(board: object) -> Board:
+        board = board if isinstance(board, Board) else Board(board)  # type: ignore[arg-type]
+        if (board.rows, board.columns) != (4, 4):
+            raise ValueError(f"a network looks at 4x4 boards, not {board.rows}x{board.columns}")
+        return board
+
+    def _view(self, board: object) -> np.uint64:
+        return np.uint64(view(*self._board(board).words))
+
+
+def _allocate(net: Network, count: int, weight: np.float32) -> Array:
+    """Room for all weights; zeros cost no memory until touched.
+
+    Refused at once where the machine could never hold them, instead of being killed later.
+    """
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not on this system
+        memory = 1 << 62
+    if 4 * count > memory:
+        raise ValueError(
+            f"network {net.name} needs {4 * count / 1e9:.1f} GB for its weights and this machine "
+            f"has {memory / 1e9:.1f} GB: take shorter tuples"
+        )
+    return np.zeros(count, np.float32) if weight == 0 else np.full(count, weight, np.float32)
