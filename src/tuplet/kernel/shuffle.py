@@ -41,11 +41,11 @@ _FOLD2, _KEEP2 = np.uint64(FOLDS[1][0]), np.uint64(FOLDS[1][1])
 
 
 @kernel
-def index_of(nibbles: np.uint64, place: np.uint64) -> np.uint64:
+def index_of(nibbles: np.uint64, place: np.uint64, gap: np.uint64) -> np.uint64:
     """The table index of one placement on a board of sixteen 4-bit exponents.
 
-    For tuples of odd length the last cell's two high bits stand two places too high; see
-    `close_gap`.
+    In a tuple of odd length the last cell's two high bits, marked by `gap`, would stand two
+    places too high.
     """
     index = np.uint64(0)
     for i in range(8):
@@ -55,27 +55,20 @@ def index_of(nibbles: np.uint64, place: np.uint64) -> np.uint64:
             spread = (exponent & np.uint64(3)) | ((exponent & np.uint64(12)) << np.uint64(2))
             index |= spread << np.uint64(8 * (i // 2) + 2 * (i % 2))
     index ^= (index >> _FOLD1) & _KEEP1
-    return index ^ ((index >> _FOLD2) & _KEEP2)
-
-
-@kernel
-def close_gap(index: np.uint64, gap: np.uint64) -> np.uint64:
-    """Move the two bits under `gap` (none for tuples of even length) down by two."""
+    index ^= (index >> _FOLD2) & _KEEP2
     high = index & gap
     return index ^ high ^ (high >> np.uint64(2))
 
 
-def indices(
-    nibbles: np.uint64, places: Array, offsets: Array, out: Array, start: np.uint64
-) -> None:
-    """`out[start + j] = offsets[j] + index_of(nibbles, places[j])` for all j.
+def indices(nibbles: np.uint64, plan: Array, out: Array, start: np.uint64) -> None:
+    """The index of each look-up of a plan, written to `out[start:start + m]`.
 
-    All arrays are uint64; the number of places is a multiple of eight, and an offset is a
-    multiple of the size of its table.
+    `plan` is uint64[3, m], m a multiple of eight: the place of each look-up, its gap, and
+    where its table starts.
     """
-    for j in range(np.uint64(len(places))):
+    for j in range(np.uint64(plan.shape[1])):
         k = np.uint64(j)
-        out[start + k] = index_of(nibbles, places[k]) + offsets[k]
+        out[start + k] = index_of(nibbles, plan[0, k], plan[1, k]) + plan[2, k]
 
 
 def _vector_width() -> int:
@@ -91,9 +84,9 @@ _SHUFFLES = {32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
 def _shuffled(
     typing_context: Any,  # noqa: ARG001
-    low: Any, high: Any, places: Any, offsets: Any, k: Any, out: Any, start: Any,
+    low: Any, high: Any, plan: Any, m: Any, k: Any, out: Any, start: Any,
 ) -> Any:  # fmt: skip
-    """`indices` for as many placements, from number k on, as fit in a vector.
+    """`indices` for as many look-ups, from number k on, as fit in a vector.
 
     `low` and `high` are the board's first and last eight cells, a byte each, spread.
     """
@@ -104,39 +97,47 @@ def _shuffled(
     longs = ir.VectorType(long, lanes)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        def pointer(array: int, index: Any) -> Any:
-            data = context.make_array(signature.args[array])(context, builder, args[array]).data
+        low, high, plan, m, k, out, start = args
+
+        def pointer(array: Any, kind: Any, index: Any) -> Any:
+            data = context.make_array(kind)(context, builder, array).data
             return builder.bitcast(builder.gep(data, [index]), longs.as_pointer())
+
+        def plan_row(row: int) -> Any:
+            index = builder.add(k, builder.mul(m, long(row)))
+            return builder.load(pointer(plan, signature.args[2], index), align=8)
 
         def shuffle(vector: Any, mask: Any) -> Any:
             kind = ir.FunctionType(bytes_, [bytes_, bytes_])
             call = cgutils.get_or_insert_function(builder.module, kind, _SHUFFLES[width])
             return builder.call(call, [builder.bitcast(vector, bytes_), mask])
 
-        def fold(vector: Any, by: int, keep: int) -> Any:
-            shifted = builder.lshr(vector, ir.Constant(longs, [by] * lanes))
-            return builder.xor(vector, builder.and_(shifted, ir.Constant(longs, [keep] * lanes)))
+        def every(value: int) -> Any:
+            return ir.Constant(longs, [value] * lanes)
 
         board = ir.Constant(ir.VectorType(long, 2), [0, 0])
-        board = builder.insert_element(board, args[0], number(0))
-        board = builder.insert_element(board, args[1], number(1))
+        board = builder.insert_element(board, low, number(0))
+        board = builder.insert_element(board, high, number(1))
         both = ir.Constant(ir.VectorType(number, lanes), [i % 2 for i in range(lanes)])
         board = builder.shuffle_vector(board, board, both)
 
-        place = builder.bitcast(builder.load(pointer(2, args[4]), align=8), bytes_)
+        place = builder.bitcast(plan_row(0), bytes_)
         cells = builder.bitcast(shuffle(board, place), words)
         pairs = builder.or_(cells, builder.lshr(cells, ir.Constant(words, [6] * (width // 2))))
         even = [8 * (i % 2) + b if b < 8 else ABSENT for i in range(lanes)
                 for b in (0, 2, 4, 6, 8, 8, 8, 8)]  # fmt: skip
         index = builder.bitcast(shuffle(pairs, ir.Constant(bytes_, even)), longs)
         for by, keep in FOLDS:
-            index = fold(index, by, keep)
-        index = builder.add(index, builder.load(pointer(3, args[4]), align=8))
-        at = builder.add(args[4], args[6])
-        builder.store(index, pointer(5, at), align=8)
+            folded = builder.and_(builder.lshr(index, every(by)), every(keep))
+            index = builder.xor(index, folded)
+        top = builder.and_(index, plan_row(1))
+        index = builder.xor(index, builder.xor(top, builder.lshr(top, every(2))))
+        index = builder.add(index, plan_row(2))
+        builder.store(index, pointer(out, signature.args[5], builder.add(start, k)), align=8)
         return context.get_dummy_value()
 
-    return types.void(low, high, places, offsets, types.uint64, out, types.uint64), generate
+    word_ = types.uint64
+    return types.void(low, high, plan, word_, word_, out, word_), generate
 
 
 @kernel
@@ -152,16 +153,15 @@ def _spread(nibbles: np.uint64) -> np.uint64:
 
 
 @overload(indices, strict=False)  # type: ignore[untyped-decorator]
-def _compile_indices(
-    nibbles: Any, places: Any, offsets: Any, out: Any, start: Any  # noqa: ARG001
-) -> Callable[..., Any]:  # fmt: skip
+def _compile_indices(nibbles: Any, plan: Any, out: Any, start: Any) -> Callable[..., Any]:  # noqa: ARG001
     if not _vector_width():
         return indices
     at_once = np.uint64(_vector_width() // 8)
 
-    def vectors(nibbles: Any, places: Any, offsets: Any, out: Any, start: Any) -> None:
+    def vectors(nibbles: Any, plan: Any, out: Any, start: Any) -> None:
         low, high = _spread(nibbles), _spread(nibbles >> np.uint64(32))
-        for k in range(np.uint64(0), np.uint64(places.shape[0]), at_once):
-            _shuffled(low, high, places, offsets, np.uint64(k), out, start)
+        m = np.uint64(plan.shape[1])
+        for k in range(np.uint64(0), m, at_once):
+            _shuffled(low, high, plan, m, np.uint64(k), out, start)
 
     return vectors

@@ -109,18 +109,13 @@ class Network:
         Returns the error, target - V. (A board that is its own mirror image finds some weights
         more than once; such a weight takes its share each time, and V moves further.)
         """
-        found = np.empty(self.m, np.uint64)
-        start = np.uint64(0)
-        kernels.look_up(self.tables, self._view(board), found, start)
-        error = target - float(kernels.total(self.tables, found, start))
-        kernels.add(self.tables, found, start, np.float32(alpha * error / self.m))
-        return error
+        return float(
+            kernels.update(self.tables, self._view(board), np.float32(target), np.float32(alpha))
+        )
 
     def explain(self, board: object) -> list[Contribution]:
         """Which tuple contributes what to V(board)."""
-        found = np.empty(self.m, np.uint64)
-        kernels.look_up(self.tables, self._view(board), found, np.uint64(0))
-        weights = self.weights[found].tolist()
+        weights = self.weights[kernels.weights_of(self.tables, self._view(board))].tolist()
         parts = []
         for t, cells in enumerate(self.tuples):
             own = weights[8 * t : 8 * t + 8]

@@ -8,7 +8,7 @@ import numpy as np
 
 from tuplet.games.g2048.rules import Rules, empty_cells, slide, view
 from tuplet.kernel import index_of, indices, kernel, popcount, prefetch
-from tuplet.kernel.shuffle import ABSENT, close_gap
+from tuplet.kernel.shuffle import ABSENT
 from tuplet.values.patterns import Tuple, placements, storage_order
 
 Array = np.ndarray[Any, Any]
@@ -17,15 +17,13 @@ Array = np.ndarray[Any, Any]
 class Tables(NamedTuple):
     """All weights of a network, and where each of its m look-ups finds one.
 
-    A board's look-up j reads `weights[index_of(board, places[j]) + its table's start]`.
+    A board's look-up j reads `weights[index_of(board, plan[0, j], plan[1, j]) + plan[2, j]]`.
+    Kernels in the inner loop take the arrays they need, not this tuple: Numba counts
+    references each time an array is taken out of one.
     """
 
     weights: Array  # float32[sum of 16^length]: the tables one after another
-    places: Array  # uint64[m]: the cells of each look-up, a byte each, eight per tuple
-    offsets: Array  # uint64[m]: the start of each look-up's table, or 0 if `odd`
-    odd: bool  # some tuple has an odd length: its gap is to be closed, then `starts` added
-    gaps: Array  # uint64[m]
-    starts: Array  # uint64[m]
+    plan: Array  # uint64[3, m]: place, gap, and start of the table for each look-up
     # The look-ups that hold a cell c are number `holders[first[c]:first[c + 1]]`; a 2 (a 4)
     # put on the empty cell changes their index by exclusive-or with `twos` (`fours`).
     first: Array  # uint64[17]
@@ -34,75 +32,57 @@ class Tables(NamedTuple):
     fours: Array  # uint64[the same]
 
 
-def storage_place(cells: Tuple, order: list[int]) -> np.uint64:
-    """The bytes of a placement, in storage order."""
+def storage(cells: Tuple, order: list[int]) -> tuple[np.uint64, np.uint64]:
+    """The place and the gap of a tuple's cells, laid out in storage order."""
     row = [cells[p] for p in order] + [ABSENT] * (8 - len(order))
-    return np.uint64(sum(c << 8 * i for i, c in enumerate(row)))
-
-
-def storage_gap(length: int) -> np.uint64:
-    """The two bits that a tuple of odd length leaves too high, or none."""
-    return np.uint64(3 << (8 * (length // 2) + 4) if length % 2 else 0)
+    gap = 3 << (8 * (len(cells) // 2) + 4) if len(cells) % 2 else 0
+    return np.uint64(sum(c << 8 * i for i, c in enumerate(row))), np.uint64(gap)
 
 
 def make_tables(tuples: list[Tuple], weights: Array) -> Tables:
     """The look-ups of a network whose tables stand one after another in `weights`."""
-    places, starts, gaps, where = [], [], [], []
+    plan: list[list[int]] = [[], [], []]
+    where = []
     start = 0
     for cells in tuples:
         order = storage_order(cells)
         for placed in placements(cells):
-            places.append(storage_place(placed, order))
             where.append(placed)
-            starts.append(start)
-            gaps.append(storage_gap(len(cells)))
+            for row, entry in zip(plan, (*storage(placed, order), start), strict=True):
+                row.append(int(entry))
         start += 16 ** len(cells)
-    odd = any(gaps)
 
     first, holders, twos, fours = [0], [], [], []
     for cell in range(16):
         for j, placed in enumerate(where):
             if cell in placed:
+                place, gap = np.uint64(plan[0][j]), np.uint64(plan[1][j])
                 holders.append(j)
-                for exponent, change in ((1, twos), (2, fours)):
-                    index = index_of(np.uint64(exponent << 4 * cell), places[j])
-                    change.append(close_gap(np.uint64(index), gaps[j]))
+                twos.append(index_of(np.uint64(1 << 4 * cell), place, gap))
+                fours.append(index_of(np.uint64(2 << 4 * cell), place, gap))
         first.append(len(holders))
 
     def words(values: list[Any]) -> Array:
         return np.array(values, np.uint64)
 
-    offsets = words([0] * len(starts) if odd else starts)
     return Tables(
-        weights, words(places), offsets, odd, words(gaps), words(starts),
-        words(first), words(holders), words(twos), words(fours),
-    )  # fmt: skip
+        weights, words(plan), words(first), words(holders), words(twos), words(fours)
+    )
 
 
 @kernel
-def look_up(tables: Tables, board: np.uint64, out: Array, start: np.uint64) -> None:
-    """Write the indices of the board's m weights to `out[start:start + m]` (uint64)."""
-    indices(board, tables.places, tables.offsets, out, start)
-    if tables.odd:
-        for j in range(np.uint64(tables.places.shape[0])):
-            k = start + np.uint64(j)
-            out[k] = close_gap(out[k], tables.gaps[j]) + tables.starts[j]
-
-
-@kernel
-def fetch(tables: Tables, found: Array, start: np.uint64, count: np.uint64) -> None:
+def fetch(weights: Array, found: Array, start: np.uint64, count: np.uint64) -> None:
     """Prefetch the weights of `count` indices (a multiple of eight)."""
     for i in range(start, start + count, np.uint64(8)):
         for j in range(np.uint64(8)):
-            prefetch(tables.weights, found[i + j])
+            prefetch(weights, found[i + j])
 
 
 @kernel
-def total(tables: Tables, found: Array, start: np.uint64) -> np.float32:
-    """V: the sum of the m weights whose indices `look_up` wrote."""
-    weights = tables.weights
+def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.float32:
+    """V: the sum of the m weights whose indices stand in `found` from `start` on."""
     a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
-    for i in range(start, start + np.uint64(tables.places.shape[0]), np.uint64(8)):
+    for i in range(start, start + m, np.uint64(8)):
         a += weights[found[i]]
         b += weights[found[i + np.uint64(1)]]
         c += weights[found[i + np.uint64(2)]]
@@ -115,19 +95,40 @@ def total(tables: Tables, found: Array, start: np.uint64) -> np.float32:
 
 
 @kernel
-def add(tables: Tables, found: Array, start: np.uint64, amount: np.float32) -> None:
+def add(
+    weights: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
+) -> None:
     """Add `amount` to each of the m weights (k times to a weight that is looked up k times)."""
-    for i in range(start, start + np.uint64(tables.places.shape[0]), np.uint64(8)):
+    for i in range(start, start + m, np.uint64(8)):
         for j in range(np.uint64(8)):
-            tables.weights[found[i + j]] += amount
+            weights[found[i + j]] += amount
+
+
+@kernel
+def weights_of(tables: Tables, board: np.uint64) -> Array:
+    """Where the board's m weights stand."""
+    found = np.empty(tables.plan.shape[1], np.uint64)
+    indices(board, tables.plan, found, np.uint64(0))
+    return found
 
 
 @kernel
 def value(tables: Tables, board: np.uint64) -> np.float32:
     """V of one board."""
-    found = np.empty(tables.places.shape[0], np.uint64)
-    look_up(tables, board, found, np.uint64(0))
-    return total(tables, found, np.uint64(0))
+    m = np.uint64(tables.plan.shape[1])
+    return total(tables.weights, weights_of(tables, board), np.uint64(0), m)
+
+
+@kernel
+def update(
+    tables: Tables, board: np.uint64, target: np.float32, alpha: np.float32
+) -> np.float32:
+    """V += alpha (target - V), an m-th of it to each weight; returns target - V."""
+    start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
+    found = weights_of(tables, board)
+    error = target - total(tables.weights, found, start, m)
+    add(tables.weights, found, start, m, alpha / np.float32(m) * error)
+    return error
 
 
 @kernel
@@ -140,18 +141,19 @@ def expected_value(
     is summed once, and differences are added. `found` and `seen` are room for m indices and m
     weights.
     """
-    weights = tables.weights
-    m = np.uint64(tables.places.shape[0])
-    look_up(tables, view(board, high), found, np.uint64(0))
-    fetch(tables, found, np.uint64(0), m)
-    empty = empty_cells(rules, board, high)
+    weights, first, holders = tables.weights, tables.first, tables.holders
+    with_two, with_four = tables.twos, tables.fours
+    m = np.uint64(tables.plan.shape[1])
+    indices(view(board, high), tables.plan, found, np.uint64(0))
+    fetch(weights, found, np.uint64(0), m)
+    empty = empty_cells(rules.cells, board, high)
     for cell in range(np.uint64(16)):
         if (empty >> (cell * np.uint64(4))) & np.uint64(1) != np.uint64(0):
-            for h in range(tables.first[cell], tables.first[cell + np.uint64(1)]):
-                at = found[tables.holders[h]]
-                prefetch(weights, at ^ tables.twos[h])
-                prefetch(weights, at ^ tables.fours[h])
-    bare = np.float64(total(tables, found, np.uint64(0)))
+            for h in range(first[cell], first[cell + np.uint64(1)]):
+                at = found[holders[h]]
+                prefetch(weights, at ^ with_two[h])
+                prefetch(weights, at ^ with_four[h])
+    bare = np.float64(total(weights, found, np.uint64(0), m))
     for j in range(m):
         seen[j] = weights[found[j]]
 
@@ -159,10 +161,10 @@ def expected_value(
     for cell in range(np.uint64(16)):
         if (empty >> (cell * np.uint64(4))) & np.uint64(1) != np.uint64(0):
             two, four = np.float32(0), np.float32(0)
-            for h in range(tables.first[cell], tables.first[cell + np.uint64(1)]):
-                j = tables.holders[h]
-                two += weights[found[j] ^ tables.twos[h]] - seen[j]
-                four += weights[found[j] ^ tables.fours[h]] - seen[j]
+            for h in range(first[cell], first[cell + np.uint64(1)]):
+                j = holders[h]
+                two += weights[found[j] ^ with_two[h]] - seen[j]
+                four += weights[found[j] ^ with_four[h]] - seen[j]
             twos += np.float64(two)
             fours += np.float64(four)
     count = popcount(empty)
@@ -196,8 +198,8 @@ def move_values(
 
     V is that of the after-state, or with `states` the mean over the states a spawn makes.
     """
-    found = np.empty(tables.places.shape[0], np.uint64)
-    seen = np.empty(tables.places.shape[0], np.float32)
+    m = tables.plan.shape[1]
+    found, seen = np.empty(m, np.uint64), np.empty(m, np.float32)
     for move in range(4):
         slid, slid_high, reward = slide(rules, board, high, move)
         rewards[move] = reward
@@ -207,8 +209,8 @@ def move_values(
         if states:
             v = expected_value(rules, tables, slid, slid_high, found, seen)
         else:
-            look_up(tables, view(slid, slid_high), found, np.uint64(0))
-            v = total(tables, found, np.uint64(0))
+            indices(view(slid, slid_high), tables.plan, found, np.uint64(0))
+            v = total(tables.weights, found, np.uint64(0), np.uint64(m))
         values[move] = np.float32(reward) + gamma * v
 
 
@@ -224,7 +226,7 @@ def visited(
     """
     n = 0
     for i in range(start, stop):
-        w = table[close_gap(index_of(np.uint64(i), place), gap)]
+        w = table[index_of(np.uint64(i), place, gap)]
         if w != initial:
             where[n], weight[n] = i, w
             n += 1
@@ -237,4 +239,4 @@ def restore(
 ) -> None:
     """Undo `visited`: write listed weights to their places in the table."""
     for i in range(where.shape[0]):
-        table[close_gap(index_of(np.uint64(where[i]), place), gap)] = weight[i]
+        table[index_of(np.uint64(where[i]), place, gap)] = weight[i]

@@ -126,43 +126,44 @@ def transpose(board: np.uint64) -> np.uint64:
 
 
 @kernel
-def slides(rules: Rules, board: np.uint64, after: Array, rewards: Array) -> np.uint64:
+def slides(
+    across: Array, down: Array, board: np.uint64, after: Array, rewards: Array, start: np.uint64
+) -> np.uint64:
     """The after-states that differ from `board`, in the order up, right, down, left.
 
-    Fills `after` and `rewards` (uint64[4]) without gaps and returns how many there are, or
-    WIDE if a slide makes a 65536 (then the arrays mean nothing).
+    `across` and `down` are the rules' tables. Fills `after` and `rewards` (uint64) from `start`
+    on without gaps and returns how many there are, or WIDE if a slide makes a 65536 (then what
+    was written means nothing).
     """
     turned = transpose(board)
-    table = rules.down
-    d0, d1 = table[turned & _LINE], table[(turned >> np.uint64(16)) & _LINE]
-    d2, d3 = table[(turned >> np.uint64(32)) & _LINE], table[turned >> np.uint64(48)]
-    table = rules.across
-    a0, a1 = table[board & _LINE], table[(board >> np.uint64(16)) & _LINE]
-    a2, a3 = table[(board >> np.uint64(32)) & _LINE], table[board >> np.uint64(48)]
-    thirty_two = np.uint64(32)
-    down = (d0 >> thirty_two) + (d1 >> thirty_two) + (d2 >> thirty_two) + (d3 >> thirty_two)
-    across = (a0 >> thirty_two) + (a1 >> thirty_two) + (a2 >> thirty_two) + (a3 >> thirty_two)
-    if (down | across) >= _OVERFLOW:
+    d0, d1 = down[turned & _LINE], down[(turned >> np.uint64(16)) & _LINE]
+    d2, d3 = down[(turned >> np.uint64(32)) & _LINE], down[turned >> np.uint64(48)]
+    a0, a1 = across[board & _LINE], across[(board >> np.uint64(16)) & _LINE]
+    a2, a3 = across[(board >> np.uint64(32)) & _LINE], across[board >> np.uint64(48)]
+    half = np.uint64(32)
+    gain_down = (d0 >> half) + (d1 >> half) + (d2 >> half) + (d3 >> half)
+    gain_across = (a0 >> half) + (a1 >> half) + (a2 >> half) + (a3 >> half)
+    if (gain_down | gain_across) >= _OVERFLOW:
         return WIDE
 
     # Every slide is written; a slide that changes nothing is written over by the next.
-    n = np.uint64(0)
+    n = start
     slid = transpose(_first(d0, d1, d2, d3))
     after[n] = slid
-    rewards[n] = down
+    rewards[n] = gain_down
     n += np.uint64(slid != board)
     slid = _last(a0, a1, a2, a3)
     after[n] = slid
-    rewards[n] = across
+    rewards[n] = gain_across
     n += np.uint64(slid != board)
     slid = transpose(_last(d0, d1, d2, d3))
     after[n] = slid
-    rewards[n] = down
+    rewards[n] = gain_down
     n += np.uint64(slid != board)
     slid = _first(a0, a1, a2, a3)
     after[n] = slid
-    rewards[n] = across
-    return n + np.uint64(slid != board)
+    rewards[n] = gain_across
+    return n + np.uint64(slid != board) - start
 
 
 @kernel
@@ -209,31 +210,32 @@ def slide(
 
 @kernel
 def wide_slides(
-    rules: Rules, board: np.uint64, high: np.uint64, after: Array, after_high: Array, rewards: Array
-) -> np.uint64:
+    rules: Rules, board: np.uint64, high: np.uint64,
+    after: Array, after_high: Array, rewards: Array, start: np.uint64,
+) -> np.uint64:  # fmt: skip
     """`slides` for boards with tiles beyond 32768, or about to have one."""
-    n = np.uint64(0)
+    n = start
     for move in range(4):
         slid, slid_high, reward = slide(rules, board, high, move)
         if slid != board or slid_high != high:
             after[n], after_high[n], rewards[n] = slid, slid_high, reward
             n += np.uint64(1)
-    return n
+    return n - start
 
 
 @kernel
-def empty_cells(rules: Rules, board: np.uint64, high: np.uint64) -> np.uint64:
-    """The lowest bit of each empty cell."""
+def empty_cells(cells: np.uint64, board: np.uint64, high: np.uint64) -> np.uint64:
+    """The lowest bit of each empty cell among the rules' `cells`."""
     taken = board | high
     taken |= taken >> np.uint64(1)
     taken |= taken >> np.uint64(2)
-    return ~taken & rules.cells
+    return ~taken & cells
 
 
 @kernel
 def spawn(rules: Rules, board: np.uint64, high: np.uint64, bits: np.uint64) -> np.uint64:
     """The board with a new tile, chosen by 64 random bits, on one of its empty cells."""
-    empty = empty_cells(rules, board, high)
+    empty = empty_cells(rules.cells, board, high)
     nth = ((bits >> np.uint64(32)) * popcount(empty)) >> np.uint64(32)
     cell = pdep(np.uint64(1) << nth, empty)
     return board | (cell << np.uint64((bits & np.uint64(0xFFFFFFFF)) < rules.fours))

@@ -1,0 +1,1 @@
+"""Temporal-difference learning: the kernels, the training loop, the run folder."""

@@ -1,0 +1,271 @@
+"""TD(0) for n-tuple networks: games played and learned from, as fast as memory allows.
+
+One step of a game:
+
+    s --move, reward r--> s' --spawn--> s''
+
+After-state values choose argmax r + γV(s') and learn V(s') += α(r_next + γV(s'_next) - V(s')).
+State values choose argmax r + γE[V(s'')] and learn V(s) += α(r + γV(s'') - V(s)).
+V is 0 after the last move. (Szubert & Jaśkowski 2014.)
+
+Each look-up of a large table waits for memory. Two games are therefore played in turns by one
+thread: while the weights of one game's after-states are on their way, the other game moves.
+The two *seats* share the tables and learn whenever one of their games ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.games.g2048.rules import (
+    LONGEST_GAME,
+    WIDE,
+    Rules,
+    largest,
+    opening,
+    slides,
+    spawn,
+    view,
+    wide_slides,
+)
+from tuplet.kernel import draw, indices, kernel, stream
+from tuplet.values.tables import Tables, add, expected_value, fetch, total, update, value
+
+Array = np.ndarray[Any, Any]
+
+SEATS = 2  # games played in turns; one was 8 % slower on 4x6, three 5 %, four 10 %
+AHEAD = 4  # boards whose weights are on their way while a game is walked back; a power of two
+
+
+class Learner(NamedTuple):
+    """How to learn; alpha 0 only plays."""
+
+    alpha: np.float32
+    gamma: np.float32
+    forward: bool  # as the game goes, instead of from its end
+
+
+class Desk(NamedTuple):
+    """A thread's working memory, made once."""
+
+    path: Array  # uint64[SEATS, LONGEST_GAME]: the boards to learn from
+    gains: Array  # uint32[SEATS, LONGEST_GAME]: the reward of each move
+    after: Array  # uint64[SEATS * 4]: after-states under consideration
+    after_high: Array  # uint64[SEATS * 4]
+    rewards: Array  # uint64[SEATS * 4]
+    found: Array  # uint64[SEATS * 4 * m]: where their weights are
+    ring: Array  # uint64[AHEAD * m]: the same, for boards walked back over
+    seen: Array  # float32[m]
+
+
+def make_desk(m: int) -> Desk:
+    """A desk for a network of m look-ups."""
+    return Desk(
+        np.zeros((SEATS, LONGEST_GAME), np.uint64),
+        np.zeros((SEATS, LONGEST_GAME), np.uint32),
+        np.zeros(SEATS * 4, np.uint64),
+        np.zeros(SEATS * 4, np.uint64),
+        np.zeros(SEATS * 4, np.uint64),
+        np.zeros(SEATS * 4 * m, np.uint64),
+        np.zeros(AHEAD * m, np.uint64),
+        np.zeros(m, np.float32),
+    )
+
+
+class Results(NamedTuple):
+    """What became of each game."""
+
+    scores: Array  # int64[games]
+    tiles: Array  # uint8[games]: the exponent of the largest tile
+    lengths: Array  # int64[games]: moves
+
+
+def make_results(games: int) -> Results:
+    """Room for the results of so many games."""
+    return Results(
+        np.zeros(games, np.int64), np.zeros(games, np.uint8), np.zeros(games, np.int64)
+    )
+
+
+@kernel
+def learn_backward(
+    tables: Tables, learner: Learner, states: bool, path: Array, gains: Array, count: int, ring: Array
+) -> None:
+    """Walk a finished game from its end, moving each V towards the value just updated.
+
+        after-states   s'0 --r1--> s'1 --r2--> s'2 ... s'(n-1) --0--> end
+        states         s0 --r0--> s1 --r1--> s2 ... s(n-1) --r(n-1)--> end
+
+    `gains[k]` is the reward of move k, `path[k]` the after-state it led to (or the state it
+    was made in).
+    """
+    weights, plan = tables.weights, tables.plan
+    m = np.uint64(plan.shape[1])
+    ahead = np.uint64(AHEAD)
+    share = learner.alpha / np.float32(m)
+    k = np.uint64(count)
+    shift = np.uint64(states)  # the reward that leads to board k is that of move k, or k - 1
+    for _ in range(min(count, AHEAD)):
+        k -= np.uint64(1)
+        indices(path[k], plan, ring, (k % ahead) * m)
+        fetch(weights, ring, (k % ahead) * m, m)
+    k = np.uint64(count)
+    target = np.float32(gains[k - np.uint64(1)]) if states and count > 0 else np.float32(0)
+    while k > np.uint64(0):
+        k -= np.uint64(1)
+        start = (k % ahead) * m
+        v = total(weights, ring, start, m)
+        add(weights, ring, start, m, share * (target - v))
+        if k >= shift:
+            v = total(weights, ring, start, m)
+            target = np.float32(gains[k - shift]) + learner.gamma * v
+        if k >= ahead:
+            indices(path[k - ahead], plan, ring, start)
+            fetch(weights, ring, start, m)
+
+
+@kernel
+def play_afterstates(
+    rules: Rules, tables: Tables, learner: Learner, desk: Desk,
+    seed: np.uint64, first: int, games: int, results: Results, at: int,
+) -> None:  # fmt: skip
+    """Play games number `first` to `first + games` greedily on after-state values.
+
+    Learns if the learner's alpha is not 0. Results go to `results` from place `at` on.
+    """
+    weights, plan, path, gains = tables.weights, tables.plan, desk.path, desk.gains
+    across, down, after, after_high = rules.across, rules.down, desk.after, desk.after_high
+    rewards, found, ring = desk.rewards, desk.found, desk.ring
+    m, zero, one, four = np.uint64(plan.shape[1]), np.uint64(0), np.uint64(1), np.uint64(4)
+    gamma = learner.gamma
+    learns = learner.alpha != np.float32(0)
+    # Learning as the game goes, the other seat's updates would be seen in the middle of a move.
+    seats = min(SEATS, games) if not (learns and learner.forward) else 1
+    board, high = np.zeros(seats, np.uint64), np.zeros(seats, np.uint64)
+    state = np.zeros(seats, np.uint64)  # of the random stream
+    legal = np.zeros(seats, np.uint64)
+    length = np.zeros(seats, np.uint64)
+    score = np.zeros(seats, np.int64)
+    game = np.zeros(seats, np.int64)  # -1 when the seat is empty
+    started = finished = 0
+    wide = np.zeros(seats, np.bool_)
+    for seat in range(np.uint64(seats)):
+        game[seat] = started
+        state[seat], board[seat] = opening(rules, stream(seed, np.uint64(first + started)))
+        started += 1
+        mine = four * seat
+        legal[seat] = slides(across, down, board[seat], after, rewards, mine)
+        for n in range(mine, mine + legal[seat]):
+            indices(after[n], plan, found, n * m)
+
+    while finished < games:
+        for seat in range(np.uint64(seats)):
+            if game[seat] < 0:
+                continue
+            mine = four * seat  # where this seat's after-states stand
+            k = length[seat]
+            if legal[seat] > zero:
+                best, best_value = mine, np.float32(-np.inf)
+                for n in range(mine, mine + legal[seat]):
+                    v = np.float32(rewards[n]) + gamma * total(weights, found, n * m, m)
+                    best = n if v > best_value else best
+                    best_value = max(v, best_value)
+                if learns and learner.forward and k > zero:
+                    update(tables, path[seat, k - one], best_value, learner.alpha)
+                high[seat] = after_high[best] if wide[seat] else zero
+                path[seat, k] = view(after[best], high[seat])
+                gains[seat, k] = rewards[best]
+                length[seat] = k + one
+                score[seat] += np.int64(rewards[best])
+                state[seat], bits = draw(state[seat])
+                board[seat] = spawn(rules, after[best], high[seat], bits)
+            else:
+                if learns and learner.forward and k > zero:
+                    update(tables, path[seat, k - one], np.float32(0), learner.alpha)
+                elif learns:
+                    learn_backward(
+                        tables, learner, False, path[seat], gains[seat], np.int64(k), ring
+                    )
+                place = at + game[seat]
+                results.scores[place] = score[seat]
+                results.tiles[place] = largest(board[seat], high[seat])
+                results.lengths[place] = np.int64(k)
+                finished += 1
+                if started == games:
+                    game[seat] = -1
+                    continue
+                game[seat] = started
+                state[seat], board[seat] = opening(rules, stream(seed, np.uint64(first + started)))
+                started += 1
+                high[seat] = length[seat] = zero
+                score[seat] = 0
+
+            # Lay out the after-states of the new board and send for their weights.
+            wide[seat] = high[seat] != zero
+            if not wide[seat]:
+                legal[seat] = slides(across, down, board[seat], after, rewards, mine)
+                wide[seat] = legal[seat] == WIDE
+            if wide[seat]:
+                legal[seat] = wide_slides(
+                    rules, board[seat], high[seat], after, after_high, rewards, mine
+                )
+                for n in range(mine, mine + legal[seat]):
+                    indices(view(after[n], after_high[n]), plan, found, n * m)
+            else:
+                for n in range(mine, mine + legal[seat]):
+                    indices(after[n], plan, found, n * m)
+            fetch(weights, found, mine * m, legal[seat] * m)
+
+
+@kernel
+def play_states(
+    rules: Rules, tables: Tables, learner: Learner, desk: Desk,
+    seed: np.uint64, first: int, games: int, results: Results, at: int,
+) -> None:  # fmt: skip
+    """The same as `play_afterstates`, on state values: one game after another.
+
+    A move looks at some 600 weights, asked for cell by cell, so there is enough on its way
+    without a second seat.
+    """
+    zero, one = np.uint64(0), np.uint64(1)
+    learns = learner.alpha != np.float32(0)
+    after, after_high, rewards, found = desk.after, desk.after_high, desk.rewards, desk.found
+    path, gains = desk.path[0], desk.gains[0]
+    for game in range(games):
+        state, board = opening(rules, stream(seed, np.uint64(first + game)))
+        high, k, score = zero, zero, 0
+        while True:
+            legal = WIDE
+            if high == zero:
+                legal = slides(rules.across, rules.down, board, after, rewards, zero)
+                after_high[:] = zero
+            if legal == WIDE:
+                legal = wide_slides(rules, board, high, after, after_high, rewards, zero)
+            if legal == zero:
+                break
+            best, best_value = zero, np.float32(-np.inf)
+            for n in range(legal):
+                expected = expected_value(rules, tables, after[n], after_high[n], found, desk.seen)
+                v = np.float32(rewards[n]) + learner.gamma * expected
+                best = np.uint64(n) if v > best_value else best
+                best_value = max(v, best_value)
+            seen = view(board, high)
+            if learns and learner.forward and k > zero:
+                v = np.float32(gains[k - one]) + learner.gamma * value(tables, seen)
+                update(tables, path[k - one], v, learner.alpha)
+            path[k] = seen
+            gains[k] = rewards[best]
+            k += one
+            score += np.int64(rewards[best])
+            state, bits = draw(state)
+            high = after_high[best]
+            board = spawn(rules, after[best], high, bits)
+        if learns and learner.forward and k > zero:
+            update(tables, path[k - one], np.float32(gains[k - one]), learner.alpha)
+        elif learns:
+            learn_backward(tables, learner, True, path, gains, np.int64(k), desk.ring)
+        results.scores[at + game] = score
+        results.tiles[at + game] = largest(board, high)
+        results.lengths[at + game] = np.int64(k)
