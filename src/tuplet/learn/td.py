@@ -127,6 +127,19 @@ def learn_backward(
 
 
 @kernel
+def learn_forward(
+    tables: Tables, learner: Learner, states: bool, path: Array, gains: Array, count: int
+) -> None:
+    """The same game from its beginning, each V moved towards a value not yet updated."""
+    for k in range(count):
+        target = np.float32(gains[k]) if states else np.float32(0)
+        if k + 1 < count:
+            reward = gains[k] if states else gains[k + 1]
+            target = np.float32(reward) + learner.gamma * value(tables, path[k + 1])
+        update(tables, path[k], target, learner.alpha)
+
+
+@kernel
 def play_afterstates(
     rules: Rules, tables: Tables, learner: Learner, desk: Desk,
     seed: np.uint64, first: int, games: int, results: Results, at: int,

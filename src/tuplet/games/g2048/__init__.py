@@ -1,6 +1,7 @@
 """2048: rules on a 64-bit board, exact up to the 131072 tile; a `Board` to print and draw."""
 
 from tuplet.games.g2048.board import MOVES, Board, Move, as_move
+from tuplet.games.g2048.episode import Episode
 from tuplet.games.g2048.rules import Rules, rules_for
 
-__all__ = ["MOVES", "Board", "Move", "Rules", "as_move", "rules_for"]
+__all__ = ["MOVES", "Board", "Episode", "Move", "Rules", "as_move", "rules_for"]

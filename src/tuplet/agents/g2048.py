@@ -1,0 +1,162 @@
+"""Players and environments of 2048: the built-in ones, and anybody's own.
+
+A player needs one method, an environment another; nothing need be inherited:
+
+    class Corner:                                  class Spiteful:
+        def choose(self, board):                       def place(self, board):
+            for move in ("left", "down", "right"):         return board.empty[0], 2
+                if move in board.legal_moves():
+                    return move
+            return "up"
+
+Both may have `open_episode()` and `close_episode(episode)`, called before and after each game,
+and a `name`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from tuplet.games.g2048 import Board
+from tuplet.kernel import draw, stream
+from tuplet.values.network import Network
+
+
+class Player(Protocol):
+    """Chooses moves."""
+
+    def choose(self, board: Board) -> object:
+        """A legal move: its name ("left"), first letter, or number; None gives the game up."""
+
+
+class Environment(Protocol):
+    """Places tiles."""
+
+    def place(self, board: Board) -> tuple[int, int]:
+        """An empty cell of the board (numbered row by row from 0) and the tile to put there."""
+
+
+class RandomPlayer:
+    """Any legal move, each as likely as the others. Game n depends on the seed and n alone."""
+
+    name = "random"
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed, self._game = np.uint64(seed), 0
+        self._state = np.uint64(0)
+
+    def open_episode(self) -> None:
+        """Begin the next game's own stream of random numbers."""
+        self._state = stream(~self._seed, np.uint64(self._game))
+        self._game += 1
+
+    def choose(self, board: Board) -> object:
+        """A random legal move."""
+        legal = board.legal_moves()
+        self._state, bits = draw(np.uint64(self._state))
+        return legal[(int(bits) >> 32) * len(legal) >> 32]
+
+
+class GreedyPlayer:
+    """The move of the largest reward, the first of equals (up, right, down, left)."""
+
+    name = "greedy"
+
+    def choose(self, board: Board) -> object:
+        """The legal move that earns most now."""
+        after = board.after_states()
+        return max(after, key=lambda move: after[move][1])
+
+
+class LearnedPlayer:
+    """The best move by a network's values."""
+
+    def __init__(self, network: Network, name: str = "learned") -> None:
+        self.network, self.name = network, name
+
+    def choose(self, board: Board) -> object:
+        """The move of the highest value."""
+        return self.network.best_move(board)
+
+
+class RandomEnvironment:
+    """The rules' environment: a 2 or a 4 on a random empty cell.
+
+    Game n depends on the seed and n alone, and is the same as in compiled games.
+    """
+
+    name = "random"
+
+    def __init__(self, seed: int = 0, spawn4: float = 0.1) -> None:
+        self.spawn4 = spawn4
+        self._seed, self._game = np.uint64(seed), 0
+        self._state = np.uint64(0)
+
+    def open_episode(self) -> None:
+        """Begin the next game's own stream of random numbers."""
+        self._state = stream(self._seed, np.uint64(self._game))
+        self._game += 1
+
+    def place(self, board: Board) -> tuple[int, int]:
+        """A random spawn."""
+        cell, tile, self._state = board.random_spawn(self._state, self.spawn4)
+        return cell, tile
+
+
+def make_player(spec: str, seed: int = 0) -> Player:
+    """The player a text names: random, greedy, module:Class, a run folder or a weight file."""
+    if spec == "random":
+        return RandomPlayer(seed)
+    if spec == "greedy":
+        return GreedyPlayer()
+    if is_class(spec):
+        return _own(spec, "choose", seed)  # type: ignore[no-any-return]
+    try:
+        return LearnedPlayer(Network.load(spec), Path(spec).name)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{error} (players are random, greedy, module:Class, a run folder or a weight file)"
+        ) from None
+
+
+def make_environment(spec: str, seed: int = 0, spawn4: float = 0.1) -> Environment:
+    """The environment a text names: random, or module:Class."""
+    if spec == "random":
+        return RandomEnvironment(seed, spawn4)
+    if is_class(spec):
+        return _own(spec, "place", seed)  # type: ignore[no-any-return]
+    raise ValueError(f"{spec!r} is not an environment: random, or module:Class for one's own")
+
+
+def is_class(spec: str) -> bool:
+    """Whether a text has the form module:Class."""
+    module, colon, name = spec.partition(":")
+    return bool(colon) and name.isidentifier() and all(
+        part.isidentifier() for part in module.split(".")
+    )
+
+
+def _own(spec: str, method: str, seed: int) -> Any:
+    module_name, _, class_name = spec.partition(":")
+    if "" not in sys.path:  # the folder the command was typed in, as `python -m` has it
+        sys.path.insert(0, "")
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise ValueError(f"cannot import {module_name}: {type(error).__name__}: {error}") from None
+    made = getattr(module, class_name, None)
+    if made is None:
+        raise ValueError(f"module {module_name} has no class {class_name}")
+    try:
+        own = made(seed=seed) if "seed" in inspect.signature(made).parameters else made()
+    except Exception as error:
+        raise ValueError(f"cannot make {spec}: {type(error).__name__}: {error}") from None
+    if not callable(getattr(own, method, None)):
+        raise ValueError(f"{spec} has no method {method}(board)")
+    return own

@@ -1,0 +1,1 @@
+"""Games between players and environments, evaluation, and honest intervals."""

@@ -1,0 +1,213 @@
+"""The loop in which a player and an environment take turns, and evaluation over many games."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tuplet.agents import Environment, LearnedPlayer, Player, RandomEnvironment
+from tuplet.arena.intervals import Interval, mean_interval, wilson
+from tuplet.games.g2048 import Episode, rules_for
+from tuplet.games.g2048.statistics import Summary, summarise
+from tuplet.learn.td import (
+    Learner,
+    Results,
+    make_desk,
+    make_results,
+    play_afterstates,
+    play_states,
+)
+from tuplet.values.network import Network
+
+CHUNK = 10  # games a thread plays before it reports
+Watcher = Callable[[int, int], None]  # games finished, moves made
+
+
+def play_episode(player: Player, environment: Environment) -> Episode:
+    """Let a player and an environment take turns until no move is legal.
+
+    Raises ValueError, naming the culprit, for an illegal move or placement.
+    """
+    episode = Episode(_name(player), _name(environment))
+    for side in (player, environment):
+        if callable(getattr(side, "open_episode", None)):
+            side.open_episode()  # type: ignore[union-attr]
+    for _ in range(2):
+        _place(environment, episode)
+    while not episode.board.over:
+        began = time.perf_counter()
+        move = player.choose(episode.board)
+        if move is None:
+            break
+        try:
+            episode.slide(move, _since(began))
+        except ValueError as error:
+            raise ValueError(f"player {episode.slider}: {error}\n{episode.board}") from None
+        _place(environment, episode)
+    episode.close()
+    for side in (player, environment):
+        if callable(getattr(side, "close_episode", None)):
+            side.close_episode(episode)  # type: ignore[union-attr]
+    return episode
+
+
+def _place(environment: Environment, episode: Episode) -> None:
+    began = time.perf_counter()
+    placed: Any = environment.place(episode.board)
+    try:
+        cell, tile = placed
+        episode.place(int(cell), int(tile), _since(began))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"environment {episode.placer} placed {placed!r}, not (empty cell, tile): {error}"
+        ) from None
+
+
+def _since(began: float) -> int:
+    return int(1000 * (time.perf_counter() - began))
+
+
+def _name(side: object) -> str:
+    name = str(getattr(side, "name", type(side).__name__))
+    return name.replace("|", " ").replace("@", " ").replace(":", " ").replace("\n", " ")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How well a player did over some games."""
+
+    summary: Summary
+    ci95: Interval  # of the mean score
+    reached_ci95: dict[int, Interval]
+    mean_moves: float
+    moves_per_s: float
+    results: Results
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        summary = self.summary
+        # One game has no interval: JSON knows no infinity.
+        ci95 = list(self.ci95) if math.isfinite(self.ci95[0]) else None
+        return {
+            "games": summary.games,
+            "mean_score": summary.mean_score,
+            "ci95": ci95,
+            "max_score": summary.max_score,
+            "mean_moves": self.mean_moves,
+            "moves_per_s": round(self.moves_per_s),
+            "reached": {str(t): s for t, s in summary.reached.items()},
+            "reached_ci95": {str(t): list(ci) for t, ci in self.reached_ci95.items()},
+            "ended": {str(t): s for t, s in summary.ended.items()},
+        }
+
+
+def judge(results: Results, seconds: float) -> Evaluation:
+    """Means, shares and intervals of finished games."""
+    summary = summarise(results.scores, results.tiles)
+    games = summary.games
+    return Evaluation(
+        summary,
+        mean_interval([float(s) for s in results.scores]),
+        {t: wilson(round(share * games), games) for t, share in summary.reached.items()},
+        float(results.lengths.mean()),
+        float(results.lengths.sum()) / max(seconds, 1e-9),
+        results,
+    )
+
+
+def evaluate(
+    player: Network | Player,
+    environment: Environment | None = None,
+    *,
+    games: int = 1000,
+    threads: int = 1,
+    seed: int = 0,
+    spawn4: float | None = None,
+    watch: Watcher | None = None,
+    on_episode: Callable[[Episode], None] | None = None,
+) -> Evaluation:
+    """Play games and judge them. The same seed gives the same games for any number of threads.
+
+    A network in the rules' environment plays compiled; other pairs play one game after the
+    other in Python (as do all when `on_episode` wants each game). Ctrl-C ends early and judges
+    the games finished by then.
+    """
+    if games < 1:
+        raise ValueError(f"an evaluation needs at least one game, not {games}")
+    if not 1 <= threads <= 256:
+        raise ValueError(f"threads are 1 to 256, not {threads}")
+    if isinstance(player, LearnedPlayer):
+        player = player.network
+    if spawn4 is None:
+        spawn4 = player.spawn4 if isinstance(player, Network) else 0.1
+    if isinstance(player, Network) and environment is None and on_episode is None:
+        return _compiled(player, games, threads, seed, spawn4, watch)
+    side: Player = LearnedPlayer(player) if isinstance(player, Network) else player
+    environment = environment or RandomEnvironment(seed, spawn4)
+    results = make_results(games)
+    began, moves, done = time.perf_counter(), 0, 0
+    try:
+        for n in range(games):
+            episode = play_episode(side, environment)
+            results.scores[n] = episode.score
+            results.tiles[n] = max(episode.board.exponents)
+            results.lengths[n] = len(episode.slides)
+            done, moves = n + 1, moves + len(episode.slides)
+            if on_episode is not None:
+                on_episode(episode)
+            if watch is not None:
+                watch(done, moves)
+    except KeyboardInterrupt:
+        if not done:
+            raise
+    return judge(Results(*(part[:done] for part in results)), time.perf_counter() - began)
+
+
+def _compiled(
+    net: Network, games: int, threads: int, seed: int, spawn4: float, watch: Watcher | None
+) -> Evaluation:
+    rules = rules_for(4, 4, spawn4)
+    greedy = Learner(np.float32(0), np.float32(net.gamma), False)
+    play = play_states if net.target == "state" else play_afterstates
+    results = make_results(games)
+    play(rules, net.tables, greedy, make_desk(net.m), np.uint64(seed), 0, 0, results, 0)
+    chunks = iter(range(0, games, CHUNK))
+    finished = np.zeros(len(range(0, games, CHUNK)), np.bool_)
+    lock, stop = threading.Lock(), threading.Event()
+    began = time.perf_counter()
+
+    def work() -> None:
+        desk = make_desk(net.m)
+        while not stop.is_set():
+            with lock:
+                first = next(chunks, None)
+            if first is None:
+                return
+            count = min(CHUNK, games - first)
+            play(rules, net.tables, greedy, desk, np.uint64(seed), first, count, results, first)
+            finished[first // CHUNK] = True
+
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(work) for _ in range(threads)]
+        try:
+            while not all(future.done() for future in futures):
+                time.sleep(0.02)
+                if watch is not None:
+                    done = min(int(finished.sum()) * CHUNK, games)
+                    watch(done, int(results.lengths.sum()))
+        except KeyboardInterrupt:
+            stop.set()
+    for future in futures:
+        future.result()
+    # Chunks are taken in order and always finished: what is done is an unbroken beginning.
+    done = min(int(finished.sum()) * CHUNK, games)
+    if not done:
+        raise KeyboardInterrupt
+    return judge(Results(*(part[:done] for part in results)), time.perf_counter() - began)

@@ -1,0 +1,35 @@
+"""95 % intervals for means and shares."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist, stdev
+
+Z = NormalDist().inv_cdf(0.975)
+
+Interval = tuple[float, float]
+
+
+def mean_interval(values: list[float]) -> Interval:
+    """Of a mean of independent values; without width for a single one's lack of spread."""
+    mean = math.fsum(values) / len(values)
+    if len(values) < 2:
+        return (-math.inf, math.inf)
+    half = Z * stdev(values) / math.sqrt(len(values))
+    return (mean - half, mean + half)
+
+
+def wilson(count: int, total: int) -> Interval:
+    """Of a share, after Wilson (1927): sound near 0 and 1, too.
+
+    >>> low, high = wilson(0, 100)
+    >>> round(low, 4), round(high, 4)
+    (0.0, 0.037)
+    """
+    share, weight = count / total, Z * Z / total
+    middle = share + weight / 2
+    half = Z * math.sqrt(share * (1 - share) / total + weight / (4 * total))
+    return (
+        max(0.0, (middle - half) / (1 + weight)),
+        min(1.0, (middle + half) / (1 + weight)),
+    )

@@ -1,0 +1,1 @@
+"""Files: weights, game records, and how to write them so that nothing is lost."""

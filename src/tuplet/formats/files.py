@@ -1,0 +1,40 @@
+"""Writing files so that a reader finds the old one or the new one, never half of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+PART = ".part"
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file beside `path`; when all is written, flush it and rename it to `path`."""
+    part = path.with_name(f".{path.name}.{os.getpid()}{PART}")
+    try:
+        with part.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+    with suppress(OSError):  # not every file system lets a folder be flushed
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writers killed in the middle left behind."""
+    for part in folder.glob(f".*{PART}"):
+        with suppress(OSError):
+            part.unlink()

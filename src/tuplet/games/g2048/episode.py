@@ -1,0 +1,138 @@
+"""An episode: one game of 2048 as it was played, as a line of text, and played again.
+
+The text is the 2048-Framework's: `SLIDER:PLACER@TIME|MOVES|WINNER@TIME`, times in milliseconds.
+A placement is the cell as a hexadecimal digit and the tile's exponent, a slide is `#U`, `#R`,
+`#D` or `#L`; behind it the reward in square brackets and the time taken in round ones, where
+they are not zero:
+
+    learned:random@1700000000000|0151#L21#U[4](1)e1...|random@1700000000123
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tuplet.games.g2048.board import MOVES, Board, Move, as_move
+
+_DIGITS = "0123456789abcdefghi"  # an exponent is at most 17
+_MOVE = re.compile(r"(?:#(?P<slide>[URDL])|(?P<cell>[0-9a-f])(?P<tile>[1-9a-h]))"
+                   r"(?:\[(?P<reward>\d+)\])?(?:\((?P<time>\d+)\))?")  # fmt: skip
+
+
+class Slide(NamedTuple):
+    """A player's move."""
+
+    move: Move
+    reward: int
+    time_ms: int = 0
+
+
+class Placement(NamedTuple):
+    """An environment's move: `tile` put on `cell`, numbered row by row on a 4x4 board."""
+
+    cell: int
+    tile: int
+    time_ms: int = 0
+
+
+class Episode:
+    """A game in the making or finished: every placement and slide, and the board they led to."""
+
+    def __init__(self, slider: str = "player", placer: str = "environment") -> None:
+        self.slider, self.placer = slider, placer
+        self.actions: list[Slide | Placement] = []
+        self.board = Board()
+        self.score = 0
+        self.winner = placer
+        self.opened_ms = self.closed_ms = _now()
+
+    def place(self, cell: int, tile: int, time_ms: int = 0) -> None:
+        """Record a placement. Raises ValueError if the cell is taken or not on the board."""
+        self.board = self.board.place(cell, tile)
+        self.actions.append(Placement(cell, tile, time_ms))
+
+    def slide(self, move: object, time_ms: int = 0) -> int:
+        """Record a move and return its reward. Raises ValueError if it is illegal."""
+        name = as_move(move)
+        after, reward = self.board.move(name)
+        if after == self.board:
+            raise ValueError(f"{name} changes nothing on this board")
+        self.board = after
+        self.score += reward
+        self.actions.append(Slide(name, reward, time_ms))
+        return reward
+
+    def close(self) -> None:
+        """Note the time and who moved last."""
+        self.closed_ms = _now()
+        if self.actions and isinstance(self.actions[-1], Slide):
+            self.winner = self.slider
+
+    @property
+    def slides(self) -> list[Slide]:
+        """The player's moves."""
+        return [a for a in self.actions if isinstance(a, Slide)]
+
+    def replay(self) -> Iterator[tuple[Board, Slide | Placement]]:
+        """Each board and what was done on it, from the empty board on."""
+        board = Board()
+        for action in self.actions:
+            yield board, action
+            if isinstance(action, Slide):
+                board, _ = board.move(action.move)
+            else:
+                board = board.place(action.cell, action.tile)
+
+    def __str__(self) -> str:
+        def text(action: Slide | Placement) -> str:
+            if isinstance(action, Slide):
+                body = "#" + action.move[0].upper()
+                body += f"[{action.reward}]" if action.reward else ""
+            else:
+                body = f"{action.cell:x}{_DIGITS[action.tile.bit_length() - 1]}"
+            return body + (f"({action.time_ms})" if action.time_ms else "")
+
+        moves = "".join(text(action) for action in self.actions)
+        names = f"{self.slider}:{self.placer}@{self.opened_ms}"
+        return f"{names}|{moves}|{self.winner}@{self.closed_ms}"
+
+    @staticmethod
+    def parse(line: str) -> Episode:
+        """Read a line of text, playing it as it goes: what is not legal raises ValueError."""
+        parts = line.strip().split("|")
+        names = re.fullmatch(r"(.*?):(.*)@(\d+)", parts[0])
+        end = re.fullmatch(r"(.*)@(\d+)", parts[-1])
+        if len(parts) != 3 or names is None or end is None:
+            raise ValueError("a game's record looks like SLIDER:PLACER@TIME|MOVES|WINNER@TIME")
+        episode = Episode(names[1], names[2])
+        at = 0
+        while at < len(parts[1]):
+            found = _MOVE.match(parts[1], at)
+            if found is None:
+                raise ValueError(f"no move can be read at ...{parts[1][at : at + 8]!r}")
+            at = found.end()
+            took = int(found["time"] or 0)
+            if found["slide"]:
+                move = next(m for m in MOVES if m[0].upper() == found["slide"])
+                reward = episode.slide(move, took)
+                if reward != int(found["reward"] or 0):
+                    raise ValueError(
+                        f"move {len(episode.actions)} ({move}) earns {reward}, "
+                        f"not {found['reward'] or 0}"
+                    )
+            else:
+                tile = 1 << _DIGITS.index(found["tile"])
+                episode.place(int(found["cell"], 16), tile, took)
+        episode.opened_ms, episode.winner = int(names[3]), end[1]
+        episode.closed_ms = int(end[2])
+        return episode
+
+    def __repr__(self) -> str:
+        return f"<Episode of {len(self.slides):,} moves, score {self.score:,}>"
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,54 @@
+"""What a block of games came to, and the print-out that courses know by heart."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+class Summary(NamedTuple):
+    """The results of some games. Shares are between 0 and 1, by tile."""
+
+    games: int
+    mean_score: float
+    max_score: int
+    reached: dict[int, float]  # of games that had this tile or a larger one
+    ended: dict[int, float]  # of games whose largest tile was this
+
+
+def summarise(scores: Array, exponents: Array) -> Summary:
+    """Summarise scores and the exponents of the largest tiles of the same games."""
+    games = len(scores)
+    counts = np.bincount(exponents, minlength=1)
+    ended = {1 << e: int(n) / games for e, n in enumerate(counts) if n}
+    reached = {
+        1 << e: int(counts[e:].sum()) / games
+        for e in range(1, len(counts))
+        if counts[: e + 1].sum() > 0
+    }
+    return Summary(games, float(scores.mean()), int(scores.max()), reached, ended)
+
+
+def percent(share: float) -> str:
+    """98.9%, 100%: one digit behind the point where it says something."""
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"
+
+
+def printout(games: int, summary: Summary) -> str:
+    """The block: games so far, mean and largest score; share that reached (ended with) a tile.
+
+    >>> s = Summary(1000, 2500.25, 7000, {128: 1.0, 256: 0.75}, {128: 0.25, 256: 0.75})
+    >>> print(printout(3000, s).expandtabs(8))
+    3000    avg = 2500.2    max = 7000
+            128     100%    (25%)
+            256     75%     (75%)
+    """
+    lines = [f"{games}\tavg = {summary.mean_score:.1f}\tmax = {summary.max_score}"]
+    for tile, share in summary.reached.items():
+        ended = summary.ended.get(tile, 0.0)
+        if ended:
+            lines.append(f"\t{tile}\t{percent(share)}\t({percent(ended)})")
+    return "\n".join(lines)

@@ -1,0 +1,82 @@
+"""Learning curves: mean score against games, one point per block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tuplet.formats.files import replacing
+
+if TYPE_CHECKING:
+    from tuplet.learn.run import Run
+
+FORMATS = (".svg", ".png", ".pdf")
+
+
+def draw_curves(
+    runs: Sequence[Run], path: str | Path | None = None, *, log: bool = False
+) -> Any:
+    """Draw the runs' curves into one figure; saved to `path` if given. Returns the figure."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import FuncFormatter
+    except ImportError:
+        raise ValueError(
+            "pictures need matplotlib: install it with  pip install 'tuplet[pictures]'"
+        ) from None
+    empty = [run.name for run in runs if not run.metrics]
+    if empty:
+        raise ValueError(f"{empty[0]} has no finished block of games to draw yet")
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for run in runs:
+        games = [m["games"] for m in run.metrics]
+        means = [m["mean_score"] for m in run.metrics]
+        marker = "o" if len(games) == 1 else ""
+        axes.plot(games, means, marker=marker, linewidth=1.3, label=run.name)
+        axes.annotate(
+            f"{means[-1]:,.0f}", (games[-1], means[-1]), xytext=(4, 0),
+            textcoords="offset points", va="center", fontsize=9,
+        )  # fmt: skip
+    if log:
+        axes.set_xscale("log")
+    else:
+        axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.xaxis.set_major_formatter(FuncFormatter(_games))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:,.0f}"))
+    axes.margins(x=0.06)
+    axes.set_xlabel("games")
+    axes.set_ylabel("mean score")
+    axes.grid(True, alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    if len(runs) > 1:
+        axes.legend(frameon=False)
+    else:
+        settings = runs[0].settings
+        axes.set_title(
+            f"2048, {settings.net}, TD(0) on {settings.target} values, α = {settings.alpha:g}",
+            fontsize=11,
+        )
+    if path is not None:
+        path = Path(path)
+        if path.suffix.lower() not in FORMATS:
+            raise ValueError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
+        with (
+            matplotlib.rc_context({"svg.hashsalt": "tuplet", "svg.fonttype": "none"}),
+            replacing(path) as file,
+        ):
+            # No date inside: the same curve is the same bytes.
+            kind = path.suffix[1:].lower()
+            metadata = {"Date": None} if kind == "svg" else None
+            figure.savefig(file, format=kind, dpi=144, metadata=metadata)
+    return figure
+
+
+def _games(games: float, _: object = None) -> str:
+    if games >= 1e6:
+        return f"{games / 1e6:g}M"
+    return f"{games / 1e3:g}k" if games >= 1e3 else f"{games:g}"
