@@ -1,0 +1,36 @@
+# The two commands of the README. Both set up .venv themselves; they need Python 3.11 or newer,
+# make, and the package index.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint clean
+
+demo: .venv/demo-ready
+	@rm -rf runs/demo
+	$(BIN)/tuplet train --budget 60s --threads 2 --out runs/demo
+	$(BIN)/tuplet eval runs/demo --games 200 --threads 2
+	$(BIN)/tuplet play 2048 --agent runs/demo --watch --speed 7
+
+test: .venv/test-ready lint
+	$(BIN)/python -m pytest
+
+lint: .venv/test-ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tuplet needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+
+.venv/demo-ready: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[pictures]'
+	@touch $@
+
+.venv/test-ready: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@ .venv/demo-ready
+
+clean:
+	rm -rf .venv runs

@@ -1,0 +1,6 @@
+"""`python -m tuplet`."""
+
+from tuplet.cli import main
+
+if __name__ == "__main__":
+    main()

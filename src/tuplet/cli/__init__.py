@@ -1,0 +1,69 @@
+"""The command line: one module per command. Results go to standard output, progress and
+errors to standard error; bad input is one line and exit code 2.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from cyclopts import App, CycloptsError
+
+import tuplet
+from tuplet.cli.analyze import analyze
+from tuplet.cli.bench import bench
+from tuplet.cli.eval import eval_
+from tuplet.cli.play import play
+from tuplet.cli.plot import plot
+from tuplet.cli.train import train
+
+app = App(
+    name="tuplet",
+    help="Teach a computer 2048, watch it play, measure how well.",
+    version=tuplet.__version__,
+    help_format="plaintext",
+)
+for command in (train, eval_, plot, analyze, play, bench):
+    app.command(command, name=command.__name__.strip("_"))
+
+
+def main() -> None:
+    """Run the command that was typed and exit."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command; returns the exit code."""
+    try:
+        result = app(
+            arguments, exit_on_error=False, print_error=False, result_action="return_value"
+        )
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except CycloptsError as error:
+        return complain(_first_sentence(error))
+    except KeyboardInterrupt:
+        print("\ntuplet: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return complain("there is not enough memory for this network: take shorter tuples")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return complain(f"{where}{error.strerror or error}")
+    except ValueError as error:
+        return complain(str(error))
+
+
+def complain(text: str) -> int:
+    """One line on standard error; returns the exit code for bad input."""
+    print(f"tuplet: {text}", file=sys.stderr)
+    return 2
+
+
+def _first_sentence(error: CycloptsError) -> str:
+    """What Cyclopts complains of, without its box, in one line."""
+    text = " ".join(str(error).split())
+    return f"{text}  (tuplet --help lists what there is)"

@@ -1,0 +1,90 @@
+"""`tuplet bench`: how fast is this machine?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+WARM_UP, MEASURED = 10_000, 3_000  # games
+
+
+def bench(
+    game: Literal["2048"],
+    /,
+    *,
+    threads: int = 1,
+    net: str = "4x6",
+    target: Literal["afterstate", "state"] = "afterstate",
+    seed: int = 0,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> None:
+    """Measure moves per second of training and of play.
+
+    TD(0) from the end of each game, alpha 0.1: 10,000 games to warm up, then 3,000 games of
+    training and 3,000 of greedy play are timed.
+
+    Parameters
+    ----------
+    game
+        2048.
+    threads
+        Threads that share the table.
+    net
+        The network.
+    target
+        Values of after-states or of states.
+    seed
+        The same seed gives the same games (with one thread).
+    json_
+        Print one JSON object.
+    """
+    from tuplet.arena.g2048 import evaluate
+    from tuplet.cli.progress import games_progress
+    from tuplet.learn.run import Run
+    from tuplet.learn.settings import Settings
+    from tuplet.learn.train import Training, carry_on
+    from tuplet.values.network import Network
+
+    network = Network(net, target=target)
+
+    def learn(first: int, last: int, watch: Any) -> float:
+        """Train from one number of games to another; returns moves per second."""
+        settings = Settings(
+            net=net, target=target, games=last, threads=threads, seed=seed, checkpoint=1e9
+        )
+        run = Run(settings, network)
+        run.games = first
+        training = Training(run)
+
+        def show(training: Training) -> None:
+            if watch is not None:
+                watch(training.games, training.moves)
+
+        carry_on(training, show)
+        if run.interrupted:
+            raise KeyboardInterrupt
+        return training.moves / run.elapsed_s
+
+    show = not json_ or sys.stderr.isatty()
+    with games_progress(WARM_UP + MEASURED, show) as watch:
+        learn(0, WARM_UP, watch)
+        train_speed = learn(WARM_UP, WARM_UP + MEASURED, watch)
+    with games_progress(MEASURED, show) as watch:
+        result = evaluate(network, games=MEASURED, threads=threads, seed=seed + 1, watch=watch)
+    report = {
+        "train_moves_per_s": round(train_speed),
+        "eval_moves_per_s": round(result.moves_per_s),
+        "net": net,
+        "target": target,
+        "threads": threads,
+        "mean_score": result.summary.mean_score,
+    }
+    if json_:
+        print(json.dumps(report))
+        return
+    print(f"{net}, TD(0) on {target} values, {threads} thread{'s' if threads > 1 else ''}")
+    print(f"training  {train_speed:>12,.0f} moves/s")
+    print(f"play      {result.moves_per_s:>12,.0f} moves/s")

@@ -1,0 +1,109 @@
+"""`tuplet eval`: how well does a player play?"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from tuplet.arena.g2048 import Evaluation
+    from tuplet.games.g2048 import Episode
+
+
+def eval_(
+    player: str,
+    /,
+    *,
+    games: int = 1000,
+    threads: int = 1,
+    seed: int = 0,
+    spawn4: float | None = None,
+    environment: str = "random",
+    episodes: Path | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Let a player play many games and report its mean score and tiles, with 95 % intervals.
+
+    Parameters
+    ----------
+    player
+        A run folder, a weight file, random, greedy, or module:Class for a player of your own.
+    games
+        How many games.
+    threads
+        Threads to use; the result is the same for any number.
+    seed
+        The same seed gives the same games.
+    spawn4
+        The share of new tiles that are fours. [default: as trained, else 0.1]
+    environment
+        random, or module:Class for an environment of your own.
+    episodes
+        Save every game as a line of text in this file (plays in Python: slower).
+    json_
+        Print one JSON object.
+    """
+    from tuplet.agents import make_environment, make_player
+    from tuplet.agents.g2048 import LearnedPlayer
+    from tuplet.arena.g2048 import evaluate
+    from tuplet.cli.progress import games_progress
+    from tuplet.formats.files import replacing
+
+    if seed < 0:
+        raise ValueError(f"the seed must not be negative, but is {seed}")
+    side = make_player(player, seed)
+    trained = side.network.spawn4 if isinstance(side, LearnedPlayer) else 0.1
+    share = trained if spawn4 is None else spawn4
+    own = make_environment(environment, seed, share) if environment != "random" else None
+    with ExitStack() as stack:
+        write = None
+        if episodes is not None:
+            file = stack.enter_context(replacing(episodes))
+
+            def write(episode: Episode) -> None:
+                file.write(f"{episode}\n".encode())
+
+        watch = stack.enter_context(games_progress(games, not json_ or sys.stderr.isatty()))
+        result = evaluate(
+            side, own, games=games, threads=threads, seed=seed, spawn4=share, watch=watch,
+            on_episode=write,
+        )  # fmt: skip
+    early = result.summary.games < games
+    if json_:
+        print(json.dumps(result.as_json()))
+    else:
+        _table(player, result)
+    if early:
+        print(f"Stopped after {result.summary.games:,} of {games:,} games.", file=sys.stderr)
+    return 130 if early else 0
+
+
+def _table(player: str, result: Evaluation) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    summary, (low, high) = result.summary, result.ci95
+    console = Console(highlight=False)
+    console.print(f"[bold]{player}[/]  {summary.games:,} games", soft_wrap=True)
+    interval = f"  (95 %: {low:,.0f} to {high:,.0f})" if math.isfinite(low) else ""
+    console.print(f"mean score  [bold]{summary.mean_score:,.1f}[/]{interval}")
+    console.print(
+        f"best score  {summary.max_score:,}    {result.mean_moves:,.0f} moves a game    "
+        f"{result.moves_per_s:,.0f} moves/s"
+    )
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    for name in ("tile", "reached", "95 %", "ended with"):
+        table.add_column(name, justify="right")
+    for tile, share in summary.reached.items():
+        low, high = result.reached_ci95[tile]
+        table.add_row(
+            str(tile), f"{100 * share:.1f} %", f"{100 * low:.1f} - {100 * high:.1f}",
+            f"{100 * summary.ended.get(tile, 0):.1f} %",
+        )  # fmt: skip
+    console.print(table)

@@ -1,0 +1,253 @@
+"""`tuplet play`: a game in the terminal, yours or the agent's."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tuplet.agents import Player
+    from tuplet.cli.keys import Keys
+    from tuplet.games.g2048 import Board, Episode
+
+PAUSES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.005, 0.0)  # seconds a move, from slow to fast
+FRAME = 0.02  # a terminal need not be drawn more often
+
+
+def play(
+    game: Literal["2048"],
+    /,
+    *,
+    agent: str | None = None,
+    watch: Annotated[bool, Parameter(negative="")] = False,
+    speed: int = 5,
+    spawn4: float | None = None,
+    seed: int | None = None,
+    save: Path | None = None,
+) -> int:
+    """Play 2048 with the arrow keys, or watch an agent play.
+
+    Keys: arrows (or w a s d) move, h asks the agent for a hint, u takes a move back, q ends.
+    Watching: space pauses, + and - change the speed, q ends.
+
+    Parameters
+    ----------
+    game
+        2048.
+    agent
+        Who gives hints or plays: a run folder, a weight file, random, greedy, module:Class.
+    watch
+        Let the agent play.
+    speed
+        How fast the agent plays, from 1 (a move a second) to 8 (at once).
+    spawn4
+        The share of new tiles that are fours. [default: 0.1]
+    seed
+        Of the tiles that appear. [default: different each time]
+    save
+        Append the game, as a line of text, to this file.
+    """
+    from tuplet.agents import RandomEnvironment, make_player
+
+    if not 1 <= speed <= len(PAUSES):
+        raise ValueError(f"the speed is 1 to {len(PAUSES)}, not {speed}")
+    if watch and agent is None:
+        raise ValueError("whom to watch? name a player with --agent")
+    if save is not None and not save.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {save.parent} to save the game in")
+    seed = random.SystemRandom().getrandbits(32) if seed is None else seed
+    if seed < 0:
+        raise ValueError(f"the seed must not be negative, but is {seed}")
+    helper = make_player(agent, seed) if agent is not None else None
+    if spawn4 is not None and not 0 <= spawn4 <= 1:
+        raise ValueError(f"the share of 4-tiles is between 0 and 1, not {spawn4}")
+    environment = RandomEnvironment(seed, 0.1 if spawn4 is None else spawn4)
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    if not watch and not on_terminal:
+        raise ValueError("playing needs a terminal; to let an agent play, use --agent and --watch")
+    table = _Table(helper, environment, agent if watch and agent else "you")
+    if on_terminal:
+        table.at_terminal(watch, speed)
+    else:
+        table.run_through()
+    if save is not None:
+        with save.open("a", encoding="utf-8") as file:
+            file.write(f"{table.episode}\n")
+    return 0
+
+
+class _Table:
+    """A game on the table: the episode so far, and who sits there."""
+
+    def __init__(self, helper: Player | None, environment: object, name: str) -> None:
+        from tuplet.agents import RandomEnvironment
+        from tuplet.games.g2048 import Episode
+
+        assert isinstance(environment, RandomEnvironment)
+        self.helper, self.environment = helper, environment
+        self.episode = Episode(name.replace("|", " ").replace(":", " "), environment.name)
+        self.message = ""
+        self.past: list[Episode] = []
+        for side in (helper, environment):
+            if callable(getattr(side, "open_episode", None)):
+                side.open_episode()  # type: ignore[union-attr]
+        for _ in range(2):
+            self.episode.place(*environment.place(self.episode.board))
+
+    @property
+    def board(self) -> Board:
+        return self.episode.board
+
+    def move(self, move: object) -> bool:
+        """Make a move and let a tile appear; False if the move is illegal."""
+        try:
+            self.episode.slide(move)
+        except ValueError:
+            return False
+        self.episode.place(*self.environment.place(self.board))
+        return True
+
+    def run_through(self) -> None:
+        """Without a terminal: play to the end, and print it."""
+        while not self.board.over and self._let_helper_move():
+            pass
+        self.episode.close()
+        print(self.board)
+        print(self.summary())
+
+    def _let_helper_move(self) -> bool:
+        assert self.helper is not None
+        move = self.helper.choose(self.board)
+        if move is None:
+            return False
+        if not self.move(move):
+            raise ValueError(f"{self.episode.slider} chose {move!r}, which is not legal here")
+        return True
+
+    def summary(self) -> str:
+        moves = len(self.episode.slides)
+        return f"score {self.episode.score:,}   {moves:,} moves   largest tile {self.board.largest}"
+
+    def at_terminal(self, watch: bool, speed: int) -> None:
+        """With a terminal: draw the board and take keys."""
+        from rich.live import Live
+
+        from tuplet.cli.keys import pressed_keys
+
+        with pressed_keys() as keys, Live(self.picture(), screen=True, auto_refresh=False) as live:
+
+            def draw() -> None:
+                live.update(self.picture(), refresh=True)
+
+            try:
+                if watch:
+                    self._watch(keys, draw, speed - 1)
+                else:
+                    self._take_turns(keys, draw)
+            except KeyboardInterrupt:
+                pass
+        self.episode.close()
+        from rich.console import Console
+
+        Console().print(self.picture(footer=False))
+
+    def _watch(self, keys: Keys, draw: object, speed: int) -> None:
+        import time
+
+        assert callable(draw)
+        paused, drawn = False, 0.0
+        while not self.board.over:
+            pause = PAUSES[speed]
+            state = "paused" if paused else f"speed {speed + 1} of {len(PAUSES)}"
+            self.message = f"{state}    space pauses   + -  speed   q ends"
+            if paused or pause >= FRAME or time.perf_counter() - drawn >= FRAME:
+                draw()
+                drawn = time.perf_counter()
+            key = keys.wait(None if paused else pause)
+            if key == "q":
+                return
+            if key == " ":
+                paused = not paused
+            elif key in ("+", "=", "up", "right"):
+                speed = min(speed + 1, len(PAUSES) - 1)
+            elif key in ("-", "_", "down", "left"):
+                speed = max(speed - 1, 0)
+            elif not paused and not self._let_helper_move():
+                return
+        self.message = "The game is over.    any key ends"
+        draw()
+        keys.wait(3.0)
+
+    def _take_turns(self, keys: Keys, draw: object) -> None:
+        from tuplet.games.g2048 import MOVES, Episode
+
+        assert callable(draw)
+        usual = "arrows move   " + ("h hint   " if self.helper else "") + "u takes back   q ends"
+        self.message = usual
+        while True:
+            if self.board.over:
+                self.message = "The game is over.    u takes back   q ends"
+            draw()
+            key = keys.wait()
+            self.message = usual
+            if key == "q":
+                return
+            if key == "u" and self.past:
+                self.episode = self.past.pop()
+            elif key == "h":
+                self.message = self._hint()
+            elif key in MOVES:
+                before = Episode.parse(str(self.episode))
+                if self.move(key):
+                    self.past.append(before)
+                else:
+                    self.message = f"{key} changes nothing here"
+
+    def _hint(self) -> str:
+        from tuplet.agents import LearnedPlayer
+
+        if self.helper is None:
+            return "no agent to ask: start with --agent RUN_OR_WEIGHTS"
+        if self.board.over:
+            return "the game is over"
+        if not isinstance(self.helper, LearnedPlayer):
+            return f"hint: {self.helper.choose(self.board)}"
+        moves = [m for m in self.helper.network.moves(self.board) if m.value is not None]
+        moves.sort(key=lambda m: -(m.value or 0.0))
+        return "hint:  " + "   ".join(f"{m.move} {m.value:,.0f}" for m in moves)
+
+    def picture(self, footer: bool = True) -> RenderableType:
+        """The board in colours, with the score above and what keys do below."""
+        from rich.align import Align
+        from rich.console import Group
+        from rich.style import Style
+        from rich.table import Table
+        from rich.text import Text
+
+        from tuplet.games.g2048.drawing import GRID, colours
+
+        grid = Table.grid(padding=0)
+        board = self.board
+        tiles = board.tiles
+        for row in range(board.rows):
+            cells = []
+            for tile in tiles[row * board.columns : (row + 1) * board.columns]:
+                background, front = colours(tile)
+                style = Style(color=front, bgcolor=background, bold=True)
+                text = Text(" " * 8 + "\n" + f"{tile or '':^8}" + "\n" + " " * 8, style=style)
+                edge = Text(" \n \n ", style=Style(bgcolor=GRID))
+                cells += [edge, text]
+            cells.append(Text(" \n \n ", style=Style(bgcolor=GRID)))
+            grid.add_row(*cells)
+        parts: list[RenderableType] = [
+            Text(f"2048   {self.episode.slider}   {self.summary()}", style="bold"), grid,
+        ]  # fmt: skip
+        if footer:
+            parts.append(Text(self.message, style="dim"))
+        return Align.left(Group(*parts))

@@ -1,0 +1,171 @@
+"""`tuplet train`: teach a network by letting it play."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from tuplet.games.g2048.statistics import Summary
+    from tuplet.learn.run import Run
+
+
+def train(
+    *,
+    net: str | None = None,
+    learner: Literal["td"] | None = None,
+    target: Literal["afterstate", "state"] | None = None,
+    alpha: float | None = None,
+    gamma: float | None = None,
+    initial: float | None = None,
+    order: Literal["backward", "forward"] | None = None,
+    spawn4: float | None = None,
+    games: int | None = None,
+    budget: str | None = None,
+    threads: int | None = None,
+    seed: int | None = None,
+    out: Path | None = None,
+    resume: Path | None = None,
+    checkpoint: str | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Teach a network 2048 by letting it play, and keep what it learned in a run folder.
+
+    Prints statistics for every thousand games. Ctrl-C saves; --resume goes on from there.
+
+    Parameters
+    ----------
+    net
+        A network (4x6, 5x6, 8x6, 5x4, 4x5, 2x7) or its tuples ("0123 4567"). [default: 4x6]
+    learner
+        How values are learned. [default: td]
+    target
+        Learn the values of after-states, or of states (slower, to compare).
+        [default: afterstate]
+    alpha
+        The learning rate, shared by a board's weights. [default: 0.1]
+    gamma
+        The discount of later rewards. [default: 1]
+    initial
+        What every board is worth before learning. [default: 0]
+    order
+        Update from the end of a game (backward) or as it goes (forward). [default: backward]
+    spawn4
+        The share of new tiles that are fours. [default: 0.1]
+    games
+        Stop after so many games. [default: 100000 unless there is a budget]
+    budget
+        Stop after so much time: 60s, 10m, 2h.
+    threads
+        Threads that share the tables (more than one: not repeatable). [default: 1]
+    seed
+        With one thread, the same seed gives the same bytes. [default: 0]
+    out
+        The run folder to make. [default: a new one in runs/]
+    resume
+        Go on with the run in this folder; --games, --budget and --threads may change.
+    checkpoint
+        Save so often. [default: 5m]
+    json_
+        Print only the last line of metrics, as JSON.
+    """
+    from tuplet.learn.display import watching
+    from tuplet.learn.run import CONFIG, Run
+    from tuplet.learn.settings import Settings, seconds
+    from tuplet.learn.train import Training, carry_on, create_folder, locked, reopen
+    from tuplet.values.network import Network
+
+    def block(_: Any, summary: Summary) -> None:
+        from tuplet.games.g2048.statistics import printout
+
+        if not json_:
+            print(printout(training.games, summary), flush=True)
+
+    settings: dict[str, Any] = {
+        "net": net, "learner": learner, "target": target, "alpha": alpha, "gamma": gamma,
+        "initial": initial, "order": order, "spawn4": spawn4, "seed": seed,
+    }  # fmt: skip
+    settings = {name: value for name, value in settings.items() if value is not None}
+    limits: dict[str, Any] = {}
+    if games is not None:
+        limits["games"] = games
+    if budget is not None:
+        limits["budget"] = seconds(budget)
+    if threads is not None:
+        limits["threads"] = threads
+    if checkpoint is not None:
+        limits["checkpoint"] = seconds(checkpoint)
+
+    if resume is not None:
+        if settings or out is not None:
+            fixed = ", ".join(f"--{name}" for name in [*settings, *(["out"] if out else [])])
+            raise ValueError(f"a resumed run keeps its settings: leave out {fixed}")
+        if not (resume / CONFIG).is_file():
+            raise FileNotFoundError(f"{resume} is not the folder of a training run (no {CONFIG})")
+        folder = resume
+        with locked(folder), watching(not json_ or sys.stderr.isatty()) as watch:
+            training = reopen(folder, **limits)
+            if training.done:
+                raise ValueError(
+                    f"the run in {folder} is finished ({training.games:,} games): "
+                    "give it more with --games or --budget"
+                )
+            run = carry_on(training, watch, block)
+    else:
+        if games is None and budget is None:
+            limits["games"] = 100_000
+        chosen = Settings(**settings, **limits)
+        network = Network(
+            chosen.net, initial=chosen.initial, target=chosen.target, gamma=chosen.gamma,
+            spawn4=chosen.spawn4,
+        )  # fmt: skip
+        folder = create_folder(out if out is not None else _new_folder(chosen))
+        with locked(folder), watching(not json_ or sys.stderr.isatty()) as watch:
+            chosen.save(folder / CONFIG)
+            training = Training(Run(chosen, network, folder))
+            run = carry_on(training, watch, block)
+    return _report(run, folder, json_)
+
+
+def _new_folder(settings: Any) -> Path:
+    """runs/4x6-td, runs/4x6-td-2, ...: the first that is free."""
+    tuples = settings.net.replace(" ", "-").replace(",", "-")
+    parts = [tuples[:40], settings.learner] + (["state"] if settings.target == "state" else [])
+    base = Path("runs") / "-".join(parts)
+    number = 1
+    folder = base
+    while folder.exists():
+        number += 1
+        folder = base.with_name(f"{base.name}-{number}")
+    return folder
+
+
+def _report(run: Run, folder: Path, as_json: bool) -> int:
+    from tuplet.learn.display import clock
+
+    if run.interrupted:
+        print(
+            f"Stopped after {run.games:,} games. Saved in {folder}; "
+            f"go on with  tuplet train --resume {folder}",
+            file=sys.stderr,
+        )
+    pictures = ""
+    if run.metrics:
+        try:
+            run.plot(folder / "curve.svg")
+            run.plot(folder / "curve.png")
+            pictures = f" The curve: {folder / 'curve.png'}"
+        except ValueError as error:
+            print(f"tuplet: no picture of the curve: {error}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(run.metrics[-1] if run.metrics else {}))
+    elif not run.interrupted:
+        print(
+            f"{run.games:,} games in {clock(run.elapsed_s)}. Saved in {folder}.{pictures}",
+            file=sys.stderr,
+        )
+    return 130 if run.interrupted else 0
