@@ -137,8 +137,10 @@ def make_environment(spec: str, seed: int = 0, spawn4: float = 0.1) -> Environme
 def is_class(spec: str) -> bool:
     """Whether a text has the form module:Class."""
     module, colon, name = spec.partition(":")
-    return bool(colon) and name.isidentifier() and all(
-        part.isidentifier() for part in module.split(".")
+    return (
+        bool(colon)
+        and name.isidentifier()
+        and all(part.isidentifier() for part in module.split("."))
     )
 
 

@@ -32,6 +32,7 @@ def analyze(
         A run folder or a weight file.
     json_
         Print one JSON object.
+
     """
     from tuplet.games.g2048 import Board
     from tuplet.values.network import Network
@@ -63,9 +64,7 @@ def analyze(
             table.add_row(move.move, "-", "illegal", "", style=style)
         else:
             behind = "best" if move.move == best else f"{move.value - top:,.1f}"
-            table.add_row(
-                move.move, str(move.reward), f"{move.value:,.1f}", behind, style=style
-            )
+            table.add_row(move.move, str(move.reward), f"{move.value:,.1f}", behind, style=style)
     console.print()
     console.print(table)
     console.print(f"\nWhy: value = reward + what each tuple says of the {_kind(net)}")
@@ -97,10 +96,10 @@ def _why(console: object, net: Network, board: Board, best: str) -> None:
 def _contributions(net: Network, after: Board) -> dict[str, float]:
     """What each tuple adds to the value of an after-state."""
     if net.target == "afterstate":
-        return {part.tuple: part.value for part in net.explain(after)}
+        return {part.cells: part.value for part in net.explain(after)}
     expected: dict[str, float] = {}
     for state, chance in after.spawns(net.spawn4):
         for part in net.explain(state):
             worth = 0.0 if state.over else chance * part.value
-            expected[part.tuple] = expected.get(part.tuple, 0.0) + worth
+            expected[part.cells] = expected.get(part.cells, 0.0) + worth
     return expected

@@ -40,6 +40,7 @@ def bench(
         The same seed gives the same games (with one thread).
     json_
         Print one JSON object.
+
     """
     from tuplet.arena.g2048 import evaluate
     from tuplet.cli.progress import games_progress

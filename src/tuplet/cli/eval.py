@@ -48,6 +48,7 @@ def eval_(
         Save every game as a line of text in this file (plays in Python: slower).
     json_
         Print one JSON object.
+
     """
     from tuplet.agents import make_environment, make_player
     from tuplet.agents.g2048 import LearnedPlayer

@@ -52,6 +52,7 @@ def play(
         Of the tiles that appear. [default: different each time]
     save
         Append the game, as a line of text, to this file.
+
     """
     from tuplet.agents import RandomEnvironment, make_player
 

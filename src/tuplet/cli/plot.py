@@ -26,6 +26,7 @@ def plot(
     output
         The picture: its ending, .png, .svg or .pdf, says the kind. [default: curve.png in the
         folder of a single run, curves.png for several]
+
     """
     from tuplet.learn.curves import draw_curves
     from tuplet.learn.run import Run

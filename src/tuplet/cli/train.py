@@ -72,6 +72,7 @@ def train(
         Save so often. [default: 5m]
     json_
         Print only the last line of metrics, as JSON.
+
     """
     from tuplet.learn.display import watching
     from tuplet.learn.run import CONFIG, Run

@@ -105,9 +105,7 @@ def _write_table(file: BinaryIO, net: Network, t: int, where_at: int, weight_at:
             np.uint64(start), np.uint64(stop), where, weight,
         )  # fmt: skip
         if not np.isfinite(weight[:n]).all():
-            raise ValueError(
-                "the weights are no longer finite numbers: learn with a smaller alpha"
-            )
+            raise ValueError("the weights are no longer finite numbers: learn with a smaller alpha")
         if n:
             file.seek(where_at)
             file.write(where[:n].tobytes())
@@ -176,7 +174,9 @@ def _read(file: Any, path: Path) -> WeightFile:
         if where.ndim != 1 or where.shape != weight.shape:
             raise ValueError(f"{path} is not a sound weight file: arrays of tuple {t} differ")
         if len(where) and int(where.max()) >= 16 ** len(cells):
-            raise ValueError(f"{path} is not a sound weight file: an index of tuple {t} is too large")
+            raise ValueError(
+                f"{path} is not a sound weight file: an index of tuple {t} is too large"
+            )
         if not np.isfinite(weight).all():
             raise ValueError(f"{path} holds weights that are not finite numbers")
         parts.append((where, weight))

@@ -83,7 +83,7 @@ _SHUFFLES = {32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}
 
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
 def _shuffled(
-    typing_context: Any,  # noqa: ARG001
+    typing_context: Any,
     low: Any, high: Any, plan: Any, m: Any, k: Any, out: Any, start: Any,
 ) -> Any:  # fmt: skip
     """`indices` for as many look-ups, from number k on, as fit in a vector.
@@ -153,7 +153,7 @@ def _spread(nibbles: np.uint64) -> np.uint64:
 
 
 @overload(indices, strict=False)  # type: ignore[untyped-decorator]
-def _compile_indices(nibbles: Any, plan: Any, out: Any, start: Any) -> Callable[..., Any]:  # noqa: ARG001
+def _compile_indices(nibbles: Any, plan: Any, out: Any, start: Any) -> Callable[..., Any]:
     if not _vector_width():
         return indices
     at_once = np.uint64(_vector_width() // 8)

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".png", ".pdf")
 
 
-def draw_curves(
-    runs: Sequence[Run], path: str | Path | None = None, *, log: bool = False
-) -> Any:
+def draw_curves(runs: Sequence[Run], path: str | Path | None = None, *, log: bool = False) -> Any:
     """Draw the runs' curves into one figure; saved to `path` if given. Returns the figure."""
     try:
         import matplotlib

@@ -1,9 +1,9 @@
 """A training run: what it learned and how, in memory and in its folder.
 
-    config.toml           its settings
-    metrics.jsonl         a line for each block of games
-    weights.safetensors   the last checkpoint
-    curve.svg, curve.png  mean score against games
+config.toml           its settings
+metrics.jsonl         a line for each block of games
+weights.safetensors   the last checkpoint
+curve.svg, curve.png  mean score against games
 """
 
 from __future__ import annotations

@@ -55,9 +55,7 @@ class Settings:
             self.target in ("afterstate", "state"),
             f"the target is afterstate or state, not {self.target!r}",
         )
-        check(
-            0 <= self.spawn4 <= 1, f"the share of 4-tiles is between 0 and 1, not {self.spawn4}"
-        )
+        check(0 <= self.spawn4 <= 1, f"the share of 4-tiles is between 0 and 1, not {self.spawn4}")
         check(
             self.games is not None or self.budget is not None,
             "say when to stop: a number of games or a budget of time",

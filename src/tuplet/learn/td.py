@@ -84,14 +84,18 @@ class Results(NamedTuple):
 
 def make_results(games: int) -> Results:
     """Room for the results of so many games."""
-    return Results(
-        np.zeros(games, np.int64), np.zeros(games, np.uint8), np.zeros(games, np.int64)
-    )
+    return Results(np.zeros(games, np.int64), np.zeros(games, np.uint8), np.zeros(games, np.int64))
 
 
 @kernel
 def learn_backward(
-    tables: Tables, learner: Learner, states: bool, path: Array, gains: Array, count: int, ring: Array
+    tables: Tables,
+    learner: Learner,
+    states: bool,
+    path: Array,
+    gains: Array,
+    count: np.int64 | int,
+    ring: Array,
 ) -> None:
     """Walk a finished game from its end, moving each V towards the value just updated.
 
@@ -128,7 +132,7 @@ def learn_backward(
 
 @kernel
 def learn_forward(
-    tables: Tables, learner: Learner, states: bool, path: Array, gains: Array, count: int
+    tables: Tables, learner: Learner, states: bool, path: Array, gains: Array, count: np.int64 | int
 ) -> None:
     """The same game from its beginning, each V moved towards a value not yet updated."""
     for k in range(count):
@@ -183,7 +187,7 @@ def play_afterstates(
                 best, best_value = mine, np.float32(-np.inf)
                 for n in range(mine, mine + legal[seat]):
                     v = np.float32(rewards[n]) + gamma * total(weights, found, n * m, m)
-                    best = n if v > best_value else best
+                    best = np.uint64(n) if v > best_value else best
                     best_value = max(v, best_value)
                 if learns and learner.forward and k > zero:
                     update(tables, path[seat, k - one], best_value, learner.alpha)
@@ -248,7 +252,7 @@ def play_states(
     path, gains = desk.path[0], desk.gains[0]
     for game in range(games):
         state, board = opening(rules, stream(seed, np.uint64(first + game)))
-        high, k, score = zero, zero, 0
+        high, k, score = zero, zero, np.int64(0)
         while True:
             legal = WIDE
             if high == zero:

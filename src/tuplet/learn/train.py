@@ -114,9 +114,7 @@ class Training:
     def _play(self, desk: Desk, first: int, games: int) -> None:
         results = make_results(games)
         seed = np.uint64(self.settings.seed)
-        self.play(
-            self.rules, self.net.tables, self.learner, desk, seed, first, games, results, 0
-        )
+        self.play(self.rules, self.net.tables, self.learner, desk, seed, first, games, results, 0)
         with self._lock:
             self.moves += int(results.lengths.sum())
             # Another thread may still be at an earlier chunk; blocks are filled in order.

@@ -21,7 +21,7 @@ Target = Literal["afterstate", "state"]
 class Contribution(NamedTuple):
     """What one tuple, in its eight placements, adds to a board's value."""
 
-    tuple: str
+    cells: str
     value: float
     placements: list[tuple[str, float]]  # the cells of each placement, and the weight found
 
@@ -96,7 +96,7 @@ class Network:
 
     def table(self, number: int) -> Array:
         """The part of `weights` that is one tuple's table, in storage order."""
-        start = sum(self.sizes[:number])
+        start = kernels.table_starts(self.tuples)[number]
         return self.weights[start : start + self.sizes[number]]
 
     def value(self, board: object) -> float:
@@ -120,9 +120,7 @@ class Network:
         for t, cells in enumerate(self.tuples):
             own = weights[8 * t : 8 * t + 8]
             where = [spell(p) for p in placements(cells)]
-            parts.append(
-                Contribution(spell(cells), sum(own), list(zip(where, own, strict=True)))
-            )
+            parts.append(Contribution(spell(cells), sum(own), list(zip(where, own, strict=True))))
         return parts
 
     def moves(self, board: object) -> list[MoveValue]:

@@ -1,9 +1,9 @@
 """Which cells a tuple looks at, and its eight placements under rotation and reflection.
 
-    0 1 2 3      the tuple 012345 looks at      0 1 2 3     and, turned,     . . 4 0
-    4 5 6 7                                     4 5 . .                      . . 5 1
-    8 9 a b                                     . . . .                      . . . 2
-    c d e f                                     . . . .                      . . . 3
+0 1 2 3      the tuple 012345 looks at      0 1 2 3     and, turned,     . . 4 0
+4 5 6 7                                     4 5 . .                      . . 5 1
+8 9 a b                                     . . . .                      . . . 2
+c d e f                                     . . . .                      . . . 3
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Tables(NamedTuple):
     references each time an array is taken out of one.
     """
 
-    weights: Array  # float32[sum of 16^length]: the tables one after another
+    weights: Array  # float32[sum of 16^length]: the tables, see `table_starts`
     plan: Array  # uint64[3, m]: place, gap, and start of the table for each look-up
     # The look-ups that hold a cell c are number `holders[first[c]:first[c + 1]]`; a 2 (a 4)
     # put on the empty cell changes their index by exclusive-or with `twos` (`fours`).
@@ -39,18 +39,28 @@ def storage(cells: Tuple, order: list[int]) -> tuple[np.uint64, np.uint64]:
     return np.uint64(sum(c << 8 * i for i, c in enumerate(row))), np.uint64(gap)
 
 
+def table_starts(tuples: list[Tuple]) -> list[int]:
+    """Where each tuple's table starts: the largest first, so that a table starts at a multiple
+    of its size, and an index keeps its bits when the start is added.
+    """
+    starts, start = [0] * len(tuples), 0
+    for t in sorted(range(len(tuples)), key=lambda t: -len(tuples[t])):
+        starts[t] = start
+        start += 16 ** len(tuples[t])
+    return starts
+
+
 def make_tables(tuples: list[Tuple], weights: Array) -> Tables:
-    """The look-ups of a network whose tables stand one after another in `weights`."""
+    """The look-ups of a network whose tables stand in `weights`."""
     plan: list[list[int]] = [[], [], []]
     where = []
-    start = 0
-    for cells in tuples:
+    for cells, start in zip(tuples, table_starts(tuples), strict=True):
         order = storage_order(cells)
         for placed in placements(cells):
             where.append(placed)
-            for row, entry in zip(plan, (*storage(placed, order), start), strict=True):
-                row.append(int(entry))
-        start += 16 ** len(cells)
+            place, gap = storage(placed, order)
+            for row, entry in zip(plan, (int(place), int(gap), start), strict=True):
+                row.append(entry)
 
     first, holders, twos, fours = [0], [], [], []
     for cell in range(16):
@@ -65,9 +75,7 @@ def make_tables(tuples: list[Tuple], weights: Array) -> Tables:
     def words(values: list[Any]) -> Array:
         return np.array(values, np.uint64)
 
-    return Tables(
-        weights, words(plan), words(first), words(holders), words(twos), words(fours)
-    )
+    return Tables(weights, words(plan), words(first), words(holders), words(twos), words(fours))
 
 
 @kernel
@@ -95,9 +103,7 @@ def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.fl
 
 
 @kernel
-def add(
-    weights: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
-) -> None:
+def add(weights: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32) -> None:
     """Add `amount` to each of the m weights (k times to a weight that is looked up k times)."""
     for i in range(start, start + m, np.uint64(8)):
         for j in range(np.uint64(8)):
@@ -120,9 +126,7 @@ def value(tables: Tables, board: np.uint64) -> np.float32:
 
 
 @kernel
-def update(
-    tables: Tables, board: np.uint64, target: np.float32, alpha: np.float32
-) -> np.float32:
+def update(tables: Tables, board: np.uint64, target: np.float32, alpha: np.float32) -> np.float32:
     """V += alpha (target - V), an m-th of it to each weight; returns target - V."""
     start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
     found = weights_of(tables, board)
@@ -234,9 +238,7 @@ def visited(
 
 
 @kernel
-def restore(
-    table: Array, place: np.uint64, gap: np.uint64, where: Array, weight: Array
-) -> None:
+def restore(table: Array, place: np.uint64, gap: np.uint64, where: Array, weight: Array) -> None:
     """Undo `visited`: write listed weights to their places in the table."""
     for i in range(where.shape[0]):
         table[index_of(np.uint64(where[i]), place, gap)] = weight[i]

@@ -84,7 +84,9 @@ class Board:
         if tiles is None:
             given = [0] * (rows * columns)
         if len(given) != rows * columns:
-            raise ValueError(f"a {rows}x{columns} board has {rows * columns} tiles, not {len(given)}")
+            raise ValueError(
+                f"a {rows}x{columns} board has {rows * columns} tiles, not {len(given)}"
+            )
         self.exponents = tuple(_exponent(tile) for tile in given)
         self.rows, self.columns = rows, columns
 
@@ -206,7 +208,9 @@ class Board:
         return "\n".join(" " + " ".join(texts[r : r + self.columns]) for r in rows)
 
     def __repr__(self) -> str:
-        grid = [self.tiles[r : r + self.columns] for r in range(0, len(self.exponents), self.columns)]
+        grid = [
+            self.tiles[r : r + self.columns] for r in range(0, len(self.exponents), self.columns)
+        ]
         return f"Board({grid})"
 
     def _repr_svg_(self) -> str:

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tuplet.kernel import bits as bit_twins
+from tuplet.kernel import draw, index_of, indices, kernel, pdep, pext, popcount, stream
+from tuplet.kernel import random as random_twins
+from tuplet.kernel.compile import cache_folder
+from tuplet.values.patterns import parse, storage_order
+from tuplet.values.tables import make_tables, storage
+
+u64 = st.integers(0, 2**64 - 1)
+
+
+@kernel
+def compiled(bits, mask):
+    return pext(bits, mask), pdep(bits, mask), popcount(bits)
+
+
+@kernel
+def compiled_mix(bits):
+    return random_twins.mix(bits), random_twins.step(bits)
+
+
+@kernel
+def compiled_indices(board, plan, out):
+    indices(board, plan, out, np.uint64(0))
+
+
+@given(u64, u64)
+def test_bit_tricks_equal_their_plain_twins(bits: int, mask: int) -> None:
+    a, b = np.uint64(bits), np.uint64(mask)
+    twins = (bit_twins.pext(a, b), bit_twins.pdep(a, b), bit_twins.popcount(a))
+    assert tuple(map(int, compiled(a, b))) == tuple(map(int, twins))
+    assert int(pext(pdep(a, b), b)) == bits & ((1 << mask.bit_count()) - 1)
+
+
+@given(u64)
+def test_random_numbers_equal_their_plain_twins(bits: int) -> None:
+    x = np.uint64(bits)
+    expected = (int(random_twins.mix(x)), int(random_twins.step(x)))
+    assert tuple(map(int, compiled_mix(x))) == expected
+
+
+def test_random_stream_is_splitmix64() -> None:
+    # The reference generator's first outputs from state 1234567.
+    state, out = np.uint64(1234567), []
+    for _ in range(3):
+        state, bits = draw(np.uint64(state))
+        out.append(int(bits))
+    assert out == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+
+
+def test_streams_of_games_and_seeds_differ() -> None:
+    starts = {int(stream(np.uint64(s), np.uint64(g))) for s in range(50) for g in range(50)}
+    assert len(starts) == 2500
+
+
+@pytest.mark.parametrize("net", ["4x6", "4x5", "5x4", "2x7", "012 0 45 01234567 89abc"])
+def test_vector_indices_equal_the_plain_definition(net: str) -> None:
+    plan = make_tables(parse(net), np.zeros(1, np.float32)).plan
+    random = np.random.default_rng(5)
+    for board in random.integers(0, 2**64, 200, np.uint64):
+        fast, plain = np.zeros(plan.shape[1], np.uint64), np.zeros(plan.shape[1], np.uint64)
+        compiled_indices(board, plan, fast)
+        indices(board, plan, plain, np.uint64(0))  # the twin, interpreted
+        assert (fast == plain).all()
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
+def test_a_table_has_a_place_for_every_index_and_no_other(length: int) -> None:
+    cells = tuple(range(length))
+    place, gap = storage(cells, storage_order(cells))
+    found = {int(index_of(np.uint64(i), place, gap)) for i in range(16**length)}
+    assert found == set(range(16**length))
+
+
+def run_python(code: str, **env: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
+    environment.update(env)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=300
+    )
+
+
+PLAY = """
+import tuplet
+net = tuplet.Network("0123 0145")
+tuplet.train(net, games=3, seed=4, progress=False)
+print(net.value([2, 4, 8, 0] * 4), tuplet.evaluate(net, games=2, seed=9).summary.mean_score)
+"""
+
+
+def test_results_do_not_depend_on_compilation_or_vector_instructions(tmp_path: Path) -> None:
+    compiled_run = run_python(PLAY, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert compiled_run.returncode == 0, compiled_run.stderr
+    interpreted = run_python(PLAY, NUMBA_DISABLE_JIT="1")
+    plain_cpu = run_python(
+        PLAY, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_CACHE_DIR=str(tmp_path / "c2")
+    )
+    assert compiled_run.stdout == interpreted.stdout, interpreted.stderr
+    assert compiled_run.stdout == plain_cpu.stdout, plain_cpu.stderr
+
+
+def test_cache_is_in_the_users_folder_and_named_by_the_sources(tmp_path: Path) -> None:
+    code = "from tuplet.kernel import cache_folder; print(cache_folder())"
+    folder = run_python(code, XDG_CACHE_HOME=str(tmp_path)).stdout.strip()
+    assert Path(folder).parent == tmp_path / "tuplet"
+    assert cache_folder() is None or Path(folder).name == cache_folder().name
+
+
+def test_without_a_writable_cache_kernels_run_uncached(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    code = "from tuplet.kernel import *; print(cache_folder(), popcount(7))"
+    for env in ({"XDG_CACHE_HOME": str(blocked)}, {"HOME": str(blocked)}):
+        assert run_python(code, **env).stdout.split() == ["None", "3"]
