@@ -5,7 +5,7 @@ processor's help has a plain-Python twin of the same name, and tests compare the
 """
 
 from tuplet.kernel.bits import pdep, pext, popcount, prefetch
-from tuplet.kernel.compile import cache_folder, kernel
+from tuplet.kernel.compile import cache_folder, inlined, kernel
 from tuplet.kernel.random import draw, mix, stream
 from tuplet.kernel.shuffle import index_of, indices
 
@@ -14,6 +14,7 @@ __all__ = [
     "draw",
     "index_of",
     "indices",
+    "inlined",
     "kernel",
     "mix",
     "pdep",

@@ -28,7 +28,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from tuplet.kernel.bits import cpu_has
-from tuplet.kernel.compile import kernel
+from tuplet.kernel.compile import INLINED, kernel
 
 Array = np.ndarray[Any, Any]
 
@@ -152,7 +152,7 @@ def _spread(nibbles: np.uint64) -> np.uint64:
     )
 
 
-@overload(indices, strict=False)  # type: ignore[untyped-decorator]
+@overload(indices, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_indices(nibbles: Any, plan: Any, out: Any, start: Any) -> Callable[..., Any]:
     if not _vector_width():
         return indices

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.g2048.rules import Rules, empty_cells, slide, view
-from tuplet.kernel import index_of, indices, kernel, popcount, prefetch
+from tuplet.kernel import index_of, indices, inlined, kernel, popcount, prefetch
 from tuplet.kernel.shuffle import ABSENT
 from tuplet.values.patterns import Tuple, placements, storage_order
 
@@ -78,7 +78,7 @@ def make_tables(tuples: list[Tuple], weights: Array) -> Tables:
     return Tables(weights, words(plan), words(first), words(holders), words(twos), words(fours))
 
 
-@kernel
+@inlined
 def fetch(weights: Array, found: Array, start: np.uint64, count: np.uint64) -> None:
     """Prefetch the weights of `count` indices (a multiple of eight)."""
     for i in range(start, start + count, np.uint64(8)):
@@ -86,7 +86,7 @@ def fetch(weights: Array, found: Array, start: np.uint64, count: np.uint64) -> N
             prefetch(weights, found[i + j])
 
 
-@kernel
+@inlined
 def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.float32:
     """V: the sum of the m weights whose indices stand in `found` from `start` on."""
     a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
@@ -102,7 +102,7 @@ def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.fl
     return (a + b) + (c + d)
 
 
-@kernel
+@inlined
 def add(weights: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32) -> None:
     """Add `amount` to each of the m weights (k times to a weight that is looked up k times)."""
     for i in range(start, start + m, np.uint64(8)):

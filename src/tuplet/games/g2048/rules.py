@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.kernel import draw, kernel, pdep, pext, popcount
+from tuplet.kernel import draw, inlined, kernel, pdep, pext, popcount
 
 Array = np.ndarray[Any, Any]
 
@@ -110,7 +110,7 @@ def _fill_table(table: Array, length: int) -> Array:
     return table
 
 
-@kernel
+@inlined
 def transpose(board: np.uint64) -> np.uint64:
     """Rows become columns."""
     a = (
@@ -125,7 +125,7 @@ def transpose(board: np.uint64) -> np.uint64:
     )
 
 
-@kernel
+@inlined
 def slides(
     across: Array, down: Array, board: np.uint64, after: Array, rewards: Array, start: np.uint64
 ) -> np.uint64:
@@ -232,7 +232,7 @@ def empty_cells(cells: np.uint64, board: np.uint64, high: np.uint64) -> np.uint6
     return ~taken & cells
 
 
-@kernel
+@inlined
 def spawn(rules: Rules, board: np.uint64, high: np.uint64, bits: np.uint64) -> np.uint64:
     """The board with a new tile, chosen by 64 random bits, on one of its empty cells."""
     empty = empty_cells(rules.cells, board, high)
