@@ -84,12 +84,9 @@ _SHUFFLES = {32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
 def _shuffled(
     typing_context: Any,
-    low: Any, high: Any, plan: Any, m: Any, k: Any, out: Any, start: Any,
+    nibbles: Any, plan: Any, m: Any, k: Any, out: Any, start: Any,
 ) -> Any:  # fmt: skip
-    """`indices` for as many look-ups, from number k on, as fit in a vector.
-
-    `low` and `high` are the board's first and last eight cells, a byte each, spread.
-    """
+    """`indices` for as many look-ups, from number k on, as fit in a vector."""
     width = _vector_width()
     lanes = width // 8
     byte, word, long, number = (ir.IntType(n) for n in (8, 16, 64, 32))
@@ -97,7 +94,7 @@ def _shuffled(
     longs = ir.VectorType(long, lanes)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        low, high, plan, m, k, out, start = args
+        nibbles, plan, m, k, out, start = args
 
         def pointer(array: Any, kind: Any, index: Any) -> Any:
             data = context.make_array(kind)(context, builder, array).data
@@ -105,7 +102,7 @@ def _shuffled(
 
         def plan_row(row: int) -> Any:
             index = builder.add(k, builder.mul(m, long(row)))
-            return builder.load(pointer(plan, signature.args[2], index), align=8)
+            return builder.load(pointer(plan, signature.args[1], index), align=8)
 
         def shuffle(vector: Any, mask: Any) -> Any:
             kind = ir.FunctionType(bytes_, [bytes_, bytes_])
@@ -115,9 +112,16 @@ def _shuffled(
         def every(value: int) -> Any:
             return ir.Constant(longs, [value] * lanes)
 
-        board = ir.Constant(ir.VectorType(long, 2), [0, 0])
-        board = builder.insert_element(board, low, number(0))
-        board = builder.insert_element(board, high, number(1))
+        def spread(vector: Any, by: int, keep: int) -> Any:
+            """In each word: the bits and themselves moved up, those to keep of both."""
+            moved = builder.shl(vector, ir.Constant(half_board, [by] * 8))
+            return builder.and_(builder.or_(vector, moved), ir.Constant(half_board, [keep] * 8))
+
+        # Two exponents to a byte become one to a byte, 0000abcd, then 00ab00cd.
+        half_board = ir.VectorType(word, 8)
+        board = builder.zext(builder.bitcast(nibbles, ir.VectorType(byte, 8)), half_board)
+        board = spread(spread(board, 4, 0x0F0F), 2, 0x3333)
+        board = builder.bitcast(board, ir.VectorType(long, 2))
         both = ir.Constant(ir.VectorType(number, lanes), [i % 2 for i in range(lanes)])
         board = builder.shuffle_vector(board, board, both)
 
@@ -133,23 +137,11 @@ def _shuffled(
         top = builder.and_(index, plan_row(1))
         index = builder.xor(index, builder.xor(top, builder.lshr(top, every(2))))
         index = builder.add(index, plan_row(2))
-        builder.store(index, pointer(out, signature.args[5], builder.add(start, k)), align=8)
+        builder.store(index, pointer(out, signature.args[4], builder.add(start, k)), align=8)
         return context.get_dummy_value()
 
     word_ = types.uint64
-    return types.void(low, high, plan, word_, word_, out, word_), generate
-
-
-@kernel
-def _spread(nibbles: np.uint64) -> np.uint64:
-    """Eight exponents of four bits as eight bytes, each spread to 00ab00cd."""
-    x = nibbles & np.uint64(0xFFFFFFFF)
-    x = (x | (x << np.uint64(16))) & np.uint64(0x0000FFFF0000FFFF)
-    x = (x | (x << np.uint64(8))) & np.uint64(0x00FF00FF00FF00FF)
-    x = (x | (x << np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (x & np.uint64(0x0303030303030303)) | (
-        (x & np.uint64(0x0C0C0C0C0C0C0C0C)) << np.uint64(2)
-    )
+    return types.void(word_, plan, word_, word_, out, word_), generate
 
 
 @overload(indices, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
@@ -159,9 +151,8 @@ def _compile_indices(nibbles: Any, plan: Any, out: Any, start: Any) -> Callable[
     at_once = np.uint64(_vector_width() // 8)
 
     def vectors(nibbles: Any, plan: Any, out: Any, start: Any) -> None:
-        low, high = _spread(nibbles), _spread(nibbles >> np.uint64(32))
         m = np.uint64(plan.shape[1])
         for k in range(np.uint64(0), m, at_once):
-            _shuffled(low, high, plan, m, np.uint64(k), out, start)
+            _shuffled(nibbles, plan, m, np.uint64(k), out, start)
 
     return vectors
