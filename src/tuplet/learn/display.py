@@ -39,8 +39,9 @@ def watching(show: bool = True) -> Iterator[Watcher | None]:
         state = _State()
 
         def line(training: Training) -> None:
+            look = state.look(training)
             if state.due():
-                print(_line(state.look(training)), file=sys.stderr, flush=True)
+                print(_line(look), file=sys.stderr, flush=True)
 
         yield line
 

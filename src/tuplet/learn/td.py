@@ -36,6 +36,7 @@ from tuplet.values.tables import Tables, add, expected_value, fetch, total, upda
 Array = np.ndarray[Any, Any]
 
 SEATS = 2  # games played in turns; one was 8 % slower on 4x6, three 5 %, four 10 %
+NOT_SEATED, GONE = -2, -1  # in place of the number of a seat's game
 AHEAD = 4  # boards whose weights are on their way while a game is walked back; a power of two
 
 
@@ -165,21 +166,12 @@ def play_afterstates(
     legal = np.zeros(seats, np.uint64)
     length = np.zeros(seats, np.uint64)
     score = np.zeros(seats, np.int64)
-    game = np.zeros(seats, np.int64)  # -1 when the seat is empty
+    game = np.full(seats, NOT_SEATED)
     started = finished = 0
     wide = np.zeros(seats, np.bool_)
-    for seat in range(np.uint64(seats)):
-        game[seat] = started
-        state[seat], board[seat] = opening(rules, stream(seed, np.uint64(first + started)))
-        started += 1
-        mine = four * seat
-        legal[seat] = slides(across, down, board[seat], after, rewards, mine)
-        for n in range(mine, mine + legal[seat]):
-            indices(after[n], plan, found, n * m)
-
     while finished < games:
         for seat in range(np.uint64(seats)):
-            if game[seat] < 0:
+            if game[seat] == GONE:
                 continue
             mine = four * seat  # where this seat's after-states stand
             k = length[seat]
@@ -199,19 +191,20 @@ def play_afterstates(
                 state[seat], bits = draw(state[seat])
                 board[seat] = spawn(rules, after[best], high[seat], bits)
             else:
-                if learns and learner.forward and k > zero:
-                    update(tables, path[seat, k - one], np.float32(0), learner.alpha)
-                elif learns:
-                    learn_backward(
-                        tables, learner, False, path[seat], gains[seat], np.int64(k), ring
-                    )
-                place = at + game[seat]
-                results.scores[place] = score[seat]
-                results.tiles[place] = largest(board[seat], high[seat])
-                results.lengths[place] = np.int64(k)
-                finished += 1
+                if game[seat] != NOT_SEATED:
+                    if learns and learner.forward and k > zero:
+                        update(tables, path[seat, k - one], np.float32(0), learner.alpha)
+                    elif learns:
+                        learn_backward(
+                            tables, learner, False, path[seat], gains[seat], np.int64(k), ring
+                        )
+                    place = at + game[seat]
+                    results.scores[place] = score[seat]
+                    results.tiles[place] = largest(board[seat], high[seat])
+                    results.lengths[place] = np.int64(k)
+                    finished += 1
                 if started == games:
-                    game[seat] = -1
+                    game[seat] = GONE
                     continue
                 game[seat] = started
                 state[seat], board[seat] = opening(rules, stream(seed, np.uint64(first + started)))

@@ -53,6 +53,7 @@ class Rules(NamedTuple):
     columns: int
     cells: np.uint64  # the lowest bit of each cell on the board
     fours: np.uint64  # chance of a 4, in units of 2^-32
+    start: np.uint64 = np.uint64(0)  # what is on the board before the first two tiles
 
 
 @cache
@@ -246,7 +247,7 @@ def opening(rules: Rules, state: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The random stream's next state, and a board with the first two tiles."""
     zero = np.uint64(0)
     state, bits = draw(state)
-    board = spawn(rules, zero, zero, bits)
+    board = spawn(rules, rules.start, zero, bits)
     state, bits = draw(state)
     return state, spawn(rules, board, zero, bits)
 
