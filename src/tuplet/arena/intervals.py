@@ -29,7 +29,7 @@ def wilson(count: int, total: int) -> Interval:
     share, weight = count / total, Z * Z / total
     middle = share + weight / 2
     half = Z * math.sqrt(share * (1 - share) / total + weight / (4 * total))
-    return (
-        max(0.0, (middle - half) / (1 + weight)),
-        min(1.0, (middle + half) / (1 + weight)),
-    )
+    # At the ends the formula gives 0 and 1, but for rounding.
+    low = (middle - half) / (1 + weight) if count > 0 else 0.0
+    high = (middle + half) / (1 + weight) if count < total else 1.0
+    return (low, high)

@@ -1,0 +1,180 @@
+"""Players and environments in the loop, episodes as text, evaluation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tuplet import (
+    Board,
+    Episode,
+    GreedyPlayer,
+    LearnedPlayer,
+    Network,
+    RandomEnvironment,
+    RandomPlayer,
+    evaluate,
+    learn_from,
+    play_episode,
+)
+from tuplet.arena.intervals import mean_interval, wilson
+from tuplet.games.g2048.statistics import printout, summarise
+
+
+class Corner:
+    """A student's player: ten lines of plain Python."""
+
+    def __init__(self) -> None:
+        self.opened = self.closed = 0
+
+    def open_episode(self) -> None:
+        self.opened += 1
+
+    def close_episode(self, episode: Episode) -> None:
+        self.closed += 1
+        self.last = episode
+
+    def choose(self, board: Board) -> str:
+        return next(m for m in ("left", "down", "right", "up") if m in board.legal_moves())
+
+
+class FirstCell:
+    """A student's environment."""
+
+    def place(self, board: Board) -> tuple[int, int]:
+        return board.empty[0], 2
+
+
+def test_players_and_environments_of_ones_own_play_in_the_same_loop() -> None:
+    player = Corner()
+    result = evaluate(player, FirstCell(), games=3)
+    assert (player.opened, player.closed) == (3, 3)
+    # Nothing is random: every game is the same.
+    assert len(set(result.results.scores)) == 1
+    assert player.last.score == result.summary.mean_score
+    assert result.summary.max_score == result.results.scores[0]
+    assert str(player.last).startswith("Corner:FirstCell@")
+
+
+def test_compiled_games_and_the_python_loop_are_the_same_games(trained: Network) -> None:
+    games: list[Episode] = []
+    compiled = evaluate(trained, games=15, seed=4, threads=2)
+    python = evaluate(
+        LearnedPlayer(trained), RandomEnvironment(4), games=15, on_episode=games.append
+    )
+    for one, other in zip(compiled.results, python.results, strict=True):
+        assert (one == other).all()
+    assert [game.score for game in games] == list(compiled.results.scores)
+
+
+@pytest.mark.parametrize("player", [RandomPlayer(3), GreedyPlayer(), Corner()])
+def test_an_episode_is_a_line_of_text_that_can_be_played_again(player: object) -> None:
+    episode = play_episode(player, RandomEnvironment(2))  # type: ignore[arg-type]
+    line = str(episode)
+    assert "\n" not in line
+    again = Episode.parse(line)
+    assert str(again) == line
+    assert (again.board, again.score) == (episode.board, episode.score)
+    assert again.actions == episode.actions
+    assert [type(a).__name__ for _, a in again.replay()][:3] == ["Placement", "Placement", "Slide"]
+    assert episode.board.over
+
+
+def test_the_frameworks_own_record_is_read() -> None:
+    line = "slide:place@1556175021792|0111#L[4]31#R(7)01|place@1556175021793"
+    game = Episode.parse(line)
+    assert game.board.tiles == [2, 0, 4, 2] + [0] * 12
+    assert game.score == 4 and game.slides == [("left", 4, 0), ("right", 0, 7)]
+    assert (game.slider, game.placer, game.winner) == ("slide", "place", "place")
+    assert str(game) == line
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("", "looks like"),
+        ("a:b@1|01|b", "looks like"),
+        ("a:b@1|0101|b@1", "not an empty cell"),
+        ("a:b@1|01x|b@1", "no move can be read"),
+        ("a:b@1|01#L|b@1", "changes nothing"),
+        ("a:b@1|0111#L[8]|b@1", "earns 4, not 8"),
+    ],
+)
+def test_records_that_are_not_games_are_refused(line: str, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        Episode.parse(line)
+
+
+@given(st.text(alphabet="01239aef#URDL[]()|:@4", max_size=40))
+def test_rubbish_never_raises_anything_else(text: str) -> None:
+    try:
+        episode = Episode.parse(f"a:b@1|{text}|b@2")
+    except ValueError:
+        return
+    assert Episode.parse(str(episode)).actions == episode.actions
+
+
+def test_a_recorded_game_can_be_learned_from() -> None:
+    net = Network("5x4")
+    episode = play_episode(GreedyPlayer(), RandomEnvironment(2))
+    first = next(b.move(a.move)[0] for b, a in episode.replay() if hasattr(a, "reward"))
+    values = [net.value(first)]
+    for _ in range(3):
+        learn_from(net, episode)
+        values.append(net.value(first))
+    assert values == sorted(values) and values[0] == 0 < values[1]
+
+
+@pytest.mark.parametrize("wrong", ["sideways", 7, 3.5, "up and down", ""])
+def test_a_wrong_move_is_an_error_that_names_the_player(wrong: object) -> None:
+    class Wrong:
+        name = "wrong one"
+
+        def choose(self, board: Board) -> object:
+            return wrong
+
+    with pytest.raises(ValueError, match="wrong one"):
+        play_episode(Wrong(), RandomEnvironment(1))
+
+
+@pytest.mark.parametrize("wrong", [None, 5, (99, 2), (0, 3), (0.5, "x")])
+def test_a_wrong_placement_is_an_error_that_names_the_environment(wrong: object) -> None:
+    class Wrong:
+        name = "wrong one"
+
+        def place(self, board: Board) -> object:
+            return wrong
+
+    with pytest.raises(ValueError, match="wrong one"):
+        play_episode(GreedyPlayer(), Wrong())  # type: ignore[arg-type]
+
+
+def test_evaluation_does_not_depend_on_threads(trained: Network) -> None:
+    results = [evaluate(trained, games=97, seed=6, threads=n) for n in (1, 2, 8)]
+    for result in results[1:]:
+        for one, other in zip(results[0].results, result.results, strict=True):
+            assert (one == other).all()
+    assert evaluate(trained, games=97, seed=7).summary != results[0].summary
+
+
+def test_means_and_shares_come_with_intervals_that_hold_the_truth() -> None:
+    random = np.random.default_rng(0)
+    hits = shares = 0
+    for _ in range(400):
+        values = random.exponential(1.0, 200)
+        low, high = mean_interval(list(values))
+        hits += low < 1.0 < high
+        low, high = wilson(int(random.binomial(50, 0.1)), 50)
+        shares += low < 0.1 < high
+    assert hits / 400 > 0.9 and shares / 400 > 0.9
+    assert wilson(0, 10)[0] == 0.0 and wilson(10, 10)[1] == 1.0
+
+
+def test_the_print_out_is_the_courses() -> None:
+    scores = np.array([100, 200, 300, 400])
+    text = printout(4000, summarise(scores, np.array([8, 9, 9, 11], np.uint8)))
+    assert text == (
+        "4000\tavg = 250.0\tmax = 400\n\t256\t100%\t(25%)\n\t512\t75%\t(50%)\n\t2048\t25%\t(25%)"
+    )

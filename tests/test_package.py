@@ -1,0 +1,114 @@
+"""The package as others get it: the wheel, the README's examples."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL", "NUMBA"))}
+    return {**kept, **more}
+
+
+def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> None:
+    """Built from a copy, installed outside the repository, not writable, without a home."""
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "src"):
+        path = ROOT / name
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, source / name)
+    build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(source)]
+    subprocess.run(build, check=True, capture_output=True, env=clean_environment())
+    wheel = next(tmp_path.glob("*.whl"))
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", wheel], check=True, capture_output=True)
+    package = next((tmp_path / "venv").rglob("site-packages")) / "tuplet"
+    assert (package / "py.typed").exists()
+    for path in [package, *package.rglob("*")]:
+        path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
+    home = tmp_path / "home"
+    home.write_text("a home that is no folder")
+    command = tmp_path / "venv" / "bin" / "tuplet"
+    environment = clean_environment(HOME=str(home))
+    environment.pop("XDG_CACHE_HOME", None)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [command, *arguments], capture_output=True, text=True, cwd=tmp_path, env=environment
+        )
+
+    done = run("train", "--net", "0123 4567", "--games", "1000", "--out", "run", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "pip install" in done.stderr  # pictures are an extra, and it says so
+    done = run("eval", "run", "--games", "20", "--json")
+    assert done.returncode == 0 and '"games": 20' in done.stdout
+    assert not list(package.rglob("__pycache__/*.nbi"))
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", README, re.S)
+
+
+def test_the_readmes_python_runs_as_written(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pieces = blocks("python")
+    assert len(pieces) >= 2
+    names: dict[str, object] = {}
+    for piece in pieces:
+        # As written, but for the number of games: minutes become seconds.
+        exec(piece.replace("games=20_000", "games=200").replace('"4x6"', '"5x4"'), names)
+
+
+def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
+    """Every `tuplet` line of the README in order, with fewer games and a smaller network."""
+    lines = [x for block in blocks("sh") for x in block.splitlines() if x.startswith("tuplet ")]
+    assert len(lines) >= 8
+    (tmp_path / "mine.py").write_text(next(b for b in blocks("python") if "def choose" in b))
+    for line in lines:
+        words = re.findall(r'"[^"]*"|\S+', line.split("#")[0])
+        words = [w.strip('"') for w in words[1:]]
+        if words[0] == "bench" or (words[0] == "play" and "--watch" not in words):
+            continue  # the one takes its time, the other a person
+        for option, value in (("--games", "300"), ("--budget", "1s")):
+            if option in words:
+                words[words.index(option) + 1] = value
+        if words[0] == "train" and "--resume" not in words and "--net" not in words:
+            words += ["--net", "5x4"]
+        if "--resume" in words:
+            words[words.index("--games") + 1] = "600"
+        done = tuplet(*words, cwd=tmp_path)
+        assert done.returncode == 0, (line, done.stderr)
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["tuplet", "tuplet.games.g2048.board", "tuplet.games.g2048.statistics",
+     "tuplet.learn.settings", "tuplet.arena.intervals"],
+)  # fmt: skip
+def test_examples_in_docstrings_are_true(module: str) -> None:
+    result = doctest.testmod(import_module(module))
+    assert result.attempted > 0 and result.failed == 0
+
+
+def test_public_names_exist_and_others_do_not() -> None:
+    import tuplet
+
+    for name in tuplet.__all__:
+        assert getattr(tuplet, name) is not None
+    assert set(tuplet.__all__) <= set(dir(tuplet))
+    with pytest.raises(AttributeError, match="nothing_like_this"):
+        tuplet.nothing_like_this  # noqa: B018
