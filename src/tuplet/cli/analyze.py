@@ -34,9 +34,11 @@ def analyze(
         Print one JSON object.
 
     """
+    from tuplet.cli.progress import tell_if_compiling
     from tuplet.games.g2048 import Board
     from tuplet.values.network import Network
 
+    tell_if_compiling()
     position = Board(board)
     net = Network.load(agent)
     moves = net.moves(position)

@@ -43,12 +43,13 @@ def bench(
 
     """
     from tuplet.arena.g2048 import evaluate
-    from tuplet.cli.progress import games_progress
+    from tuplet.cli.progress import games_progress, tell_if_compiling
     from tuplet.learn.run import Run
     from tuplet.learn.settings import Settings
     from tuplet.learn.train import Training, carry_on
     from tuplet.values.network import Network
 
+    tell_if_compiling()
     network = Network(net, target=target)
 
     def learn(first: int, last: int, watch: Any) -> float:

@@ -53,11 +53,12 @@ def eval_(
     from tuplet.agents import make_environment, make_player
     from tuplet.agents.g2048 import LearnedPlayer
     from tuplet.arena.g2048 import evaluate
-    from tuplet.cli.progress import games_progress
+    from tuplet.cli.progress import games_progress, tell_if_compiling
     from tuplet.formats.files import replacing
 
     if seed < 0:
         raise ValueError(f"the seed must not be negative, but is {seed}")
+    tell_if_compiling()
     side = make_player(player, seed)
     trained = side.network.spawn4 if isinstance(side, LearnedPlayer) else 0.1
     share = trained if spawn4 is None else spawn4

@@ -55,6 +55,7 @@ def play(
 
     """
     from tuplet.agents import RandomEnvironment, make_player
+    from tuplet.cli.progress import tell_if_compiling
 
     if not 1 <= speed <= len(PAUSES):
         raise ValueError(f"the speed is 1 to {len(PAUSES)}, not {speed}")
@@ -65,6 +66,7 @@ def play(
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     if seed < 0:
         raise ValueError(f"the seed must not be negative, but is {seed}")
+    tell_if_compiling()
     helper = make_player(agent, seed) if agent is not None else None
     if spawn4 is not None and not 0 <= spawn4 <= 1:
         raise ValueError(f"the share of 4-tiles is between 0 and 1, not {spawn4}")
@@ -234,17 +236,17 @@ class _Table:
         from tuplet.games.g2048.drawing import GRID, colours
 
         grid = Table.grid(padding=0)
-        board = self.board
-        tiles = board.tiles
+        board, tiles = self.board, self.board.tiles
+        edge = Text(" \n \n ", style=Style(bgcolor=GRID))
         for row in range(board.rows):
-            cells = []
+            cells = [edge]
             for tile in tiles[row * board.columns : (row + 1) * board.columns]:
                 background, front = colours(tile)
-                style = Style(color=front, bgcolor=background, bold=True)
-                text = Text(" " * 8 + "\n" + f"{tile or '':^8}" + "\n" + " " * 8, style=style)
-                edge = Text(" \n \n ", style=Style(bgcolor=GRID))
-                cells += [edge, text]
-            cells.append(Text(" \n \n ", style=Style(bgcolor=GRID)))
+                text = Text(
+                    f"{'':8}\n{tile or '':^8}\n", Style(color=front, bgcolor=background, bold=True)
+                )
+                text.append("▁" * 8, Style(color=GRID, bgcolor=background))
+                cells += [text, edge]
             grid.add_row(*cells)
         parts: list[RenderableType] = [
             Text(f"2048   {self.episode.slider}   {self.summary()}", style="bold"), grid,

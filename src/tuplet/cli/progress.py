@@ -10,6 +10,16 @@ from contextlib import contextmanager
 Watcher = Callable[[int, int], None]
 
 
+def tell_if_compiling() -> None:
+    """At a terminal, say why the first start takes its time."""
+    from tuplet.kernel import cache_folder
+
+    folder = cache_folder()
+    if sys.stderr.isatty() and (folder is None or not any(folder.iterdir())):
+        often = "each time: no cache folder can be written" if folder is None else "the first time"
+        print(f"Compiling, some ten seconds ({often}) ...", file=sys.stderr)
+
+
 @contextmanager
 def games_progress(total: int, show: bool = True) -> Iterator[Watcher | None]:
     """What to call with games finished and moves made; shows both on standard error.

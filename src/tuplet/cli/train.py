@@ -74,6 +74,7 @@ def train(
         Print only the last line of metrics, as JSON.
 
     """
+    from tuplet.cli.progress import tell_if_compiling
     from tuplet.learn.display import watching
     from tuplet.learn.run import CONFIG, Run
     from tuplet.learn.settings import Settings, seconds
@@ -101,6 +102,7 @@ def train(
     if checkpoint is not None:
         limits["checkpoint"] = seconds(checkpoint)
 
+    tell_if_compiling()
     if resume is not None:
         if settings or out is not None:
             fixed = ", ".join(f"--{name}" for name in [*settings, *(["out"] if out else [])])

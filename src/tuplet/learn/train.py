@@ -227,9 +227,9 @@ def carry_on(
     """Train until the run is done or interrupted; the last checkpoint is written either way."""
     run, settings = training.run, training.settings
     training.on_block = on_block
-    training.get_ready()
     if run.folder is not None and not (run.folder / WEIGHTS).exists():
         training.save()
+    training.get_ready()
     with stopping(training.stop):
         while not training.done and not training.stop.is_set():
             until = time.perf_counter() + settings.checkpoint
