@@ -63,7 +63,7 @@ class Training:
         self._taken = self.games
         self._finished_early: dict[int, tuple[int, int, Results]] = {}
         self._lock = threading.Lock()
-        self._began = time.perf_counter() - run.elapsed_s
+        self._began: float | None = None  # the clock stands until all is compiled
         self._block_began, self._block_moves = time.perf_counter(), 0
 
     def get_ready(self) -> None:
@@ -79,6 +79,8 @@ class Training:
     @property
     def elapsed_s(self) -> float:
         """Seconds of training, those before an interruption included."""
+        if self._began is None:
+            return self.run.elapsed_s
         return time.perf_counter() - self._began
 
     @property
