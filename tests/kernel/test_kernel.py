@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tuplet.kernel import bits as bit_twins
-from tuplet.kernel import draw, index_of, indices, kernel, pdep, pext, popcount, stream
+from tuplet.kernel import draw, kernel, pdep, pext, popcount, stream
 from tuplet.kernel import random as random_twins
 from tuplet.kernel.compile import cache_folder
+from tuplet.values.layout import index_of, indices
 from tuplet.values.patterns import parse, storage_order
 from tuplet.values.tables import make_tables, storage
 

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tuplet.games.g2048 import Board
-from tuplet.kernel import draw, stream
+from tuplet.kernel import as_seed, draw, stream
 from tuplet.values.network import Network
 
 
@@ -48,7 +48,7 @@ class RandomPlayer:
     name = "random"
 
     def __init__(self, seed: int = 0) -> None:
-        self._seed, self._game = np.uint64(seed), 0
+        self._seed, self._game = as_seed(seed), 0
         self._state = np.uint64(0)
 
     def open_episode(self) -> None:
@@ -95,7 +95,7 @@ class RandomEnvironment:
 
     def __init__(self, seed: int = 0, spawn4: float = 0.1) -> None:
         self.spawn4 = spawn4
-        self._seed, self._game = np.uint64(seed), 0
+        self._seed, self._game = as_seed(seed), 0
         self._state = np.uint64(0)
 
     def open_episode(self) -> None:

@@ -16,6 +16,7 @@ from tuplet.agents import Environment, LearnedPlayer, Player, RandomEnvironment
 from tuplet.arena.intervals import Interval, mean_interval, wilson
 from tuplet.games.g2048 import Episode, rules_for
 from tuplet.games.g2048.statistics import Summary, summarise
+from tuplet.kernel import as_seed
 from tuplet.learn.td import (
     Learner,
     Results,
@@ -49,7 +50,7 @@ def play_episode(player: Player, environment: Environment) -> Episode:
         try:
             episode.slide(move, _since(began))
         except ValueError as error:
-            raise ValueError(f"player {episode.slider}: {error}\n{episode.board}") from None
+            raise ValueError(f"player {episode.slider}: {error}: {episode.board!r}") from None
         _place(environment, episode)
     episode.close()
     for side in (player, environment):
@@ -75,8 +76,7 @@ def _since(began: float) -> int:
 
 
 def _name(side: object) -> str:
-    name = str(getattr(side, "name", type(side).__name__))
-    return name.replace("|", " ").replace("@", " ").replace(":", " ").replace("\n", " ")
+    return str(getattr(side, "name", type(side).__name__))
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,8 @@ def _compiled(
     greedy = Learner(np.float32(0), np.float32(net.gamma), False)
     play = play_states if net.target == "state" else play_afterstates
     results = make_results(games)
-    play(rules, net.tables, greedy, make_desk(net.m), np.uint64(seed), 0, 0, results, 0)
+    start = as_seed(seed)
+    play(rules, net.tables, greedy, make_desk(net.m), start, 0, 0, results, 0)
     chunks = iter(range(0, games, CHUNK))
     finished = np.zeros(len(range(0, games, CHUNK)), np.bool_)
     lock, stop = threading.Lock(), threading.Event()
@@ -191,7 +192,7 @@ def _compiled(
             if first is None:
                 return
             count = min(CHUNK, games - first)
-            play(rules, net.tables, greedy, desk, np.uint64(seed), first, count, results, first)
+            play(rules, net.tables, greedy, desk, start, first, count, results, first)
             finished[first // CHUNK] = True
 
     with ThreadPoolExecutor(threads) as pool:

@@ -11,7 +11,7 @@ Interval = tuple[float, float]
 
 
 def mean_interval(values: list[float]) -> Interval:
-    """Of a mean of independent values; without width for a single one's lack of spread."""
+    """Of a mean of independent values; one value alone tells nothing, and its interval is all."""
     mean = math.fsum(values) / len(values)
     if len(values) < 2:
         return (-math.inf, math.inf)

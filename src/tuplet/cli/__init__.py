@@ -41,7 +41,7 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except CycloptsError as error:
-        return complain(_first_sentence(error))
+        return complain(_in_one_line(error))
     except KeyboardInterrupt:
         print("\ntuplet: interrupted", file=sys.stderr)
         return 130
@@ -63,7 +63,7 @@ def complain(text: str) -> int:
     return 2
 
 
-def _first_sentence(error: CycloptsError) -> str:
+def _in_one_line(error: CycloptsError) -> str:
     """What Cyclopts complains of, without its box, in one line."""
     text = " ".join(str(error).split())
     return f"{text}  (tuplet --help lists what there is)"

@@ -56,8 +56,6 @@ def eval_(
     from tuplet.cli.progress import games_progress, tell_if_compiling
     from tuplet.formats.files import replacing
 
-    if seed < 0:
-        raise ValueError(f"the seed must not be negative, but is {seed}")
     tell_if_compiling()
     side = make_player(player, seed)
     trained = side.network.spawn4 if isinstance(side, LearnedPlayer) else 0.1

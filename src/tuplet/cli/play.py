@@ -47,14 +47,14 @@ def play(
     speed
         How fast the agent plays, from 1 (a move a second) to 8 (at once).
     spawn4
-        The share of new tiles that are fours. [default: 0.1]
+        The share of new tiles that are fours. [default: as trained, else 0.1]
     seed
         Of the tiles that appear. [default: different each time]
     save
         Append the game, as a line of text, to this file.
 
     """
-    from tuplet.agents import RandomEnvironment, make_player
+    from tuplet.agents import LearnedPlayer, RandomEnvironment, make_player
     from tuplet.cli.progress import tell_if_compiling
 
     if not 1 <= speed <= len(PAUSES):
@@ -64,13 +64,13 @@ def play(
     if save is not None and not save.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {save.parent} to save the game in")
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
-    if seed < 0:
-        raise ValueError(f"the seed must not be negative, but is {seed}")
     tell_if_compiling()
     helper = make_player(agent, seed) if agent is not None else None
     if spawn4 is not None and not 0 <= spawn4 <= 1:
         raise ValueError(f"the share of 4-tiles is between 0 and 1, not {spawn4}")
-    environment = RandomEnvironment(seed, 0.1 if spawn4 is None else spawn4)
+    if spawn4 is None:
+        spawn4 = helper.network.spawn4 if isinstance(helper, LearnedPlayer) else 0.1
+    environment = RandomEnvironment(seed, spawn4)
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not watch and not on_terminal:
         raise ValueError("playing needs a terminal; to let an agent play, use --agent and --watch")
@@ -94,7 +94,7 @@ class _Table:
 
         assert isinstance(environment, RandomEnvironment)
         self.helper, self.environment = helper, environment
-        self.episode = Episode(name.replace("|", " ").replace(":", " "), environment.name)
+        self.episode = Episode(name, environment.name)
         self.message = ""
         self.past: list[Episode] = []
         for side in (helper, environment):
@@ -188,7 +188,7 @@ class _Table:
         keys.wait(3.0)
 
     def _take_turns(self, keys: Keys, draw: object) -> None:
-        from tuplet.games.g2048 import MOVES, Episode
+        from tuplet.games.g2048 import MOVES
 
         assert callable(draw)
         usual = "arrows move   " + ("h hint   " if self.helper else "") + "u takes back   q ends"
@@ -206,7 +206,7 @@ class _Table:
             elif key == "h":
                 self.message = self._hint()
             elif key in MOVES:
-                before = Episode.parse(str(self.episode))
+                before = self.episode.copy()
                 if self.move(key):
                     self.past.append(before)
                 else:

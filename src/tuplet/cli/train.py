@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -85,7 +86,10 @@ def train(
         from tuplet.games.g2048.statistics import printout
 
         if not json_:
-            print(printout(training.games, summary), flush=True)
+            try:
+                print(printout(training.games, summary), flush=True)
+            except BrokenPipeError:  # nobody reads on (`| head`): the training goes on
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     settings: dict[str, Any] = {
         "net": net, "learner": learner, "target": target, "alpha": alpha, "gamma": gamma,
@@ -110,6 +114,8 @@ def train(
         if not (resume / CONFIG).is_file():
             raise FileNotFoundError(f"{resume} is not the folder of a training run (no {CONFIG})")
         folder = resume
+        if ("games" in limits) != ("budget" in limits):  # the one given takes over
+            limits = {"games": None, "budget": None, **limits}
         with locked(folder), watching(not json_ or sys.stderr.isatty()) as watch:
             training = reopen(folder, **limits)
             if training.done:
@@ -128,7 +134,6 @@ def train(
         )  # fmt: skip
         folder = create_folder(out if out is not None else _new_folder(chosen))
         with locked(folder), watching(not json_ or sys.stderr.isatty()) as watch:
-            chosen.save(folder / CONFIG)
             training = Training(Run(chosen, network, folder))
             run = carry_on(training, watch, block)
     return _report(run, folder, json_)

@@ -14,6 +14,10 @@ PART = ".part"
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file beside `path`; when all is written, flush it and rename it to `path`."""
+    if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
+        with path.open("wb") as file:
+            yield file
+        return
     part = path.with_name(f".{path.name}.{os.getpid()}{PART}")
     try:
         with part.open("wb") as file:
@@ -33,8 +37,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.close(folder)
 
 
-def sweep(folder: Path) -> None:
-    """Remove what writers killed in the middle left behind."""
-    for part in folder.glob(f".*{PART}"):
+def sweep(path: Path) -> None:
+    """Remove what writers of `path` that were killed in the middle left behind."""
+    for part in path.parent.glob(f".{path.name}.*{PART}"):
         with suppress(OSError):
             part.unlink()

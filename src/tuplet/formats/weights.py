@@ -161,29 +161,33 @@ def _read(file: Any, path: Path) -> WeightFile:
         initial = float(notes.pop("initial"))
     except (KeyError, ValueError) as error:
         raise ValueError(f"{path} is not a sound weight file: {error}") from None
+
+    def unsound(why: str) -> ValueError:
+        return ValueError(f"{path} is not a sound weight file: {why}")
+
     names = set(file.keys())
-    parts = []
-    for t, cells in enumerate(tuples):
+    spans = []
+    for t in range(len(tuples)):
         pair = []
         for name, dtype in ((f"{t}.where", "U32"), (f"{t}.weight", "F32")):
             if name not in names or file.get_slice(name).get_dtype() != dtype:
-                raise ValueError(f"{path} is not a sound weight file: no {dtype} array {name}")
-            pair.append(file.get_tensor(name))
+                raise unsound(f"no {dtype} array {name}")
+            pair.append(file.get_slice(name))
             names.remove(name)
-        where, weight = pair
-        if where.ndim != 1 or where.shape != weight.shape:
-            raise ValueError(f"{path} is not a sound weight file: arrays of tuple {t} differ")
-        if len(where) and int(where.max()) >= 16 ** len(cells):
-            raise ValueError(
-                f"{path} is not a sound weight file: an index of tuple {t} is too large"
-            )
-        if not np.isfinite(weight).all():
-            raise ValueError(f"{path} holds weights that are not finite numbers")
-        parts.append((where, weight))
+        shape = pair[0].get_shape()
+        if len(shape) != 1 or shape != pair[1].get_shape():
+            raise unsound(f"the arrays of tuple {t} differ")
+        spans.append((*pair, shape[0]))
     net = Network(
         [list(t) for t in tuples], initial=initial, target=target, gamma=gamma, spawn4=spawn4
     )
-    for t, (where, weight) in enumerate(parts):
-        restore(net.table(t), *_file_order(net.tuples[t]), where, weight)
-    extra = {name: file.get_tensor(name) for name in names}
-    return WeightFile(net, notes, extra)
+    for t, (wheres, weights, count) in enumerate(spans):
+        for start in range(0, count, _STEP):
+            stop = min(start + _STEP, count)
+            where, weight = wheres[start:stop], weights[start:stop]
+            if int(where.max()) >= net.sizes[t]:
+                raise unsound(f"an index of tuple {t} is too large")
+            if not np.isfinite(weight).all():
+                raise unsound("some weights are not finite numbers")
+            restore(net.table(t), *_file_order(net.tuples[t]), where, weight)
+    return WeightFile(net, notes, {name: file.get_tensor(name) for name in names})

@@ -6,14 +6,12 @@ processor's help has a plain-Python twin of the same name, and tests compare the
 
 from tuplet.kernel.bits import pdep, pext, popcount, prefetch
 from tuplet.kernel.compile import cache_folder, inlined, kernel
-from tuplet.kernel.random import draw, mix, stream
-from tuplet.kernel.shuffle import index_of, indices
+from tuplet.kernel.random import as_seed, draw, mix, stream
 
 __all__ = [
+    "as_seed",
     "cache_folder",
     "draw",
-    "index_of",
-    "indices",
     "inlined",
     "kernel",
     "mix",

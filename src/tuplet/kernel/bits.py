@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
+from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic, overload
 
 Array = np.ndarray[Any, Any]
@@ -20,8 +21,10 @@ Array = np.ndarray[Any, Any]
 def cpu_has(feature: str) -> bool:
     """Whether code may be compiled for a processor feature ("bmi2", "avx2", ...)."""
     if config.CPU_NAME not in (None, "host") or config.CPU_FEATURES is not None:
-        return f"+{feature}" in (config.CPU_FEATURES or "").split(",")
-    return bool(binding.get_host_cpu_features().get(feature, False))
+        features = config.CPU_FEATURES or ""
+    else:
+        features = get_host_cpu_features()  # what Numba will use: NUMBA_ENABLE_AVX has a say
+    return f"+{feature}" in features.split(",")
 
 
 def pext(bits: np.uint64, mask: np.uint64) -> np.uint64:

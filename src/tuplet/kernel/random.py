@@ -20,6 +20,13 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 _WORD = (1 << 64) - 1
 
 
+def as_seed(seed: int) -> np.uint64:
+    """A seed as the kernels take it; what does not fit raises ValueError."""
+    if not 0 <= seed < 1 << 63:
+        raise ValueError(f"the seed is between 0 and 2^63 - 1, not {seed}")
+    return np.uint64(seed)
+
+
 def mix(bits: np.uint64) -> np.uint64:
     """A scrambled `bits`: every input bit changes about half of the output's."""
     x = int(bits)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tuplet.games.g2048.episode import Episode, Slide
 from tuplet.games.g2048.rules import view
-from tuplet.learn.settings import Learning
+from tuplet.learn.settings import Learning, Settings
 from tuplet.learn.td import AHEAD, Learner, learn_backward, learn_forward
 from tuplet.values.network import Network
 
@@ -15,6 +15,7 @@ def learn_from(
     net: Network, episode: Episode, *, alpha: float = 0.1, order: Learning = "backward"
 ) -> None:
     """Update a network by one finished episode, as training does after a game of its own."""
+    Settings(alpha=alpha, order=order, games=1)  # refuses what makes no sense
     states = net.target == "state"
     boards, rewards = [], []
     for board, action in episode.replay():

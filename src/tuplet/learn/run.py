@@ -84,8 +84,10 @@ def read_metrics(path: Path) -> list[Metrics]:
             continue
         try:
             entry = json.loads(line)
-            metrics.append({"games": 0, "elapsed_s": 0.0, "mean_score": 0.0, **entry})
-        except (ValueError, TypeError):
+            for key in ("games", "elapsed_s", "mean_score", "max_score"):
+                float(entry[key] + 0)
+            metrics.append(entry)
+        except (ValueError, TypeError, KeyError):
             if number == len(lines):
                 break
             raise ValueError(f"{path}: line {number} is not a line of metrics") from None

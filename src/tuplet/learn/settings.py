@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tuplet.formats.files import replacing
+from tuplet.kernel import as_seed
 from tuplet.values.network import Target
 
 Learning = Literal["backward", "forward"]
@@ -40,6 +41,13 @@ class Settings:
             if not sound:
                 raise ValueError(text)
 
+        for name in ("games", "threads", "seed", "block"):
+            number = getattr(self, name)
+            whole = isinstance(number, int) and not isinstance(number, bool)
+            check(whole or (number is None and name == "games"), f"{name} is a whole number")
+        for name in ("alpha", "gamma", "initial", "spawn4", "checkpoint"):
+            check(isinstance(getattr(self, name), int | float), f"{name} is a number")
+        check(isinstance(self.net, str), "net is a network's name or its tuples")
         check(self.learner == "td", f"the learner is td, not {self.learner!r}")
         check(
             math.isfinite(self.alpha) and 0 < self.alpha <= 1,
@@ -62,11 +70,12 @@ class Settings:
         )
         check(self.games is None or self.games > 0, f"games must be positive, not {self.games}")
         check(
-            self.budget is None or (math.isfinite(self.budget) and self.budget > 0),
+            self.budget is None
+            or (isinstance(self.budget, int | float) and 0 < self.budget < math.inf),
             f"the budget must be a positive time, not {self.budget}",
         )
         check(1 <= self.threads <= 256, f"threads are 1 to 256, not {self.threads}")
-        check(0 <= self.seed < 1 << 63, f"the seed is between 0 and 2^63 - 1, not {self.seed}")
+        as_seed(self.seed)
         check(self.block > 0, f"a block has at least one game, not {self.block}")
         check(self.checkpoint > 0, f"checkpoints are apart, not every {self.checkpoint} s")
 

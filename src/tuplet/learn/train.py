@@ -2,12 +2,15 @@
 
 A thread takes a *chunk* of games at a time; chunks end at fixed numbers of games, whatever the
 clock says, so that an interrupted run can go on exactly where it was. With one thread the same
-seed gives the same bytes; several threads update the tables without locks and do not.
+seed gives the same bytes; several threads update the tables without locks and do not. (A run that
+was finished at a number of games and is given more equals a run of that many in one go if the
+first number is a multiple of CHUNK.)
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import threading
@@ -36,6 +39,7 @@ from tuplet.learn.td import (
     play_states,
 )
 from tuplet.values.network import Network
+from tuplet.values.patterns import parse
 
 CHUNK = 25  # games a thread plays before it looks at the clock
 Watcher = Callable[["Training"], None]
@@ -205,7 +209,10 @@ def train(
         made = None
     else:
         net_name, initial, made = net.name, net.initial, net
-        settings.setdefault("target", net.target)
+        if "initial" in settings:
+            raise ValueError("a network has its initial value already: leave out initial")
+        for name in ("target", "gamma", "spawn4"):
+            settings.setdefault(name, getattr(net, name))
     settings.update(net=net_name, initial=initial, games=games, budget=budget)
     chosen = Settings(**settings)
     made = made or Network(net_name, initial=initial)
@@ -218,8 +225,6 @@ def train(
         made.target, made.gamma, made.spawn4 = chosen.target, chosen.gamma, chosen.spawn4
     run = Run(chosen, made, create_folder(Path(out)) if out is not None else None)
     with watching(progress) as watch, locked(run.folder):
-        if run.folder is not None:
-            chosen.save(run.folder / CONFIG)
         return carry_on(Training(run), watch)
 
 
@@ -229,20 +234,26 @@ def carry_on(
     """Train until the run is done or interrupted; the last checkpoint is written either way."""
     run, settings = training.run, training.settings
     training.on_block = on_block
-    if run.folder is not None and not (run.folder / WEIGHTS).exists():
-        training.save()
-    training.get_ready()
+    if run.folder is not None:
+        # The settings last: a folder that has them can be resumed.
+        if not (run.folder / CONFIG).exists():
+            training.save()
+        write_metrics(run.folder / METRICS, run.metrics)
+        settings.save(run.folder / CONFIG)
     with stopping(training.stop):
+        training.get_ready()
         while not training.done and not training.stop.is_set():
             until = time.perf_counter() + settings.checkpoint
             if settings.budget is not None:
                 left = settings.budget - training.elapsed_s
                 until = min(until, time.perf_counter() + left)
             _stint(training, until, watch)
-            run.interrupted = training.stop.is_set() and not training.done
-            if training.done:
-                training.close_block()
-            training.save()
+            if not training.done and not training.stop.is_set():
+                training.save()
+        run.interrupted = not training.done
+        if training.done:
+            training.close_block()
+        training.save()
     return run
 
 
@@ -260,11 +271,18 @@ def _stint(training: Training, until: float, watch: Watcher | None) -> None:
     threads = [threading.Thread(target=guarded) for _ in range(training.settings.threads)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        while thread.is_alive():
-            thread.join(0.2)
-            if watch is not None:
-                watch(training)
+    try:
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(0.2)
+                if watch is not None:
+                    watch(training)
+    except BaseException:  # asked a second time to stop, or nowhere to show anything
+        training.stop.set()
+        raise
+    finally:
+        for thread in threads:
+            thread.join()
     if failures:
         raise failures[0]
 
@@ -315,7 +333,8 @@ def locked(folder: Path | None) -> Iterator[None]:
             raise ValueError(
                 f"another process is training in {folder}: wait for it, or choose another folder"
             ) from None
-        sweep(folder)
+        for name in (CONFIG, METRICS, WEIGHTS):
+            sweep(folder / name)
         yield
 
 
@@ -345,11 +364,17 @@ def reopen(folder: Path, **changes: Any) -> Training:
     metrics = read_metrics(folder / METRICS)
     net, notes, extra = read_weights(folder)
     run = Run(settings, net, folder)
+    meant = (parse(settings.net), settings.target, settings.gamma, settings.spawn4)
+    if (net.tuples, net.target, net.gamma, net.spawn4) != meant:
+        raise ValueError(f"{folder}: {WEIGHTS} and {CONFIG} do not belong together")
     try:
-        run.games, run.elapsed_s = int(notes.get("games", 0)), float(notes.get("elapsed_s", 0.0))
-        block_start = int(notes.get("block_start", run.games))
-    except ValueError:
-        raise ValueError(f"{folder / WEIGHTS} is not a sound checkpoint") from None
+        run.games, run.elapsed_s = int(notes["games"]), float(notes["elapsed_s"])
+        block_start = int(notes["block_start"])
+        sound = 0 <= block_start <= run.games and 0 <= run.elapsed_s < math.inf
+    except (KeyError, ValueError):
+        sound = False
+    if not sound:
+        raise ValueError(f"{folder / WEIGHTS} is not a sound checkpoint")
     run.metrics = [m for m in metrics if m["games"] <= block_start]
     training = Training(run)
     training.block_start = block_start
@@ -358,6 +383,4 @@ def reopen(folder: Path, **changes: Any) -> Training:
         if len(pending) != run.games - block_start or len(pending) > len(part):
             raise ValueError(f"{folder / WEIGHTS} is not a sound checkpoint")
         part[: len(pending)] = pending
-    write_metrics(folder / METRICS, run.metrics)
-    settings.save(folder / CONFIG)
     return training

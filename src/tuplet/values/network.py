@@ -52,7 +52,7 @@ class Network:
         gamma: float = 1.0,
         spawn4: float = 0.1,
     ) -> None:
-        if not np.isfinite(initial):
+        if not abs(initial) <= 1e30:  # also refuses what is not a number
             raise ValueError(f"the initial value must be a finite number, not {initial}")
         if target not in ("afterstate", "state"):
             raise ValueError(f"the target is 'afterstate' or 'state', not {target!r}")
@@ -172,19 +172,30 @@ class Network:
         return np.uint64(view(*self._board(board).words))
 
 
+def _available_memory() -> int:
+    """Bytes that can still be had, as far as the system tells."""
+    try:
+        with Path("/proc/meminfo").open() as file:
+            sizes = dict(line.split(":") for line in file)
+        return int(sizes["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 62
+
+
 def _allocate(net: Network, count: int, weight: np.float32) -> Array:
     """Room for all weights; zeros cost no memory until touched.
 
     Refused at once where the machine could never hold them, instead of being killed later.
     """
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not on this system
-        memory = 1 << 62
+    memory = _available_memory()
     if 4 * count > memory:
         raise ValueError(
             f"network {net.name} needs {4 * count / 1e9:.1f} GB for its weights and this machine "
-            f"has {memory / 1e9:.1f} GB: take shorter tuples"
+            f"has {memory / 1e9:.1f} GB free: take shorter tuples"
         )
     # Sixteen weights that are asked for together share a 64-byte cache line only if the array
     # starts at one; NumPy starts large arrays 16 bytes into a page. (1 to 2 % on 4x6.)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.g2048.rules import Rules, empty_cells, slide, view
-from tuplet.kernel import index_of, indices, inlined, kernel, popcount, prefetch
-from tuplet.kernel.shuffle import ABSENT
+from tuplet.kernel import inlined, kernel, popcount, prefetch
+from tuplet.values.layout import ABSENT, index_of, indices
 from tuplet.values.patterns import Tuple, placements, storage_order
 
 Array = np.ndarray[Any, Any]

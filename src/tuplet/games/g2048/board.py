@@ -149,6 +149,8 @@ class Board:
         """The board with `tile` put on an empty cell (numbered row by row from 0)."""
         if cell not in range(len(self.exponents)) or self.exponents[cell]:
             raise ValueError(f"cell {cell} is not an empty cell of this board")
+        if not tile:
+            raise ValueError("a placement puts a tile on the board, not 0")
         exponents = list(self.exponents)
         exponents[cell] = _exponent(tile)
         return Board._of(tuple(exponents), self.rows, self.columns)

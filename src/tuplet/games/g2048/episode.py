@@ -42,11 +42,11 @@ class Episode:
     """A game in the making or finished: every placement and slide, and the board they led to."""
 
     def __init__(self, slider: str = "player", placer: str = "environment") -> None:
-        self.slider, self.placer = slider, placer
+        self.slider, self.placer = (re.sub(r"[|@:\s]+", " ", name) for name in (slider, placer))
         self.actions: list[Slide | Placement] = []
         self.board = Board()
         self.score = 0
-        self.winner = placer
+        self.winner = self.placer
         self.opened_ms = self.closed_ms = _now()
 
     def place(self, cell: int, tile: int, time_ms: int = 0) -> None:
@@ -115,13 +115,15 @@ class Episode:
                 raise ValueError(f"no move can be read at ...{parts[1][at : at + 8]!r}")
             at = found.end()
             took = int(found["time"] or 0)
+            number = len(episode.actions)
+            if bool(found["slide"]) != (number >= 2 and number % 2 == 0):
+                raise ValueError("a game is two placements, then a slide and a placement in turns")
             if found["slide"]:
                 move = next(m for m in MOVES if m[0].upper() == found["slide"])
                 reward = episode.slide(move, took)
                 if reward != int(found["reward"] or 0):
                     raise ValueError(
-                        f"move {len(episode.actions)} ({move}) earns {reward}, "
-                        f"not {found['reward'] or 0}"
+                        f"move {number + 1} ({move}) earns {reward}, not {found['reward'] or 0}"
                     )
             else:
                 tile = 1 << _DIGITS.index(found["tile"])
@@ -129,6 +131,12 @@ class Episode:
         episode.opened_ms, episode.winner = int(names[3]), end[1]
         episode.closed_ms = int(end[2])
         return episode
+
+    def copy(self) -> Episode:
+        """The episode as it stands now."""
+        twin = Episode(self.slider, self.placer)
+        twin.__dict__.update(self.__dict__, actions=list(self.actions))
+        return twin
 
     def __repr__(self) -> str:
         return f"<Episode of {len(self.slides):,} moves, score {self.score:,}>"
