@@ -98,7 +98,10 @@ def test_the_frameworks_own_record_is_read() -> None:
         ("a:b@1|01|b", "looks like"),
         ("a:b@1|0101|b@1", "not an empty cell"),
         ("a:b@1|01x|b@1", "no move can be read"),
-        ("a:b@1|01#L|b@1", "changes nothing"),
+        ("a:b@1|0141#L|b@1", "changes nothing"),
+        ("a:b@1|01#R|b@1", "two placements"),
+        ("a:b@1|0111#L[4]#R|b@1", "in turns"),
+        ("a:b@1|01112131|b@1", "in turns"),
         ("a:b@1|0111#L[8]|b@1", "earns 4, not 8"),
     ],
 )
@@ -139,7 +142,7 @@ def test_a_wrong_move_is_an_error_that_names_the_player(wrong: object) -> None:
         play_episode(Wrong(), RandomEnvironment(1))
 
 
-@pytest.mark.parametrize("wrong", [None, 5, (99, 2), (0, 3), (0.5, "x")])
+@pytest.mark.parametrize("wrong", [None, 5, (99, 2), (0, 3), (0, 0), (0.5, "x")])
 def test_a_wrong_placement_is_an_error_that_names_the_environment(wrong: object) -> None:
     class Wrong:
         name = "wrong one"

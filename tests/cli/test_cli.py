@@ -29,7 +29,7 @@ def one_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
 
 def test_help_is_quick_and_names_every_command(tuplet) -> None:
     times = []
-    for _ in range(3):
+    for _ in range(5):
         began = time.perf_counter()
         done = tuplet("--help")
         times.append(time.perf_counter() - began)
@@ -37,16 +37,18 @@ def test_help_is_quick_and_names_every_command(tuplet) -> None:
     for command in ("train", "eval", "plot", "analyze", "play", "bench"):
         assert command in done.stdout
         assert tuplet(command, "--help").returncode == 0
-    assert min(times) < 0.6  # 0.2 s when measured; the machine of a test may be busy
+    assert min(times) < 0.3
     numba = "import sys, tuplet.cli; print('numba' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", numba], text=True).strip() == "False"
 
 
 def test_analyze_is_quick_and_says_what_each_move_is_worth(tuplet, trained_run: Path) -> None:
-    tuplet("analyze", "2048", BOARD, "--agent", trained_run, "--json")
-    began = time.perf_counter()
-    done = tuplet("analyze", "2048", BOARD, "--agent", trained_run, "--json")
-    assert time.perf_counter() - began < 3  # 0.7 s when measured
+    times = []
+    for _ in range(4):  # the first may compile
+        began = time.perf_counter()
+        done = tuplet("analyze", "2048", BOARD, "--agent", trained_run, "--json")
+        times.append(time.perf_counter() - began)
+    assert min(times) < 1.5
     report = json.loads(done.stdout)
     assert [m["move"] for m in report["moves"]] == ["up", "right", "down", "left"]
     legal = [m for m in report["moves"] if m["legal"]]
@@ -119,7 +121,6 @@ def test_bench_prints_the_two_speeds(tuplet) -> None:
     [
         (["train", "--net", "9x9"], ["9x9"]),
         (["train", "--net", "0123 cdef", "--games", "5"], ["0123", "cdef", "symmetry"]),
-        (["train", "--net", "2x8", "--games", "5"], ["GB"]),
         (["train", "--alpha", "0"], ["alpha"]),
         (["train", "--alpha", "nan"], ["alpha"]),
         (["train", "--alpha", "much"], ["much"]),
@@ -135,6 +136,11 @@ def test_bench_prints_the_two_speeds(tuplet) -> None:
         (["eval", "nowhere"], ["nowhere"]),
         (["eval"], ["PLAYER"]),
         (["eval", "random", "--games", "0"], ["game"]),
+        (["eval", "random", "--games", "99999999999"], ["games"]),
+        (["eval", "random", "--spawn4", "-1"], ["4-tiles"]),
+        (["eval", "random", "--seed", "99999999999999999999"], ["seed"]),
+        (["eval", "random", "--seed", "-1"], ["seed"]),
+        (["train", "--initial", "1e300"], ["initial"]),
         (["eval", "random", "--environment", "nice"], ["nice"]),
         (["analyze", "2048", "2,3", "--agent", "nowhere"], ["2,3"]),
         (["analyze", "chess", BOARD, "--agent", "nowhere"], ["chess"]),
@@ -174,7 +180,6 @@ def test_damaged_and_hostile_weight_files_are_refused(tuplet, trained_run, tmp_p
         "pickle": b"\x80\x04cposix\nsystem\n(S'touch owned'\ntR.",
         "no metadata": with_header(lambda h: h.pop("__metadata__")),
         "other format": with_header(lambda h: h["__metadata__"].update(format="other")),
-        "huge tuples": with_header(lambda h: h["__metadata__"].update(tuples="01234567 456789ab")),
         "same tuples": with_header(lambda h: h["__metadata__"].update(tuples="0123 0123")),
         "not a number": with_header(lambda h: h["__metadata__"].update(gamma="much")),
         "wrong target": with_header(lambda h: h["__metadata__"].update(target="both")),
@@ -196,8 +201,7 @@ def test_damaged_and_hostile_weight_files_are_refused(tuplet, trained_run, tmp_p
     assert not (tmp_path / "owned").exists()
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_unwritable_folders_and_full_disks_are_one_line(tuplet, trained_run, tmp_path) -> None:
+def test_folders_that_cannot_be_written_are_one_line(tuplet, trained_run, tmp_path) -> None:
     (tmp_path / "file").write_text("in the way")
     one_line(tuplet("train", "--games", 5, "--net", "5x4", "--out", tmp_path / "file"), "file")
     one_line(
@@ -233,6 +237,7 @@ def test_output_to_a_reader_that_leaves_is_quiet(trained_run: Path) -> None:
         shell=True, capture_output=True, text=True,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
+    assert len(Path(f"{trained_run}2", "metrics.jsonl").read_text().splitlines()) == 2
 
 
 def at_terminal(keys: list[tuple[str, str]], *arguments: object) -> str:

@@ -57,14 +57,15 @@ def test_all_rows_in_all_four_directions_equal_a_naive_slide() -> None:
             for move, cells in ((forward, left), (backward, right)):
                 out = tuple(int(x) for x in slide(rules, u(board), u(0), move))
                 assert out == (*packed(cells, column), reward), (row, move)
-        n = int(slides(rules.across, rules.down, u(across), after, rewards, u(0)))
-        if 16 in left:
-            assert n == WIDE
-        else:
+        for board, column in ((across, False), (down, True)):
+            n = int(slides(rules.across, rules.down, u(board), after, rewards, u(0)))
+            if 16 in left:
+                assert n == WIDE
+                continue
             kept = {int(a): int(r) for a, r in zip(after[:n], rewards[:n], strict=True)}
             for cells in (left, right):
                 if cells != line:
-                    assert kept[packed(cells, False)[0]] == reward
+                    assert kept[packed(cells, column)[0]] == reward
 
 
 @given(exponents)

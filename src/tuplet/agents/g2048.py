@@ -24,6 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tuplet.games.g2048 import Board
+from tuplet.games.g2048.rules import as_share
 from tuplet.kernel import as_seed, draw, stream
 from tuplet.values.network import Network
 
@@ -32,7 +33,7 @@ class Player(Protocol):
     """Chooses moves."""
 
     def choose(self, board: Board) -> object:
-        """A legal move: its name ("left"), first letter, or number; None gives the game up."""
+        """A legal move: its name ("left"), its first letter, or its number (0 up, 1 right, ...)."""
 
 
 class Environment(Protocol):
@@ -94,7 +95,7 @@ class RandomEnvironment:
     name = "random"
 
     def __init__(self, seed: int = 0, spawn4: float = 0.1) -> None:
-        self.spawn4 = spawn4
+        self.spawn4 = as_share(spawn4)
         self._seed, self._game = as_seed(seed), 0
         self._state = np.uint64(0)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tuplet.agents import Environment, LearnedPlayer, Player, RandomEnvironment
+from tuplet.agents import Environment, LearnedPlayer, Player, RandomEnvironment, make_player
 from tuplet.arena.intervals import Interval, mean_interval, wilson
 from tuplet.games.g2048 import Episode, rules_for
 from tuplet.games.g2048.statistics import Summary, summarise
@@ -28,6 +30,7 @@ from tuplet.learn.td import (
 from tuplet.values.network import Network
 
 CHUNK = 10  # games a thread plays before it reports
+MOST_GAMES = 100_000_000
 Watcher = Callable[[int, int], None]  # games finished, moves made
 
 
@@ -37,31 +40,40 @@ def play_episode(player: Player, environment: Environment) -> Episode:
     Raises ValueError, naming the culprit, for an illegal move or placement.
     """
     episode = Episode(_name(player), _name(environment))
-    for side in (player, environment):
-        if callable(getattr(side, "open_episode", None)):
-            side.open_episode()  # type: ignore[union-attr]
+    open_episode(player, environment)
     for _ in range(2):
-        _place(environment, episode)
+        place(environment, episode)
     while not episode.board.over:
-        began = time.perf_counter()
-        move = player.choose(episode.board)
-        if move is None:
-            break
-        try:
-            episode.slide(move, _since(began))
-        except ValueError as error:
-            raise ValueError(f"player {episode.slider}: {error}: {episode.board!r}") from None
-        _place(environment, episode)
+        slide(player, episode)
+        place(environment, episode)
     episode.close()
     for side in (player, environment):
         if callable(getattr(side, "close_episode", None)):
-            side.close_episode(episode)  # type: ignore[union-attr]
+            _ask(side, "close_episode", episode)
     return episode
 
 
-def _place(environment: Environment, episode: Episode) -> None:
+def open_episode(*sides: object) -> None:
+    """Tell players and environments, if they want to know, that a game begins."""
+    for side in sides:
+        if callable(getattr(side, "open_episode", None)):
+            _ask(side, "open_episode")
+
+
+def slide(player: Player, episode: Episode) -> None:
+    """Let the player make a move."""
     began = time.perf_counter()
-    placed: Any = environment.place(episode.board)
+    move = _ask(player, "choose", episode.board)
+    try:
+        episode.slide(move, _since(began))
+    except ValueError as error:
+        raise ValueError(f"player {episode.slider}: {error}: {episode.board!r}") from None
+
+
+def place(environment: Environment, episode: Episode) -> None:
+    """Let the environment place a tile."""
+    began = time.perf_counter()
+    placed: Any = _ask(environment, "place", episode.board)
     try:
         cell, tile = placed
         episode.place(int(cell), int(tile), _since(began))
@@ -69,6 +81,17 @@ def _place(environment: Environment, episode: Episode) -> None:
         raise ValueError(
             f"environment {episode.placer} placed {placed!r}, not (empty cell, tile): {error}"
         ) from None
+
+
+def _ask(side: object, method: str, *arguments: object) -> Any:
+    """Call a method of anybody's class; what goes wrong in there is said in one line."""
+    try:
+        return getattr(side, method)(*arguments)
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}"
+        what = f"{type(error).__name__}: {error}".replace("\n", " ")
+        raise ValueError(f"{method} of {_name(side)} failed with {what} ({where})") from error
 
 
 def _since(began: float) -> int:
@@ -123,7 +146,7 @@ def judge(results: Results, seconds: float) -> Evaluation:
 
 
 def evaluate(
-    player: Network | Player,
+    player: Network | Player | str,
     environment: Environment | None = None,
     *,
     games: int = 1000,
@@ -135,14 +158,17 @@ def evaluate(
 ) -> Evaluation:
     """Play games and judge them. The same seed gives the same games for any number of threads.
 
+    A text names a player as on the command line.
     A network in the rules' environment plays compiled; other pairs play one game after the
     other in Python (as do all when `on_episode` wants each game). Ctrl-C ends early and judges
     the games finished by then.
     """
-    if games < 1:
-        raise ValueError(f"an evaluation needs at least one game, not {games}")
+    if not 1 <= games <= MOST_GAMES:
+        raise ValueError(f"the games of an evaluation are 1 to {MOST_GAMES:,}, not {games}")
     if not 1 <= threads <= 256:
         raise ValueError(f"threads are 1 to 256, not {threads}")
+    if isinstance(player, str):
+        player = make_player(player, seed)
     if isinstance(player, LearnedPlayer):
         player = player.network
     if spawn4 is None:

@@ -5,7 +5,9 @@ errors to standard error; bad input is one line and exit code 2.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
@@ -29,6 +31,10 @@ for command in (train, eval_, plot, analyze, play, bench):
 
 def main() -> None:
     """Run the command that was typed and exit."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # until the end
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same as Ctrl-C
     sys.exit(run(sys.argv[1:]))
 
 

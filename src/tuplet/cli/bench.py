@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -70,11 +69,10 @@ def bench(
             raise KeyboardInterrupt
         return training.moves / run.elapsed_s
 
-    show = not json_ or sys.stderr.isatty()
-    with games_progress(WARM_UP + MEASURED, show) as watch:
+    with games_progress(WARM_UP + MEASURED) as watch:
         learn(0, WARM_UP, watch)
         train_speed = learn(WARM_UP, WARM_UP + MEASURED, watch)
-    with games_progress(MEASURED, show) as watch:
+    with games_progress(MEASURED) as watch:
         result = evaluate(network, games=MEASURED, threads=threads, seed=seed + 1, watch=watch)
     report = {
         "train_moves_per_s": round(train_speed),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,7 +45,7 @@ def eval_(
     environment
         random, or module:Class for an environment of your own.
     episodes
-        Save every game as a line of text in this file (plays in Python: slower).
+        Append every game, as a line of text, to this file (plays in Python: slower).
     json_
         Print one JSON object.
 
@@ -54,7 +54,6 @@ def eval_(
     from tuplet.agents.g2048 import LearnedPlayer
     from tuplet.arena.g2048 import evaluate
     from tuplet.cli.progress import games_progress, tell_if_compiling
-    from tuplet.formats.files import replacing
 
     tell_if_compiling()
     side = make_player(player, seed)
@@ -64,12 +63,14 @@ def eval_(
     with ExitStack() as stack:
         write = None
         if episodes is not None:
-            file = stack.enter_context(replacing(episodes))
+            file = stack.enter_context(episodes.open("a", encoding="utf-8"))
 
             def write(episode: Episode) -> None:
-                file.write(f"{episode}\n".encode())
+                print(episode, file=file, flush=True)
 
-        watch = stack.enter_context(games_progress(games, not json_ or sys.stderr.isatty()))
+        watch = stack.enter_context(games_progress(games))
+        if json_:  # what a player prints is not the result
+            stack.enter_context(redirect_stdout(sys.stderr))
         result = evaluate(
             side, own, games=games, threads=threads, seed=seed, spawn4=share, watch=watch,
             on_episode=write,

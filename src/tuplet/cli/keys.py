@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import select
+import signal
 import sys
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,20 +23,22 @@ class Keys:
 
     def __init__(self, terminal: int) -> None:
         self._terminal = terminal
+        self._typed: deque[str] = deque()
 
     def wait(self, seconds: float | None = None) -> str | None:
         """The next key, or None if there is none in that time."""
-        if not select.select([self._terminal], [], [], seconds)[0]:
+        if not self._typed and select.select([self._terminal], [], [], seconds)[0]:
+            text = os.read(self._terminal, 1024).decode(errors="ignore")
+            # "q" when the terminal is gone; an escape sequence is one key.
+            self._typed.extend(re.findall(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", text, re.S) or "q")
+        if not self._typed:
             return None
-        text = os.read(self._terminal, 32).decode(errors="ignore")
-        if not text:
-            return "q"  # the terminal is gone
-        if text[0] == "\x1b":
-            return ARROWS.get(text[2:3], "q" if len(text) == 1 else "?")
-        if text[0] == "\x03":
+        key = self._typed.popleft()
+        if key == "\x03":
             raise KeyboardInterrupt
-        letter = text[0].lower()
-        return LETTERS.get(letter, letter)
+        if key[0] == "\x1b":
+            return ARROWS.get(key[-1], "?") if len(key) > 1 else "q"
+        return LETTERS.get(key.lower(), key.lower())
 
 
 @contextmanager
@@ -46,8 +51,10 @@ def pressed_keys() -> Iterator[Keys]:
         raise ValueError("playing needs a Unix terminal: use WSL on Windows") from None
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
+    suspend = signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # would leave a screen half set up
     try:
         tty.setcbreak(terminal)
         yield Keys(terminal)
     finally:
+        signal.signal(signal.SIGTSTP, suspend)
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -90,6 +91,7 @@ class _Table:
 
     def __init__(self, helper: Player | None, environment: object, name: str) -> None:
         from tuplet.agents import RandomEnvironment
+        from tuplet.arena.g2048 import open_episode, place
         from tuplet.games.g2048 import Episode
 
         assert isinstance(environment, RandomEnvironment)
@@ -97,11 +99,9 @@ class _Table:
         self.episode = Episode(name, environment.name)
         self.message = ""
         self.past: list[Episode] = []
-        for side in (helper, environment):
-            if callable(getattr(side, "open_episode", None)):
-                side.open_episode()  # type: ignore[union-attr]
+        open_episode(helper, environment)
         for _ in range(2):
-            self.episode.place(*environment.place(self.episode.board))
+            place(environment, self.episode)
 
     @property
     def board(self) -> Board:
@@ -118,24 +118,24 @@ class _Table:
 
     def run_through(self) -> None:
         """Without a terminal: play to the end, and print it."""
-        while not self.board.over and self._let_helper_move():
-            pass
+        while not self.board.over:
+            self._let_helper_move()
         self.episode.close()
         print(self.board)
         print(self.summary())
 
-    def _let_helper_move(self) -> bool:
+    def _let_helper_move(self) -> None:
+        from tuplet.arena.g2048 import place, slide
+
         assert self.helper is not None
-        move = self.helper.choose(self.board)
-        if move is None:
-            return False
-        if not self.move(move):
-            raise ValueError(f"{self.episode.slider} chose {move!r}, which is not legal here")
-        return True
+        slide(self.helper, self.episode)
+        place(self.environment, self.episode)
 
     def summary(self) -> str:
         moves = len(self.episode.slides)
-        return f"score {self.episode.score:,}   {moves:,} moves   largest tile {self.board.largest}"
+        end = "   game over" if self.board.over else ""
+        tile = self.board.largest
+        return f"score {self.episode.score:,}   {moves:,} moves   largest tile {tile}{end}"
 
     def at_terminal(self, watch: bool, speed: int) -> None:
         """With a terminal: draw the board and take keys."""
@@ -181,8 +181,8 @@ class _Table:
                 speed = min(speed + 1, len(PAUSES) - 1)
             elif key in ("-", "_", "down", "left"):
                 speed = max(speed - 1, 0)
-            elif not paused and not self._let_helper_move():
-                return
+            elif not paused:
+                self._let_helper_move()
         self.message = "The game is over.    any key ends"
         draw()
         keys.wait(3.0)
@@ -220,7 +220,10 @@ class _Table:
         if self.board.over:
             return "the game is over"
         if not isinstance(self.helper, LearnedPlayer):
-            return f"hint: {self.helper.choose(self.board)}"
+            try:
+                return f"hint: {self.helper.choose(self.board)}"
+            except Exception as error:  # anybody's player: the game goes on
+                return f"no hint: {type(error).__name__}: {error}"
         moves = [m for m in self.helper.network.moves(self.board) if m.value is not None]
         moves.sort(key=lambda m: -(m.value or 0.0))
         return "hint:  " + "   ".join(f"{m.move} {m.value:,.0f}" for m in moves)
@@ -237,19 +240,20 @@ class _Table:
 
         grid = Table.grid(padding=0)
         board, tiles = self.board, self.board.tiles
-        edge = Text(" \n \n ", style=Style(bgcolor=GRID))
+        tall = shutil.get_terminal_size().lines >= 3 * board.rows + 3
+        edge = Text(" \n \n " if tall else " ", style=Style(bgcolor=GRID))
         for row in range(board.rows):
             cells = [edge]
             for tile in tiles[row * board.columns : (row + 1) * board.columns]:
                 background, front = colours(tile)
-                text = Text(
-                    f"{'':8}\n{tile or '':^8}\n", Style(color=front, bgcolor=background, bold=True)
-                )
-                text.append("▁" * 8, Style(color=GRID, bgcolor=background))
+                style = Style(color=front, bgcolor=background, bold=True)
+                text = Text(f"{'':8}\n{tile or '':^8}\n" if tall else f"{tile or '':^8}", style)
+                if tall:
+                    text.append("▁" * 8, Style(color=GRID, bgcolor=background))
                 cells += [text, edge]
             grid.add_row(*cells)
         parts: list[RenderableType] = [
-            Text(f"2048   {self.episode.slider}   {self.summary()}", style="bold"), grid,
+            Text(f"{self.episode.slider}   {self.summary()}", style="bold", no_wrap=True), grid,
         ]  # fmt: skip
         if footer:
             parts.append(Text(self.message, style="dim"))

@@ -21,14 +21,12 @@ def tell_if_compiling() -> None:
 
 
 @contextmanager
-def games_progress(total: int, show: bool = True) -> Iterator[Watcher | None]:
+def games_progress(total: int) -> Iterator[Watcher]:
     """What to call with games finished and moves made; shows both on standard error.
 
     A bar in a terminal, from the first moment; elsewhere a line every ten seconds.
     """
-    if not show:
-        yield None
-    elif sys.stderr.isatty():
+    if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

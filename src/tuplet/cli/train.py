@@ -41,7 +41,7 @@ def train(
     Parameters
     ----------
     net
-        A network (4x6, 5x6, 8x6, 5x4, 4x5, 2x7) or its tuples ("0123 4567"). [default: 4x6]
+        A network (4x6, 5x6, 8x6, 5x4, 4x5, 2x7, 2x8) or its tuples ("0123 4567"). [default: 4x6]
     learner
         How values are learned. [default: td]
     target
@@ -116,7 +116,7 @@ def train(
         folder = resume
         if ("games" in limits) != ("budget" in limits):  # the one given takes over
             limits = {"games": None, "budget": None, **limits}
-        with locked(folder), watching(not json_ or sys.stderr.isatty()) as watch:
+        with locked(folder), watching() as watch:
             training = reopen(folder, **limits)
             if training.done:
                 raise ValueError(
@@ -133,7 +133,7 @@ def train(
             spawn4=chosen.spawn4,
         )  # fmt: skip
         folder = create_folder(out if out is not None else _new_folder(chosen))
-        with locked(folder), watching(not json_ or sys.stderr.isatty()) as watch:
+        with locked(folder), watching() as watch:
             training = Training(Run(chosen, network, folder))
             run = carry_on(training, watch, block)
     return _report(run, folder, json_)

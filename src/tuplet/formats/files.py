@@ -14,6 +14,7 @@ PART = ".part"
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file beside `path`; when all is written, flush it and rename it to `path`."""
+    path = path.resolve()  # a link stays a link
     if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
         with path.open("wb") as file:
             yield file
@@ -25,9 +26,11 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             part.unlink()
+        if isinstance(error, OSError) and error.filename == str(part):
+            error.filename = str(path)  # the name that the user knows
         raise
     with suppress(OSError):  # not every file system lets a folder be flushed
         folder = os.open(path.parent, os.O_RDONLY)

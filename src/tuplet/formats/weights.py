@@ -83,7 +83,8 @@ def save_network(
             file.seek(base + start)
             file.write(np.ascontiguousarray(array).tobytes())
         for t, (where, weight) in enumerate(spans):
-            _write_table(file, net, t, base + where, base + weight)
+            if weight > where:  # else nothing was visited
+                _write_table(file, net, t, base + where, base + weight)
         file.truncate(base + size)
     return path
 

@@ -12,9 +12,11 @@ from tuplet.values.network import Network
 
 
 def learn_from(
-    net: Network, episode: Episode, *, alpha: float = 0.1, order: Learning = "backward"
+    net: Network, episode: Episode | str, *, alpha: float = 0.1, order: Learning = "backward"
 ) -> None:
-    """Update a network by one finished episode, as training does after a game of its own."""
+    """Update a network by one finished episode (or its text), as training does after a game."""
+    if isinstance(episode, str):
+        episode = Episode.parse(episode)
     Settings(alpha=alpha, order=order, games=1)  # refuses what makes no sense
     states = net.target == "state"
     boards, rewards = [], []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tuplet.formats.files import replacing
+from tuplet.games.g2048.rules import as_share
 from tuplet.kernel import as_seed
 from tuplet.values.network import Target
 
@@ -63,7 +64,7 @@ class Settings:
             self.target in ("afterstate", "state"),
             f"the target is afterstate or state, not {self.target!r}",
         )
-        check(0 <= self.spawn4 <= 1, f"the share of 4-tiles is between 0 and 1, not {self.spawn4}")
+        as_share(self.spawn4)
         check(
             self.games is not None or self.budget is not None,
             "say when to stop: a number of games or a budget of time",

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,7 +29,7 @@ from tuplet.formats.weights import WEIGHTS, read_weights, save_network
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Summary, summarise
 from tuplet.learn.run import CONFIG, LOCK, METRICS, Metrics, Run, read_metrics, write_metrics
-from tuplet.learn.settings import Settings
+from tuplet.learn.settings import Settings, seconds
 from tuplet.learn.td import (
     Desk,
     Learner,
@@ -191,14 +192,14 @@ def train(
     net: Network | str = "4x6",
     *,
     games: int | None = None,
-    budget: float | None = None,
+    budget: float | str | None = None,
     out: str | Path | None = None,
     progress: bool = True,
     **settings: Any,
 ) -> Run:
     """Teach a network 2048 by letting it play, and return the run.
 
-    `games` or `budget` (seconds) says when to stop; the other settings are those of
+    `games` or `budget` (seconds, or "10m") says when to stop; the other settings are those of
     `Settings`: target, alpha, gamma, order, spawn4, threads, seed, ... With `out` the run is
     kept in that folder. Ctrl-C ends the training early (`run.interrupted` tells).
     """
@@ -213,6 +214,8 @@ def train(
             raise ValueError("a network has its initial value already: leave out initial")
         for name in ("target", "gamma", "spawn4"):
             settings.setdefault(name, getattr(net, name))
+    if isinstance(budget, str):
+        budget = seconds(budget)
     settings.update(net=net_name, initial=initial, games=games, budget=budget)
     chosen = Settings(**settings)
     made = made or Network(net_name, initial=initial)
@@ -225,7 +228,10 @@ def train(
         made.target, made.gamma, made.spawn4 = chosen.target, chosen.gamma, chosen.spawn4
     run = Run(chosen, made, create_folder(Path(out)) if out is not None else None)
     with watching(progress) as watch, locked(run.folder):
-        return carry_on(Training(run), watch)
+        carry_on(Training(run), watch)
+    if run.interrupted:
+        print(f"Training was interrupted after {run.games:,} games.", file=sys.stderr)
+    return run
 
 
 def carry_on(
@@ -296,7 +302,9 @@ def stopping(stop: threading.Event) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    kinds = (signal.SIGINT, signal.SIGTERM)
+    kinds = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP"):  # the terminal was closed
+        kinds.append(signal.SIGHUP)
     before = [signal.getsignal(kind) for kind in kinds]
 
     def handle(*_: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tuplet.games.g2048.board import MOVES, Board, Move
-from tuplet.games.g2048.rules import rules_for, view
+from tuplet.games.g2048.rules import as_share, rules_for, view
 from tuplet.values import tables as kernels
 from tuplet.values.patterns import NETWORKS, Tuple, parse, placements, spell
 
@@ -61,7 +61,7 @@ class Network:
         self.tuples: list[Tuple] = parse(tuples)
         self.target: Target = target
         self.gamma = gamma
-        self.spawn4 = spawn4
+        self.spawn4 = as_share(spawn4)
         self.initial = float(initial)
         self.weights = _allocate(self, sum(self.sizes), self.initial_weight)
         self.tables = kernels.make_tables(self.tuples, self.weights)

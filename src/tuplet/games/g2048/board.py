@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, cast
 
 import numpy as np
@@ -194,6 +194,16 @@ class Board:
         low, high = int(low), int(high)
         exponents = tuple((low >> 4 * c & 15) + 16 * (high >> 4 * c & 1) for c in cells)
         return cls._of(exponents, rows, columns)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tiles)
+
+    def __getitem__(self, cell: int | tuple[int, int]) -> int:
+        """The tile on a cell, by its number or by row and column."""
+        if isinstance(cell, tuple):
+            row, column = cell
+            return self.tiles[range(self.rows)[row] * self.columns + range(self.columns)[column]]
+        return self.tiles[cell]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Board) and (

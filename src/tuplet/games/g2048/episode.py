@@ -132,6 +132,12 @@ class Episode:
         episode.closed_ms = int(end[2])
         return episode
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Episode) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
     def copy(self) -> Episode:
         """The episode as it stands now."""
         twin = Episode(self.slider, self.placer)

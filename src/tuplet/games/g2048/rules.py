@@ -56,15 +56,20 @@ class Rules(NamedTuple):
     start: np.uint64 = np.uint64(0)  # what is on the board before the first two tiles
 
 
+def as_share(spawn4: float) -> float:
+    """The share of new tiles that are fours; raises ValueError where it is none."""
+    if not 0 <= spawn4 <= 1:
+        raise ValueError(f"the share of 4-tiles is between 0 and 1, not {spawn4}")
+    return spawn4
+
+
 @cache
 def rules_for(rows: int = 4, columns: int = 4, spawn4: float = 0.1) -> Rules:
     """The rules for a board of this size where a share `spawn4` of new tiles are fours."""
     if not (2 <= rows <= 4 and 2 <= columns <= 4):
         raise ValueError(f"a board has 2 to 4 rows and columns, not {rows}x{columns}")
-    if not 0 <= spawn4 <= 1:
-        raise ValueError(f"the share of 4-tiles is between 0 and 1, not {spawn4}")
+    fours = np.uint64(round(as_share(spawn4) * 2**32))
     cells = sum(1 << 4 * (4 * r + c) for r in range(rows) for c in range(columns))
-    fours = np.uint64(round(spawn4 * 2**32))
     return Rules(_table(columns), _table(rows), rows, columns, np.uint64(cells), fours)
 
 
