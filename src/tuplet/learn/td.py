@@ -75,7 +75,7 @@ def make_desk(m: int) -> Desk:
     """A desk for a network of m look-ups.
 
     The small arrays are written all the time. They stand in one block with free cache lines
-    around it: where those of two threads shared a line, both ran at half their speed.
+    around it, so that two threads never write to one line.
     """
     sizes = [SEATS] * 8 + [4 * SEATS] * 3 + [4 * SEATS * m, AHEAD * m, m]
     block = np.zeros(sum(sizes) + 2 * _MARGIN, np.uint64)
