@@ -1,0 +1,68 @@
+"""EWN positions as text and as pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tuplet.games.ewn.position import Position
+
+COLOURS = {"red": "#c8402f", "blue": "#2f62b5"}
+SQUARE, LINE = "#f3ead9", "#cbb994"
+GOALS = {"red": "#f0c9bf", "blue": "#c6d4ee"}  # the corner that each side wants to reach
+CELL = 56  # pixels
+
+
+def caption(position: Position) -> str:
+    """Who has won, or who is to move, and the die."""
+    if position.winner is not None:
+        return f"{position.winner} has won ({position.kind})"
+    if position.chooses_die:
+        return f"{position.turn} to choose the die"
+    if position.needs_roll:
+        return f"{position.turn} to roll"
+    die = "any cube" if position.die is None else f"die {position.die}"
+    coming = "".join(map(str, position.coming_die(8)[1:]))
+    return f"{position.turn} to move, {die}" + (f", then {coming}..." if coming else "")
+
+
+def position_text(position: Position) -> str:
+    """The board, a line for each row, and the caption."""
+    rows = [["."] * position.family.columns for _ in range(position.family.rows)]
+    for (side, number), (row, column) in position.cubes.items():
+        rows[row][column] = f"{side[0]}{number}"
+    lines = [" " + " ".join(f"{cell:>2}" for cell in row) for row in rows]
+    return "\n".join([*lines, caption(position)])
+
+
+def position_svg(position: Position, moved: tuple[int, int] | None = None) -> str:
+    """The board as SVG; the square a cube moved from may be marked."""
+    rows, columns = position.family.rows, position.family.columns
+    width, height = columns * CELL + 16, rows * CELL + 44
+    goal = {(rows - 1, columns - 1): GOALS["red"], (0, 0): GOALS["blue"]}
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="Helvetica, Arial, sans-serif">',
+        f'<rect width="{width}" height="{height}" rx="8" fill="#ffffff"/>',
+    ]
+    for row in range(rows):
+        for column in range(columns):
+            x, y = 8 + column * CELL, 8 + row * CELL
+            fill = goal.get((row, column), SQUARE)
+            mark = ' stroke-width="3"' if (row, column) == moved else ""
+            parts.append(
+                f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" '
+                f'stroke="{LINE}"{mark}/>'
+            )
+    for (side, number), (row, column) in position.cubes.items():
+        x, y = 8 + column * CELL, 8 + row * CELL
+        parts.append(
+            f'<rect x="{x + 7}" y="{y + 7}" width="{CELL - 14}" height="{CELL - 14}" rx="7" '
+            f'fill="{COLOURS[side]}"/>'
+            f'<text x="{x + CELL / 2}" y="{y + CELL / 2 + 8}" text-anchor="middle" '
+            f'font-size="24" font-weight="bold" fill="#ffffff">{number}</text>'
+        )
+    parts.append(
+        f'<text x="8" y="{height - 12}" font-size="15" fill="#333333">{caption(position)}</text>'
+    )
+    return "\n".join([*parts, "</svg>"])

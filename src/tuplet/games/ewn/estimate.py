@@ -1,0 +1,91 @@
+"""The value of an EWN position that is not over: who wins the race to the corner?
+
+`arrival` tells, for the cubes a side has lost and the die from its next turn on, how many of its
+own turns a cube needs to stand on the goal if nobody interferes: the turns in which the die lets
+it move are counted, the others pass. With a known cycle the numbers are exact; with a die that is
+rolled they are expectations, in quarters of a turn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tuplet.games.ewn.rules import ANY, BLUE, CYCLE, GONE, MOST_CUBES, RED, STRIDE, Ewn, gone
+from tuplet.games.game import Words
+from tuplet.kernel import inlined, kernel
+
+Array = np.ndarray[Any, Any]
+
+NEVER = 255
+_BYTE = np.uint64(0xFF)
+_TOP = np.uint64(56)
+_ONE, _SEVEN = np.uint64(1), np.uint64(7)
+
+
+@kernel
+def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces: int) -> None:
+    """Fill the table; `turns` is the length of a known cycle, or 1."""
+    arrival[:] = NEVER
+    for lost in range(64):
+        for turn in range(turns):
+            for cube in range(MOST_CUBES):
+                if lost >> cube & 1:
+                    continue
+                at = ((lost * turns + turn) * MOST_CUBES + cube) * STRIDE
+                arrival[at] = 0
+                if turns > 1:
+                    steps, ply, waited = 0, turn, 0
+                    while steps < STRIDE - 1 and waited < NEVER - 1:
+                        waited += 1
+                        if _moves(movable, lost, cycle[ply], cube):
+                            steps += 1
+                            arrival[at + steps] = waited
+                        ply = (ply + 2) % turns
+                else:
+                    helps = 0
+                    for die in range(faces):
+                        helps += _moves(movable, lost, die, cube)
+                    for steps in range(1, STRIDE):
+                        arrival[at + steps] = min(4 * steps * faces // max(helps, 1), NEVER - 1)
+
+
+@kernel
+def _moves(movable: Array, lost: int, die: int, cube: int) -> bool:
+    if die == ANY:
+        return True
+    pair = np.int64(movable[lost << 3 | die])
+    return (pair & 15) == cube or pair >> 4 == cube
+
+
+@inlined
+def race(game: Ewn, position: Words, of: int) -> int:
+    """The turns that `of` needs to reach its goal if it is the one to move next."""
+    cubes = position[0] if of == RED else position[1]
+    ply = position[0] >> _TOP
+    turn = np.uint64(0)
+    if game.die == CYCLE:
+        turn = ply + ((ply & _ONE) ^ np.uint64(of))
+        turn = turn - game.turns if turn >= game.turns else turn
+        turn = turn - game.turns if turn >= game.turns else turn
+    base = (gone(cubes) * game.turns + turn) * np.uint64(MOST_CUBES * STRIDE)
+    board = np.uint64(of) << _SEVEN
+    distance, arrival = game.distance, game.arrival
+    best = np.uint64(NEVER)
+    for cube in range(MOST_CUBES):
+        square = (cubes >> np.uint64(8 * cube)) & _BYTE
+        steps = np.uint64(distance[board | square])
+        turns = np.uint64(arrival[base + np.uint64(cube * STRIDE) + steps])
+        best = min(best, turns)
+    return np.int64(best)
+
+
+@inlined
+def estimate(game: Ewn, position: Words) -> float:
+    """From the view of the side to move: the opponent's turns to the goal minus one's own."""
+    mover = np.int64((position[0] >> _TOP) & _ONE)
+    mine, theirs = race(game, position, mover), race(game, position, BLUE - mover)
+    unit = 1 if game.die == CYCLE else 4
+    lead = np.float64(theirs - mine) / unit + 0.5
+    return lead / 64.0

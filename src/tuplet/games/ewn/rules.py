@@ -1,0 +1,365 @@
+"""The rules of EinStein würfelt nicht! and its relatives, as kernels.
+
+Two sides, Red (0) and Blue (1), move their cubes towards the opposite corner: Red to the bottom
+right, Blue to the top left. The die names the cube to move; if it is gone, the nearest lower or
+the nearest higher number that is left moves, as the player likes. Whatever stands on the target
+square leaves the board. Who reaches the corner, or leaves the opponent without cubes, wins.
+
+A position is two words, a byte for each cube: its square, row by row from the top left, or GONE.
+
+    byte        7      6     5  4  3  2  1  0
+    red        ply   GONE    cubes of Red
+    blue       die   GONE    cubes of Blue
+
+`ply` counts moves, modulo the period after which the die and the side to move repeat; its lowest
+bit is the side to move. `die` is a cube's number from 0, ANY, or UNKNOWN before the roll.
+
+A move is `cube << 3 | direction`; directions are numbered horizontal (0), vertical (1), diagonal
+forward (2), and the fourth, right-up for Red and left-down for Blue (3).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.games.game import ONGOING, Words, plays
+from tuplet.kernel import draw, inlined, kernel, pext, popcount
+
+Array = np.ndarray[Any, Any]
+
+RED, BLUE = range(2)
+CYCLE, ROLLED, CHOSEN, FREE = range(4)  # kinds of dice
+RED_CORNER, RED_ALL, BLUE_CORNER, BLUE_ALL = range(1, 5)  # endings; ALL: by elimination
+ANY, UNKNOWN = 6, 7  # dice that are no number
+PASS = 127  # a move, where captures of one's own leave no other
+CHOICE = 64  # a move: the die chosen for the opponent is `move - CHOICE`
+MOST_CUBES = 6
+MOST_MOVES = 48
+STRIDE = 9  # distances are 0 to 8
+
+GONE = np.uint64(0x7F)
+_BYTE = np.uint64(0xFF)
+_ONES = np.uint64(0x0000010101010101)
+_HIGHS = np.uint64(0x0000808080808080)
+_SEVENS = np.uint64(0x00007F7F7F7F7F7F)
+_CUBES = np.uint64(0x0000FFFFFFFFFFFF)
+_NOBODY = np.uint64(0x007F000000000000)  # byte 6: a seventh cube that is always gone
+_REST = np.uint64(0xFFFF000000000000)
+_TOP = np.uint64(56)
+_ZERO, _ONE, _SEVEN, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(7), np.uint64(8)
+_WINS = np.uint64(0x80)  # in `ways`: a step from here reaches the goal
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+class Ewn(NamedTuple):
+    """The parameters of a game and the tables that make it fast.
+
+    Tables over squares have 128 entries a side: Red's squares from 0, Blue's from 128, GONE last.
+    """
+
+    rows: int
+    columns: int
+    cubes: int  # of each side
+    die: int  # CYCLE, ROLLED, CHOSEN or FREE
+    own_captures: bool
+    red_goal: np.uint64
+    blue_goal: np.uint64
+    period: np.uint64
+    cycle: Array  # uint8[period]: the die at each ply
+    targets: Array  # uint8[2 * 128 * 8]: where direction d leads, or GONE
+    steps: Array  # uint8[2 * 128 * 8]: the same, without gaps
+    ways: Array  # uint8[2 * 128]: how many steps; _WINS if one reaches the goal
+    movable: Array  # uint8[64 * 8]: by cubes gone and die: lower cube | higher << 4, 6 for none
+    distance: Array  # uint8[2 * 128]: steps to the goal
+    arrival: Array  # uint8[64 * turns * 6 * STRIDE]: see values.py
+    turns: np.uint64
+
+
+@inlined
+def without(cubes: np.uint64, square: np.uint64) -> np.uint64:
+    """A side's cubes after whatever it has on a square left the board."""
+    differ = (cubes & _CUBES) ^ (square * _ONES)
+    hit = ~(differ + _SEVENS) & _HIGHS
+    return cubes | (hit - (hit >> _SEVEN))
+
+
+@inlined
+def gone(cubes: np.uint64) -> np.uint64:
+    """Six bits: which cubes have left the board."""
+    return pext((cubes & _CUBES) + _ONES, _HIGHS)
+
+
+@inlined
+def stands_on(cubes: np.uint64, square: np.uint64) -> bool:
+    """Whether one of a side's cubes stands on a square."""
+    differ = (cubes & _CUBES) ^ (square * _ONES)
+    return (~(differ + _SEVENS) & _HIGHS) != _ZERO
+
+
+@inlined
+def side(game: Ewn, position: Words) -> int:
+    """The side to move; where the die is chosen, the one who chooses it."""
+    ply, die = position[0] >> _TOP, position[1] >> _TOP
+    if game.die == CHOSEN and die == np.uint64(UNKNOWN):
+        ply += _ONE
+    return np.int64(ply & _ONE)
+
+
+@inlined
+def is_chance(game: Ewn, position: Words) -> bool:
+    """Whether the die is to be rolled."""
+    return game.die == ROLLED and (position[1] >> _TOP) == np.uint64(UNKNOWN)
+
+
+@inlined
+def legal(game: Ewn, position: Words, moves: Array, start: int) -> int:
+    """The legal moves: lower cube first, directions in the order of their numbers."""
+    at, die = start, position[1] >> _TOP
+    if die == np.uint64(UNKNOWN):  # chosen by the opponent of the side that will move
+        for number in range(game.cubes):
+            moves[at] = CHOICE + number
+            at += 1
+        return at - start
+    mover = (position[0] >> _TOP) & _ONE
+    own = position[0] if mover == _ZERO else position[1]
+    if die == np.uint64(ANY):
+        for cube in range(game.cubes):
+            at = _cube_moves(game, own, mover, np.uint64(cube), moves, at)
+    else:
+        pair = np.uint64(game.movable[(gone(own) << np.uint64(3)) | die])
+        at = _cube_moves(game, own, mover, pair & np.uint64(0xF), moves, at)
+        at = _cube_moves(game, own, mover, pair >> np.uint64(4), moves, at)
+    if at == start:
+        moves[at] = PASS
+        at += 1
+    return at - start
+
+
+@inlined
+def _cube_moves(
+    game: Ewn, own: np.uint64, mover: np.uint64, cube: np.uint64, moves: Array, at: int
+) -> int:
+    square = (own >> (cube << np.uint64(3))) & _BYTE
+    base = ((mover << _SEVEN) | square) << np.uint64(3)
+    for direction in range(8):
+        target = np.uint64(game.targets[base | np.uint64(direction)])
+        if target != GONE and (game.own_captures or not stands_on(own, target)):
+            moves[at] = (cube << np.uint64(3)) | np.uint64(direction)
+            at += 1
+    return at
+
+
+@inlined
+def apply(game: Ewn, position: Words, move: int) -> Words:
+    """The position after a legal move."""
+    red, blue = position
+    if move >= CHOICE and move != PASS:
+        die = np.uint64(move - CHOICE)
+        return red, (blue & ~(_BYTE << _TOP)) | (die << _TOP)
+    ply = red >> _TOP
+    mover = ply & _ONE
+    if move != PASS:
+        shift = np.uint64(move) & ~_SEVEN
+        own = red if mover == _ZERO else blue
+        square = (own >> shift) & _BYTE
+        base = ((mover << _SEVEN) | square) << np.uint64(3)
+        target = np.uint64(game.targets[base | (np.uint64(move) & _SEVEN)])
+        red, blue = without(red, target), without(blue, target)
+        step = (square ^ target) << shift
+        if mover == _ZERO:
+            red ^= step
+        else:
+            blue ^= step
+    ply += _ONE
+    if ply == game.period:
+        ply = _ZERO
+    die = np.uint64(game.cycle[ply])
+    return (red & (_CUBES | _NOBODY)) | (ply << _TOP), (blue & (_CUBES | _NOBODY)) | (die << _TOP)
+
+
+@inlined
+def outcomes(game: Ewn, position: Words) -> int:  # noqa: ARG001
+    """The die has a face for each cube."""
+    return game.cubes
+
+
+@inlined
+def likelihood(game: Ewn, position: Words, outcome: int) -> float:  # noqa: ARG001
+    """The die is fair."""
+    return 1.0 / game.cubes
+
+
+@inlined
+def chance(game: Ewn, position: Words, outcome: int) -> Words:  # noqa: ARG001
+    """The position with the die rolled."""
+    return position[0], (position[1] & ~(_BYTE << _TOP)) | (np.uint64(outcome) << _TOP)
+
+
+@inlined
+def ending(game: Ewn, position: Words) -> int:
+    """ONGOING, RED_CORNER, RED_ALL, BLUE_CORNER or BLUE_ALL."""
+    red, blue = position
+    if stands_on(red, game.red_goal):
+        return RED_CORNER
+    if stands_on(blue, game.blue_goal):
+        return BLUE_CORNER
+    if blue & _CUBES == _SEVENS:
+        return RED_ALL
+    if red & _CUBES == _SEVENS:
+        return BLUE_ALL
+    return ONGOING
+
+
+@inlined
+def winner(game: Ewn, ended: int) -> int:  # noqa: ARG001
+    """RED or BLUE."""
+    return RED if ended <= RED_ALL else BLUE
+
+
+@inlined
+def payoff(game: Ewn, position: Words, ended: int, rich: bool) -> float:  # noqa: ARG001
+    """To Red: 1 and 0; "rich" tells a win by elimination (1.0, 0.0) from the corner (0.9, 0.1)."""
+    if rich:
+        if ended == RED_CORNER:
+            return 0.9
+        if ended == BLUE_CORNER:
+            return 0.1
+    return 1.0 if ended <= RED_ALL else 0.0
+
+
+@inlined
+def playout(
+    game: Ewn, position: Words, state: np.uint64, shortcuts: bool
+) -> tuple[np.uint64, Words]:
+    """The random stream's next state, and the last position of a random game."""
+    if game.own_captures and game.die <= ROLLED:
+        return _fast_playout(game, position, state, shortcuts)
+    return _plain_playout(game, position, state, shortcuts)
+
+
+@kernel
+def _fast_playout(
+    game: Ewn, position: Words, state: np.uint64, shortcuts: bool
+) -> tuple[np.uint64, Words]:
+    """Random moves without a list of moves or a branch that could go either way.
+
+    The side to move is always `own`, and sides are exchanged after each ply; a cube that is gone
+    stands on a square without steps, so that one cube and two are the same code.
+    """
+    cycle, steps, ways, movable = game.cycle, game.steps, game.ways, game.movable
+    period, rolled, faces = game.period, game.die == ROLLED, np.uint64(game.cubes)
+    red, blue = position
+    ply, die = red >> _TOP, blue >> _TOP
+    board = (ply & _ONE) << _SEVEN
+    red, blue = red & (_CUBES | _NOBODY), blue & (_CUBES | _NOBODY)
+    own, other = (blue, red) if board else (red, blue)
+    goal = game.blue_goal if board else game.red_goal
+    other_goal = game.red_goal if board else game.blue_goal
+    while True:
+        state, bits = draw(state)
+        if rolled and die == np.uint64(UNKNOWN):
+            die = ((bits & _LOW) * faces) >> _HALF
+        pair = np.uint64(movable[(gone(own) << np.uint64(3)) | die])
+        shift1 = (pair & np.uint64(0xF)) << np.uint64(3)
+        shift2 = (pair >> np.uint64(4)) << np.uint64(3)
+        square1, square2 = (own >> shift1) & _BYTE, (own >> shift2) & _BYTE
+        ways1, ways2 = np.uint64(ways[board | square1]), np.uint64(ways[board | square2])
+        count1 = ways1 & _SEVEN
+        pick = ((bits >> _HALF) * (count1 + (ways2 & _SEVEN))) >> _HALF
+        first = pick < count1
+        square = square1 if first else square2
+        shift = shift1 if first else shift2
+        pick = pick if first else pick - count1
+        target = np.uint64(steps[((board | square) << np.uint64(3)) | pick])
+        if shortcuts:
+            if (ways1 | ways2) & _WINS != _ZERO:
+                first = ways1 & _WINS != _ZERO
+                square = square1 if first else square2
+                shift = shift1 if first else shift2
+                target = goal
+            elif popcount(gone(other)) == np.uint64(MOST_CUBES - 1):
+                square, shift, target = _last_capture(
+                    steps, board, other, square1, shift1, ways1, square2, shift2, ways2,
+                    square, shift, target,
+                )  # fmt: skip
+        own, other = without(own, target), without(other, target)
+        own ^= (square ^ target) << shift
+        ply += _ONE
+        ply = _ZERO if ply == period else ply
+        die = np.uint64(cycle[ply])
+        if target == goal or other & _CUBES == _SEVENS:
+            break
+        own, other = other, own
+        goal, other_goal = other_goal, goal
+        board ^= np.uint64(128)
+    red, blue = (other, own) if board else (own, other)
+    return state, (red | (ply << _TOP), blue | (die << _TOP))
+
+
+@inlined
+def _last_capture(
+    steps: Array, board: np.uint64, other: np.uint64,
+    square1: np.uint64, shift1: np.uint64, ways1: np.uint64,
+    square2: np.uint64, shift2: np.uint64, ways2: np.uint64,
+    square: np.uint64, shift: np.uint64, target: np.uint64,
+) -> tuple[np.uint64, np.uint64, np.uint64]:  # fmt: skip
+    """The move that takes the opponent's last cube if there is one, else the move given."""
+    for i in range(np.int64(ways1 & _SEVEN)):
+        to = np.uint64(steps[((board | square1) << np.uint64(3)) | np.uint64(i)])
+        if stands_on(other, to):
+            return square1, shift1, to
+    for i in range(np.int64(ways2 & _SEVEN)):
+        to = np.uint64(steps[((board | square2) << np.uint64(3)) | np.uint64(i)])
+        if stands_on(other, to):
+            return square2, shift2, to
+    return square, shift, target
+
+
+@kernel
+def _plain_playout(
+    game: Ewn, position: Words, state: np.uint64, shortcuts: bool
+) -> tuple[np.uint64, Words]:
+    """Random moves by the rules above, for every kind of game."""
+    moves = np.zeros(MOST_MOVES, np.uint8)
+    while ending(game, position) == ONGOING:
+        state, bits = draw(state)
+        if is_chance(game, position):
+            outcome = ((bits >> _HALF) * np.uint64(game.cubes)) >> _HALF
+            position = chance(game, position, np.int64(outcome))
+            continue
+        count = legal(game, position, moves, 0)
+        after = apply(game, position, np.int64(moves[((bits >> _HALF) * np.uint64(count)) >> _HALF]))
+        if shortcuts:
+            won = RED_CORNER if side(game, position) == RED else BLUE_CORNER
+            for i in range(count):
+                trial = apply(game, position, np.int64(moves[i]))
+                ended = ending(game, trial)
+                if ended == won or ended == won + 1:
+                    after = trial
+                    break
+        position = after
+    return state, position
+
+
+@inlined
+def promise(game: Ewn, position: Words, move: int) -> int:
+    """Captures of the opponent and steps towards the goal first, captures of one's own last."""
+    if move >= CHOICE:
+        return 0
+    mover = (position[0] >> _TOP) & _ONE
+    own, other = (position[0], position[1]) if mover == _ZERO else (position[1], position[0])
+    board = mover << _SEVEN
+    square = (own >> (np.uint64(move) & ~_SEVEN)) & _BYTE
+    target = np.uint64(
+        game.targets[((board | square) << np.uint64(3)) | (np.uint64(move) & _SEVEN)]
+    )
+    gain = np.int64(game.distance[board | square]) - np.int64(game.distance[board | target])
+    return (
+        8 * gain
+        + 2 * np.int64((np.uint64(move) & _SEVEN) == np.uint64(2))
+        + 4 * np.int64(stands_on(other, target))
+        - 12 * np.int64(stands_on(own, target))
+    )
