@@ -1,0 +1,98 @@
+"""The course's baselines of EWN, `normal` and `hard`, move for move.
+
+Fail-soft alpha-beta to a fixed depth, in the order in which moves are generated, with the
+difference of the smallest distances to the corners at the leaves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tuplet.games.ewn.rules import BLUE, GONE, MOST_CUBES, MOST_MOVES, RED, Ewn
+from tuplet.games.game import (
+    ONGOING,
+    Words,
+    apply,
+    chance,
+    ending,
+    is_chance,
+    legal,
+    outcomes,
+    side,
+    winner,
+)
+from tuplet.kernel import inlined, kernel
+
+Array = np.ndarray[Any, Any]
+
+WON = 10_000.0
+NO_CUBES = 999
+_DIAGONAL = 2
+_BYTE = np.uint64(0xFF)
+
+
+@inlined
+def nearest(game: Ewn, cubes: np.uint64, of: int) -> int:
+    """The smallest distance of a side's cubes to its corner."""
+    best = NO_CUBES
+    for cube in range(MOST_CUBES):
+        square = (cubes >> np.uint64(8 * cube)) & _BYTE
+        if square != GONE:
+            best = min(best, np.int64(game.distance[np.uint64(128 * of) | square]))
+    return best
+
+
+@kernel
+def _value(
+    game: Ewn, position: Words, depth: int, alpha: float, beta: float, moves: Array
+) -> float:
+    """To the side to move; a die that is rolled is averaged over, without a window."""
+    ended = ending(game, position)
+    mover = side(game, position)
+    if ended != ONGOING:
+        return WON if winner(game, ended) == mover else -WON
+    if is_chance(game, position):
+        total, faces = 0.0, outcomes(game, position)
+        for face in range(faces):
+            total += _value(game, chance(game, position, face), depth, -WON, WON, moves)
+        return total / faces
+    if depth == 0:
+        red, blue = nearest(game, position[0], RED), nearest(game, position[1], BLUE)
+        return np.float64(blue - red if mover == RED else red - blue)
+    best, start = -WON, depth * MOST_MOVES
+    for i in range(legal(game, position, moves, start)):
+        child = apply(game, position, np.int64(moves[start + i]))
+        if side(game, child) == mover:
+            value = _value(game, child, depth - 1, max(alpha, best), beta, moves)
+        else:
+            value = -_value(game, child, depth - 1, -beta, -max(alpha, best), moves)
+        best = max(best, value)
+        if best >= beta:
+            break
+    return best
+
+
+@kernel
+def baseline_move(game: Ewn, position: Words, depth: int) -> int:
+    """The move of a baseline: the first that is strictly better than all before it."""
+    moves = np.zeros((depth + 1) * MOST_MOVES, np.uint8)
+    start, mover = depth * MOST_MOVES, side(game, position)
+    count = legal(game, position, moves, start)
+    best, chosen = -WON, start
+    for i in range(start, start + count):
+        child = apply(game, position, np.int64(moves[i]))
+        if side(game, child) == mover:
+            value = _value(game, child, depth - 1, best, WON, moves)
+        else:
+            value = -_value(game, child, depth - 1, -WON, -best, moves)
+        if value > best:
+            best, chosen = value, i
+            if best >= WON:
+                break
+    if best == -WON:
+        for i in range(start, start + count):
+            if moves[i] & 7 == _DIAGONAL:
+                return np.int64(moves[i])
+    return np.int64(moves[chosen])
