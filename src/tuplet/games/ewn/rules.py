@@ -74,8 +74,9 @@ class Ewn(NamedTuple):
     ways: Array  # uint8[2 * 128]: how many steps; _WINS if one reaches the goal
     movable: Array  # uint8[64 * 8]: by cubes gone and die: lower cube | higher << 4, 6 for none
     distance: Array  # uint8[2 * 128]: steps to the goal
-    arrival: Array  # uint8[64 * turns * 6 * STRIDE]: see values.py
+    arrival: Array  # uint8[64 * turns * 6 * STRIDE]: see estimate.py
     turns: np.uint64
+    weights: Array  # float32[WEIGHTS], or empty: see estimate.py
 
 
 @inlined
