@@ -108,4 +108,3 @@ class Record:
         elif winner != record.winner:
             raise ValueError(f"the moves show that {record.winner} won, not {winner}")
         return record
-
