@@ -189,7 +189,7 @@ def match(
     test = Sprt.parse(sprt) if isinstance(sprt, str) else sprt
     names, played, interrupted = _play(
         [a, b], game, games, seed, threads, watch, save, _Score(1, test),
-        {"kind": "match", "sprt": [test.elo0, test.elo1] if test else None},
+        {"kind": "match", "sprt": [float(test.elo0), float(test.elo1)] if test else None},
     )  # fmt: skip
     played = played[: len(played) // 2 * 2]
     if not played:

@@ -45,7 +45,8 @@ def play_in_order(
         except BaseException as error:
             done.put((number, error))
 
-    threads = [threading.Thread(target=work, args=(table,)) for table in tables]
+    # Daemons: asked twice to stop, the program does not wait for an agent that never answers.
+    threads = [threading.Thread(target=work, args=(table,), daemon=True) for table in tables]
     early: dict[int, Record] = {}
     due, enough = numbers.start, False
     next_look = 0.0

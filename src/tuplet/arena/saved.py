@@ -154,7 +154,7 @@ def _settings(path: Path, line: bytes) -> Settings:
             and len(settings["agents"]) >= 2
             and (settings["kind"] == "tournament" or len(settings["agents"]) == 2)
             and all(isinstance(agent, str) for agent in settings["agents"])
-            and (not settings.get("sprt") or len(settings["sprt"]) == 2)
+            and (not settings.get("sprt") or [*map(type, settings["sprt"])] == [float, float])
         )
     except (ValueError, TypeError, KeyError, RecursionError):
         good = False

@@ -108,3 +108,4 @@ class Record:
         elif winner != record.winner:
             raise ValueError(f"the moves show that {record.winner} won, not {winner}")
         return record
+

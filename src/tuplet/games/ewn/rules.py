@@ -331,9 +331,7 @@ def _plain_playout(
             position = chance(game, position, np.int64(outcome))
             continue
         count = legal(game, position, moves, 0)
-        after = apply(
-            game, position, np.int64(moves[((bits >> _HALF) * np.uint64(count)) >> _HALF])
-        )
+        after = apply(game, position, np.int64(moves[((bits >> _HALF) * np.uint64(count)) >> _HALF]))
         if shortcuts:
             won = RED_CORNER if side(game, position) == RED else BLUE_CORNER
             for i in range(count):
