@@ -62,16 +62,9 @@ def match(
             if json_:  # what an agent prints is not the result
                 stack.enter_context(redirect_stdout(sys.stderr))
             result = ewn.match(
-                a,
-                b,
-                game,
-                games=games,
-                seed=seed,
-                threads=threads,
-                sprt=sprt,
-                save=save,
+                a, b, game, games=games, seed=seed, threads=threads, sprt=sprt, save=save,
                 watch=watch,
-            )
+            )  # fmt: skip
     except KeyboardInterrupt:  # before the first pair was finished
         return tell_end(True, 0, games + games % 2, save)
     if json_:
