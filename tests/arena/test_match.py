@@ -72,6 +72,7 @@ def test_a_game_is_played_to_its_end_and_can_be_replayed(game: str) -> None:
         (RuntimeError("two\nlines"), "crashed", "RuntimeError: two lines (test_match.py"),
         (KeyError("x" * 5000), "crashed", "..."),
         (SystemExit(3), "crashed", "SystemExit"),
+        (ValueError("\x1b[2J\udc80"), "crashed", "?[2J?"),
         (Forfeit("late", "2.1 s"), "late", "2.1 s"),
         (Forfeit("crashed", "exit code 1"), "crashed", "exit code 1"),
     ],

@@ -23,7 +23,7 @@ from tuplet.arena.hall import play_in_order
 from tuplet.arena.results import Match, Played, Tournament, place_of
 from tuplet.arena.saved import GameFile
 from tuplet.arena.sprt import Sprt
-from tuplet.games.ewn import SIDES, Position, Record, Side, family
+from tuplet.games.ewn import FORFEITS, SIDES, Position, Record, Side, family
 from tuplet.kernel import as_seed, stream
 
 MOST_GAMES = 10_000_000
@@ -57,9 +57,8 @@ def play_game(
     side: Side
     try:
         for side, state in zip(SIDES, streams, strict=True):
-            opening = getattr(agents[side], "open_game", None)
-            if callable(opening):
-                _ask(opening, start, side, state)
+            if callable(getattr(agents[side], "open_game", None)):
+                _ask(agents[side], "open_game", start, side, state)
         while not record.over and not (stop is not None and stop.is_set()):
             if record.position.needs_roll:
                 rolls, rolled = record.position.random_roll(rolls)
@@ -74,7 +73,7 @@ def play_game(
 
 def _move(agent: Agent, record: Record, time_limit: float | None) -> None:
     began = time.perf_counter()
-    move = _ask(agent.choose, record.position)
+    move = _ask(agent, "choose", record.position)
     took = time.perf_counter() - began
     if time_limit is not None and took > time_limit:
         raise Forfeit("late", f"{took:.2f} s for a move, {time_limit:g} s are allowed")
@@ -86,10 +85,10 @@ def _move(agent: Agent, record: Record, time_limit: float | None) -> None:
         raise Forfeit("illegal", str(error)) from None
 
 
-def _ask(method: Callable[..., Any], *arguments: object) -> Any:
+def _ask(agent: object, method: str, *arguments: object) -> Any:
     """Call a method of anybody's class; what goes wrong in there loses the game."""
     try:
-        return method(*arguments)
+        return getattr(agent, method)(*arguments)
     except Forfeit:
         raise
     except (Exception, SystemExit) as error:
@@ -100,6 +99,7 @@ def _ask(method: Callable[..., Any], *arguments: object) -> Any:
 
 def _in_one_line(text: object) -> str:
     line = " ".join(str(text).split())
+    line = "".join(each if each.isprintable() else "?" for each in line)
     return line if len(line) <= _REASON else line[: _REASON - 3] + "..."
 
 
@@ -140,7 +140,8 @@ class _Desk:
         )
         if not record.over:
             return None
-        if record.reason:  # who knows in what state it is now: the next game gets a new one
+        if record.kind in FORFEITS:
+            # Who knows in what state the loser is now: the next game gets a new one.
             loser = seats[record.winner == "red"]
             _close(self.agents[loser])
             self.agents[loser] = self._make(self.specs[loser])
@@ -181,7 +182,7 @@ def match(
 
     Pair p starts from a position drawn from seed and p alone; A is Red first, then Blue. The
     same seed gives the same games for any number of threads, each of which makes agents of its
-    own. An odd number of games is rounded up. With `sprt` (as in "0,20") the match ends as soon
+    own (if they draw from the stream they are given, and keep nothing from game to game). An odd number of games is rounded up. With `sprt` (as in "0,20") the match ends as soon
     as the sequential test has an answer. With `save` every game becomes a line of that file; if
     it has games of the same match already, the match goes on where it ended. Ctrl-C ends early
     and judges the pairs finished by then (`interrupted` tells).
@@ -282,8 +283,8 @@ def _play(
     if not 1 <= threads <= 256:
         raise ValueError(f"threads are 1 to 256, not {threads}")
     start, pairings = as_seed(seed), score.pairings
-    # Every pairing of a tournament has starts of its own.
-    seeds = [start, *(np.uint64(stream(start, np.uint64(k))) for k in range(1, pairings))]
+    # Every pairing of a tournament has starts of its own, of streams that no pair has.
+    seeds = [start, *(np.uint64(stream(~start, np.uint64(k))) for k in range(1, pairings))]
     total = _even(games) * pairings
     played: list[Played] = []
     moves, enough = 0, False
