@@ -182,10 +182,11 @@ def match(
 
     Pair p starts from a position drawn from seed and p alone; A is Red first, then Blue. The
     same seed gives the same games for any number of threads, each of which makes agents of its
-    own (if they draw from the stream they are given, and keep nothing from game to game). An odd number of games is rounded up. With `sprt` (as in "0,20") the match ends as soon
-    as the sequential test has an answer. With `save` every game becomes a line of that file; if
-    it has games of the same match already, the match goes on where it ended. Ctrl-C ends early
-    and judges the pairs finished by then (`interrupted` tells).
+    own (if they draw from the stream they are given, and keep nothing from game to game). An
+    odd number of games is rounded up. With `sprt` (as in "0,20") the match ends as soon as the
+    sequential test has an answer. With `save` every game becomes a line of that file; if it has
+    games of the same match already, the match goes on where it ended. Ctrl-C ends early and
+    judges the pairs finished by then (`interrupted` tells).
     """
     test = Sprt.parse(sprt) if isinstance(sprt, str) else sprt
     names, played, interrupted = _play(
