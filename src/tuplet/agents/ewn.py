@@ -9,7 +9,8 @@ An agent needs one method; nothing need be inherited:
 
 It may have `open_game(start, side, state)`, called before each game with the first position, the
 agent's side and a random stream of the game's own (agents that draw from it alone play the same
-game again), `thoughts()` with what it thought of its last move, `close()`, and a `name`.
+game again), `thoughts()` with what it thought of its last move, `close()`, and a `name`. An agent
+that cannot go on raises `Forfeit`; whatever else it raises loses it the game as well.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Protocol
 import numpy as np
 
 from tuplet.agents.baselines import baseline_move
-from tuplet.games.ewn import Position, Side
+from tuplet.games.ewn import FORFEITS, Position, Side
 from tuplet.kernel import draw
 
 
@@ -29,6 +30,16 @@ class Agent(Protocol):
 
     def choose(self, position: Position) -> str:
         """A legal move, as `Position.legal_moves` writes it."""
+
+
+class Forfeit(Exception):  # noqa: N818  # no error of the program: a way to lose
+    """Raised by an agent that gives a game up: it was "late", "illegal" or "crashed"."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        if kind not in FORFEITS:
+            raise ValueError(f"a forfeit is {', '.join(FORFEITS)}, not {kind!r}")
+        super().__init__(kind, reason)
+        self.kind, self.reason = kind, reason
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,11 @@ import tuplet
 from tuplet.cli.analyze import analyze
 from tuplet.cli.bench import bench
 from tuplet.cli.eval import eval_
+from tuplet.cli.match import match
 from tuplet.cli.play import play
 from tuplet.cli.plot import plot
+from tuplet.cli.show import show
+from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
 
 app = App(
@@ -25,7 +28,7 @@ app = App(
     version=tuplet.__version__,
     help_format="plaintext",
 )
-for command in (train, eval_, plot, analyze, play, bench):
+for command in (train, eval_, plot, analyze, play, match, tournament, show, bench):
     app.command(command, name=command.__name__.strip("_"))
 
 
