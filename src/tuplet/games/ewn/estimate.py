@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.ewn.rules import ANY, BLUE, CYCLE, GONE, MOST_CUBES, RED, STRIDE, Ewn, gone
-from tuplet.games.game import Words
+from tuplet.games.ewn.rules import ANY, BLUE, CYCLE, MOST_CUBES, RED, STRIDE, Ewn, gone, side
+from tuplet.games.game import Int, Words
 from tuplet.kernel import inlined, kernel
 
 Array = np.ndarray[Any, Any]
 
 NEVER = 255
+MOST = 63.5  # turns ahead: a lead that is nearly, but never quite, a win
 _BYTE = np.uint64(0xFF)
 _TOP = np.uint64(56)
 _ONE, _SEVEN = np.uint64(1), np.uint64(7)
@@ -28,6 +29,7 @@ _ONE, _SEVEN = np.uint64(1), np.uint64(7)
 def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces: int) -> None:
     """Fill the table; `turns` is the length of a known cycle, or 1."""
     arrival[:] = NEVER
+    known, free = cycle[0] < MOST_CUBES, cycle[0] == ANY
     for lost in range(64):
         for turn in range(turns):
             for cube in range(MOST_CUBES):
@@ -35,32 +37,31 @@ def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces
                     continue
                 at = ((lost * turns + turn) * MOST_CUBES + cube) * STRIDE
                 arrival[at] = 0
-                if turns > 1:
+                if known:
                     steps, ply, waited = 0, turn, 0
                     while steps < STRIDE - 1 and waited < NEVER - 1:
                         waited += 1
-                        if _moves(movable, lost, cycle[ply], cube):
+                        if _moves(movable, lost, np.int64(cycle[ply]), cube):
                             steps += 1
                             arrival[at + steps] = waited
                         ply = (ply + 2) % turns
                 else:
                     helps = 0
                     for die in range(faces):
-                        helps += _moves(movable, lost, die, cube)
+                        helps += free or _moves(movable, lost, die, cube)
                     for steps in range(1, STRIDE):
                         arrival[at + steps] = min(4 * steps * faces // max(helps, 1), NEVER - 1)
 
 
 @kernel
-def _moves(movable: Array, lost: int, die: int, cube: int) -> bool:
-    if die == ANY:
-        return True
+def _moves(movable: Array, lost: int, die: Int, cube: int) -> bool:
     pair = np.int64(movable[lost << 3 | die])
-    return (pair & 15) == cube or pair >> 4 == cube
+    lower, higher = pair & 15, pair >> 4
+    return bool(lower == cube or higher == cube)
 
 
 @inlined
-def race(game: Ewn, position: Words, of: int) -> int:
+def race(game: Ewn, position: Words, of: Int) -> Int:
     """The turns that `of` needs to reach its goal if it is the one to move next."""
     cubes = position[0] if of == RED else position[1]
     ply = position[0] >> _TOP
@@ -83,9 +84,14 @@ def race(game: Ewn, position: Words, of: int) -> int:
 
 @inlined
 def estimate(game: Ewn, position: Words) -> float:
-    """From the view of the side to move: the opponent's turns to the goal minus one's own."""
+    """From the view of the side that `side` tells: the opponent's turns to the goal minus its own.
+
+    Half a turn is added for the one whose cubes move next.
+    """
     mover = np.int64((position[0] >> _TOP) & _ONE)
     mine, theirs = race(game, position, mover), race(game, position, BLUE - mover)
     unit = 1 if game.die == CYCLE else 4
-    lead = np.float64(theirs - mine) / unit + 0.5
+    lead = min(max(np.float64(theirs - mine) / unit + 0.5, -MOST), MOST)
+    if side(game, position) != mover:  # who chooses the opponent's die
+        lead = -lead
     return lead / 64.0
