@@ -22,39 +22,69 @@ FRAME = 0.02  # a terminal need not be drawn more often
 
 
 def play(
-    game: Literal["2048"],
+    game: str,
     /,
     *,
     agent: str | None = None,
     watch: Annotated[bool, Parameter(negative="")] = False,
-    speed: int = 5,
+    against: str | None = None,
+    side: Literal["red", "blue", "random"] = "red",
+    speed: int | None = None,
     spawn4: float | None = None,
     seed: int | None = None,
     save: Path | None = None,
 ) -> int:
-    """Play 2048 with the arrow keys, or watch an agent play.
+    """Play 2048 with the arrow keys, EWN against an agent, or watch agents play.
 
-    Keys: arrows (or w a s d) move, h asks the agent for a hint, u takes a move back, q ends.
+    Keys of 2048: arrows (or w a s d) move, h asks the agent for a hint, u takes back, q ends.
+    Keys of EWN: the number of a move makes it (or arrows and Enter), t shows what the agent
+    thought, h asks for a hint, u takes back, n begins a new game, q ends.
     Watching: space pauses, + and - change the speed, q ends.
 
     Parameters
     ----------
     game
-        2048.
+        2048, ewn, ewn-6x7, or another of EWN's family, as in ewn:board=4x4,cubes=3.
     agent
-        Who gives hints or plays: a run folder, a weight file, random, greedy, module:Class.
+        2048: who gives hints or plays: a run folder, a weight file, random, greedy, module:Class.
+        EWN: the opponent.
     watch
         Let the agent play.
+    against
+        The second agent to watch in EWN. [default: the same as the first]
+    side
+        The side you have in EWN, or the first agent where two are watched. Red moves first.
     speed
-        How fast the agent plays, from 1 (a move a second) to 8 (at once).
+        How fast agents play, from 1 (a move takes a second or two) to 8 (at once). [default: 5,
+        EWN 3]
     spawn4
-        The share of new tiles that are fours. [default: as trained, else 0.1]
+        The share of new tiles of 2048 that are fours. [default: as trained, else 0.1]
     seed
-        Of the tiles that appear. [default: different each time]
+        Of the tiles that appear, or of placement and dice. [default: different each time]
     save
         Append the game, as a line of text, to this file.
 
     """
+    if save is not None and not save.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {save.parent} to save the game in")
+    seed = random.SystemRandom().getrandbits(32) if seed is None else seed
+    if game.startswith("ewn"):
+        from tuplet.cli.play_ewn import play_ewn
+
+        if spawn4 is not None:
+            raise ValueError(f"--spawn4 is of 2048, not of {game}")
+        speed = 3 if speed is None else speed
+        return play_ewn(game, agent, against, watch, side, speed, seed, save)
+    if game != "2048":
+        raise ValueError(f"{game!r} is not a game: 2048, ewn, ewn-6x7")
+    if against is not None:
+        raise ValueError("--against is of ewn, not of 2048")
+    return _play_2048(agent, watch, 5 if speed is None else speed, spawn4, seed, save)
+
+
+def _play_2048(
+    agent: str | None, watch: bool, speed: int, spawn4: float | None, seed: int, save: Path | None
+) -> int:
     from tuplet.agents import LearnedPlayer, RandomEnvironment, make_player
     from tuplet.cli.progress import tell_if_compiling
 
@@ -62,9 +92,6 @@ def play(
         raise ValueError(f"the speed is 1 to {len(PAUSES)}, not {speed}")
     if watch and agent is None:
         raise ValueError("whom to watch? name a player with --agent")
-    if save is not None and not save.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {save.parent} to save the game in")
-    seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     tell_if_compiling()
     helper = make_player(agent, seed) if agent is not None else None
     if spawn4 is not None and not 0 <= spawn4 <= 1:

@@ -22,6 +22,7 @@ from tuplet.kernel.compile import INLINED
 
 Array = np.ndarray[Any, Any]
 Words = tuple[np.uint64, np.uint64]  # a position
+Int = int | np.signedinteger[Any]  # a small number, Python's own or a kernel's
 
 ONGOING = 0  # what `ending` returns until the game is over
 NOBODY = 2  # what `winner` returns where nobody wins: 2048, or a game not over
@@ -29,7 +30,7 @@ NOBODY = 2  # what `winner` returns where nobody wins: 2048, or a game not over
 _KERNELS: dict[str, dict[type, Callable[..., Any]]] = {}
 
 
-def side(game: Any, position: Words) -> int:
+def side(game: Any, position: Words) -> Int:
     """The player, 0 or 1, who moves next."""
     return _kernel("side", game)(game, position)  # type: ignore[no-any-return]
 
@@ -44,7 +45,7 @@ def legal(game: Any, position: Words, moves: Array, start: int) -> int:
     return _kernel("legal", game)(game, position, moves, start)  # type: ignore[no-any-return]
 
 
-def apply(game: Any, position: Words, move: int) -> Words:
+def apply(game: Any, position: Words, move: Int) -> Words:
     """The position after a player's move."""
     return _kernel("apply", game)(game, position, move)  # type: ignore[no-any-return]
 
@@ -54,12 +55,12 @@ def outcomes(game: Any, position: Words) -> int:
     return _kernel("outcomes", game)(game, position)  # type: ignore[no-any-return]
 
 
-def likelihood(game: Any, position: Words, outcome: int) -> float:
+def likelihood(game: Any, position: Words, outcome: Int) -> float:
     """The probability of one of them."""
     return _kernel("likelihood", game)(game, position, outcome)  # type: ignore[no-any-return]
 
 
-def chance(game: Any, position: Words, outcome: int) -> Words:
+def chance(game: Any, position: Words, outcome: Int) -> Words:
     """The position after nature did it."""
     return _kernel("chance", game)(game, position, outcome)  # type: ignore[no-any-return]
 
@@ -69,12 +70,12 @@ def ending(game: Any, position: Words) -> int:
     return _kernel("ending", game)(game, position)  # type: ignore[no-any-return]
 
 
-def winner(game: Any, ended: int) -> int:
+def winner(game: Any, ended: Int) -> int:
     """Who won a game that ended so: 0, 1, or NOBODY."""
     return _kernel("winner", game)(game, ended)  # type: ignore[no-any-return]
 
 
-def payoff(game: Any, position: Words, ended: int, rich: bool) -> float:
+def payoff(game: Any, position: Words, ended: Int, rich: bool) -> float:
     """What a game that ended so is worth to player 0."""
     return _kernel("payoff", game)(game, position, ended, rich)  # type: ignore[no-any-return]
 
@@ -82,7 +83,8 @@ def payoff(game: Any, position: Words, ended: int, rich: bool) -> float:
 def playout(game: Any, position: Words, state: np.uint64, shortcuts: bool) -> Any:
     """The random stream's next state, and the last position of a random game.
 
-    With `shortcuts`, a move that wins at once is always played.
+    The position must not be over: to look costs a twentieth of a playout, and a search has
+    looked. With `shortcuts`, a move that wins at once is always played.
     """
     return _kernel("playout", game)(game, position, state, shortcuts)
 
@@ -97,7 +99,7 @@ def limits(game: Any) -> tuple[float, float]:
     return _kernel("limits", game)(game)  # type: ignore[no-any-return]
 
 
-def promise(game: Any, position: Words, move: int) -> int:
+def promise(game: Any, position: Words, move: Int) -> Int:
     """A small number that is larger for moves which should be searched first."""
     return _kernel("promise", game)(game, position, move)  # type: ignore[no-any-return]
 

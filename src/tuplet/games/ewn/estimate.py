@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.ewn.rules import ANY, CYCLE, GONE, MOST_CUBES, STRIDE, Ewn, gone
-from tuplet.games.game import Words
+from tuplet.games.ewn.rules import ANY, CYCLE, GONE, MOST_CUBES, STRIDE, Ewn, gone, side
+from tuplet.games.game import Int, Words
 from tuplet.kernel import inlined, kernel
 
 Array = np.ndarray[Any, Any]
@@ -41,6 +41,7 @@ _ONE, _SEVEN = np.uint64(1), np.uint64(7)
 def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces: int) -> None:
     """Fill the table; `turns` is the length of a known cycle, or 1."""
     arrival[:] = NEVER
+    known, free = cycle[0] < MOST_CUBES, cycle[0] == ANY
     for lost in range(64):
         for turn in range(turns):
             for cube in range(MOST_CUBES):
@@ -48,28 +49,27 @@ def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces
                     continue
                 at = ((lost * turns + turn) * MOST_CUBES + cube) * STRIDE
                 arrival[at] = 0
-                if turns > 1:
+                if known:
                     steps, ply, waited = 0, turn, 0
                     while steps < STRIDE - 1 and waited < NEVER - 1:
                         waited += 1
-                        if _moves(movable, lost, cycle[ply], cube):
+                        if _moves(movable, lost, np.int64(cycle[ply]), cube):
                             steps += 1
                             arrival[at + steps] = waited
                         ply = (ply + 2) % turns
                 else:
                     helps = 0
                     for die in range(faces):
-                        helps += _moves(movable, lost, die, cube)
+                        helps += free or _moves(movable, lost, die, cube)
                     for steps in range(1, STRIDE):
                         arrival[at + steps] = min(4 * steps * faces // max(helps, 1), NEVER - 1)
 
 
 @kernel
-def _moves(movable: Array, lost: int, die: int, cube: int) -> bool:
-    if die == ANY:
-        return True
+def _moves(movable: Array, lost: int, die: Int, cube: int) -> bool:
     pair = np.int64(movable[lost << 3 | die])
-    return (pair & 15) == cube or pair >> 4 == cube
+    lower, higher = pair & 15, pair >> 4
+    return bool(lower == cube or higher == cube)
 
 
 @inlined

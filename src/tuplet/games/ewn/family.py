@@ -74,8 +74,9 @@ def family(spec: str = "ewn") -> Family:
     """
     corner = _triangle(6)
     if spec == "ewn-6x7":
-        blue = ((3, 6), (4, 5), (4, 6), (5, 4), (5, 5), (5, 6))
-        return Family(spec, 6, 7, 6, "cycle", 4, True, 0, tuple(corner), blue, 21)
+        far = ((3, 6), (4, 5), (4, 6), (5, 4), (5, 5), (5, 6))
+        return Family(spec, 6, 7, 6, "cycle", 4, True, 0, tuple(corner), far, 21)
+    spec = "".join(spec.split())  # a notation's words are told apart by spaces
     name, _, settings = spec.partition(":")
     if name != "ewn":
         raise ValueError(f"{spec!r} is not a game: ewn, ewn-6x7, or ewn:board=4x4,cubes=3,...")
@@ -124,10 +125,7 @@ def _rules(family: Family, values: tuple[int, ...]) -> Ewn:
     cycle = np.array(2 * (values or (at_ply[family.die],)), np.uint8)
     turns = len(values) or 1
     arrival = np.zeros(64 * turns * MOST_CUBES * STRIDE, np.uint8)
-    if family.die == "free":
-        arrival[:] = np.arange(len(arrival)) % STRIDE * 4
-    else:
-        estimate.fill_arrival(arrival, tables["movable"], cycle, turns, family.cubes)
+    estimate.fill_arrival(arrival, tables["movable"], cycle, turns, family.cubes)
     last = np.uint64(family.rows * family.columns - 1)
     return Ewn(
         family.rows, family.columns, family.cubes, DICE.index(family.die), family.own_captures,

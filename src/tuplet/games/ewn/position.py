@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,23 +21,25 @@ from tuplet.games.ewn.rules import (
     UNKNOWN,
     Ewn,
 )
-from tuplet.games.game import ONGOING, Words
+from tuplet.games.game import ONGOING, Int, Words
 from tuplet.kernel import draw, kernel
 
 Side = Literal["red", "blue"]
 SIDES: tuple[Side, Side] = ("red", "blue")
 
+Array = np.ndarray[Any, Any]
+
 _EMPTY = 0x7F7F7F7F7F7F7F  # a word without cubes
 
 
 @kernel
-def legal_moves(game: Ewn, position: Words, moves: np.ndarray) -> int:  # type: ignore[type-arg]
+def legal_moves(game: Ewn, position: Words, moves: Array) -> int:
     """`legal`, to be called from Python."""
     return generic.legal(game, position, moves, 0)
 
 
 @kernel
-def apply_move(game: Ewn, position: Words, move: int) -> Words:
+def apply_move(game: Ewn, position: Words, move: Int) -> Words:
     """`apply`, to be called from Python."""
     return generic.apply(game, position, move)
 
@@ -377,7 +379,6 @@ def _board(kind: Family, text: str) -> list[int]:
             if words[side] >> 8 * cube & 0xFF != GONE:
                 raise ValueError(f"{cell} stands on the board twice")
             words[side] ^= (int(GONE) ^ kind.square(r, c)) << 8 * cube
-    if _EMPTY in words:
-        if words[0] == words[1]:
-            raise ValueError("a board without cubes is no position")
+    if words == [_EMPTY, _EMPTY]:
+        raise ValueError("a board without cubes is no position")
     return words

@@ -75,7 +75,10 @@ class Record:
         """The record as a JSON object; what is empty is left out."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "position"}
         values["start"] = self.start.notation
-        return {name: value for name, value in values.items() if value not in (None, "", [])}
+        return {
+            name: value for name, value in values.items()
+            if value not in (None, "", []) or name in SIDES
+        }  # fmt: skip
 
     @classmethod
     def parse(cls, line: str) -> Record:
@@ -85,16 +88,16 @@ class Record:
             start, moves = given["start"], given.get("moves", [])
             rolls = given.get("rolls", [])
             names = str(given["red"]), str(given["blue"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(f"not a game's record: {error}") from None
-        if not isinstance(start, str) or not all(isinstance(m, str) for m in moves):
-            raise ValueError("not a game's record: start and moves are texts")
+        if not isinstance(start, str) or not _all(str, moves) or not _all(int, rolls):
+            raise ValueError("not a game's record: start and moves are texts, rolls numbers")
         record = cls(*names, Position.parse(start))
         left = iter(rolls)
         for move in moves:
             if record.position.needs_roll:
                 number = next(left, None)
-                if not isinstance(number, int):
+                if number is None:
                     raise ValueError("a roll of the die is missing")
                 record.roll(number)
             record.play(move)
@@ -105,7 +108,13 @@ class Record:
             if winner not in SIDES or kind not in FORFEITS:
                 raise ValueError(f"the moves do not show that {winner} won")
             record.winner, record.kind, record.reason = winner, kind, str(given.get("reason", ""))
-        elif winner != record.winner:
-            raise ValueError(f"the moves show that {record.winner} won, not {winner}")
+        elif (winner, kind) != (record.winner, record.kind):
+            raise ValueError(
+                f"the moves show that {record.winner} won ({record.kind}), not {winner} ({kind})"
+            )
         return record
 
+
+def _all(kind: type, values: object) -> bool:
+    """Whether it is a list of nothing but that; JSON's true is no number."""
+    return isinstance(values, list) and all(type(value) is kind for value in values)

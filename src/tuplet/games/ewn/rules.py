@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.game import ONGOING, Words, plays
+from tuplet.games.game import NOBODY, ONGOING, Int, Words
 from tuplet.kernel import draw, inlined, kernel, pext, popcount
 
 Array = np.ndarray[Any, Any]
@@ -97,11 +97,12 @@ def gone(cubes: np.uint64) -> np.uint64:
 def stands_on(cubes: np.uint64, square: np.uint64) -> bool:
     """Whether one of a side's cubes stands on a square."""
     differ = (cubes & _CUBES) ^ (square * _ONES)
-    return (~(differ + _SEVENS) & _HIGHS) != _ZERO
+    hit = ~(differ + _SEVENS) & _HIGHS
+    return bool(hit != _ZERO)
 
 
 @inlined
-def side(game: Ewn, position: Words) -> int:
+def side(game: Ewn, position: Words) -> Int:
     """The side to move; where the die is chosen, the one who chooses it."""
     ply, die = position[0] >> _TOP, position[1] >> _TOP
     if game.die == CHOSEN and die == np.uint64(UNKNOWN):
@@ -154,7 +155,7 @@ def _cube_moves(
 
 
 @inlined
-def apply(game: Ewn, position: Words, move: int) -> Words:
+def apply(game: Ewn, position: Words, move: Int) -> Words:
     """The position after a legal move."""
     red, blue = position
     if move >= CHOICE and move != PASS:
@@ -188,13 +189,13 @@ def outcomes(game: Ewn, position: Words) -> int:  # noqa: ARG001
 
 
 @inlined
-def likelihood(game: Ewn, position: Words, outcome: int) -> float:  # noqa: ARG001
+def likelihood(game: Ewn, position: Words, outcome: Int) -> float:  # noqa: ARG001
     """The die is fair."""
     return 1.0 / game.cubes
 
 
 @inlined
-def chance(game: Ewn, position: Words, outcome: int) -> Words:  # noqa: ARG001
+def chance(game: Ewn, position: Words, outcome: Int) -> Words:  # noqa: ARG001
     """The position with the die rolled."""
     return position[0], (position[1] & ~(_BYTE << _TOP)) | (np.uint64(outcome) << _TOP)
 
@@ -215,13 +216,15 @@ def ending(game: Ewn, position: Words) -> int:
 
 
 @inlined
-def winner(game: Ewn, ended: int) -> int:  # noqa: ARG001
-    """RED or BLUE."""
+def winner(game: Ewn, ended: Int) -> int:  # noqa: ARG001
+    """RED or BLUE; NOBODY while the game goes on."""
+    if ended == ONGOING:
+        return NOBODY
     return RED if ended <= RED_ALL else BLUE
 
 
 @inlined
-def payoff(game: Ewn, position: Words, ended: int, rich: bool) -> float:  # noqa: ARG001
+def payoff(game: Ewn, position: Words, ended: Int, rich: bool) -> float:  # noqa: ARG001
     """To Red: 1 and 0; "rich" tells a win by elimination (1.0, 0.0) from the corner (0.9, 0.1)."""
     if rich:
         if ended == RED_CORNER:
@@ -332,21 +335,25 @@ def _plain_playout(
             position = chance(game, position, np.int64(outcome))
             continue
         count = legal(game, position, moves, 0)
-        after = apply(game, position, np.int64(moves[((bits >> _HALF) * np.uint64(count)) >> _HALF]))
+        pick = ((bits >> _HALF) * np.uint64(count)) >> _HALF
+        after = apply(game, position, np.int64(moves[pick]))
         if shortcuts:
             won = RED_CORNER if side(game, position) == RED else BLUE_CORNER
+            captured = False
             for i in range(count):
                 trial = apply(game, position, np.int64(moves[i]))
                 ended = ending(game, trial)
-                if ended == won or ended == won + 1:
+                if ended == won:
                     after = trial
                     break
+                if ended == won + 1 and not captured:
+                    after, captured = trial, True
         position = after
     return state, position
 
 
 @inlined
-def promise(game: Ewn, position: Words, move: int) -> int:
+def promise(game: Ewn, position: Words, move: Int) -> Int:
     """Captures of the opponent and steps towards the goal first, captures of one's own last."""
     if move >= CHOICE:
         return 0

@@ -1,0 +1,33 @@
+"""Counting the ways a game can go on: a check that the rules are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tuplet.games.game import ONGOING, Words, apply, chance, ending, is_chance, legal, outcomes
+from tuplet.kernel import kernel
+
+WIDEST = 256  # more moves than any position of any game has
+
+
+@kernel
+def perft(game: Any, position: Words, depth: int) -> int:
+    """How many ways there are to go `depth` steps on; what nature does is a step of its own.
+
+    A game that is over has no way on, so that games which end early are not counted.
+    """
+    if depth == 0:
+        return 1
+    if ending(game, position) != ONGOING:
+        return 0
+    count = 0
+    if is_chance(game, position):
+        for outcome in range(outcomes(game, position)):
+            count += perft(game, chance(game, position, outcome), depth - 1)
+        return count
+    moves = np.zeros(WIDEST, np.uint8)
+    for i in range(legal(game, position, moves, 0)):
+        count += perft(game, apply(game, position, np.int64(moves[i])), depth - 1)
+    return count

@@ -1,0 +1,264 @@
+"""EWN written as plainly as possible, from the rules alone: what the kernels are compared with.
+
+A game is a dictionary with `rows`, `columns`, `cubes`, `directions` (3 or 4), `die` ("rolled",
+"cycle", "chosen" or "free"), `own` (whether one's own cubes may be captured), `red` and `blue`
+(the starting squares), `values` (the known die) and `first` (the number written on the first
+cube). Here cubes and dice are numbered from 0. A
+position is a dictionary: `cubes` {(side, number): (row, column)}, the `ply`, and the `die`,
+which is None until it is rolled or chosen, and always where any cube may move.
+
+A move is (cube, direction); ("die", number) chooses the opponent's die; "pass" is a move where
+nothing else is legal.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+STEPS = ((0, 1), (1, 0), (1, 1), (-1, 1))  # Red's: horizontal, vertical, diagonal, the fourth
+SIX = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
+THREE = ((0, 0), (0, 1), (1, 0))
+ONE = ((0, 0),)
+BLUE_6X7 = ((3, 6), (4, 5), (4, 6), (5, 4), (5, 5), (5, 6))
+
+PERFT = Path(__file__).parent / "data" / "ewn" / "perft.json"
+
+Game = dict[str, Any]
+Position = dict[str, Any]
+
+
+def make_game(
+    rows: int = 5,
+    columns: int = 5,
+    red: tuple[tuple[int, int], ...] = SIX,
+    blue: tuple[tuple[int, int], ...] | None = None,
+    die: str = "rolled",
+    directions: int = 3,
+    own: bool = True,
+    values: tuple[int, ...] = (),
+    first: int = 1,
+) -> Game:
+    """A game; Blue starts on Red's squares turned by half, if nothing else is said."""
+    blue = blue or tuple((rows - 1 - r, columns - 1 - c) for r, c in red)
+    return {
+        "rows": rows, "columns": columns, "cubes": len(red), "red": red, "blue": blue,
+        "die": die, "directions": directions, "own": own, "values": values, "first": first,
+    }  # fmt: skip
+
+
+def first_position(game: Game, red: list[int], blue: list[int], first: str = "red") -> Position:
+    """The numbers of the cubes on the starting squares, in the squares' order."""
+    cubes = {("red", n): square for n, square in zip(red, game["red"], strict=True)}
+    cubes.update({("blue", n): square for n, square in zip(blue, game["blue"], strict=True)})
+    position = {"cubes": cubes, "ply": 0 if first == "red" else 1, "die": None}
+    return with_known_die(game, position)
+
+
+def with_known_die(game: Game, position: Position) -> Position:
+    if game["die"] == "cycle":
+        position["die"] = game["values"][position["ply"] % len(game["values"])]
+    return position
+
+
+def mover(position: Position) -> str:
+    """Whose cubes move next."""
+    return ("red", "blue")[position["ply"] % 2]
+
+
+def opponent(side: str) -> str:
+    return "blue" if side == "red" else "red"
+
+
+def to_act(game: Game, position: Position) -> str:
+    """Who has to decide something: to move, or to choose the opponent's die."""
+    if game["die"] == "chosen" and position["die"] is None:
+        return opponent(mover(position))
+    return mover(position)
+
+
+def must_roll(game: Game, position: Position) -> bool:
+    return game["die"] == "rolled" and position["die"] is None
+
+
+def result(game: Game, position: Position) -> tuple[str, str] | None:
+    """The winner, and "corner" or "elimination"; None while the game goes on."""
+    corners = {"red": (game["rows"] - 1, game["columns"] - 1), "blue": (0, 0)}
+    for (side, _), square in position["cubes"].items():
+        if square == corners[side]:
+            return side, "corner"
+    left = {side for side, _ in position["cubes"]}
+    if len(left) == 1:
+        return left.pop(), "elimination"
+    return None
+
+
+def movable(game: Game, position: Position) -> list[int]:
+    """The mover's cubes that the die lets move, the lower first."""
+    left = sorted(n for side, n in position["cubes"] if side == mover(position))
+    if game["die"] == "free" or position["die"] in left:
+        return left if game["die"] == "free" else [position["die"]]
+    lower = [n for n in left if n < position["die"]]
+    higher = [n for n in left if n > position["die"]]
+    return lower[-1:] + higher[:1]
+
+
+def square_after(position: Position, cube: int, direction: int) -> tuple[int, int]:
+    side = mover(position)
+    row, column = position["cubes"][side, cube]
+    down, right = STEPS[direction]
+    sign = 1 if side == "red" else -1
+    return row + sign * down, column + sign * right
+
+
+def legal(game: Game, position: Position) -> list[Any]:
+    if game["die"] == "chosen" and position["die"] is None:
+        return [("die", number) for number in range(game["cubes"])]
+    moves: list[Any] = []
+    own = [s for (side, _), s in position["cubes"].items() if side == mover(position)]
+    for cube in movable(game, position):
+        for direction in range(game["directions"]):
+            row, column = square_after(position, cube, direction)
+            if not (0 <= row < game["rows"] and 0 <= column < game["columns"]):
+                continue
+            if (row, column) in own and not game["own"]:
+                continue
+            moves.append((cube, direction))
+    return moves or ["pass"]
+
+
+def play(game: Game, position: Position, move: Any) -> Position:
+    """The position after a move; the one given stays as it is."""
+    if move[0] == "die":
+        return {**position, "die": move[1]}
+    cubes = dict(position["cubes"])
+    if move != "pass":
+        target = square_after(position, *move)
+        cubes = {cube: square for cube, square in cubes.items() if square != target}
+        cubes[mover(position), move[0]] = target
+    return with_known_die(game, {"cubes": cubes, "ply": position["ply"] + 1, "die": None})
+
+
+def roll(position: Position, number: int) -> Position:
+    return {**position, "die": number}
+
+
+def children(game: Game, position: Position) -> list[Position]:
+    """The positions after each thing that can happen next: rolls, or moves."""
+    if result(game, position):
+        return []
+    if must_roll(game, position):
+        return [roll(position, number) for number in range(game["cubes"])]
+    return [play(game, position, move) for move in legal(game, position)]
+
+
+def perft(game: Game, position: Position, depth: int) -> int:
+    """How many ways there are to go `depth` steps on; a roll is a step, and so is a choice."""
+    if depth == 0:
+        return 1
+    return sum(perft(game, child, depth - 1) for child in children(game, position))
+
+
+def random_position(game: Game, source: random.Random) -> Position:
+    """Cubes anywhere but on their goals, some gone, either side to move; nobody has won yet."""
+    squares = [(r, c) for r in range(game["rows"]) for c in range(game["columns"])]
+    source.shuffle(squares)
+    if source.random() < 0.5:  # near together, so that much is captured
+        row, column = source.choice(squares)
+        squares.sort(key=lambda s: max(abs(s[0] - row), abs(s[1] - column)))
+    cubes: dict[tuple[str, int], tuple[int, int]] = {}
+    for side, goal in (("red", (game["rows"] - 1, game["columns"] - 1)), ("blue", (0, 0))):
+        # More cubes than that might not leave a square to stand on.
+        most = min(game["cubes"], (len(squares) - 2) // 2)
+        for number in source.sample(range(game["cubes"]), source.randint(1, most)):
+            square = next(s for s in squares if s != goal and s not in cubes.values())
+            cubes[side, number] = square
+    period = 2 * len(game["values"]) or 2
+    position = {"cubes": cubes, "ply": source.randrange(period), "die": None}
+    if game["die"] in ("rolled", "chosen") and source.random() < 0.8:
+        position["die"] = source.randrange(game["cubes"])
+    return with_known_die(game, position)
+
+
+def text(game: Game, move: Any) -> str:
+    """A move as tuplet writes it."""
+    if move == "pass":
+        return "--"
+    if move[0] == "die":
+        return f"={move[1] + game['first']}"
+    return f"{move[0] + game['first']}{move[1]}"
+
+
+def notation(name: str, position: Position) -> str:
+    """A position of one of MEMBERS as tuplet writes it."""
+    game, first = MEMBERS[name], MEMBERS[name]["first"]
+    at = {square: f"{side[0]}{n + first}" for (side, n), square in position["cubes"].items()}
+    board = "/".join(
+        "".join(at.get((r, c), ".") for c in range(game["columns"])) for r in range(game["rows"])
+    )
+    die = "?" if position["die"] is None else str(position["die"] + first)
+    if game["die"] == "cycle":
+        values = "".join(str(v + first) for v in game["values"])
+        die = f"{position['ply'] % (2 * len(game['values']))}:{values}"
+    elif game["die"] == "free":
+        die = "*"
+    return f"{name} {board} {mover(position)} {die}"
+
+
+def dice(cubes: int, values: int, seed: int = 4) -> tuple[int, ...]:
+    source = random.Random(seed)
+    return tuple(source.randrange(cubes) for _ in range(values))
+
+
+# By the name that tuplet gives it: the same game in the plain version.
+MEMBERS = {
+    "ewn": make_game(),
+    "ewn-6x7": make_game(
+        6, 7, blue=BLUE_6X7, die="cycle", directions=4, values=dice(6, 21), first=0
+    ),
+    "ewn:board=3x3,cubes=3": make_game(3, 3, THREE),
+    "ewn:board=3x3,cubes=1,directions=4": make_game(3, 3, ONE, directions=4),
+    "ewn:board=9x9,directions=4": make_game(9, 9, directions=4),
+    "ewn:board=4x8,own=no": make_game(4, 8, own=False),
+    "ewn:board=4x4,cubes=3,own=no,die=free": make_game(
+        4, 4, THREE, die="free", own=False
+    ),
+    "ewn:die=free,board=9x4,directions=4": make_game(9, 4, die="free", directions=4),
+    "ewn:die=chosen": make_game(die="chosen"),
+    "ewn:die=chosen,board=4x4,cubes=3,own=no,directions=4": make_game(
+        4, 4, THREE, die="chosen", own=False, directions=4
+    ),
+    "ewn:cycle=60,board=5x7": make_game(5, 7, die="cycle", values=dice(6, 60)),
+    "ewn:cycle=1,cubes=3,own=no": make_game(
+        5, 5, THREE, die="cycle", values=(1,), own=False
+    ),
+    "ewn:cycle=8,board=7x7,own=no,directions=4": make_game(
+        7, 7, die="cycle", values=dice(6, 8), own=False, directions=4
+    ),
+}  # fmt: skip
+
+
+def write_perft() -> None:
+    """Count from starts, and from positions with cubes gone; `python tests/naive_ewn.py`."""
+    counted, source = [], random.Random(2048)
+    depths = {"ewn": 7, "ewn-6x7": 8}
+    for name, game in MEMBERS.items():
+        numbers = list(range(game["cubes"]))
+        positions = [first_position(game, numbers, numbers)]
+        if name in depths:
+            red, blue = source.sample(numbers, 6), source.sample(numbers, 6)
+            positions += [first_position(game, red, blue)]
+            positions += [random_position(game, source) for _ in range(6)]
+        for position in positions:
+            depth = depths.get(name, 5)
+            counts = [perft(game, position, d) for d in range(1, depth + 1)]
+            if counts[-1]:  # else it is over so soon that it tells little
+                counted.append({"position": notation(name, position), "counts": counts})
+    lines = ",\n".join(json.dumps(entry) for entry in counted)
+    PERFT.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_perft()
