@@ -130,16 +130,8 @@ def _rules(family: Family, values: tuple[int, ...]) -> Ewn:
     return Ewn(
         family.rows, family.columns, family.cubes, DICE.index(family.die), family.own_captures,
         red_goal=last, blue_goal=np.uint64(0), period=np.uint64(period), cycle=cycle,
-        arrival=arrival, turns=np.uint64(turns), weights=_weights(family.name), **tables,
+        arrival=arrival, turns=np.uint64(turns), **tables,
     )  # fmt: skip
-
-
-@cache
-def _weights(name: str) -> Array:
-    """What has been learned about a game, or nothing."""
-    import os
-    path=os.environ.get("EWNW")
-    return np.load(path).astype(np.float32) if path else np.zeros(0, np.float32)
 
 
 @cache
