@@ -24,6 +24,14 @@ from tuplet.games.ewn import Position, Side
 from tuplet.kernel import draw
 
 
+class Forfeit(Exception):
+    """An agent loses its game: it was late, crashed, or made an illegal move."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind, self.reason = kind, reason
+
+
 class Agent(Protocol):
     """Chooses moves."""
 
@@ -87,8 +95,12 @@ class Baseline:
         return position.text_of(baseline_move(position.rules, position.words, depth))
 
 
-def make_agent(spec: str, game: str = "ewn-6x7") -> Agent:  # noqa: ARG001
+def make_agent(spec: str, game: str = "ewn-6x7") -> Agent:
     """The agent a text names."""
+    if spec.startswith(("exec:", "exec[")):
+        from tuplet.agents.external import External
+
+        return External(spec, game)
     if spec in ("easy", "random"):
         return Easy()
     if spec in ("normal", "hard"):
