@@ -7,11 +7,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
 import tuplet
+from tuplet.cli.agent import agent
 from tuplet.cli.analyze import analyze
 from tuplet.cli.bench import bench
 from tuplet.cli.eval import eval_
@@ -25,7 +27,7 @@ app = App(
     version=tuplet.__version__,
     help_format="plaintext",
 )
-for command in (train, eval_, plot, analyze, play, bench):
+for command in (train, eval_, plot, analyze, play, bench, agent):
     app.command(command, name=command.__name__.strip("_"))
 
 
@@ -35,7 +37,13 @@ def main() -> None:
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # until the end
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same as Ctrl-C
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if any(thread.name == "mind" for thread in threading.enumerate()):
+        # The agent may be compiling, where an orderly exit pulls LLVM from under it.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
