@@ -87,7 +87,9 @@ class External:
             if position != self._known:
                 program.expect_silence()
                 self._tell(position)
-            due = max(time.monotonic() + self.limit, program.started + START_UP)
+            due = time.monotonic() + self.limit
+            if not program.answers:
+                due = max(due, program.started + START_UP)
             move = program.receive(due, legal)
         except Forfeit as forfeit:
             self._stop(gently=False)
@@ -164,6 +166,7 @@ class _Program:
         self._in, self._out = process.stdin, process.stdout
         os.set_blocking(self._in.fileno(), False)
         os.set_blocking(self._out.fileno(), False)
+        self.answers = 0  # moves it has made
         self._unsent = b""
         self._received = ""  # and not looked at: no more than one read's worth
         self._complaints = bytearray()
@@ -207,6 +210,7 @@ class _Program:
                 sent = (move + self._received).strip()[:20]
                 raise Forfeit("illegal", f"it sent {sent!r}, not one of {', '.join(legal)}")
         self.expect_silence()
+        self.answers += 1
         return move
 
     def stop(self, grace: float) -> None:

@@ -37,7 +37,7 @@ GAME = "ewn-6x7"
 START_UP = 1.8  # seconds from the process's start that the first move may take, thinking or not
 MARGIN = 0.03  # seconds before the limit at which a move is on its way
 SIGNAL = 0.02  # seconds more for an agent to stop and to be heard
-RESERVE = 0.4  # seconds kept for the search in plain Python
+RESERVE = 0.25  # seconds kept for the search in plain Python
 STACK = 64 << 20  # bytes; compiling needs more than a thread has on some systems
 
 _imported = time.monotonic()
@@ -92,7 +92,7 @@ class Mind:
     """
 
     def __init__(self, spec: str, seed: int) -> None:
-        self.spec, self.seed = spec, seed
+        self.spec, self._seed = spec, seed
         self.made, self.free = threading.Event(), threading.Event()
         self.failure: Exception | None = None
         self._agent: Agent | None = None
@@ -127,7 +127,9 @@ class Mind:
     def _live(self) -> None:
         try:
             from tuplet.agents.ewn import make_agent
+            from tuplet.kernel import as_seed
 
+            as_seed(self._seed)  # refuse it now, not in the first game
             self._agent = make_agent(self.spec, GAME)
             self._own_time = getattr(self._agent, "time", None)
         except Exception as error:
@@ -159,7 +161,7 @@ class Mind:
             self._position = Position.start(GAME, red=red, blue=blue, die=die)
             self._game, self._played = question.game, 0
             if hasattr(agent, "open_game"):
-                state = np.uint64(stream(as_seed(self.seed), np.uint64(question.game)))
+                state = np.uint64(stream(as_seed(self._seed), np.uint64(question.game)))
                 agent.open_game(self._position, SIDES[question.side], state)
         for move in question.moves[self._played :]:
             self._position = self._position.play(move)
@@ -197,6 +199,7 @@ class Conversation:
         self.mind, self.limit, self.source, self.sink = mind, limit, source, sink
         self.games = 0
         self._received = ""
+        self._answered = False
         self._started = self._asked = process_start()
 
     def run(self) -> None:
@@ -233,15 +236,17 @@ class Conversation:
 
     def _think(self, question: Question, position: plain.Plain) -> str:
         """A legal move, in time."""
-        due = max(self._asked + self.limit, self._started + START_UP) - MARGIN
+        due = self._asked + self.limit - MARGIN
+        if not self._answered:
+            due = max(due, self._started + START_UP - MARGIN)
         begin = due - RESERVE  # of our own search, should the mind not be free
         if self.mind.failure is not None:
             begin = 0.0
         if not self.mind.free.wait(max(begin - time.monotonic(), 0.0)):
             _complain(f"{self.mind.failure or 'not ready yet'}; a move in plain Python instead")
             return plain.choose(position, min(due, time.monotonic() + RESERVE))
-        stop = min(due, time.monotonic() + self.limit) - SIGNAL
-        answer = self.mind.ask(question._replace(until=stop), due)
+        due = min(due, time.monotonic() + self.limit - MARGIN)
+        answer = self.mind.ask(question._replace(until=due - SIGNAL), due)
         if isinstance(answer, str) and answer in plain.legal_moves(position):
             return answer
         if answer is None:
@@ -287,7 +292,7 @@ class Conversation:
 
     def _send(self, move: str) -> None:
         os.write(self.sink, move.encode())  # two bytes: all or nothing, and not buffered
-        self._asked = time.monotonic()
+        self._asked, self._answered = time.monotonic(), True
 
 
 @cache  # once each: nobody may be reading, and a full pipe would hold us up
