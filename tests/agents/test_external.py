@@ -121,6 +121,28 @@ def test_without_word_of_a_games_end_the_program_is_started_afresh(program) -> N
     assert pid_of(agent) != first and gone(first)
 
 
+ONCE = """
+import os
+whole, singles = take, []
+def take(count):
+    singles.extend([count] * (count == 1))
+    if len(singles) == 2:  # the game is over
+        os._exit(0)
+    return whole(count)
+"""
+
+
+def test_a_program_may_end_after_its_game(program) -> None:
+    agent = program(good(USUAL, ONCE))
+    pids, winners = set(), set()
+    for side in ("blue", "red", "blue", "red"):
+        winners.add((side, play(agent, side).winner))
+        pids.add(pid_of(agent))
+        agent._program._process.wait(5)
+    assert len(pids) == 4
+    assert any(side == winner for side, winner in winners)  # it had the last word, and left
+
+
 def test_space_between_characters_is_ignored(program) -> None:
     agent = program(good("print(move[0] + ' \\n', flush=True); print(' ' + move[1], flush=True)"))
     assert play(agent, "red").over

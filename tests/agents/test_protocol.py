@@ -251,6 +251,10 @@ def test_an_empty_compile_cache_makes_no_move_late(referee, tmp_path: Path) -> N
     code, out, complaints = one.end()  # in the middle of compiling
     assert (code, out) == (0, "")
     assert "plain Python" in complaints
+    one = referee("hard", NUMBA_CACHE_DIR=str(tmp_path / "other"))
+    time.sleep(0.8)
+    one.process.terminate()
+    assert one.end() == (130, "", "\ntuplet: interrupted\n")
 
 
 def test_a_short_limit_is_kept(referee) -> None:

@@ -36,6 +36,7 @@ LIMIT = 2.0  # seconds a move, as the protocol has it
 START_UP = 2.0  # seconds that the first move has at least, from the program's start
 GRACE = 0.3  # seconds a program has to end by itself
 KEPT = 4096  # bytes of its standard error
+CHUNK = 4096  # bytes read at once
 
 
 class External:
@@ -168,6 +169,7 @@ class _Program:
         os.set_blocking(self._out.fileno(), False)
         self.answers = 0  # moves it has made
         self._unsent = b""
+        self._closed = False  # its output
         self._received = ""  # and not looked at: no more than one read's worth
         self._complaints = bytearray()
         self._listener = threading.Thread(
@@ -181,16 +183,19 @@ class _Program:
             self.expect_silence()
         except Forfeit:
             return False
-        return self._process.poll() is None
+        return not self._closed and self._process.poll() is None
 
     def expect_silence(self) -> None:
         """Raise Forfeit if the program has sent anything but space."""
-        until = time.monotonic() + GRACE  # of a program that sends space for ever
-        while not self._received.strip() and select.select([self._out], [], [], 0)[0]:
-            self._read(until)
-        if self._received.strip():
-            text = self._received.strip()[:20]
-            raise Forfeit("illegal", f"it sent {text!r} without being asked")
+        for _ in range(64):  # no more than a pipe holds: some send space for ever
+            if self._received.strip():
+                text = self._received.strip()[:20]
+                raise Forfeit("illegal", f"it sent {text!r} without being asked")
+            try:
+                data = os.read(self._out.fileno(), CHUNK)
+            except BlockingIOError:
+                return
+            self._received, self._closed = data.decode("latin-1"), not data
 
     def send(self, text: str) -> None:
         """Send text, now or as soon as the program reads."""
@@ -236,7 +241,7 @@ class _Program:
                 self._write()
             if ready[0]:
                 break
-        data = os.read(self._out.fileno(), 4096)
+        data = os.read(self._out.fileno(), CHUNK)
         if not data:
             raise Forfeit("crashed", self._how_it_ended())
         self._received += data.decode("latin-1")

@@ -26,6 +26,7 @@ app = App(
     help="Teach a computer 2048, watch it play, measure how well.",
     version=tuplet.__version__,
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
 for command in (train, eval_, plot, analyze, play, bench, agent):
     app.command(command, name=command.__name__.strip("_"))
