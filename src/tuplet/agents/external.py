@@ -195,7 +195,10 @@ class _Program:
                 data = os.read(self._out.fileno(), CHUNK)
             except BlockingIOError:
                 return
-            self._received, self._closed = data.decode("latin-1"), not data
+            if not data:
+                self._closed = True  # as reading will tell, if more is asked of it
+                return
+            self._received = data.decode("latin-1")
 
     def send(self, text: str) -> None:
         """Send text, now or as soon as the program reads."""

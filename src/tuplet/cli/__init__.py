@@ -41,8 +41,6 @@ def main() -> None:
     code = run(sys.argv[1:])
     if any(thread.name == "mind" for thread in threading.enumerate()):
         # The agent may be compiling, where an orderly exit pulls LLVM from under it.
-        sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
 

@@ -22,6 +22,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -122,7 +123,8 @@ class Mind:
         """Let the agent end what it has started."""
         close: Callable[[], None] | None = getattr(self._agent, "close", None)
         if close is not None:
-            close()
+            with suppress(Exception):  # nothing depends on it any more
+                close()
 
     def _live(self) -> None:
         try:
@@ -279,10 +281,7 @@ class Conversation:
         Input that is there at once may have waited in the pipe while we were starting: the clock
         has been running since then.
         """
-        try:
-            waits = not select.select([self.source], [], [], 0)[0]
-        except OSError:  # of Windows, which asks this of sockets only
-            waits = True
+        waits = not _ready([self.source], [])
         data = os.read(self.source, 4096)
         if not data:
             raise EOFError
@@ -295,6 +294,17 @@ class Conversation:
         self._asked, self._answered = time.monotonic(), True
 
 
-@cache  # once each: nobody may be reading, and a full pipe would hold us up
+@cache  # each once
 def _complain(text: str) -> None:
-    print(f"tuplet: {text}", file=sys.stderr, flush=True)
+    """A line on standard error, unless its reader has left or does not read."""
+    with suppress(OSError, ValueError):
+        if _ready([], [sys.stderr.fileno()]):
+            print(f"tuplet: {text}", file=sys.stderr, flush=True)
+
+
+def _ready(read: list[int], write: list[int]) -> bool:
+    """Whether a file descriptor can be used without waiting, as far as the system tells."""
+    try:
+        return any(select.select(read, write, [], 0))
+    except OSError:  # of Windows, which tells this of sockets only
+        return bool(write)
