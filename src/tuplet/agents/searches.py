@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tuplet.agents.traps import set_trap
+from tuplet.games.ewn.rules import CYCLE
 from tuplet.games.game import Words
 from tuplet.kernel import draw
 from tuplet.search import expectimax, mcts
@@ -99,15 +101,15 @@ class Mcts:
         """Begin a game with a random stream of its own."""
         self.state, self._planted = np.uint64(state), False
 
-    def think(self, game: Any, position: Words, forced: list[int]) -> int:
-        """The move to play. `forced` are moves to be played without a thought: see shortcuts."""
+    def think(self, game: Any, position: Words) -> int:
+        """The move to play; with `shortcuts`, at once if it is the only one or wins."""
         began = clock.monotonic()
         tree, settings = self.tree, self.settings._replace(unit=self.unit(game, position))
         if not (self.reuse and self._planted and mcts.replant(tree, position)):
             mcts.plant(game, tree, position)
         self._planted = True
         most = mcts.NEVER if self.sims is None else self.sims
-        if forced and self.shortcuts:
+        if self.shortcuts and mcts.needs_no_thought(game, position):
             most = settings.batch  # enough to have something to say
         limit = np.inf if self.time is None else self.time
         while True:
@@ -124,10 +126,6 @@ class Mcts:
         final = ("rate", "visits", "lower").index(self.final)
         self._chosen = mcts.choose(tree, settings, final, temper, np.uint64(bits))
         self._seconds = clock.monotonic() - began
-        if forced and self.shortcuts:
-            first = int(tree.first[mcts.ROOT])
-            children = range(first, first + int(tree.children[mcts.ROOT]))
-            self._chosen = next(n for n in children if int(tree.moves[n]) in forced)
         return int(tree.moves[self._chosen])
 
     def unit(self, game: Any, position: Words) -> float:  # noqa: ARG002
@@ -192,13 +190,15 @@ class AlphaBeta:
 
     Stops at `depth` moves, after `time` seconds or after `nodes` positions, whichever comes
     first; without any of them at depth 10 (4 where dice are rolled). The table has 2^`table`
-    entries of 16 bytes.
+    entries of 16 bytes. With `traps`, see `agents/traps.py`.
     """
 
     depth: int | None = None
     time: float | None = None
     nodes: int | None = None
     table: int = 20
+    traps: bool = False
+    state: np.uint64 = field(default=np.uint64(0), init=False)  # nothing here is random
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
@@ -222,7 +222,7 @@ class AlphaBeta:
         self.desk.history[:] = 0
         self._last = None
 
-    def think(self, game: Any, position: Words, forced: list[int]) -> int:  # noqa: ARG002
+    def think(self, game: Any, position: Words) -> int:
         """The move to play."""
         began = clock.monotonic()
         deepest = self.depth or expectimax.DEEPEST - 1
@@ -232,6 +232,9 @@ class AlphaBeta:
             game, position, deepest, np.inf if self.time is None else self.time,
             self.nodes or 1 << 62, self.desk,
         )  # fmt: skip
+        if self.traps and value == -1 and game.die == CYCLE:
+            until = began + self.time if self.time is not None else None
+            move = set_trap(game, position, int(move), self.desk, until)
         self._seconds = clock.monotonic() - began
         self._last = (game, position, int(move), float(value), int(depth))
         return int(move)
@@ -252,3 +255,12 @@ class AlphaBeta:
         line = [text_of(int(code)) for code in codes[:length]]
         note = f"depth {depth}, {nodes:,} nodes in {self._seconds:.2f} s"
         return Thoughts(moves, line, note)
+
+
+@dataclass
+class Best(AlphaBeta):
+    """The strongest there is at a given time: alpha-beta that sets traps."""
+
+    time: float | None = 1.0
+    table: int = 21
+    traps: bool = True

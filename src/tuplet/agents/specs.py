@@ -1,8 +1,11 @@
-"""Texts such as `mcts:ucb=tuned,c=0.6,sims=20000`: a name, and settings of a dataclass."""
+"""Texts that name players: `mcts:ucb=tuned,sims=20000` and `module:Class`."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import math
+import sys
 from dataclasses import fields
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -52,3 +55,34 @@ def _value(hint: Any, name: str, text: str, spec: str) -> Any:
     if not math.isfinite(number) or number < 0:
         raise ValueError(f"{spec}: {name} is {wanted}, 0 or more, not {text}")
     return number
+
+
+def is_class(spec: str) -> bool:
+    """Whether a text has the form module:Class."""
+    module, colon, name = spec.partition(":")
+    return (
+        bool(colon)
+        and name.isidentifier()
+        and all(part.isidentifier() for part in module.split("."))
+    )
+
+
+def own_class(spec: str, method: str, argument: str, seed: int = 0) -> Any:
+    """Anybody's class, made: `module:Class`, from the folder the command was typed in."""
+    module_name, _, class_name = spec.partition(":")
+    if "" not in sys.path:  # the folder the command was typed in, as `python -m` has it
+        sys.path.insert(0, "")
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise ValueError(f"cannot import {module_name}: {type(error).__name__}: {error}") from None
+    made = getattr(module, class_name, None)
+    if made is None:
+        raise ValueError(f"module {module_name} has no class {class_name}")
+    try:
+        own = made(seed=seed) if "seed" in inspect.signature(made).parameters else made()
+    except Exception as error:
+        raise ValueError(f"cannot make {spec}: {type(error).__name__}: {error}") from None
+    if not callable(getattr(own, method, None)):
+        raise ValueError(f"{spec} has no method {method}({argument})")
+    return own

@@ -356,6 +356,18 @@ def grow(
 
 
 @kernel
+def needs_no_thought(game: Any, position: Words) -> bool:
+    """Whether there is only one move, or one that wins at once."""
+    moves = np.zeros(WIDEST, np.uint8)
+    count = legal(game, position, moves, 0)
+    for i in range(count):
+        ended = ending(game, apply(game, position, np.int64(moves[i])))
+        if ended != ONGOING and winner(game, ended) == side(game, position):
+            return True
+    return count == 1
+
+
+@kernel
 def choose(tree: Tree, settings: Settings, final: int, temper: float, bits: np.uint64) -> int:
     """The child of the root to play: a proven win, else the best that is not proven lost.
 
