@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 
 from tuplet.agents.baselines import baseline_move
-from tuplet.agents.searches import AlphaBeta, Best, Mcs, Mcts, MoveThought, Thoughts
+from tuplet.agents.searches import AlphaBeta, Best, Mcs, Mcts, Thoughts
 from tuplet.agents.specs import from_settings, is_class, own_class, split_spec
 from tuplet.games.ewn import FORFEITS, Position, Side
 from tuplet.kernel import draw

@@ -137,7 +137,6 @@ class Mcts:
         tree = self._tree
         if tree is None or not self._planted:
             return Thoughts(note="no thoughts yet")
-        settings = self.settings
         nodes = sorted(
             _children(tree, mcts.ROOT), key=lambda n: (n != self._chosen, -tree.visits[n])
         )
@@ -150,7 +149,7 @@ class Mcts:
         sims, used = tree.counters[mcts.SIMULATIONS], tree.counters[mcts.USED]
         full = ", tree full" if tree.counters[mcts.FULL] else ""
         return Thoughts(
-            [_thought(tree, settings, n, text_of) for n in nodes], line,
+            [_thought(tree, n, text_of) for n in nodes], line,
             f"{sims:,} simulations in {self._seconds:.2f} s, {used:,} nodes{full}",
         )  # fmt: skip
 
@@ -160,9 +159,7 @@ def _children(tree: mcts.Tree, node: int) -> range:
     return range(first, first + int(tree.children[node]))
 
 
-def _thought(
-    tree: mcts.Tree, settings: mcts.Settings, node: int, text_of: Callable[[int], str]
-) -> MoveThought:
+def _thought(tree: mcts.Tree, node: int, text_of: Callable[[int], str]) -> MoveThought:
     mover = int(tree.sides[mcts.ROOT])
     visits, proven = int(tree.visits[node]), int(tree.proven[node])
     move = text_of(int(tree.moves[node]))

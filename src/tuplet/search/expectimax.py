@@ -188,9 +188,7 @@ def value(
         elif move == best_known:
             order[i] = np.int64(1) << 40
         else:
-            order[i] = (np.int64(promise(game, position, move)) << 20) + history[
-                mover << 8 | move
-            ]
+            order[i] = (np.int64(promise(game, position, move)) << 20) + history[mover << 8 | move]
     first = True
     for n in range(count):
         if best >= beta:

@@ -92,9 +92,7 @@ def make_tree(nodes: int = 1_000_000) -> Tree:
 
 
 @inlined
-def _add_node(
-    game: Any, tree: Tree, parent: int, move: int, position: Words, solver: bool
-) -> None:
+def _add_node(game: Any, tree: Tree, parent: int, move: int, position: Words, solver: bool) -> None:
     node = tree.counters[USED]
     tree.counters[USED] = node + 1
     tree.red[node], tree.blue[node] = position
@@ -261,9 +259,7 @@ def _expand(game: Any, tree: Tree, settings: Settings, node: int, moves: Array) 
 
 
 @kernel
-def _simulate(
-    game: Any, tree: Tree, settings: Settings, node: int, state: np.uint64
-) -> np.uint64:
+def _simulate(game: Any, tree: Tree, settings: Settings, node: int, state: np.uint64) -> np.uint64:
     """A batch of random games from a node, added to it and to every node above."""
     position = (tree.red[node], tree.blue[node])
     ended = np.int64(tree.endings[node])
