@@ -216,9 +216,13 @@ class Table:
     def _told_thoughts(self) -> list[str]:
         lines: list[str] = []
         for side in self.agents:
-            position, thoughts = self.thoughts.get(side, (None, None))
-            room = 8 if len(self.agents) == 1 else 4
-            lines += thoughts_lines(self.names[side], thoughts, position, room)
+            name, room = self.names[side], 8 if len(self.agents) == 1 else 4
+            if side in self.thoughts:
+                lines += thoughts_lines(name, *self.thoughts[side], room)
+            elif hasattr(self.agents[side], "thoughts"):
+                lines.append(f"{name}: no thoughts yet")
+            else:
+                lines.append(f"{name} keeps its thoughts")
         return lines
 
     def _think(
