@@ -7,8 +7,8 @@ cube). Here cubes and dice are numbered from 0. A
 position is a dictionary: `cubes` {(side, number): (row, column)}, the `ply`, and the `die`,
 which is None until it is rolled or chosen, and always where any cube may move.
 
-A move is (cube, direction); ("die", number) chooses the opponent's die; "pass" is a move where
-nothing else is legal.
+A move is (cube, direction); ("die", number) chooses the opponent's die. Where one's own cubes may
+not be captured, they may all the same if nothing else is legal.
 """
 
 from __future__ import annotations
@@ -117,27 +117,25 @@ def legal(game: Game, position: Position) -> list[Any]:
     if game["die"] == "chosen" and position["die"] is None:
         return [("die", number) for number in range(game["cubes"])]
     moves: list[Any] = []
+    captures: list[Any] = []  # of one's own
     own = [s for (side, _), s in position["cubes"].items() if side == mover(position)]
     for cube in movable(game, position):
         for direction in range(game["directions"]):
             row, column = square_after(position, cube, direction)
             if not (0 <= row < game["rows"] and 0 <= column < game["columns"]):
                 continue
-            if (row, column) in own and not game["own"]:
-                continue
-            moves.append((cube, direction))
-    return moves or ["pass"]
+            forbidden = (row, column) in own and not game["own"]
+            (captures if forbidden else moves).append((cube, direction))
+    return moves or captures
 
 
 def play(game: Game, position: Position, move: Any) -> Position:
     """The position after a move; the one given stays as it is."""
     if move[0] == "die":
         return {**position, "die": move[1]}
-    cubes = dict(position["cubes"])
-    if move != "pass":
-        target = square_after(position, *move)
-        cubes = {cube: square for cube, square in cubes.items() if square != target}
-        cubes[mover(position), move[0]] = target
+    target = square_after(position, *move)
+    cubes = {cube: square for cube, square in position["cubes"].items() if square != target}
+    cubes[mover(position), move[0]] = target
     return with_known_die(game, {"cubes": cubes, "ply": position["ply"] + 1, "die": None})
 
 
@@ -184,8 +182,6 @@ def random_position(game: Game, source: random.Random) -> Position:
 
 def text(game: Game, move: Any) -> str:
     """A move as tuplet writes it."""
-    if move == "pass":
-        return "--"
     if move[0] == "die":
         return f"={move[1] + game['first']}"
     return f"{move[0] + game['first']}{move[1]}"

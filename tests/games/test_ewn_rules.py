@@ -26,7 +26,6 @@ from tuplet.games.ewn.rules import (
     BLUE_ALL,
     CHOICE,
     MOST_MOVES,
-    PASS,
     RED_ALL,
     RED_CORNER,
     _fast_playout,
@@ -55,7 +54,7 @@ def in_both(name: str, plain: naive.Position) -> Position:
 @pytest.mark.parametrize("name", naive.MEMBERS)
 def test_moves_positions_and_endings_equal_the_plain_ones(name: str) -> None:
     game, source, first = naive.MEMBERS[name], random.Random(name), family(name).first
-    passes, endings = 0, Counter[object]()
+    forced, endings = 0, Counter[object]()
     for _ in range(1000):
         plain = naive.random_position(game, source)
         position = in_both(name, plain)
@@ -70,15 +69,16 @@ def test_moves_positions_and_endings_equal_the_plain_ones(name: str) -> None:
             after = naive.play(game, plain, move)
             assert position.play(text) == in_both(name, after), (position.notation, text)
             endings[naive.result(game, after)] += 1
-            if move == "pass":
-                passes += 1
-            elif move[0] != "die":
-                assert position.target(text) == naive.square_after(plain, *move)
-    # A test that never met an ending, or a pass, would keep no promise.
+            if move[0] != "die":
+                target = naive.square_after(plain, *move)
+                assert position.target(text) == target
+                own = {q for (side, _), q in plain["cubes"].items() if side == naive.mover(plain)}
+                forced += not game["own"] and target in own
+    # A test that never met an ending, or a forced capture, would keep no promise.
     kinds = {("red", "corner"), ("blue", "corner"), ("red", "elimination"), ("blue", "elimination")}
     assert kinds <= set(endings)
     # Where any cube may move, the foremost always can.
-    assert (passes > 0) == (not game["own"] and game["die"] != "free")
+    assert (forced > 0) == (not game["own"] and game["die"] != "free")
 
 
 @pytest.mark.parametrize("name", naive.MEMBERS)
@@ -353,8 +353,8 @@ def test_estimates_tell_who_is_how_many_turns_ahead(name: str) -> None:
         value = generic.estimate(position.rules, position.words)
         assert -1 < value < 1
         sign = 1 if position.turn == mover else -1
-        assert value == sign * max(-63.5, min(63.5, lead)) / 64, position.notation
+        assert value == sign * lead / (4 + abs(lead)), position.notation
 
 
 def test_numbers_of_moves_and_dice_are_apart() -> None:
-    assert PASS > CHOICE + 5 and MOST_MOVES >= 6 * 4 and len(DICE) == 4
+    assert CHOICE > (5 << 3 | 7) and MOST_MOVES >= 6 * 4 and len(DICE) == 4

@@ -9,18 +9,20 @@ An agent needs one method; nothing need be inherited:
 
 It may have `open_game(start, side, state)`, called before each game with the first position, the
 agent's side and a random stream of the game's own (agents that draw from it alone play the same
-game again), `thoughts()` with what it thought of its last move, `close()`, and a `name`.
+game again), `thoughts()` with what it thought of its last move, `close()`, and a `name`. An agent
+that cannot go on raises `Forfeit`; whatever else it raises loses it the game as well.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from tuplet.agents.baselines import baseline_move
-from tuplet.games.ewn import Position, Side
+from tuplet.agents.searches import AlphaBeta, Best, Mcs, Mcts, MoveThought, Thoughts
+from tuplet.agents.specs import from_settings, is_class, own_class, split_spec
+from tuplet.games.ewn import FORFEITS, Position, Side
 from tuplet.kernel import draw
 
 
@@ -31,24 +33,14 @@ class Agent(Protocol):
         """A legal move, as `Position.legal_moves` writes it."""
 
 
-@dataclass(frozen=True)
-class MoveThought:
-    """What an agent thinks of one move."""
+class Forfeit(Exception):  # noqa: N818  # no error of the program: a way to lose
+    """Raised by an agent that gives a game up: it was "late", "illegal" or "crashed"."""
 
-    move: str
-    value: float  # the chance of winning, from 0 to 1, or as near to it as the agent knows
-    visits: int | None = None
-    ci95: tuple[float, float] | None = None
-    proven: bool = False  # the value is no estimate
-
-
-@dataclass(frozen=True)
-class Thoughts:
-    """What an agent thought of a position: moves from best to worst, and what it expects."""
-
-    moves: list[MoveThought] = field(default_factory=list)
-    line: list[str] = field(default_factory=list)  # the main line, where chance does not decide
-    note: str = ""  # "depth 14, 1,200,000 nodes in 0.2 s"
+    def __init__(self, kind: str, reason: str) -> None:
+        if kind not in FORFEITS:
+            raise ValueError(f"a forfeit is {', '.join(FORFEITS)}, not {kind!r}")
+        super().__init__(kind, reason)
+        self.kind, self.reason = kind, reason
 
 
 class Easy:
@@ -56,8 +48,8 @@ class Easy:
 
     name = "easy"
 
-    def __init__(self, state: np.uint64 = np.uint64(0)) -> None:
-        self._state = state
+    def __init__(self) -> None:
+        self._state = np.uint64(0)
 
     def open_game(self, start: Position, side: Side, state: np.uint64) -> None:  # noqa: ARG002
         """Draw from the game's own stream."""
@@ -87,10 +79,62 @@ class Baseline:
         return position.text_of(baseline_move(position.rules, position.words, depth))
 
 
-def make_agent(spec: str, game: str = "ewn-6x7") -> Agent:  # noqa: ARG001
-    """The agent a text names."""
-    if spec in ("easy", "random"):
+class Searcher:
+    """An agent that searches; `time`, if it is set, is the most seconds a move may take."""
+
+    def __init__(self, name: str, search: Mcts | AlphaBeta) -> None:
+        self.name, self.search = name, search
+        self._asked: Position | None = None
+
+    @property
+    def time(self) -> float | None:
+        """Seconds a move."""
+        return self.search.time
+
+    @time.setter
+    def time(self, seconds: float | None) -> None:
+        self.search.time = seconds
+
+    def open_game(self, start: Position, side: Side, state: np.uint64) -> None:  # noqa: ARG002
+        """Forget the last game; draw from this game's own stream."""
+        self.search.open(state)
+        self._asked = None
+
+    def choose(self, position: Position) -> str:
+        """The best move found."""
+        if self._asked is not None and self._asked.rules is not position.rules:
+            self.search.open(self.search.state)  # another known die: nothing remembered holds
+        self._asked = position
+        return position.text_of(self.search.think(position.rules, position.words))
+
+    def thoughts(self) -> Thoughts:
+        """Of the last move."""
+        if self._asked is None:
+            return Thoughts(note="no thoughts yet")
+        return self.search.thoughts(self._asked.text_of)
+
+
+SEARCHES: dict[str, type[Mcts | AlphaBeta]] = {"alphabeta": AlphaBeta, "mcs": Mcs, "mcts": Mcts}
+NAMES = "easy, normal, hard, best, alphabeta, mcs, mcts, exec:PROGRAM, module:Class"
+
+
+def make_agent(spec: str, game: str = "ewn-6x7") -> Agent:
+    """The agent a text names, with its settings behind a colon: `mcts:c=0.6,sims=20000`."""
+    name, settings = split_spec(spec)
+    if spec.startswith(("exec:", "exec[")):
+        from tuplet.agents.external import External
+
+        return External(spec, game)
+    if name in ("easy", "random", "normal", "hard") and settings:
+        raise ValueError(f"{name} has no settings")
+    if name in ("easy", "random"):
         return Easy()
-    if spec in ("normal", "hard"):
-        return Baseline(spec)
-    raise ValueError(f"{spec!r} is not an agent: easy, normal, hard")
+    if name in ("normal", "hard"):
+        return Baseline(name)
+    if name == "best":
+        return Searcher(spec, from_settings(Best, settings, spec))
+    if name in SEARCHES:
+        return Searcher(spec, from_settings(SEARCHES[name], settings, spec))
+    if is_class(spec):
+        return own_class(spec, "choose", "position")  # type: ignore[no-any-return]
+    raise ValueError(f"{spec!r} is not an agent: {NAMES}")

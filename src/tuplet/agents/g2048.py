@@ -15,14 +15,12 @@ and a `name`.
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import sys
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from tuplet.agents.specs import is_class, own_class
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.rules import as_share
 from tuplet.kernel import as_seed, draw, stream
@@ -117,7 +115,7 @@ def make_player(spec: str, seed: int = 0) -> Player:
     if spec == "greedy":
         return GreedyPlayer()
     if is_class(spec):
-        return _own(spec, "choose", seed)  # type: ignore[no-any-return]
+        return own_class(spec, "choose", "board", seed)  # type: ignore[no-any-return]
     try:
         return LearnedPlayer(Network.load(spec), Path(spec).name)
     except FileNotFoundError as error:
@@ -131,35 +129,5 @@ def make_environment(spec: str, seed: int = 0, spawn4: float = 0.1) -> Environme
     if spec == "random":
         return RandomEnvironment(seed, spawn4)
     if is_class(spec):
-        return _own(spec, "place", seed)  # type: ignore[no-any-return]
+        return own_class(spec, "place", "board", seed)  # type: ignore[no-any-return]
     raise ValueError(f"{spec!r} is not an environment: random, or module:Class for one's own")
-
-
-def is_class(spec: str) -> bool:
-    """Whether a text has the form module:Class."""
-    module, colon, name = spec.partition(":")
-    return (
-        bool(colon)
-        and name.isidentifier()
-        and all(part.isidentifier() for part in module.split("."))
-    )
-
-
-def _own(spec: str, method: str, seed: int) -> Any:
-    module_name, _, class_name = spec.partition(":")
-    if "" not in sys.path:  # the folder the command was typed in, as `python -m` has it
-        sys.path.insert(0, "")
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as error:
-        raise ValueError(f"cannot import {module_name}: {type(error).__name__}: {error}") from None
-    made = getattr(module, class_name, None)
-    if made is None:
-        raise ValueError(f"module {module_name} has no class {class_name}")
-    try:
-        own = made(seed=seed) if "seed" in inspect.signature(made).parameters else made()
-    except Exception as error:
-        raise ValueError(f"cannot make {spec}: {type(error).__name__}: {error}") from None
-    if not callable(getattr(own, method, None)):
-        raise ValueError(f"{spec} has no method {method}(board)")
-    return own

@@ -7,16 +7,21 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
 import tuplet
+from tuplet.cli.agent import agent
 from tuplet.cli.analyze import analyze
 from tuplet.cli.bench import bench
 from tuplet.cli.eval import eval_
+from tuplet.cli.match import match
 from tuplet.cli.play import play
 from tuplet.cli.plot import plot
+from tuplet.cli.show import show
+from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
 
 app = App(
@@ -24,8 +29,9 @@ app = App(
     help="Teach a computer 2048, watch it play, measure how well.",
     version=tuplet.__version__,
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
-for command in (train, eval_, plot, analyze, play, bench):
+for command in (train, eval_, plot, analyze, play, match, tournament, show, agent, bench):
     app.command(command, name=command.__name__.strip("_"))
 
 
@@ -35,7 +41,11 @@ def main() -> None:
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # until the end
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same as Ctrl-C
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if any(thread.name == "mind" for thread in threading.enumerate()):
+        # The agent may be compiling, where an orderly exit pulls LLVM from under it.
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:

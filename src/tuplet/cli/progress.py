@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
-Watcher = Callable[[int, int], None]
+
+class Watcher(Protocol):
+    """What is told how far the games are."""
+
+    def __call__(self, games: int, moves: int, note: str = "", /) -> None:
+        """Games finished, moves made so far, and perhaps the score in words."""
 
 
 def tell_if_compiling() -> None:
@@ -24,7 +30,8 @@ def tell_if_compiling() -> None:
 def games_progress(total: int) -> Iterator[Watcher]:
     """What to call with games finished and moves made; shows both on standard error.
 
-    A bar in a terminal, from the first moment; elsewhere a line every ten seconds.
+    A bar in a terminal, from the first moment; elsewhere a line every ten seconds. Games that
+    the first call tells of were played before, and say nothing of the time that is left.
     """
     if sys.stderr.isatty():
         from rich.console import Console
@@ -33,32 +40,41 @@ def games_progress(total: int) -> Iterator[Watcher]:
         columns = (
             BarColumn(30),
             TextColumn("{task.completed:,} of {task.total:,} games"),
+            TextColumn("{task.fields[note]}", markup=False),
             TextColumn("{task.fields[speed]}"),
             TimeRemainingColumn(),
         )
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("games", total=total, speed="")
+        with Progress(
+            *columns, console=Console(stderr=True), transient=True,
+            speed_estimate_period=600,  # a game may take minutes
+        ) as bar:  # fmt: skip
+            task = bar.add_task("games", total=total, speed="", note="")
             began = time.perf_counter()
 
-            def update(games: int, moves: int) -> None:
-                speed = moves / max(time.perf_counter() - began, 1e-9)
-                bar.update(task, completed=games, speed=f"{speed:,.0f} moves/s")
+            def update(games: int, moves: int, note: str = "", /) -> None:
+                speed = _speed(moves, time.perf_counter() - began)
+                bar.update(task, completed=games, speed=speed, note=note)
 
             yield update
     else:
         began = time.perf_counter()
         due = began + 2.0
+        before: int | None = None
 
-        def line(games: int, moves: int) -> None:
-            nonlocal due
+        def line(games: int, moves: int, note: str = "", /) -> None:
+            nonlocal due, before
             now = time.perf_counter()
-            if now >= due and games:
+            before = games if before is None else before
+            if now >= due and games > before:
                 due = now + 10.0
-                left = (now - began) * (total - games) / games
-                print(
-                    f"{games:,} of {total:,} games  {moves / (now - began):,.0f} moves/s  "
-                    f"{left:.0f} s left",
-                    file=sys.stderr, flush=True,
-                )  # fmt: skip
+                left = (now - began) * (total - games) / (games - before)
+                facts = [f"{games:,} of {total:,} games", note, _speed(moves, now - began),
+                         f"{left:.0f} s left"]  # fmt: skip
+                print("  ".join(filter(None, facts)), file=sys.stderr, flush=True)
 
         yield line
+
+
+def _speed(moves: int, seconds: float) -> str:
+    speed = moves / max(seconds, 1e-9)
+    return f"{speed:,.0f} moves/s" if speed >= 10 else f"{speed:.1f} moves/s"

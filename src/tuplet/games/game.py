@@ -94,6 +94,11 @@ def estimate(game: Any, position: Words) -> float:
     return _kernel("estimate", game)(game, position)  # type: ignore[no-any-return]
 
 
+def limits(game: Any) -> tuple[float, float]:
+    """The values of the worst and the best ending, to the side that looks at them."""
+    return _kernel("limits", game)(game)  # type: ignore[no-any-return]
+
+
 def promise(game: Any, position: Words, move: Int) -> Int:
     """A small number that is larger for moves which should be searched first."""
     return _kernel("promise", game)(game, position, move)  # type: ignore[no-any-return]

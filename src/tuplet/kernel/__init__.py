@@ -5,6 +5,7 @@ processor's help has a plain-Python twin of the same name, and tests compare the
 """
 
 from tuplet.kernel.bits import pdep, pext, popcount, prefetch
+from tuplet.kernel.clock import now
 from tuplet.kernel.compile import cache_folder, inlined, kernel
 from tuplet.kernel.random import as_seed, draw, mix, stream
 
@@ -15,6 +16,7 @@ __all__ = [
     "inlined",
     "kernel",
     "mix",
+    "now",
     "pdep",
     "pext",
     "popcount",

@@ -19,7 +19,7 @@ from tuplet.kernel import inlined, kernel
 Array = np.ndarray[Any, Any]
 
 NEVER = 255
-MOST = 63.5  # turns ahead: a lead that is nearly, but never quite, a win
+TURNS = 4.0  # a lead of so many turns is halfway to a win
 _BYTE = np.uint64(0xFF)
 _TOP = np.uint64(56)
 _ONE, _SEVEN = np.uint64(1), np.uint64(7)
@@ -83,15 +83,21 @@ def race(game: Ewn, position: Words, of: Int) -> Int:
 
 
 @inlined
+def limits(game: Ewn) -> tuple[float, float]:  # noqa: ARG001
+    """A loss and a win."""
+    return -1.0, 1.0
+
+
+@inlined
 def estimate(game: Ewn, position: Words) -> float:
     """From the view of the side that `side` tells: the opponent's turns to the goal minus its own.
 
-    Half a turn is added for the one whose cubes move next.
+    Half a turn is added for the one whose cubes move next; the lead is brought between -1 and 1.
     """
     mover = np.int64((position[0] >> _TOP) & _ONE)
     mine, theirs = race(game, position, mover), race(game, position, BLUE - mover)
     unit = 1 if game.die == CYCLE else 4
-    lead = min(max(np.float64(theirs - mine) / unit + 0.5, -MOST), MOST)
+    lead = np.float64(theirs - mine) / unit + 0.5
     if side(game, position) != mover:  # who chooses the opponent's die
         lead = -lead
-    return lead / 64.0
+    return lead / (TURNS + abs(lead))

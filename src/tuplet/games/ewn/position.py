@@ -16,7 +16,6 @@ from tuplet.games.ewn.rules import (
     GONE,
     MOST_CUBES,
     MOST_MOVES,
-    PASS,
     RED_ALL,
     UNKNOWN,
     Ewn,
@@ -222,8 +221,6 @@ class Position:
 
     def text_of(self, code: int) -> str:
         """A move as text."""
-        if code == PASS:
-            return "--"
         if code >= CHOICE:
             return f"={code - CHOICE + self.family.first}"
         return f"{(code >> 3) + self.family.first}{code & 7}"
@@ -240,7 +237,7 @@ class Position:
         raise ValueError(f"{move!r} is not legal here: {', '.join(self.legal_moves())}")
 
     def target(self, move: str) -> Square | None:
-        """Where a move's cube goes; None for a pass or a choice of the die."""
+        """Where a move's cube goes; None for a choice of the die."""
         code = self.code_of(move)
         if code >= CHOICE:
             return None

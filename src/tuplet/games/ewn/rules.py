@@ -33,7 +33,6 @@ RED, BLUE = range(2)
 CYCLE, ROLLED, CHOSEN, FREE = range(4)  # kinds of dice
 RED_CORNER, RED_ALL, BLUE_CORNER, BLUE_ALL = range(1, 5)  # endings; ALL: by elimination
 ANY, UNKNOWN = 6, 7  # dice that are no number
-PASS = 127  # a move, where captures of one's own leave no other
 CHOICE = 64  # a move: the die chosen for the opponent is `move - CHOICE`
 MOST_CUBES = 6
 MOST_MOVES = 48
@@ -126,28 +125,29 @@ def legal(game: Ewn, position: Words, moves: Array, start: int) -> int:
         return at - start
     mover = (position[0] >> _TOP) & _ONE
     own = position[0] if mover == _ZERO else position[1]
-    if die == np.uint64(ANY):
-        for cube in range(game.cubes):
-            at = _cube_moves(game, own, mover, np.uint64(cube), moves, at)
-    else:
-        pair = np.uint64(game.movable[(gone(own) << np.uint64(3)) | die])
-        at = _cube_moves(game, own, mover, pair & np.uint64(0xF), moves, at)
-        at = _cube_moves(game, own, mover, pair >> np.uint64(4), moves, at)
-    if at == start:
-        moves[at] = PASS
-        at += 1
+    for own_too in (game.own_captures, True):  # where nothing else is legal, one's own may go
+        if die == np.uint64(ANY):
+            for cube in range(game.cubes):
+                at = _cube_moves(game, own, mover, np.uint64(cube), own_too, moves, at)
+        else:
+            pair = np.uint64(game.movable[(gone(own) << np.uint64(3)) | die])
+            at = _cube_moves(game, own, mover, pair & np.uint64(0xF), own_too, moves, at)
+            at = _cube_moves(game, own, mover, pair >> np.uint64(4), own_too, moves, at)
+        if at > start:
+            break
     return at - start
 
 
 @inlined
 def _cube_moves(
-    game: Ewn, own: np.uint64, mover: np.uint64, cube: np.uint64, moves: Array, at: int
-) -> int:
+    game: Ewn, own: np.uint64, mover: np.uint64, cube: np.uint64, own_too: bool, moves: Array,
+    at: int,
+) -> int:  # fmt: skip
     square = (own >> (cube << np.uint64(3))) & _BYTE
     base = ((mover << _SEVEN) | square) << np.uint64(3)
     for direction in range(8):
         target = np.uint64(game.targets[base | np.uint64(direction)])
-        if target != GONE and (game.own_captures or not stands_on(own, target)):
+        if target != GONE and (own_too or not stands_on(own, target)):
             moves[at] = (cube << np.uint64(3)) | np.uint64(direction)
             at += 1
     return at
@@ -157,23 +157,22 @@ def _cube_moves(
 def apply(game: Ewn, position: Words, move: Int) -> Words:
     """The position after a legal move."""
     red, blue = position
-    if move >= CHOICE and move != PASS:
+    if move >= CHOICE:
         die = np.uint64(move - CHOICE)
         return red, (blue & ~(_BYTE << _TOP)) | (die << _TOP)
     ply = red >> _TOP
     mover = ply & _ONE
-    if move != PASS:
-        shift = np.uint64(move) & ~_SEVEN
-        own = red if mover == _ZERO else blue
-        square = (own >> shift) & _BYTE
-        base = ((mover << _SEVEN) | square) << np.uint64(3)
-        target = np.uint64(game.targets[base | (np.uint64(move) & _SEVEN)])
-        red, blue = without(red, target), without(blue, target)
-        step = (square ^ target) << shift
-        if mover == _ZERO:
-            red ^= step
-        else:
-            blue ^= step
+    shift = np.uint64(move) & ~_SEVEN
+    own = red if mover == _ZERO else blue
+    square = (own >> shift) & _BYTE
+    base = ((mover << _SEVEN) | square) << np.uint64(3)
+    target = np.uint64(game.targets[base | (np.uint64(move) & _SEVEN)])
+    red, blue = without(red, target), without(blue, target)
+    step = (square ^ target) << shift
+    if mover == _ZERO:
+        red ^= step
+    else:
+        blue ^= step
     ply += _ONE
     if ply == game.period:
         ply = _ZERO

@@ -1,0 +1,266 @@
+"""Searches with their settings and memory: what stands behind agents of every game.
+
+A search is told of a new game with `open`, thinks about a position (a game's rules and two
+words) and returns a move as kernels number it; `thoughts` tells of its last one.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from tuplet.agents.traps import set_trap
+from tuplet.games.ewn.rules import CYCLE
+from tuplet.games.game import Words
+from tuplet.kernel import draw
+from tuplet.search import expectimax, mcts
+
+PIECE_S = 0.25  # a kernel returns at least so often, for Ctrl-C
+
+
+@dataclass(frozen=True)
+class MoveThought:
+    """What an agent thinks of one move."""
+
+    move: str
+    value: float  # to the side that moves: from 0, lost, to 1, won
+    visits: int | None = None
+    ci95: tuple[float, float] | None = None
+    proven: bool = False  # the value is no estimate
+
+
+@dataclass(frozen=True)
+class Thoughts:
+    """What an agent thought of a position: moves from best to worst, and what it expects."""
+
+    moves: list[MoveThought] = field(default_factory=list)
+    line: list[str] = field(default_factory=list)  # the main line, until chance decides
+    note: str = ""  # "depth 14, 1,200,000 nodes in 0.2 s"
+
+
+@dataclass
+class Mcts:
+    """Monte-Carlo tree search; `expand` is the simulations before a leaf gets children.
+
+    `results=rich` tells kinds of wins apart, `descent_k` and `final_k` are the K of
+    exp(K * win rate) in place of the bound and at the final move. `nodes` is the size of the
+    tree. Without `sims` and `time`, 20,000 simulations a move.
+    """
+
+    ucb: Literal["ucb1", "tuned", "report"] = "tuned"
+    c: float = 0.6
+    c1: float = 1.414
+    c2: float = 0.25
+    results: Literal["plain", "rich"] = "plain"
+    batch: int = 25
+    expand: int = 200
+    shortcuts: bool = True
+    solver: bool = True
+    reuse: bool = True
+    final: Literal["rate", "visits", "lower"] = "rate"
+    descent_k: float | None = None
+    final_k: float | None = None
+    nodes: int = 1_000_000
+    sims: int | None = None
+    time: float | None = None
+    state: np.uint64 = field(default=np.uint64(0), init=False)
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise ValueError("a batch has at least 1 simulation")
+        if not 1000 <= self.nodes <= 200_000_000:
+            raise ValueError("a tree has 1,000 to 200,000,000 nodes")
+        if self.sims is None and self.time is None:
+            self.sims = 20_000
+        self._tree: mcts.Tree | None = None
+        self._planted = False
+        self._seconds = 0.0
+        self._chosen = 0
+
+    @property
+    def settings(self) -> mcts.Settings:
+        """As kernels take them."""
+        return mcts.Settings(
+            ("ucb1", "tuned", "report").index(self.ucb), self.c, self.c1, self.c2, self.batch,
+            self.expand, self.results == "rich", self.shortcuts, self.solver,
+            -1.0 if self.descent_k is None else self.descent_k,
+        )  # fmt: skip
+
+    @property
+    def tree(self) -> mcts.Tree:
+        """The tree, as it stands."""
+        if self._tree is None:
+            self._tree = mcts.make_tree(self.nodes)
+        return self._tree
+
+    def open(self, state: np.uint64) -> None:
+        """Begin a game with a random stream of its own."""
+        self.state, self._planted = np.uint64(state), False
+
+    def think(self, game: Any, position: Words) -> int:
+        """The move to play; with `shortcuts`, at once if it is the only one or wins."""
+        began = clock.monotonic()
+        tree, settings = self.tree, self.settings._replace(unit=self.unit(game, position))
+        if not (self.reuse and self._planted and mcts.replant(tree, position)):
+            mcts.plant(game, tree, position)
+        self._planted = True
+        most = mcts.NEVER if self.sims is None else self.sims
+        if self.shortcuts and mcts.needs_no_thought(game, position):
+            most = settings.batch  # enough to have something to say
+        limit = np.inf if self.time is None else self.time
+        while True:
+            used = clock.monotonic() - began
+            piece = max(min(limit - used, PIECE_S), 0.0)
+            self.state = np.uint64(
+                mcts.grow(game, tree, settings, most, piece, np.uint64(self.state))
+            )
+            done = tree.counters[mcts.SIMULATIONS] >= most or used + piece >= limit
+            if done or tree.proven[mcts.ROOT] != mcts.UNPROVEN:
+                break
+        self.state, bits = draw(np.uint64(self.state))
+        temper = -1.0 if self.final_k is None else self.final_k
+        final = ("rate", "visits", "lower").index(self.final)
+        self._chosen = mcts.choose(tree, settings, final, temper, np.uint64(bits))
+        self._seconds = clock.monotonic() - began
+        return int(tree.moves[self._chosen])
+
+    def unit(self, game: Any, position: Words) -> float:  # noqa: ARG002
+        """What a result of 1 is: games that count points have another."""
+        return 1.0
+
+    def thoughts(self, text_of: Callable[[int], str]) -> Thoughts:
+        """Of the last move; `text_of` writes a move as text."""
+        tree = self._tree
+        if tree is None or not self._planted:
+            return Thoughts(note="no thoughts yet")
+        settings = self.settings
+        nodes = sorted(
+            _children(tree, mcts.ROOT), key=lambda n: (n != self._chosen, -tree.visits[n])
+        )
+        line, node = [], self._chosen
+        while True:
+            line.append(text_of(int(tree.moves[node])))
+            if tree.first[node] == mcts.NO_NODE or tree.sides[node] == mcts.CHANCE:
+                break
+            node = max(_children(tree, node), key=lambda n: int(tree.visits[n]))
+        sims, used = tree.counters[mcts.SIMULATIONS], tree.counters[mcts.USED]
+        full = ", tree full" if tree.counters[mcts.FULL] else ""
+        return Thoughts(
+            [_thought(tree, settings, n, text_of) for n in nodes], line,
+            f"{sims:,} simulations in {self._seconds:.2f} s, {used:,} nodes{full}",
+        )  # fmt: skip
+
+
+def _children(tree: mcts.Tree, node: int) -> range:
+    first = int(tree.first[node])
+    return range(first, first + int(tree.children[node]))
+
+
+def _thought(
+    tree: mcts.Tree, settings: mcts.Settings, node: int, text_of: Callable[[int], str]
+) -> MoveThought:
+    mover = int(tree.sides[mcts.ROOT])
+    visits, proven = int(tree.visits[node]), int(tree.proven[node])
+    move = text_of(int(tree.moves[node]))
+    if proven != mcts.UNPROVEN:
+        return MoveThought(move, float(proven == mover), visits, None, True)
+    if not visits:
+        return MoveThought(move, 0.5, 0)
+    mean = float(tree.totals[node] / visits)
+    half = 1.96 * max(float(tree.squares[node] / visits) - mean * mean, 0.0) ** 0.5 / visits**0.5
+    value = mean if mover == 0 else 1 - mean
+    return MoveThought(move, value, visits, (max(value - half, 0.0), min(value + half, 1.0)))
+
+
+@dataclass
+class Mcs(Mcts):
+    """Monte-Carlo search: the same bandit over the moves of the position itself, no tree."""
+
+    expand: int = mcts.NEVER
+    nodes: int = 1000
+
+
+@dataclass
+class AlphaBeta:
+    """Alpha-beta with iterative deepening; expectimax with Star1 pruning where dice are rolled.
+
+    Stops at `depth` moves, after `time` seconds or after `nodes` positions, whichever comes
+    first; without any of them at depth 10 (4 where dice are rolled). The table has 2^`table`
+    entries of 16 bytes. With `traps`, see `agents/traps.py`.
+    """
+
+    depth: int | None = None
+    time: float | None = None
+    nodes: int | None = None
+    table: int = 20
+    traps: bool = False
+    state: np.uint64 = field(default=np.uint64(0), init=False)  # nothing here is random
+
+    def __post_init__(self) -> None:
+        if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
+            raise ValueError(f"the depth is 1 to {expectimax.DEEPEST - 1}, not {self.depth}")
+        if not 2 <= self.table <= 28:
+            raise ValueError("table=N has 2^N entries, N from 2 to 28")
+        self._desk: expectimax.Desk | None = None
+        self._last: tuple[Any, Words, int, float, int] | None = None
+        self._seconds = 0.0
+
+    @property
+    def desk(self) -> expectimax.Desk:
+        """The search's memory."""
+        if self._desk is None:
+            self._desk = expectimax.make_desk(self.table)
+        return self._desk
+
+    def open(self, state: np.uint64) -> None:  # noqa: ARG002  # nothing here is random
+        """Begin a game: forget the last one."""
+        self.desk.table[:] = np.zeros(1, expectimax.ENTRY)
+        self.desk.history[:] = 0
+        self._last = None
+
+    def think(self, game: Any, position: Words) -> int:
+        """The move to play."""
+        began = clock.monotonic()
+        deepest = self.depth or expectimax.DEEPEST - 1
+        if self.depth is None and self.time is None and self.nodes is None:
+            deepest = self.usual_depth(game)
+        move, value, depth = expectimax.deepen(
+            game, position, deepest, np.inf if self.time is None else self.time,
+            self.nodes or 1 << 62, self.desk,
+        )  # fmt: skip
+        if self.traps and value == -1 and game.die == CYCLE:
+            until = began + self.time if self.time is not None else None
+            move = set_trap(game, position, int(move), self.desk, until)
+        self._seconds = clock.monotonic() - began
+        self._last = (game, position, int(move), float(value), int(depth))
+        return int(move)
+
+    def usual_depth(self, game: Any) -> int:
+        """The depth where none is given."""
+        return 10 if game.die == 0 else 4
+
+    def thoughts(self, text_of: Callable[[int], str]) -> Thoughts:
+        """Of the last move: the value of each move, and the main line from the table."""
+        if self._last is None:
+            return Thoughts(note="no thoughts yet")
+        game, position, move, value, depth = self._last
+        nodes = int(self.desk.counters[expectimax.NODES])
+        moves = [MoveThought(text_of(move), (value + 1) / 2, None, None, abs(value) == 1)]
+        codes = np.zeros(max(depth, 1), np.uint8)
+        length = expectimax.main_line(game, position, move, self.desk, codes)
+        line = [text_of(int(code)) for code in codes[:length]]
+        note = f"depth {depth}, {nodes:,} nodes in {self._seconds:.2f} s"
+        return Thoughts(moves, line, note)
+
+
+@dataclass
+class Best(AlphaBeta):
+    """The strongest there is at a given time: alpha-beta that sets traps."""
+
+    time: float | None = 1.0
+    table: int = 21
+    traps: bool = True

@@ -1,0 +1,259 @@
+"""What came out of a match or a tournament: scores, intervals, Elo, and how games ended."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from tuplet.arena.intervals import Interval, elo, pair_share
+from tuplet.arena.ratings import Pairs, Rating, ratings
+from tuplet.arena.sprt import Decision, Sprt
+from tuplet.games.ewn import FORFEITS, SIDES, Record
+
+KINDS = ("corner", "elimination", *FORFEITS)  # how games end
+
+
+class Place(NamedTuple):
+    """Where a game stands in the schedule."""
+
+    pairing: int
+    pair: int
+    game: int  # of the pair: 0, A is Red; 1, A is Blue
+
+
+def place_of(number: int, pairings: int = 1) -> Place:
+    """The place of game `number`: a pair of every pairing, then the next pair of every one."""
+    pair, rest = divmod(number, 2 * pairings)
+    return Place(rest // 2, pair, rest % 2)
+
+
+class Played(NamedTuple):
+    """What is counted of a game."""
+
+    a_won: bool
+    red_won: bool  # Red moves first
+    kind: str  # one of KINDS
+    plies: int
+    reason: str  # of a forfeit
+
+    @classmethod
+    def of(cls, record: Record, game: int) -> Played:
+        """A finished game, the first (0: A is Red) or second of its pair."""
+        assert record.kind is not None
+        a_won = record.winner == SIDES[game]
+        return cls(a_won, record.winner == "red", record.kind, len(record.moves), record.reason)
+
+
+@dataclass(frozen=True)
+class Match:
+    """Games between A and B, in pairs, seen from A's side."""
+
+    a: str
+    b: str
+    game: str
+    seed: int
+    asked: int  # games
+    played: list[Played]
+    sprt: Sprt | None = None
+    interrupted: bool = False
+
+    @property
+    def games(self) -> int:
+        """How many were played."""
+        return len(self.played)
+
+    @property
+    def wins(self) -> int:
+        """A's."""
+        return sum(each.a_won for each in self.played)
+
+    @property
+    def losses(self) -> int:
+        """A's."""
+        return self.games - self.wins
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """How many pairs A lost, split, and won."""
+        return _pairs([each.a_won for each in self.played])
+
+    @property
+    def win_rate(self) -> float:
+        """A's share of the games."""
+        return pair_share(*self.pairs)[0]
+
+    @property
+    def ci95(self) -> Interval:
+        """The interval of A's share; pairs, not games, are the independent unit."""
+        return pair_share(*self.pairs)[1]
+
+    @property
+    def elo(self) -> float:
+        """A's Elo minus B's; infinite if one of them won everything."""
+        return elo(self.win_rate)
+
+    @property
+    def elo_ci95(self) -> Interval:
+        """The interval of the difference in Elo."""
+        low, high = self.ci95
+        return elo(low), elo(high)
+
+    @property
+    def first_player(self) -> tuple[float, Interval]:
+        """The share of games that the first player (Red) won, and its interval."""
+        return pair_share(*_pairs([each.red_won for each in self.played]))
+
+    @property
+    def mean_length(self) -> float:
+        """Plies a game."""
+        return sum(each.plies for each in self.played) / self.games
+
+    def kinds(self, a_won: bool) -> dict[str, int]:
+        """How A's wins, or its losses, came about."""
+        counts = Counter(each.kind for each in self.played if each.a_won == a_won)
+        return {kind: counts[kind] for kind in KINDS}
+
+    @property
+    def forfeits(self) -> list[dict[str, Any]]:
+        """Who forfeited games and why; the same reason again and again is counted."""
+        found: dict[tuple[bool, str, str], list[int]] = {}
+        for number, each in enumerate(self.played, 1):
+            if each.kind in FORFEITS:
+                found.setdefault((each.a_won, each.kind, each.reason), []).append(number)
+        return [
+            {
+                "agent": self.b if a_won else self.a, "side": "b" if a_won else "a",
+                "kind": kind, "reason": reason, "games": len(numbers), "first": numbers[0],
+            }
+            for (a_won, kind, reason), numbers in found.items()
+        ]  # fmt: skip
+
+    @property
+    def llr(self) -> float | None:
+        """The sequential test's log likelihood ratio."""
+        return self.sprt.llr(*self.pairs) if self.sprt else None
+
+    @property
+    def decision(self) -> Decision | None:
+        """What the sequential test accepts; None while it is open."""
+        return self.sprt.decide(self.sprt.llr(*self.pairs)) if self.sprt else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        first, first_ci95 = self.first_player
+        lost, split, won = self.pairs
+        report = {
+            "game": self.game, "a": self.a, "b": self.b, "seed": self.seed,
+            "games": self.games, "wins": self.wins, "losses": self.losses,
+            "win_rate": self.win_rate, "ci95": list(self.ci95),
+            "elo": _finite(self.elo), "elo_ci95": [_finite(bound) for bound in self.elo_ci95],
+            "first_player_share": first, "first_player_ci95": list(first_ci95),
+            "mean_length": self.mean_length,
+            "pairs": {"both_won": won, "split": split, "both_lost": lost},
+            "kinds": {"wins": self.kinds(True), "losses": self.kinds(False)},
+            "forfeits": self.forfeits,
+        }  # fmt: skip
+        if self.sprt:
+            report["sprt"] = {"elo0": self.sprt.elo0, "elo1": self.sprt.elo1}
+            report |= {"llr": self.llr, "decision": self.decision}
+        return report
+
+    def __repr__(self) -> str:
+        low, high = self.ci95
+        return (
+            f"<Match {self.a} - {self.b}, {self.game}: {self.wins}-{self.losses}, "
+            f"{100 * self.win_rate:.1f} % (95 %: {100 * low:.1f} to {100 * high:.1f})>"
+        )
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """Everybody against everybody: a match for each pairing, and ratings."""
+
+    agents: list[str]
+    game: str
+    seed: int
+    asked: int  # games of each pairing
+    matches: dict[tuple[int, int], Match]  # by the places of A and B in `agents`
+    interrupted: bool = False
+
+    @classmethod
+    def of(
+        cls, agents: list[str], game: str, seed: int, asked: int, played: list[Played],
+        interrupted: bool = False,
+    ) -> Tournament:  # fmt: skip
+        """Sort the games of a schedule into matches; a pair's first game alone is left out."""
+        pairings = list(combinations(range(len(agents)), 2))
+        sorted_: list[list[Played]] = [[] for _ in pairings]
+        for number, each in enumerate(played[: len(played) // 2 * 2]):
+            sorted_[place_of(number, len(pairings)).pairing].append(each)
+        matches = {
+            (i, j): Match(agents[i], agents[j], game, seed, asked, games)
+            for (i, j), games in zip(pairings, sorted_, strict=True)
+            if games
+        }
+        return cls(agents, game, seed, asked, matches, interrupted)
+
+    @property
+    def games(self) -> int:
+        """How many were played in all."""
+        return sum(match.games for match in self.matches.values())
+
+    @cached_property
+    def ratings(self) -> list[Rating]:
+        """In the order of agents, relative to their mean."""
+        pairs = {places: match.pairs for places, match in self.matches.items()}
+        return ratings(len(self.agents), pairs)
+
+    def score(self, i: int, j: int) -> tuple[int, int] | None:
+        """Wins and losses of agent i against agent j, if they have met."""
+        if (i, j) in self.matches:
+            return self.matches[i, j].wins, self.matches[i, j].losses
+        if (j, i) in self.matches:
+            return self.matches[j, i].losses, self.matches[j, i].wins
+        return None
+
+    def total(self, i: int) -> tuple[int, int]:
+        """Wins and losses of agent i."""
+        scores = [s for j in range(len(self.agents)) if (s := self.score(i, j)) is not None]
+        return sum(wins for wins, _ in scores), sum(losses for _, losses in scores)
+
+    @property
+    def ranking(self) -> list[int]:
+        """The agents from best to worst."""
+        return sorted(range(len(self.agents)), key=lambda i: -self.ratings[i].elo)
+
+    def as_json(self) -> dict[str, Any]:
+        """Agents from best to worst, and every match."""
+        table = []
+        for i in self.ranking:
+            (wins, losses), rating = self.total(i), self.ratings[i]
+            table.append({
+                "agent": self.agents[i], "rating": rating.elo, "ci95": list(rating.ci95),
+                "wins": wins, "losses": losses,
+            })  # fmt: skip
+        return {
+            "game": self.game, "seed": self.seed, "games": self.games, "agents": table,
+            "matches": [match.as_json() for match in self.matches.values()],
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        order = ", ".join(f"{self.agents[i]} {self.ratings[i].elo:+.0f}" for i in self.ranking)
+        return f"<Tournament of {self.game}, {self.games} games: {order}>"
+
+
+def _pairs(wins: list[bool]) -> Pairs:
+    """How many pairs were lost, split, and won."""
+    counts = Counter(
+        first + second for first, second in zip(wins[::2], wins[1::2], strict=True)
+    )  # fmt: skip
+    return counts[0], counts[1], counts[2]
+
+
+def _finite(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,201 @@
+"""Matches in files: a line of settings, then a line for each game, in order.
+
+    {"tuplet": "0.1.0", "kind": "match", "game": "ewn", "agents": ["hard", "easy"], ...}
+    {"pair": 0, "a": "red", "red": "hard", "blue": "easy", "start": "ewn r3r1...", ...}
+
+A game is its `Record` with the number of its pair (and of its pairing, in a tournament) and the
+side of A. Lines are only ever added: whatever ends a match early, every line but the last is
+whole, and the match goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from tuplet.arena.results import KINDS, Match, Played, Tournament, place_of
+from tuplet.arena.sprt import Sprt
+from tuplet.games.ewn import SIDES, Record
+
+Settings = dict[str, Any]
+
+
+class GameFile:
+    """The file of a match under way, held so that no other process adds to it.
+
+    `played` are the games it had before.
+    """
+
+    def __init__(self, path: Path, settings: Settings) -> None:
+        self.path, self.settings = path, settings
+        self.pairings = _pairings(settings)
+        self.played: list[Played] = []
+
+    def __enter__(self) -> GameFile:
+        if self.path.exists() and not self.path.is_file():
+            raise ValueError(f"{self.path} is not a file that games can be saved in")
+        self._file = self.path.open("a+b")
+        try:
+            self._lock()
+            self._read()
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self._file.close()
+
+    def add(self, number: int, record: Record) -> None:
+        """Write a finished game."""
+        at = place_of(number, self.pairings)
+        line: Settings = {"pairing": at.pairing} if self.pairings > 1 else {}
+        line |= {"pair": at.pair, "a": SIDES[at.game], **record.as_json()}
+        self._write(line)
+
+    def _write(self, line: Settings) -> None:
+        self._file.write(json.dumps(line).encode() + b"\n")
+        self._file.flush()
+
+    def _lock(self) -> None:
+        try:
+            import fcntl
+        except ImportError:  # Windows: nothing to hold
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f"another process is saving games in {self.path}: wait for it, or choose "
+                "another file"
+            ) from None
+
+    def _read(self) -> None:
+        self._file.seek(0)
+        first = self._file.readline()
+        if not first.endswith(b"\n"):
+            # Nothing, or settings that were cut off while they were written.
+            if not (json.dumps(self.settings).encode() + b"\n").startswith(first):
+                raise ValueError(f"{self.path} is not a saved match: choose another file")
+            self._file.truncate(0)
+            self._write(self.settings)
+            return
+        _check_same(self.path, _settings(self.path, first), self.settings)
+        end = len(first)
+        for number, line in enumerate(_lines(self._file)):
+            self.played.append(_played(self.path, number, line, self.pairings))
+            end += len(line)
+        self._file.truncate(end)
+
+
+def load(path: str | Path) -> Match | Tournament:
+    """The result of a saved match or tournament."""
+    path = Path(path)
+    with path.open("rb") as file:
+        settings = _settings(path, file.readline())
+        pairings = _pairings(settings)
+        played = [_played(path, n, line, pairings) for n, line in enumerate(_lines(file))]
+    agents, game, seed = settings["agents"], settings["game"], settings["seed"]
+    asked = settings["games"] + settings["games"] % 2
+    if settings["kind"] == "tournament":
+        interrupted = len(played) < asked * pairings
+        tournament = Tournament.of(agents, game, seed, asked, played, interrupted)
+        if tournament.matches:
+            return tournament
+    elif len(played) > 1:
+        test = Sprt(*settings["sprt"]) if settings.get("sprt") else None
+        played = played[: len(played) // 2 * 2]
+        match = Match(agents[0], agents[1], game, seed, asked, played, test)
+        return replace(match, interrupted=match.games < asked and match.decision is None)
+    raise ValueError(f"{path} has no finished pair of games yet")
+
+
+def load_game(path: str | Path, number: int) -> Record:
+    """Game `number` of a file, counted from 1."""
+    path = Path(path)
+    with path.open("rb") as file:
+        _settings(path, file.readline())
+        count = 0
+        for count, line in enumerate(_lines(file), 1):
+            if count == number:
+                try:
+                    return Record.parse(line.decode())
+                except (ValueError, TypeError) as error:
+                    raise ValueError(f"{path}: line {count + 1}: {error}") from None
+    raise ValueError(f"{path} has games 1 to {count:,}, not {number:,}")
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The whole lines that are left; one that was cut off is dropped."""
+    return (line for line in file if line.endswith(b"\n"))
+
+
+def _pairings(settings: Settings) -> int:
+    agents = len(settings["agents"])
+    return agents * (agents - 1) // 2
+
+
+def _settings(path: Path, line: bytes) -> Settings:
+    try:
+        settings: Settings = json.loads(line)
+        good = (
+            settings["kind"] in ("match", "tournament")
+            and isinstance(settings["tuplet"], str)
+            and isinstance(settings["game"], str)
+            and isinstance(settings["seed"], int)
+            and isinstance(settings["games"], int)
+            and len(settings["agents"]) >= 2
+            and (settings["kind"] == "tournament" or len(settings["agents"]) == 2)
+            and all(isinstance(agent, str) for agent in settings["agents"])
+            and (not settings.get("sprt") or [*map(type, settings["sprt"])] == [float, float])
+        )
+    except (ValueError, TypeError, KeyError, RecursionError):
+        good = False
+    if not good:
+        raise ValueError(f"{path} is not a saved match or tournament")
+    return settings
+
+
+def _check_same(path: Path, old: Settings, new: Settings) -> None:
+    for name in [*new, *old]:
+        if name != "games" and old.get(name) != new.get(name):
+            what = {"tuplet": "tuplet's version", "sprt": "test"}.get(name, name)
+            raise ValueError(
+                f"{path} holds another {old['kind']}: its {what} is {_shown(old.get(name))}, not "
+                f"{_shown(new.get(name))}; choose another file"
+            )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "none" if value is None else str(value)
+
+
+def _played(path: Path, number: int, line: bytes, pairings: int) -> Played:
+    """What is counted of a line; the moves are not played again."""
+    at = place_of(number, pairings)
+    try:
+        game = json.loads(line)
+        place = (game.get("pairing", 0), game["pair"], game["a"])
+        kind, moves, reason = game["kind"], game.get("moves", []), game.get("reason", "")
+        good = (
+            place == (at.pairing, at.pair, SIDES[at.game])
+            and game["winner"] in SIDES
+            and kind in KINDS
+            and isinstance(moves, list)
+            and isinstance(reason, str)
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        good = False
+    if not good:
+        raise ValueError(f"{path}: line {number + 2} is not game {number + 1} of the match")
+    red_won = game["winner"] == "red"
+    return Played(red_won == (at.game == 0), red_won, kind, len(moves), reason)

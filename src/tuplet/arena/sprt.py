@@ -1,0 +1,97 @@
+"""The sequential probability ratio test on pairs of games: play until the question is answered.
+
+Is A's true difference in Elo `elo0` (H0) or `elo1` (H1)? After each pair the generalised
+likelihood ratio compares the most likely distribution of pair results (both lost, split, both
+won) whose mean is the share at elo1 with the one whose mean is the share at elo0, as Stockfish's
+fishtest does. Pairs are the unit, so that what the two games of a pair have in common does no
+harm.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tuplet.arena.intervals import share_at
+
+Array = np.ndarray[Any, Any]
+Decision = Literal["H0", "H1"]
+
+_POINTS = np.array([0.0, 0.5, 1.0])  # of a pair lost, split, won
+# Wald's bounds are for hypotheses that are known in full. Here the distribution of pair results
+# is estimated: with his bounds, up to 5.7 % of 10,000 simulated matches were decided wrongly
+# (at 200 against 300 Elo); with this margin, up to 4.5 %, for some 8 % more games.
+_MARGIN = 0.25
+ERROR = 0.05  # how often the test may accept the wrong hypothesis, whichever is true
+_RARELY = 1e-3  # instead of a count of 0: what was not seen yet is not impossible
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """The two hypotheses; with either of them true, the test errs at most once in twenty."""
+
+    elo0: float
+    elo1: float
+
+    def __post_init__(self) -> None:
+        if not -1000 <= self.elo0 < self.elo1 <= 1000:
+            raise ValueError(
+                f"a sequential test needs elo0 < elo1, both within 1000 Elo, "
+                f"not {self.elo0:g},{self.elo1:g}"
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> Sprt:
+        """Read `0,20`."""
+        try:
+            elo0, elo1 = (float(word) for word in text.split(","))
+        except ValueError:
+            raise ValueError(f"a sequential test is elo0,elo1 as in 0,20, not {text!r}") from None
+        return cls(elo0, elo1)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The test ends when the log likelihood ratio is outside of these."""
+        bound = math.log((1 - ERROR) / ERROR) + _MARGIN
+        return -bound, bound
+
+    def llr(self, lost: int, split: int, won: int) -> float:
+        """The log likelihood ratio after so many pairs."""
+        return float(self.llrs(np.array([lost, split, won])))
+
+    def llrs(self, counts: Array) -> Array:
+        """The same of many matches at once: counts are (..., 3), pairs lost, split, won."""
+        counts = np.maximum(counts, _RARELY)
+        shares = counts / counts.sum(-1, keepdims=True)
+        return np.asarray(
+            (counts * (_tilt(shares, share_at(self.elo0)) - _tilt(shares, share_at(self.elo1))))
+            .sum(-1)
+        )  # fmt: skip
+
+    def decide(self, llr: float) -> Decision | None:
+        """Which hypothesis is accepted; None while it is open."""
+        low, high = self.bounds
+        return "H0" if llr <= low else "H1" if llr >= high else None
+
+
+def _tilt(shares: Array, mean: float) -> Array:
+    """log(p / q) of the observed shares p and the most likely shares q with a given mean.
+
+    q = p / (1 + t d) with d = points - mean, where t makes the mean right: of three points,
+    the root of a quadratic equation that leaves all of q positive.
+    """
+    away = _POINTS - mean
+    cubic, middle = away.prod(), away.sum()
+    offset = shares @ away
+    linear = middle * offset - shares @ away**2
+    root = np.sqrt(np.maximum(linear**2 - 4 * cubic * offset, 0))
+    both = -(linear + np.where(linear < 0, -root, root)) / 2
+    near = offset / both
+    with np.errstate(divide="ignore"):
+        far = both / cubic
+    inside = (near > -1 / (1 - mean)) & (near < 1 / mean)
+    t = np.where(inside, near, far)
+    return np.asarray(np.log1p(t[..., None] * away))

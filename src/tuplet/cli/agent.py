@@ -1,0 +1,44 @@
+"""`tuplet agent`: an agent that speaks the protocol of `ewn-6x7`, for other people's referees."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from typing import Literal
+
+
+def agent(
+    agent: str,
+    /,
+    *,
+    game: Literal["ewn-6x7"] = "ewn-6x7",
+    time: float = 1.8,
+    seed: int | None = None,
+) -> int:
+    """Play on standard input and output, in the protocol of ewn-6x7.
+
+    Input: Red's cubes (6 digits), Blue's (6), the die (21), f or s; then the opponent's moves;
+    after a game, y for another. Output: our moves, two digits each, and nothing else.
+
+    Parameters
+    ----------
+    agent
+        Who plays: easy, normal, hard, ...
+    game
+        ewn-6x7.
+    time
+        Seconds a move may take, from the question to the answer.
+    seed
+        Of the agent's choices. [default: different each time]
+
+    """
+    from tuplet.formats.protocol import converse
+
+    if sys.stdin is None:  # closed by the caller: the end of input
+        return 0
+    seed = random.SystemRandom().getrandbits(32) if seed is None else seed
+    moves = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever an agent prints is no move
+    converse(agent, time, seed, sys.stdin.fileno(), moves)
+    return 0

@@ -1,0 +1,310 @@
+"""The protocol of `ewn-6x7`: an agent of ours behind standard input and output.
+
+    we receive   6 digits   Red's cubes on its starting squares
+                 6 digits   Blue's
+                 21 digits  the die
+                 f or s     we are Red and move first, or Blue
+    both send    2 digits   a move: cube, direction
+    we receive   y          after a game: another follows; anything else: stop
+
+A late or illegal move loses, so two threads share the work. The conversation reads, writes and
+watches the clock; it knows the rules in plain Python. The mind imports, compiles and thinks. When
+the mind has no good answer in time, the conversation makes a move of its own.
+
+This module imports nothing that takes time: the mind must begin as early as possible.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tuplet.formats import plain
+
+if TYPE_CHECKING:
+    from tuplet.agents.ewn import Agent
+    from tuplet.games.ewn import Position
+
+GAME = "ewn-6x7"
+START_UP = 1.8  # seconds from the process's start that the first move may take, thinking or not
+MARGIN = 0.03  # seconds before the limit at which a move is on its way
+SIGNAL = 0.02  # seconds more for an agent to stop and to be heard
+RESERVE = 0.25  # seconds kept for the search in plain Python
+STACK = 64 << 20  # bytes; compiling needs more than a thread has on some systems
+
+_imported = time.monotonic()
+
+
+def converse(spec: str, limit: float, seed: int, source: int, sink: int) -> None:
+    """Let an agent play on two file descriptors until the other side has had enough.
+
+    `limit` is the seconds a move may take. What is not of the protocol raises ValueError.
+    """
+    if not 0.1 <= limit <= 86400:
+        raise ValueError(f"a move takes 0.1 to 86400 seconds, not {limit:g}")
+    mind = Mind(spec, seed)
+    try:
+        mind.made.wait(process_start() + START_UP - RESERVE - time.monotonic())
+        if isinstance(mind.failure, (ValueError, OSError)):  # before a game: better no agent
+            raise mind.failure
+        Conversation(mind, limit, source, sink).run()
+    finally:
+        mind.close()
+
+
+def process_start() -> float:
+    """When this process was started, on the clock of `time.monotonic`.
+
+    Where the system does not tell, or tells of a process that has waited before it became us, it
+    is the time of this module's import.
+    """
+    try:
+        started = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, IndexError, ValueError):  # not Linux
+        return _imported
+    start = time.monotonic() - age
+    return start if 0 <= _imported - start < 5 else _imported
+
+
+class Question(NamedTuple):
+    """What is the move? Games are numbered from 0."""
+
+    game: int
+    setup: tuple[str, str, str]  # Red's cubes, Blue's, the die
+    side: int
+    moves: Sequence[str]  # so far
+    until: float  # on the clock of time.monotonic
+
+
+class Mind:
+    """An agent in a thread of its own, which takes as long as it takes.
+
+    `made` is set once the agent exists (or `failure` says why not), `free` when it can be asked.
+    """
+
+    def __init__(self, spec: str, seed: int) -> None:
+        self.spec, self._seed = spec, seed
+        self.made, self.free = threading.Event(), threading.Event()
+        self.failure: Exception | None = None
+        self._agent: Agent | None = None
+        self._own_time: float | None = None  # the limit that the agent's own settings name
+        self._game = -1
+        self._position: Position
+        self._played = 0
+        self._questions: SimpleQueue[Question] = SimpleQueue()
+        self._answers: SimpleQueue[tuple[Question, str | Exception]] = SimpleQueue()
+        usual = threading.stack_size(STACK)
+        threading.Thread(target=self._live, name="mind", daemon=True).start()
+        threading.stack_size(usual)
+
+    def ask(self, question: Question, until: float) -> str | Exception | None:
+        """The agent's move, what it raised, or None if it has not answered by `until`."""
+        self.free.clear()
+        self._questions.put(question)
+        while True:
+            try:
+                asked, answer = self._answers.get(timeout=max(until - time.monotonic(), 0.0))
+            except Empty:
+                return None
+            if asked is question:  # and not one that was answered too late
+                return answer
+
+    def close(self) -> None:
+        """Let the agent end what it has started."""
+        close: Callable[[], None] | None = getattr(self._agent, "close", None)
+        if close is not None:
+            with suppress(Exception):  # nothing depends on it any more
+                close()
+
+    def _live(self) -> None:
+        try:
+            from tuplet.agents.ewn import make_agent
+            from tuplet.kernel import as_seed
+
+            as_seed(self._seed)  # refuse it now, not in the first game
+            self._agent = make_agent(self.spec, GAME)
+            self._own_time = getattr(self._agent, "time", None)
+        except Exception as error:
+            self.failure = error
+            return
+        finally:
+            self.made.set()
+        try:
+            _warm_up(self._agent)
+        except Exception as error:
+            _complain(f"{self.spec}: {type(error).__name__}: {error}")
+        while True:
+            self.free.set()
+            question = self._questions.get()
+            try:
+                answer: str | Exception = self._answer(self._agent, question)
+            except (Exception, SystemExit) as error:
+                answer = error if isinstance(error, Exception) else RuntimeError("it wants to exit")
+            self._answers.put((question, answer))
+
+    def _answer(self, agent: Any, question: Question) -> str:
+        import numpy as np
+
+        from tuplet.games.ewn import SIDES, Position
+        from tuplet.kernel import as_seed, stream
+
+        if question.game != self._game:
+            red, blue, die = question.setup
+            self._position = Position.start(GAME, red=red, blue=blue, die=die)
+            self._game, self._played = question.game, 0
+            if hasattr(agent, "open_game"):
+                state = np.uint64(stream(as_seed(self._seed), np.uint64(question.game)))
+                agent.open_game(self._position, SIDES[question.side], state)
+        for move in question.moves[self._played :]:
+            self._position = self._position.play(move)
+        self._played = len(question.moves)
+        if hasattr(agent, "time"):
+            left = max(question.until - time.monotonic(), 0.01)
+            agent.time = left if self._own_time is None else min(left, self._own_time)
+        return str(agent.choose(self._position))
+
+
+def _warm_up(agent: Any) -> None:
+    """Load or compile what the first move needs. Agents of other people are not disturbed."""
+    import numpy as np
+
+    from tuplet.agents.external import External
+    from tuplet.games.ewn import Position
+    from tuplet.kernel import stream
+
+    position = Position.start(GAME, die="012345012345012345012")
+    position = position.play(position.legal_moves()[0])
+    state = np.uint64(stream(np.uint64(0), np.uint64(0)))
+    if not type(agent).__module__.startswith("tuplet.") or isinstance(agent, External):
+        return
+    if hasattr(agent, "open_game"):
+        agent.open_game(position, position.turn, state)
+    if hasattr(agent, "time"):
+        agent.time = 0.01
+    agent.choose(position)
+
+
+class Conversation:
+    """One side of the protocol, for as many games as the other side likes."""
+
+    def __init__(self, mind: Mind, limit: float, source: int, sink: int) -> None:
+        self.mind, self.limit, self.source, self.sink = mind, limit, source, sink
+        self.games = 0
+        self._received = ""
+        self._answered = False
+        self._started = self._asked = process_start()
+
+    def run(self) -> None:
+        """Play until told to stop, or until the input ends, wherever that is."""
+        try:
+            while self._play():
+                self.games += 1
+        except (EOFError, BrokenPipeError):
+            pass
+
+    def _play(self) -> bool:
+        """Play a game; whether another follows."""
+        digits = "012345"
+        setup = self._take(6, digits), self._take(6, digits), self._take(21, digits)
+        position = plain.start(*setup)
+        side = "fs".index(self._take(1, "fs"))
+        moves: list[str] = []
+        while plain.winner(position) is None:
+            if position.turn == side:
+                move = self._think(Question(self.games, setup, side, tuple(moves), 0.0), position)
+                self._send(move)
+            else:
+                # A game that ended otherwise, by somebody's late move, may be followed by another.
+                cube = self._take(1, digits + "yn")
+                if cube in "yn":
+                    return cube == "y"
+                move = cube + self._take(1, "0123")
+                if move not in plain.legal_moves(position):
+                    legal = ", ".join(plain.legal_moves(position))
+                    raise ValueError(f"the opponent's move {move} is not legal: {legal}")
+            moves.append(move)
+            position = plain.play(position, move)
+        return self._take(1) == "y"
+
+    def _think(self, question: Question, position: plain.Plain) -> str:
+        """A legal move, in time."""
+        due = self._asked + self.limit - MARGIN
+        if not self._answered:
+            due = max(due, self._started + START_UP - MARGIN)
+        begin = due - RESERVE  # of our own search, should the mind not be free
+        if self.mind.failure is not None:
+            begin = 0.0
+        if not self.mind.free.wait(max(begin - time.monotonic(), 0.0)):
+            _complain(f"{self.mind.failure or 'not ready yet'}; a move in plain Python instead")
+            return plain.choose(position, min(due, time.monotonic() + RESERVE))
+        due = min(due, time.monotonic() + self.limit - MARGIN)
+        answer = self.mind.ask(question._replace(until=due - SIGNAL), due)
+        if isinstance(answer, str) and answer in plain.legal_moves(position):
+            return answer
+        if answer is None:
+            problem = "no move in time"
+        elif isinstance(answer, str):
+            problem = f"its move {answer!r} is not legal"
+        else:
+            problem = f"{type(answer).__name__}: {answer}"
+        _complain(f"{problem}; a move in plain Python instead")
+        return plain.choose(position, due)
+
+    def _take(self, count: int, allowed: str = "") -> str:
+        """The next characters that are not space; others than those allowed raise ValueError."""
+        taken = ""
+        while True:
+            for at, character in enumerate(self._received):
+                if character.isspace():
+                    continue
+                if allowed and character not in allowed:
+                    raise ValueError(f"{character!r} received where one of {allowed} is expected")
+                taken += character
+                if len(taken) == count:
+                    self._received = self._received[at + 1 :]
+                    return taken
+            self._received = self._receive()
+
+    def _receive(self) -> str:
+        """Wait for input, and note when we were asked.
+
+        Input that is there at once may have waited in the pipe while we were starting: the clock
+        has been running since then.
+        """
+        waits = not _ready([self.source], [])
+        data = os.read(self.source, 4096)
+        if not data:
+            raise EOFError
+        if waits:
+            self._asked = time.monotonic()
+        return data.decode("latin-1")
+
+    def _send(self, move: str) -> None:
+        os.write(self.sink, move.encode())  # two bytes: all or nothing, and not buffered
+        self._asked, self._answered = time.monotonic(), True
+
+
+@cache  # each once
+def _complain(text: str) -> None:
+    """A line on standard error, unless its reader has left or does not read."""
+    with suppress(OSError, ValueError):
+        if _ready([], [sys.stderr.fileno()]):
+            print(f"tuplet: {text}", file=sys.stderr, flush=True)
+
+
+def _ready(read: list[int], write: list[int]) -> bool:
+    """Whether a file descriptor can be used without waiting, as far as the system tells."""
+    try:
+        return any(select.select(read, write, [], 0))
+    except OSError:  # of Windows, which tells this of sockets only
+        return bool(write)

@@ -1,0 +1,45 @@
+"""The time, inside compiled code: a search must know when to stop."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+_MONOTONIC = 6 if sys.platform == "darwin" else 1  # the system's number for that clock
+
+
+def now() -> float:
+    """Seconds of a clock that never goes back: `time.monotonic`."""
+    return time.monotonic()
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
+def _clock(typing_context: Any) -> Any:  # noqa: ARG001
+    """A call of the C library's `clock_gettime`, found by name when the code is loaded."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        word, number = ir.IntType(64), ir.IntType(32)
+        reading = cgutils.alloca_once(builder, ir.ArrayType(word, 2))
+        kind = ir.FunctionType(number, [number, ir.ArrayType(word, 2).as_pointer()])
+        read = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+        builder.call(read, [number(_MONOTONIC), reading])
+        seconds, nanos = (
+            builder.sitofp(builder.load(cgutils.gep_inbounds(builder, reading, 0, i)),
+                           ir.DoubleType())
+            for i in range(2)
+        )  # fmt: skip
+        return builder.fadd(seconds, builder.fmul(nanos, ir.DoubleType()(1e-9)))
+
+    return types.float64(), generate
+
+
+@overload(now, strict=False)  # type: ignore[untyped-decorator]
+def _compile_now() -> Callable[..., Any]:
+    return lambda: _clock()

@@ -1,0 +1,351 @@
+"""Expectimax, and alpha-beta where there is no chance: one search for both.
+
+Iterative deepening, principal variation search (Marsland & Campbell 1982), a transposition
+table, and Star1 pruning at chance nodes (Ballard 1983). Depth counts the moves of players; what
+nature does costs none. Values are seen from the side that moves next.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.games.game import (
+    NOBODY,
+    ONGOING,
+    Words,
+    apply,
+    chance,
+    ending,
+    estimate,
+    is_chance,
+    legal,
+    likelihood,
+    limits,
+    outcomes,
+    payoff,
+    promise,
+    side,
+    winner,
+)
+from tuplet.kernel import inlined, kernel, mix, now
+
+Array = np.ndarray[Any, Any]
+
+DEEPEST = 100
+WIDEST = 48  # moves of a position
+TINY = 1e-9  # the width of a window that only asks: better or not?
+EXACT, AT_LEAST, AT_MOST = range(3)
+NO_MOVE = 255
+SLOTS = np.uint64(4)  # entries that share a cache line
+
+NODES, STOPPED, STORED = range(3)  # counters
+DEADLINE, MOST_NODES = range(2)  # limits
+
+ENTRY = np.dtype([("tag", np.uint64), ("value", np.float64)])
+_ONE, _ZERO = np.uint64(1), np.uint64(0)
+_KEY = np.uint64(0xFFFFFFFFFF000000)  # tag: key, bound, depth, move
+
+
+class Desk(NamedTuple):
+    """A search's working memory."""
+
+    table: Array  # ENTRY[2^k]
+    words: Array  # uint64[DEEPEST * WIDEST * 2]: the positions after each move, by ply
+    moves: Array  # uint8[DEEPEST * WIDEST]
+    order: Array  # int64[DEEPEST * WIDEST]: what is searched first
+    history: Array  # int64[2 * 256]: how often a side's move was the best
+    counters: Array  # int64[3]
+    limits: Array  # float64[2]
+    root_values: Array  # float64[WIDEST]
+
+
+def make_desk(bits: int = 20) -> Desk:
+    """A desk with a table of 2^bits entries, 16 bytes each."""
+    return Desk(
+        np.zeros(1 << bits, ENTRY), np.zeros(DEEPEST * WIDEST * 2, np.uint64),
+        np.zeros(DEEPEST * WIDEST, np.uint8), np.zeros(DEEPEST * WIDEST, np.int64),
+        np.zeros(512, np.int64), np.zeros(3, np.int64), np.zeros(2), np.zeros(WIDEST),
+    )  # fmt: skip
+
+
+@inlined
+def _key(position: Words) -> np.uint64:
+    return mix(position[0] ^ mix(position[1] ^ np.uint64(0x9E3779B97F4A7C15)))
+
+
+@inlined
+def _final(game: Any, position: Words, ended: int, of: int) -> float:
+    """The value of a finished game to a side."""
+    low, high = limits(game)
+    won = winner(game, ended)
+    if won == NOBODY:
+        return payoff(game, position, ended, False)
+    return high if won == of else low
+
+
+@kernel
+def value(
+    game: Any, position: Words, depth: int, alpha: float, beta: float, ply: int, desk: Desk
+) -> float:
+    """The value of a position that is not over, exact if it is between alpha and beta.
+
+    Otherwise a bound (fail-soft). Means nothing once the search has been stopped.
+    """
+    counters = desk.counters
+    low, high = limits(game)
+    if is_chance(game, position):
+        # The mean over what nature can do; Star1: until no rest could bring it into the window.
+        # (Not a function of its own: functions that call each other cannot be cached.)
+        total, rest = 0.0, 1.0
+        for outcome in range(outcomes(game, position)):
+            share = likelihood(game, position, outcome)
+            if share <= 0.0:
+                continue
+            rest = max(rest - share, 0.0)
+            floor = max(low, (alpha - total - high * rest) / share)
+            top = min(high, (beta - total - low * rest) / share)
+            child = chance(game, position, outcome)
+            found = value(game, child, depth, floor, top, ply, desk)
+            total += share * found
+            if counters[STOPPED]:
+                return 0.0
+            if found <= floor and floor > low:
+                return total + high * rest
+            if found >= top and top < high:
+                return total + low * rest
+        return total
+
+    counters[NODES] += 1
+    if counters[NODES] & 1023 == 0 and (
+        now() > desk.limits[DEADLINE] or counters[NODES] > desk.limits[MOST_NODES]
+    ):
+        counters[STOPPED] = 1
+    if counters[STOPPED]:
+        return 0.0
+
+    table = desk.table
+    key = _key(position)
+    bucket = key & np.uint64(len(table) - 4)
+    best_known = NO_MOVE
+    if depth > 1:
+        for i in range(4):
+            entry = table[bucket + np.uint64(i)]
+            tag = entry.tag
+            if (tag ^ key) & _KEY == _ZERO and tag != _ZERO:
+                best_known = np.int64(tag & np.uint64(0xFF))
+                if np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) >= depth:
+                    found = entry.value
+                    bound = np.int64((tag >> np.uint64(16)) & np.uint64(3))
+                    if (
+                        bound == EXACT
+                        or (bound == AT_LEAST and found >= beta)
+                        or (bound == AT_MOST and found <= alpha)
+                    ):
+                        return found
+                break
+
+    mover = side(game, position)
+    words, moves, order, history = desk.words, desk.moves, desk.order, desk.history
+    start = ply * WIDEST
+    count = legal(game, position, moves, start)
+    for i in range(start, start + count):
+        child = apply(game, position, np.int64(moves[i]))
+        words[2 * i], words[2 * i + 1] = child
+        ended = ending(game, child)
+        order[i] = ended
+        if ended != ONGOING:
+            counters[NODES] += 1
+            if _final(game, child, ended, mover) >= high:
+                return high
+
+    best, best_move, floor = low, np.int64(moves[start]), alpha
+    if depth <= 1:
+        for i in range(start, start + count):
+            counters[NODES] += 1
+            child = (words[2 * i], words[2 * i + 1])
+            if order[i] != ONGOING:
+                found = _final(game, child, order[i], mover)
+            else:
+                found = estimate(game, child)
+                if side(game, child) != mover:
+                    found = -found
+            if found > best:
+                best = found
+                if best >= beta:
+                    break
+        return best
+
+    for i in range(start, start + count):
+        move = np.int64(moves[i])
+        if order[i] != ONGOING:
+            found = _final(game, (words[2 * i], words[2 * i + 1]), order[i], mover)
+            if found > best:
+                best, best_move = found, move
+                floor = max(floor, best)
+            order[i] = np.int64(-1) << 40  # done
+        elif move == best_known:
+            order[i] = np.int64(1) << 40
+        else:
+            order[i] = (np.int64(promise(game, position, move)) << 20) + history[
+                mover << 8 | move
+            ]
+    first = True
+    for n in range(count):
+        if best >= beta:
+            break
+        at = start + n
+        for i in range(at + 1, start + count):
+            if order[i] > order[at]:
+                order[i], order[at] = order[at], order[i]
+                moves[i], moves[at] = moves[at], moves[i]
+                words[2 * i], words[2 * at] = words[2 * at], words[2 * i]
+                words[2 * i + 1], words[2 * at + 1] = words[2 * at + 1], words[2 * i + 1]
+        if order[at] == np.int64(-1) << 40:
+            break
+        child = (words[2 * at], words[2 * at + 1])
+        same = side(game, child) == mover
+        top = beta if first else floor + TINY
+        if same:
+            found = value(game, child, depth - 1, floor, top, ply + 1, desk)
+        else:
+            found = -value(game, child, depth - 1, -top, -floor, ply + 1, desk)
+        if not first and floor < found < beta:
+            if same:
+                found = value(game, child, depth - 1, floor, beta, ply + 1, desk)
+            else:
+                found = -value(game, child, depth - 1, -beta, -floor, ply + 1, desk)
+        if counters[STOPPED]:
+            return 0.0
+        first = False
+        if found > best or n == 0:
+            best_move = np.int64(moves[at])
+            best = max(best, found)
+            floor = max(floor, best)
+    if best > alpha:
+        history[mover << 8 | best_move] += depth * depth
+    bound = AT_LEAST if best >= beta else EXACT if best > alpha else AT_MOST
+    _store(table, key, bucket, depth, bound, best_move, best)
+    return best
+
+
+@inlined
+def _store(
+    table: Array, key: np.uint64, bucket: np.uint64, depth: int, bound: int, move: int,
+    found: float,
+) -> None:  # fmt: skip
+    """Keep a result: over the same position, else over the shallowest of its neighbours."""
+    slot, shallowest = bucket, 1 << 30
+    for i in range(4):
+        tag = table[bucket + np.uint64(i)].tag
+        if (tag ^ key) & _KEY == _ZERO:
+            slot = bucket + np.uint64(i)
+            break
+        deep = np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) if i < 3 else 0
+        if deep < shallowest:
+            slot, shallowest = bucket + np.uint64(i), deep
+    table[slot].tag = (
+        (key & _KEY) | (np.uint64(bound) << np.uint64(16)) | (np.uint64(depth) << np.uint64(8))
+        | np.uint64(move)
+    )  # fmt: skip
+    table[slot].value = found
+
+
+@kernel
+def deepen(
+    game: Any, position: Words, deepest: int, seconds: float, most_nodes: int, desk: Desk
+) -> tuple[int, float, int]:
+    """The best move found, its value, and the depth that was searched to the end.
+
+    Searches depth 1, 2, ... until one of the limits is reached or the result is certain.
+    """
+    counters, moves, words = desk.counters, desk.moves, desk.words
+    root_values, order = desk.root_values, desk.order
+    counters[NODES] = counters[STOPPED] = 0
+    desk.limits[DEADLINE] = now() + seconds
+    desk.limits[MOST_NODES] = most_nodes
+    desk.history[:] = desk.history // 8
+    mover = side(game, position)
+    next_ply = np.int64(1)  # a literal would compile `value` twice, and not be cached
+    count = legal(game, position, moves, 0)
+    low, high = limits(game)
+    chosen, worth, reached = np.int64(moves[0]), low, 0
+    for i in range(count):
+        words[2 * i], words[2 * i + 1] = apply(game, position, np.int64(moves[i]))
+        order[i] = ending(game, (words[2 * i], words[2 * i + 1]))
+        root_values[i] = np.float64(promise(game, position, np.int64(moves[i])))
+    for depth in range(1, deepest + 1):
+        # The best of the last depth first; the others keep the order of their values.
+        for a in range(1, count):
+            i = a
+            while i > 0 and root_values[i] > root_values[i - 1]:
+                root_values[i], root_values[i - 1] = root_values[i - 1], root_values[i]
+                moves[i], moves[i - 1] = moves[i - 1], moves[i]
+                order[i], order[i - 1] = order[i - 1], order[i]
+                for w in range(2):
+                    words[2 * i + w], words[2 * i - 2 + w] = words[2 * i - 2 + w], words[2 * i + w]
+                i -= 1
+        best, best_move = low, np.int64(moves[0])
+        for i in range(count):
+            child = (words[2 * i], words[2 * i + 1])
+            same = side(game, child) == mover
+            if order[i] != ONGOING:
+                found = _final(game, child, order[i], mover)
+            elif depth == 1:
+                found = estimate(game, child) if same else -estimate(game, child)
+            else:
+                top = high if i == 0 else best + TINY
+                if same:
+                    found = value(game, child, depth - 1, best, top, next_ply, desk)
+                else:
+                    found = -value(game, child, depth - 1, -top, -best, next_ply, desk)
+                if i > 0 and found > best and top < high:
+                    if same:
+                        found = value(game, child, depth - 1, best, high, next_ply, desk)
+                    else:
+                        found = -value(game, child, depth - 1, -high, -best, next_ply, desk)
+            if counters[STOPPED]:
+                break
+            root_values[i] = found
+            if found > best or i == 0:
+                best, best_move = found, np.int64(moves[i])
+            if best >= high:
+                break
+        if counters[STOPPED]:
+            # A better move found before the time was over counts; a lost first move does not.
+            if best > low and best_move != chosen and reached > 0 and best > worth:
+                chosen, worth = best_move, best
+            break
+        if best <= low and reached > 0:  # lost: the move that held out longest stays
+            worth = best
+            break
+        chosen, worth, reached = best_move, best, depth
+        if best >= high or count == 1:
+            break
+    return chosen, worth, reached
+
+
+@kernel
+def main_line(game: Any, position: Words, move: int, desk: Desk, line: Array) -> int:
+    """Write the moves that both sides are expected to make, as far as the table knows them.
+
+    Returns how many there are; stops where nature acts.
+    """
+    n = 0
+    while n < len(line):
+        line[n] = move
+        n += 1
+        position = apply(game, position, move)
+        if ending(game, position) != ONGOING or is_chance(game, position):
+            break
+        key = _key(position)
+        bucket = key & np.uint64(len(desk.table) - 4)
+        move = NO_MOVE
+        for i in range(4):
+            tag = desk.table[bucket + np.uint64(i)].tag
+            if (tag ^ key) & _KEY == _ZERO and tag != _ZERO:
+                move = np.int64(tag & np.uint64(0xFF))
+        if move == NO_MOVE:
+            break
+    return n

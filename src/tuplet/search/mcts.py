@@ -1,0 +1,403 @@
+"""Monte-Carlo tree search for every game, with or without chance, for one player or two.
+
+A simulation descends from the root by an upper confidence bound, plays random games from the
+leaf, and adds their results to every node on the way back. A leaf is expanded once it has been
+simulated often enough; simulations come in batches. Where nature acts, the descent follows a
+random outcome. A solver proves wins and losses (Winands et al. 2008).
+
+The tree is a struct of arrays, allocated once. Results are seen from player 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.games.game import (
+    NOBODY,
+    ONGOING,
+    Words,
+    apply,
+    chance,
+    ending,
+    is_chance,
+    legal,
+    likelihood,
+    outcomes,
+    payoff,
+    playout,
+    side,
+    winner,
+)
+from tuplet.kernel import draw, inlined, kernel, now
+
+Array = np.ndarray[Any, Any]
+
+ROOT = 0
+NO_NODE = -1
+UNPROVEN = NOBODY  # else the player who wins whatever the other does
+CHANCE = 2  # in `sides`: nature acts here
+UCB1, TUNED, REPORT = range(3)
+RATE, VISITS, LOWER = range(3)
+NEVER = np.iinfo(np.int64).max  # an expansion threshold
+USED, SIMULATIONS, FULL = range(3)  # counters
+WIDEST = 256
+DEEPEST_LINE = 64
+_HALF = np.uint64(32)
+
+
+class Tree(NamedTuple):
+    """Nodes by number; the children of a node stand side by side."""
+
+    red: Array  # uint64[nodes]: the position's first word
+    blue: Array  # uint64[nodes]: and its second
+    parents: Array  # int32[nodes]: NO_NODE for the root
+    first: Array  # int32[nodes]: the first child, or NO_NODE for a leaf
+    children: Array  # uint8[nodes]: how many
+    moves: Array  # uint8[nodes]: the move, or nature's outcome, that leads here
+    sides: Array  # uint8[nodes]: who moves here: 0, 1 or CHANCE
+    endings: Array  # uint8[nodes]
+    proven: Array  # uint8[nodes]: UNPROVEN, or who wins
+    visits: Array  # int64[nodes]: simulations that went through
+    totals: Array  # float64[nodes]: the sum of their results
+    squares: Array  # float64[nodes]: the sum of the results' squares
+    counters: Array  # int64[3]
+
+
+class Settings(NamedTuple):
+    """How to search. The defaults are the report's."""
+
+    ucb: int = TUNED
+    c: float = 0.6
+    c1: float = 1.414
+    c2: float = 0.25
+    batch: int = 25
+    threshold: int = 200
+    rich: bool = False
+    shortcuts: bool = True
+    solver: bool = True
+    softmax: float = -1.0  # K in the descent, in place of the bound; negative: the bound
+    unit: float = 1.0  # what a result of 1 would be, for games that count points
+
+
+def make_tree(nodes: int = 1_000_000) -> Tree:
+    """An empty tree that can hold so many nodes: 53 bytes each."""
+    kinds = (
+        np.uint64, np.uint64, np.int32, np.int32, np.uint8, np.uint8, np.uint8, np.uint8,
+        np.uint8, np.int64, np.float64, np.float64,
+    )  # fmt: skip
+    return Tree(*(np.zeros(nodes, kind) for kind in kinds), np.zeros(3, np.int64))
+
+
+@inlined
+def _add_node(
+    game: Any, tree: Tree, parent: int, move: int, position: Words, solver: bool
+) -> None:
+    node = tree.counters[USED]
+    tree.counters[USED] = node + 1
+    tree.red[node], tree.blue[node] = position
+    tree.parents[node], tree.moves[node] = parent, move
+    tree.first[node], tree.children[node] = NO_NODE, 0
+    tree.visits[node], tree.totals[node], tree.squares[node] = 0, 0.0, 0.0
+    ended = ending(game, position)
+    tree.endings[node] = ended
+    tree.proven[node] = UNPROVEN
+    if ended != ONGOING:
+        tree.sides[node] = 0
+        if solver:
+            tree.proven[node] = winner(game, ended)
+    elif is_chance(game, position):
+        tree.sides[node] = CHANCE
+    else:
+        tree.sides[node] = side(game, position)
+
+
+@kernel
+def plant(game: Any, tree: Tree, position: Words) -> None:
+    """Make a tree of one node."""
+    tree.counters[:] = 0
+    _add_node(game, tree, NO_NODE, 0, position, False)
+
+
+@kernel
+def replant(tree: Tree, position: Words) -> bool:
+    """Keep what is below `position` if it is near the root; False if it is not there.
+
+    A child always has a larger number than its parent, so that nodes can be moved in place.
+    """
+    used = tree.counters[USED]
+    found = NO_NODE
+    level = np.zeros(used, np.uint8)  # steps from the old root; later 1 for what is kept
+    for node in range(1, used):
+        level[node] = min(level[tree.parents[node]] + 1, 255)
+        if (
+            level[node] <= 4  # two moves, and what nature does between them
+            and tree.red[node] == position[0]
+            and tree.blue[node] == position[1]
+        ):
+            found = node
+            break
+    if found == NO_NODE:
+        return False
+    names = np.zeros(used, np.int32)  # a node's new number
+    level[:] = 0
+    level[found] = 1
+    at = 0
+    for node in range(found, used):
+        if node != found and not level[tree.parents[node]]:
+            continue
+        level[node] = 1
+        names[node] = at
+        tree.red[at], tree.blue[at] = tree.red[node], tree.blue[node]
+        # Every parent stands before its children, so its new number is known.
+        tree.first[at] = tree.first[node]
+        parent = tree.parents[node]
+        if node == found:
+            tree.parents[at] = NO_NODE
+        else:
+            tree.parents[at] = names[parent]
+            if tree.first[names[parent]] == node:
+                tree.first[names[parent]] = at
+        tree.children[at], tree.moves[at] = tree.children[node], tree.moves[node]
+        tree.sides[at], tree.endings[at] = tree.sides[node], tree.endings[node]
+        tree.proven[at], tree.visits[at] = tree.proven[node], tree.visits[node]
+        tree.totals[at], tree.squares[at] = tree.totals[node], tree.squares[node]
+        at += 1
+    tree.counters[USED] = at
+    tree.counters[SIMULATIONS] = tree.counters[FULL] = 0
+    return True
+
+
+@kernel
+def bound(
+    settings: Settings, mean: float, variance: float, parent_log: float, visits: float
+) -> float:
+    """How good a move may be: its mean and what is not known yet (Auer et al. 2002).
+
+    UCB1-Tuned has c = 1, c1 = sqrt(2), c2 = 1/4. REPORT is what the course report's program
+    computed: the minimum outside the root.
+    """
+    share = parent_log / visits
+    if settings.ucb == UCB1:
+        return mean + settings.c * math.sqrt(share)
+    spread = min(variance + settings.c1 * math.sqrt(share), settings.c2)
+    if settings.ucb == TUNED:
+        return mean + settings.c * math.sqrt(share * spread)
+    return mean + settings.c * math.sqrt(share) * spread
+
+
+@inlined
+def view(settings: Settings, mean: float, mover: int) -> float:
+    """A mean result as the player to move sees it, on a scale from 0 to 1."""
+    seen = mean / settings.unit
+    return seen if mover == 0 else 1.0 - seen
+
+
+@kernel
+def _select(tree: Tree, settings: Settings, node: int, bits: np.uint64) -> int:
+    """The child to descend to: never one that is proven lost while another is not."""
+    mover = np.int64(tree.sides[node])
+    first, count = np.int64(tree.first[node]), np.int64(tree.children[node])
+    parent_log = math.log(np.float64(max(tree.visits[node], 1)))
+    best, best_child = -np.inf, first
+    total = 0.0
+    for child in range(first, first + count):
+        proven = np.int64(tree.proven[child])
+        if proven != UNPROVEN and proven != mover:
+            continue
+        visits = np.float64(tree.visits[child])
+        if visits == 0.0:
+            return child
+        mean = tree.totals[child] / visits
+        seen = view(settings, mean, mover)
+        if settings.softmax >= 0.0:
+            # One pass: keep each child with its share of what was seen so far.
+            weight = math.exp(settings.softmax * seen)
+            total += weight
+            bits = bits * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+            if np.float64(bits >> np.uint64(11)) * 2.0**-53 * total < weight:
+                best_child = child
+            continue
+        variance = max(tree.squares[child] / visits - mean * mean, 0.0)
+        variance /= settings.unit * settings.unit
+        worth = bound(settings, seen, variance, parent_log, visits)
+        if worth > best:
+            best, best_child = worth, child
+    return best_child
+
+
+@inlined
+def _outcome(game: Any, position: Words, bits: np.uint64) -> int:
+    """One of nature's outcomes, as likely as it is."""
+    left = np.float64(bits >> np.uint64(11)) * 2.0**-53
+    last = outcomes(game, position) - 1
+    for outcome in range(last):
+        left -= likelihood(game, position, outcome)
+        if left < 0.0:
+            return outcome
+    return last
+
+
+@kernel
+def _expand(game: Any, tree: Tree, settings: Settings, node: int, moves: Array) -> bool:
+    """Give a leaf its children; False if the tree is full."""
+    position = (tree.red[node], tree.blue[node])
+    natural = tree.sides[node] == CHANCE
+    count = outcomes(game, position) if natural else legal(game, position, moves, 0)
+    used = tree.counters[USED]
+    if used + count > len(tree.red):
+        tree.counters[FULL] = 1
+        return False
+    tree.first[node], tree.children[node] = used, count
+    for i in range(count):
+        if natural:
+            _add_node(game, tree, node, i, chance(game, position, i), settings.solver)
+        else:
+            move = np.int64(moves[i])
+            _add_node(game, tree, node, move, apply(game, position, move), settings.solver)
+    return True
+
+
+@kernel
+def _simulate(
+    game: Any, tree: Tree, settings: Settings, node: int, state: np.uint64
+) -> np.uint64:
+    """A batch of random games from a node, added to it and to every node above."""
+    position = (tree.red[node], tree.blue[node])
+    ended = np.int64(tree.endings[node])
+    batch = settings.batch
+    total = squares = 0.0
+    if ended != ONGOING:
+        result = payoff(game, position, ended, settings.rich)
+        total, squares = batch * result, batch * result * result
+    else:
+        for _ in range(batch):
+            state, last = playout(game, position, state, settings.shortcuts)
+            result = payoff(game, last, ending(game, last), settings.rich)
+            total += result
+            squares += result * result
+    while node != NO_NODE:
+        tree.visits[node] += batch
+        tree.totals[node] += total
+        tree.squares[node] += squares
+        node = np.int64(tree.parents[node])
+    tree.counters[SIMULATIONS] += batch
+    return state
+
+
+@kernel
+def _prove(tree: Tree, node: int) -> None:
+    """Carry proofs upwards from a node whose children have changed."""
+    while node != NO_NODE and tree.proven[node] == UNPROVEN:
+        mover = np.int64(tree.sides[node])
+        first, count = np.int64(tree.first[node]), np.int64(tree.children[node])
+        result = np.int64(tree.proven[first])  # all children agree, or
+        for child in range(first, first + count):
+            proven = np.int64(tree.proven[child])
+            if mover != CHANCE and proven == mover:  # the mover has a win
+                result = mover
+                break
+            if proven != result:
+                result = UNPROVEN
+        if result == UNPROVEN:
+            return
+        tree.proven[node] = result
+        node = np.int64(tree.parents[node])
+
+
+@kernel
+def grow(
+    game: Any, tree: Tree, settings: Settings, simulations: int, seconds: float, state: np.uint64
+) -> np.uint64:
+    """Simulate until so many simulations have been made, the time is over, or all is proven.
+
+    Counts from where the tree's counter stands; returns the random stream's next state.
+    """
+    moves = np.zeros(WIDEST, np.uint8)
+    deadline = now() + seconds
+    counters = tree.counters
+    if tree.first[ROOT] == NO_NODE and _expand(game, tree, settings, ROOT, moves):
+        if tree.sides[ROOT] != CHANCE:
+            for child in range(tree.first[ROOT], tree.first[ROOT] + tree.children[ROOT]):
+                state = _simulate(game, tree, settings, child, state)
+        _prove(tree, ROOT)
+    checked = 0
+    while counters[SIMULATIONS] < simulations and tree.proven[ROOT] == UNPROVEN:
+        checked += 1
+        if checked & 15 == 0 and now() > deadline:
+            break
+        node = ROOT
+        while True:
+            while tree.first[node] != NO_NODE and tree.proven[node] == UNPROVEN:
+                state, bits = draw(state)
+                if tree.sides[node] == CHANCE:
+                    position = (tree.red[node], tree.blue[node])
+                    node = np.int64(tree.first[node]) + _outcome(game, position, bits)
+                else:
+                    node = _select(tree, settings, node, bits)
+            if (
+                tree.visits[node] < settings.threshold
+                or tree.endings[node] != ONGOING
+                or tree.proven[node] != UNPROVEN
+                or not _expand(game, tree, settings, node, moves)
+            ):
+                state = _simulate(game, tree, settings, node, state)
+                break
+            if tree.sides[node] != CHANCE:
+                first = np.int64(tree.first[node])
+                for child in range(first, first + np.int64(tree.children[node])):
+                    state = _simulate(game, tree, settings, child, state)
+                _prove(tree, node)
+                break
+            _prove(tree, node)  # nature's outcomes may all be over; else one of them is next
+    return state
+
+
+@kernel
+def needs_no_thought(game: Any, position: Words) -> bool:
+    """Whether there is only one move, or one that wins at once."""
+    moves = np.zeros(WIDEST, np.uint8)
+    count = legal(game, position, moves, 0)
+    for i in range(count):
+        ended = ending(game, apply(game, position, np.int64(moves[i])))
+        if ended != ONGOING and winner(game, ended) == side(game, position):
+            return True
+    return count == 1
+
+
+@kernel
+def choose(tree: Tree, settings: Settings, final: int, temper: float, bits: np.uint64) -> int:
+    """The child of the root to play: a proven win, else the best that is not proven lost.
+
+    With `temper` (K) not negative: at random, in proportion to exp(K * win rate).
+    """
+    mover = np.int64(tree.sides[ROOT])
+    first, count = np.int64(tree.first[ROOT]), np.int64(tree.children[ROOT])
+    best, best_child, total = -np.inf, first, 0.0
+    for child in range(first, first + count):
+        proven = np.int64(tree.proven[child])
+        if proven == mover:
+            return child
+        visits = np.float64(tree.visits[child])
+        mean = tree.totals[child] / visits if visits > 0.0 else 0.0
+        seen = view(settings, mean, mover) if visits > 0.0 else -1.0
+        if temper >= 0.0:
+            weight = math.exp(temper * seen)
+            total += weight
+            bits = bits * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+            if np.float64(bits >> np.uint64(11)) * 2.0**-53 * total < weight:
+                best_child = child
+            continue
+        worth = seen
+        if final == VISITS:
+            worth = visits
+        elif final == LOWER and visits > 0.0:
+            variance = max(tree.squares[child] / visits - mean * mean, 0.0)
+            worth = seen - 1.96 * math.sqrt(variance / visits) / settings.unit
+        if proven != UNPROVEN:
+            worth -= 1e18  # lost; among lost moves, the one that looked best
+        if worth > best:
+            best, best_child = worth, child
+    return best_child

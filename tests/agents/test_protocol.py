@@ -1,0 +1,485 @@
+"""`tuplet agent` as a referee meets it: always a legal move, always in time, always a clean end."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tuplet.agents.ewn import Easy
+from tuplet.formats import plain
+from tuplet.formats.protocol import _complain, converse
+from tuplet.games.ewn import SIDES, Position
+
+GAMES = Path(__file__).parent.parent / "data" / "ewn"
+SETUP = "203541135204145110431455221232514"
+
+
+class Referee:
+    """The other end of the pipes."""
+
+    def __init__(self, *arguments: object, cwd: Path | None = None, **environment: str) -> None:
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tuplet", "agent", *map(str, arguments)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, **environment}, cwd=cwd,
+        )  # fmt: skip
+
+    def send(self, text: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(text.encode())
+        self.process.stdin.flush()
+
+    def receive(self, within: float = 10.0) -> str:
+        """The next move; "" at the end of output."""
+        assert self.process.stdout is not None
+        text = b""
+        until = time.monotonic() + within
+        while len(text) < 2:
+            left = until - time.monotonic()
+            assert select.select([self.process.stdout], [], [], max(left, 0))[0], "late"
+            data = os.read(self.process.stdout.fileno(), 2 - len(text))
+            if not data:
+                return text.decode()
+            text += data
+        return text.decode()
+
+    def end(self) -> tuple[int, str, str]:
+        """Close the pipes: exit code, output not yet read, standard error."""
+        out, err = self.process.communicate(timeout=20)
+        return self.process.returncode, out.decode(), err.decode()
+
+
+@pytest.fixture
+def referee() -> Iterator[type[Referee]]:
+    made: list[Referee] = []
+
+    class Kept(Referee):
+        def __init__(self, *arguments: object, **options: object) -> None:
+            made.append(self)
+            super().__init__(*arguments, **options)  # type: ignore[arg-type]
+
+    yield Kept
+    for one in made:
+        one.process.kill()
+        one.process.wait()
+        for pipe in (one.process.stdin, one.process.stdout, one.process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _warm_cache() -> None:
+    """Compile what the programs below load, in a process that is given the time."""
+    one = Referee("hard", "--time", 100)
+    position = plain.start(SETUP[:6], SETUP[6:12], SETUP[12:])
+    one.send(SETUP + "f")
+    position = plain.play(position, one.receive(100))
+    one.send(plain.legal_moves(position)[0])
+    one.receive(100)
+    one.end()
+
+
+class Near(Referee):
+    """The same with the program in a thread of ours, and agents of any kind."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, agent: object, limit: float = 1.8) -> None:
+        self.began = time.monotonic()
+        self.patch, self.agent, self.limit = patch, agent, limit
+        self.error: Exception | None = None
+        patch.setattr("tuplet.agents.ewn.make_agent", self.make)
+        patch.setattr("tuplet.formats.protocol.process_start", lambda: self.began)
+        self.input, self.output = os.pipe(), os.pipe()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def make(self, spec: str, game: str) -> object:
+        assert (spec, game) == ("agent", "ewn-6x7")
+        return self.agent
+
+    def run(self) -> None:
+        try:
+            converse("agent", self.limit, 1, self.input[0], self.output[1])
+        except Exception as error:
+            self.error = error
+        os.close(self.output[1])
+
+    def send(self, text: str) -> None:
+        os.write(self.input[1], text.encode("latin-1"))
+
+    def receive(self, within: float = 10.0) -> str:
+        text = b""
+        until = time.monotonic() + within
+        while len(text) < 2:
+            left = until - time.monotonic()
+            assert select.select([self.output[0]], [], [], max(left, 0))[0], "late"
+            data = os.read(self.output[0], 2 - len(text))
+            if not data:
+                break
+            text += data
+        return text.decode()
+
+    def close(self) -> None:
+        os.close(self.input[1])
+        self.thread.join(5)
+        assert not self.thread.is_alive()
+        os.close(self.input[0])
+        os.close(self.output[0])
+
+
+def random_setup(luck: random.Random) -> tuple[str, str, str]:
+    red, blue = ("".join(luck.sample("012345", 6)) for _ in range(2))
+    return red, blue, "".join(luck.choices("012345", k=21))
+
+
+def play_out(one: Referee, setup: str, side: int, luck: random.Random) -> tuple[int, list[float]]:
+    """A game of the program against random moves: who won, and how long each move took."""
+    position = plain.start(setup[:6], setup[6:12], setup[12:33])
+    one.send(setup + "fs"[side])
+    times = []
+    while plain.winner(position) is None:
+        if position.turn == side:
+            began = time.monotonic()
+            move = one.receive()
+            times.append(time.monotonic() - began)
+        else:
+            move = luck.choice(plain.legal_moves(position))
+            one.send(move)
+        position = plain.play(position, move)
+    winner = plain.winner(position)
+    assert winner is not None
+    return winner, times
+
+
+def test_plain_rules_are_the_kernels_rules() -> None:
+    luck = random.Random(4)
+    plies = 0
+    for _ in range(60):
+        red, blue, die = random_setup(luck)
+        ours = plain.start(red, blue, die)
+        theirs = Position.start("ewn-6x7", red=red, blue=blue, die=die)
+        while True:
+            squares = {
+                (SIDES[side], cube): divmod(square, plain.COLUMNS)
+                for side in (0, 1)
+                for cube, square in enumerate(ours.cubes[side])
+                if square != plain.GONE
+            }
+            assert squares == theirs.cubes
+            assert SIDES[ours.turn] == theirs.turn
+            assert plain.legal_moves(ours) == theirs.legal_moves()
+            winner = plain.winner(ours)
+            assert (None if winner is None else SIDES[winner]) == theirs.winner
+            if winner is not None:
+                break
+            assert plain.choose(ours, 0.0) in theirs.legal_moves()
+            move = luck.choice(plain.legal_moves(ours))
+            ours, theirs = plain.play(ours, move), theirs.play(move)
+            plies += 1
+    assert plies > 1500
+
+
+def test_plain_search_sees_wins_and_threats_and_keeps_its_time() -> None:
+    luck = random.Random(5)
+    wins = 0
+    for game in range(10):
+        position = plain.start(*random_setup(luck))
+        while plain.winner(position) is None:
+            moves = plain.legal_moves(position)
+            if position.turn == game % 2:
+                began = time.monotonic()
+                move = plain.choose(position, began + 0.01)
+                winning = [m for m in moves if plain.winner(plain.play(position, m)) is not None]
+                assert not winning or move in winning or len(moves) == 1
+                assert time.monotonic() - began < 0.15  # others use the machine too
+            else:
+                move = luck.choice(moves)
+            position = plain.play(position, move)
+        wins += plain.winner(position) == game % 2
+    assert wins >= 9
+    with pytest.raises(ValueError, match="99 is not legal"):
+        plain.play(plain.start("012345", "012345", 21 * "0"), "99")
+
+
+@pytest.mark.parametrize("name", ["normal", "hard"])
+def test_recorded_games_are_played_again_move_for_move(referee, name: str) -> None:
+    """Forty games of the original programs, in one process of ours."""
+    games = [json.loads(line) for line in (GAMES / f"{name}.jsonl").open()]
+    assert len(games) == 40
+    one = referee(name, "--time", 20)  # the agent's moves, however busy the machine is
+    for number, game in enumerate(games):
+        one.send("y" * (number > 0) + game["init"])
+        for ply, move in enumerate(game["moves"]):
+            if SIDES[ply % 2] == game["program"]:
+                assert one.receive() == move, (number, ply)
+            else:
+                one.send(move)
+    assert one.end() == (0, "", "")
+
+
+def test_the_first_move_comes_within_two_seconds_of_the_start(referee) -> None:
+    complaints = ""
+    for _ in range(8):  # the machine may be busy with other things
+        one = referee("hard")
+        one.send(SETUP + "f")
+        assert one.receive() == "10"
+        assert time.monotonic() - one.began < 2
+        code, out, complaints = one.end()
+        assert (code, out) == (0, "")
+        if not complaints:
+            return
+    raise AssertionError(complaints)  # the agent itself was never ready in time
+
+
+def test_an_empty_compile_cache_makes_no_move_late(referee, tmp_path: Path) -> None:
+    one = referee("hard", NUMBA_CACHE_DIR=str(tmp_path))
+    position = plain.start(SETUP[:6], SETUP[6:12], SETUP[12:])
+    one.send(SETUP + "f")
+    position = plain.play(position, one.receive(2.0))
+    move = plain.legal_moves(position)[0]
+    position = plain.play(position, move)
+    one.send(move)
+    position = plain.play(position, one.receive(2.0))
+    code, out, complaints = one.end()  # in the middle of compiling
+    assert (code, out) == (0, "")
+    assert "plain Python" in complaints
+    one = referee("hard", NUMBA_CACHE_DIR=str(tmp_path / "other"))
+    time.sleep(0.8)
+    one.process.terminate()
+    assert one.end() == (130, "", "\ntuplet: interrupted\n")
+
+
+def test_a_short_limit_is_kept(referee) -> None:
+    one = referee("hard", "--time", "0.1")
+    luck = random.Random(6)
+    for game in range(4):
+        if game:
+            one.send("y")
+        _, times = play_out(one, "".join(random_setup(luck)), game % 2, luck)
+        assert max(times[1:]) < 0.2
+    assert one.end()[:2] == (0, "")
+
+
+class Slow:
+    def choose(self, position: Position) -> str:
+        time.sleep(3)
+        return position.legal_moves()[0]
+
+
+class Busy:
+    def choose(self, position: Position) -> str:
+        until = time.monotonic() + 2
+        while time.monotonic() < until:
+            pass
+        return position.legal_moves()[0]
+
+
+class Wrong:
+    def choose(self, position: Position) -> str:
+        return "99"
+
+
+class Broken:
+    def choose(self, position: Position) -> str:
+        raise RuntimeError("boom")
+
+
+class Leaving:
+    def choose(self, position: Position) -> str:
+        sys.exit(5)
+
+
+class Timed:
+    """Uses all the time it has."""
+
+    def __init__(self, own: float | None) -> None:
+        self.time = own
+        self.given: list[float] = []
+        self.opened: list[str] = []
+        self.closed = False
+
+    def open_game(self, start: Position, side: str, state: np.uint64) -> None:
+        self.opened.append(f"{side} {int(state)}")
+
+    def choose(self, position: Position) -> str:
+        assert self.time is not None
+        self.given.append(self.time)
+        time.sleep(self.time)
+        return position.legal_moves()[-1]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize(
+    ("agent", "complaint"),
+    [(Slow, "in time"), (Busy, "in time"), (Wrong, "'99' is not legal"), (Broken, "boom"),
+     (Leaving, "exit")],
+)  # fmt: skip
+def test_whatever_the_agent_does_a_legal_move_is_sent_in_time(
+    monkeypatch, capfd, agent: type, complaint: str
+) -> None:
+    _complain.cache_clear()
+    one = Near(monkeypatch, agent(), 0.4)
+    position = plain.start(SETUP[:6], SETUP[6:12], SETUP[12:])
+    one.send(SETUP + "f")
+    position = plain.play(position, one.receive(2.0))
+    for _ in range(2):
+        move = plain.legal_moves(position)[0]
+        position = plain.play(position, move)
+        began = time.monotonic()
+        one.send(move)
+        position = plain.play(position, one.receive(2.0))
+        assert time.monotonic() - began < 0.45
+    one.close()
+    assert one.error is None
+    complaints = capfd.readouterr().err
+    assert complaint in complaints
+    assert "Traceback" not in complaints
+
+
+@pytest.mark.parametrize(("own", "least", "most"), [(None, 0.2, 0.3), (0.05, 0.05, 0.15)])
+def test_an_agents_time_is_its_own_within_the_limit(
+    monkeypatch, capfd, own: float | None, least: float, most: float
+) -> None:
+    agent = Timed(own)
+    one = Near(monkeypatch, agent, 0.3)
+    for game in range(2):
+        one.send("y" * game + SETUP + "f")
+        position = plain.play(plain.start(SETUP[:6], SETUP[6:12], SETUP[12:]), one.receive())
+        for _ in range(3):
+            move = plain.legal_moves(position)[0]
+            position = plain.play(position, move)
+            began = time.monotonic()
+            one.send(move)
+            position = plain.play(position, one.receive())
+            assert least <= time.monotonic() - began < most
+    one.close()
+    assert capfd.readouterr().err == ""
+    assert max(agent.given) <= min(own or 1, 0.3)
+    assert len(set(agent.opened)) == 2 and agent.closed
+
+
+def test_the_end_of_input_is_a_clean_end_anywhere(monkeypatch, capfd, referee) -> None:
+    whole = SETUP + "f"
+    for text in ("2035", whole[:-1], whole, " \n", whole + "1"):
+        one = Near(monkeypatch, Easy())
+        one.send(text)
+        if text.startswith(whole):
+            assert one.receive() in plain.legal_moves(
+                plain.start(text[:6], text[6:12], text[12:33])
+            )
+        one.close()
+        assert one.error is None
+    assert capfd.readouterr().err == ""
+    assert referee("easy").end() == (0, "", "")
+
+
+def test_space_in_the_input_is_ignored_and_only_moves_are_sent(referee) -> None:
+    one = referee("hard", "--time", 20)
+    one.send(" 203541\n135204\r\n145110431455 221232514\tf\n")
+    assert one.receive() == "10"
+    one.send("4\n0 \n")
+    assert one.receive() == "50"
+    assert one.end() == (0, "", "")
+
+
+def test_games_follow_each_other_until_told_to_stop(referee) -> None:
+    luck = random.Random(8)
+    one = referee("hard")
+    winners = []
+    for game in range(4):
+        if game:
+            one.send("y")
+        winner, _ = play_out(one, "".join(random_setup(luck)), game % 2, luck)
+        winners.append(winner == game % 2)
+    assert sum(winners) >= 3
+    one.send("n")
+    assert one.process.wait(5) == 0
+
+
+def test_nobody_need_read_standard_error(referee, tmp_path: Path) -> None:
+    one = referee("hard", NUMBA_CACHE_DIR=str(tmp_path))  # it will complain
+    assert one.process.stderr is not None
+    one.process.stderr.close()
+    one.send(SETUP + "f")
+    assert one.receive(2.0) == "10"
+    assert one.process.stdin is not None
+    one.process.stdin.close()
+    assert one.process.wait(5) == 0
+
+
+def test_a_game_may_end_in_the_middle(monkeypatch) -> None:
+    """The opponent lost by being late; another game follows, or not."""
+    one = Near(monkeypatch, Easy())
+    one.send(SETUP + "f")
+    one.receive()
+    one.send("y" + SETUP + "f")
+    one.receive()
+    one.send("n")
+    assert one.receive() == ""
+    one.close()
+    assert one.error is None
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("hello", "'h'"), ("203542" + SETUP[6:], "203542"), (SETUP + "x", "'x'"),
+     (SETUP + "s99", "'9'"), (SETUP + "s20", "20 is not legal"), (SETUP + "sz", "'z'"),
+     ("\xff", "received")],
+)  # fmt: skip
+def test_what_is_not_of_the_protocol_is_refused_at_once(monkeypatch, text: str, word: str) -> None:
+    one = Near(monkeypatch, Easy())
+    one.send(text)
+    assert one.receive() == ""  # the end of output, before that of input
+    one.close()
+    assert isinstance(one.error, ValueError)
+    assert word in str(one.error)
+
+
+def test_refusing_is_one_line_and_exit_code_2(referee) -> None:
+    one = referee("easy")
+    one.send(SETUP + "s20")
+    assert one.process.wait(10) == 2
+    _, out, complaints = one.end()
+    assert out == ""
+    assert complaints.startswith("tuplet: ") and complaints.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [(["nobody"], "nobody"), (["easy", "--time", "0"], "seconds"),
+     (["easy", "--time", "nan"], "seconds"), (["easy", "--seed", "-1"], "seed"),
+     (["easy", "--game", "ewn"], "ewn"), ([], "AGENT")],
+)  # fmt: skip
+def test_bad_arguments_are_one_line_and_exit_code_2(referee, arguments, word) -> None:
+    one = referee(*arguments)
+    assert one.process.wait(10) == 2
+    _, out, complaints = one.end()
+    assert out == ""
+    assert complaints.startswith("tuplet: ") and complaints.count("\n") == 1
+    assert word in complaints
+
+
+def test_a_seed_plays_the_same_again(referee) -> None:
+    games = []
+    for _ in range(2):
+        one = referee("easy", "--seed", 11, "--time", 20)
+        luck = random.Random(9)
+        games.append([play_out(one, SETUP, 0, luck)[0]])
+        one.send("y")
+        games[-1].append(play_out(one, SETUP, 0, luck)[0])
+        games[-1].append(luck.random())  # as many moves as before
+        assert one.end()[0] == 0
+    assert games[0] == games[1]

@@ -1,0 +1,177 @@
+"""`tuplet match`, `tournament` and `show` as users meet them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+
+def one_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert done.stdout == ""
+    assert done.stderr.startswith("tuplet: ") and done.stderr.count("\n") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+def test_match_prints_json_and_a_table(tuplet, tmp_path: Path) -> None:
+    options = ["--game", "ewn-6x7", "--games", "20", "--threads", "2", "--seed", "5"]
+    done = tuplet("match", "hard", "easy", *options, "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    keys = (
+        "games wins losses win_rate ci95 elo elo_ci95 first_player_share mean_length kinds pairs "
+        "forfeits"
+    )
+    assert set(report) >= set(keys.split())
+    assert report["games"] == 20 == report["wins"] + report["losses"]
+    assert report["win_rate"] == report["wins"] / 20
+    assert report["ci95"][0] < report["win_rate"] <= report["ci95"][1]
+    done = tuplet("match", "hard", "easy", *options, "--sprt", "0,20", "--save", tmp_path / "m")
+    assert f"{report['wins']} - {report['losses']}" in done.stdout
+    for word in ("Elo", "95 %", "first player", "plies", "corner", "LLR"):
+        assert word in done.stdout
+    again = tuplet("show", tmp_path / "m")
+    assert again.stdout == done.stdout
+    shown = json.loads(tuplet("show", tmp_path / "m", "--json").stdout)
+    assert shown["wins"] == report["wins"] and shown["decision"] is None and "llr" in shown
+
+
+def test_an_odd_number_of_games_is_rounded_up_aloud(tuplet) -> None:
+    done = tuplet("match", "easy", "easy", "--games", 3, "--game", "ewn", "--json")
+    assert json.loads(done.stdout)["games"] == 4
+    assert "pairs" in done.stderr
+
+
+def test_show_replays_a_game_and_draws_it(tuplet, tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    tuplet("match", "easy", "normal", "--game", "ewn", "--games", 4, "--save", path)
+    text = tuplet("show", path, "--game", 2).stdout
+    record = json.loads(tuplet("show", path, "--game", 2, "--json").stdout)
+    assert text.startswith("Game 2: normal (red) - easy (blue), ewn")
+    assert text.count("to move, die") == len(record["moves"]) and "has won" in text
+    for move in record["moves"]:
+        assert f"plays {move} to row" in text
+    assert tuplet("show", path, "--game", 2, "--ply", 0).stdout in text
+    for more in ([], ["--ply", "3"], ["--ply", "0"]):
+        done = tuplet("show", path, "--game", 1, "--svg", tmp_path / "p.svg", *more)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "p.svg").read_text().startswith("<svg")
+    one_line(tuplet("show", path, "--game", 9), "games 1 to 4")
+    one_line(tuplet("show", path, "--game", 1, "--ply", 999), "moves")
+    one_line(tuplet("show", path, "--ply", 1), "--game")
+    one_line(tuplet("show", tmp_path / "p.svg"), "not a saved match")
+    one_line(tuplet("show", tmp_path / "nothing"), "nothing")
+
+
+def test_tournament_prints_json_and_a_cross_table(tuplet, tmp_path: Path) -> None:
+    arguments = ["tournament", "easy", "normal", "hard", "--games", "6", "--save", tmp_path / "t"]
+    report = json.loads(tuplet(*arguments, "--json").stdout)
+    assert report["games"] == 18 and len(report["matches"]) == 3
+    assert {row["agent"] for row in report["agents"]} == {"easy", "normal", "hard"}
+    for row in report["agents"]:
+        assert row["ci95"][0] < row["rating"] < row["ci95"][1]
+        assert row["wins"] + row["losses"] == 12
+    text = tuplet(*arguments).stdout
+    assert tuplet("show", tmp_path / "t").stdout == text
+    for row in report["agents"]:
+        assert f"{row['wins']} - {row['losses']}" in text
+
+
+def test_ctrl_c_reports_what_was_played_and_the_match_goes_on(tmp_path: Path, tuplet) -> None:
+    path = tmp_path / "m"
+    command = ["match", "hard", "normal", "--games", "3000", "--save", str(path), "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tuplet", *command],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.time() + 60
+    while time.time() < deadline and not (path.exists() and path.read_bytes().count(b"\n") > 6):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    report = json.loads(out)
+    assert 4 <= report["games"] < 3000
+    assert "Stopped after" in err and str(path) in err and "same command" in err
+    unfinished = tuplet("show", path)
+    assert "not finished" in unfinished.stdout
+    saved = path.read_bytes()
+    games = str(report["games"] + 10)
+    done = tuplet("match", "hard", "normal", "--games", games, "--save", path, "--json")
+    assert path.read_bytes().startswith(saved)
+    fresh = tuplet("match", "hard", "normal", "--games", games, "--json")
+    assert done.stdout == fresh.stdout
+
+
+def test_a_match_killed_outright_goes_on(tmp_path: Path, tuplet) -> None:
+    path = tmp_path / "m"
+    command = ["match", "hard", "normal", "--games", "3000", "--save", str(path), "--json"]
+    process = subprocess.Popen([sys.executable, "-m", "tuplet", *command])
+    deadline = time.time() + 60
+    while time.time() < deadline and not (path.exists() and path.read_bytes().count(b"\n") > 6):
+        time.sleep(0.02)
+    done = tuplet("match", "hard", "normal", "--games", 6, "--save", path, "--json")
+    one_line(done, "another process")
+    process.kill()
+    process.wait()
+    done = tuplet("match", "hard", "normal", "--games", 10, "--save", path, "--json")
+    fresh = tuplet("match", "hard", "normal", "--games", 10, "--json")
+    assert done.returncode == 0 and done.stdout == fresh.stdout
+
+
+def test_at_a_terminal_a_bar_shows_the_running_score() -> None:
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ.update(TERM="xterm-256color", COLUMNS="120", LINES="40")
+        command = ["match", "hard", "normal", "--games", "200"]
+        os.execv(sys.executable, [sys.executable, "-m", "tuplet", *command])
+    seen = b""
+    while True:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        seen += data
+    _, status = os.waitpid(process, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    text = seen.decode(errors="replace")
+    assert "of 200 games" in text and "moves/s" in text and "wins - losses" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["match", "easy"], ["B"]),
+        (["match", "easy", "nobody"], ["nobody"]),
+        (["match", "easy", "easy", "--game", "chess"], ["chess"]),
+        (["match", "easy", "easy", "--game", "ewn:board=99x1"], ["board"]),
+        (["match", "easy", "easy", "--games", "0"], ["games"]),
+        (["match", "easy", "easy", "--games", "-2"], ["games"]),
+        (["match", "easy", "easy", "--games", "many"], ["many"]),
+        (["match", "easy", "easy", "--threads", "0"], ["threads"]),
+        (["match", "easy", "easy", "--seed", "-1"], ["seed"]),
+        (["match", "easy", "easy", "--sprt", "20"], ["sequential"]),
+        (["match", "easy", "easy", "--sprt", "20,0"], ["elo0 < elo1"]),
+        (["match", "easy", "easy", "--save", "no/folder/m"], ["no/folder/m"]),
+        (["match", "easy", "easy", "--save", "."], ["not a file"]),
+        (["tournament"], ["agents"]),
+        (["tournament", "easy"], ["agents"]),
+        (["tournament", "easy", "easy"], ["twice"]),
+        (["tournament", "easy", "nobody"], ["nobody"]),
+        (["show", "."], ["."]),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(tuplet, tmp_path, arguments, words) -> None:
+    one_line(tuplet(*arguments, cwd=tmp_path), *words)
+    assert not list(tmp_path.iterdir())
