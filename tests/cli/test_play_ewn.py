@@ -11,7 +11,7 @@ from rich.console import Console
 
 import naive_ewn as naive
 from terminal import at_terminal
-from tuplet.agents.ewn import MoveThought, Thoughts
+from tuplet.agents.searches import MoveThought, Thoughts
 from tuplet.cli import play_ewn
 from tuplet.cli.draw_ewn import View, picture, spelled, thoughts_lines
 from tuplet.games.ewn import Position, Record
@@ -20,7 +20,8 @@ from tuplet.games.ewn import Position, Record
 OWN_AGENTS = """
 import time
 import tuplet.cli.play_ewn as table
-from tuplet.agents.ewn import Easy, MoveThought, Thoughts
+from tuplet.agents.ewn import Easy
+from tuplet.agents.searches import MoveThought, Thoughts
 class Telling(Easy):
     def thoughts(self):
         return Thoughts([MoveThought("12", 0.625, 1234, (0.6, 0.65))], ["12", "10"], "depth 9")
@@ -172,7 +173,7 @@ def test_moves_and_thoughts_are_spelled_out() -> None:
     position = Position.start("ewn-6x7", die="012345012345012345012")
     assert [spelled(position, m) for m in position.legal_moves()] == ["0 →", "0 ↓", "0 ↘"]
     assert [spelled(position, m, "blue") for m in ("10", "53")] == ["1 ←", "5 ↙"]
-    assert (spelled(position, "--"), spelled(position, "=3")) == ("pass", "die 3")
+    assert spelled(position, "=3") == "die 3"
     thoughts = Thoughts([MoveThought("02", 1.0, proven=True)], ["02", "10", "=4"], "a note")
     assert thoughts_lines("me", position, thoughts) == [
         "me thought of red's moves:", " 0 ↘  100.0 % proven", "line: 0 ↘, 1 ←, die 4", "a note",

@@ -14,12 +14,13 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from tuplet.agents.ewn import Thoughts
+from tuplet.agents.searches import Thoughts
 from tuplet.games.ewn import SIDES, Position, Side
 from tuplet.games.ewn.drawing import COLOURS, GOALS
 from tuplet.games.ewn.family import Square
 
 PANEL = 28  # columns of text beside the board
+LINE = 12  # moves of a main line that are told
 ODD, EVEN = "#f3ead9", "#e7dac1"  # squares, as on a chequered board
 LAST, TARGET, CHOSEN = "#ead889", "#c9e0ad", "#86c05a"  # squares with a meaning
 BRIGHT = {"red": "#f0523d", "blue": "#3f80ea"}  # cubes that may move
@@ -67,8 +68,6 @@ def picture(view: View) -> RenderableType:
 
 def spelled(position: Position, move: str, side: Side | None = None) -> str:
     """A move for people: `32` of Red is 3 ↘."""
-    if move == "--":
-        return "pass"
     if move[0] == "=":
         return f"die {move[1:]}"
     return f"{move[:-1]} {ARROWS[side or position.turn][int(move[-1])]}"
@@ -88,7 +87,7 @@ def _board(view: View, width: int, height: int) -> Text:
         target = position.target(move)
         if target is not None:
             targets.setdefault(target, []).append(number)
-    movable = {int(m[:-1]) for m in view.choices if m[0] not in "-="}
+    movable = {int(m[:-1]) for m in view.choices if m[0] != "="}
     lines: list[Text] = []
     for row in range(family.rows):
         strips = [Text() for _ in range(height)]
@@ -228,9 +227,10 @@ def thoughts_lines(name: str, position: Position, thoughts: Thoughts, room: int 
         lines.append(f" {spelled(position, thought.move):5}{value}{visits}")
     if thoughts.line:
         side, words = position.turn, []
-        for move in thoughts.line:
-            words.append(spelled(position, move, side))
+        for move in thoughts.line[:LINE]:
+            words.append(spelled(position, move, side).replace(" ", "\u00a0"))
             if move[0] != "=":  # who chooses a die has not moved a cube
                 side = SIDES[side == "red"]
-        lines += wrap(f"line: {', '.join(words)}", PANEL)
+        told = wrap(f"line: {', '.join(words)}", PANEL)  # a move stays in one line
+        lines += [line.replace("\u00a0", " ") for line in told]
     return lines + wrap(thoughts.note, PANEL)
