@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import select
-import struct
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+
+from terminal import at_terminal
 
 BOARD = "2,0,0,4,0,8,2,0,0,0,16,0,2,0,0,32"
 
@@ -238,35 +236,6 @@ def test_output_to_a_reader_that_leaves_is_quiet(trained_run: Path) -> None:
     )  # fmt: skip
     assert "Traceback" not in done.stderr
     assert len(Path(f"{trained_run}2", "metrics.jsonl").read_text().splitlines()) == 2
-
-
-def at_terminal(keys: list[tuple[str, str]], *arguments: object) -> str:
-    """Run a command in a terminal; each key is sent once its cue has been seen. The screen."""
-    process, terminal = pty.fork()
-    if process == 0:
-        os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="40")
-        os.execv(sys.executable, [sys.executable, "-m", "tuplet", *map(str, arguments)])
-    import fcntl
-    import termios
-
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-    seen, waiting, deadline = "", list(keys), time.time() + 90
-    since = 0
-    while time.time() < deadline:
-        if waiting and waiting[0][0] in seen[since:]:
-            since = len(seen)
-            os.write(terminal, waiting.pop(0)[1].encode())
-        if select.select([terminal], [], [], 0.1)[0]:
-            try:
-                data = os.read(terminal, 65536)
-            except OSError:
-                break
-            if not data:
-                break
-            seen += data.decode(errors="replace")
-    _, status = os.waitpid(process, 0)
-    assert os.waitstatus_to_exitcode(status) == 0, seen
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)
 
 
 def test_a_person_plays_with_hints_and_takes_back(trained_run: Path, tmp_path: Path) -> None:

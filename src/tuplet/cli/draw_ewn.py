@@ -5,18 +5,22 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from textwrap import wrap
 
 from rich.console import Console, Group, RenderableType
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from tuplet.agents.ewn import Thoughts
+from tuplet.agents.searches import Thoughts
 from tuplet.games.ewn import SIDES, Position, Side
 from tuplet.games.ewn.drawing import COLOURS, GOALS
 from tuplet.games.ewn.family import Square
 
-WIDTH = 6  # columns of text for a square
+PANEL = 28  # columns of text beside the board
+LINE = 12  # moves of a main line that are told
 ODD, EVEN = "#f3ead9", "#e7dac1"  # squares, as on a chequered board
 LAST, TARGET, CHOSEN = "#ead889", "#c9e0ad", "#86c05a"  # squares with a meaning
 BRIGHT = {"red": "#f0523d", "blue": "#3f80ea"}  # cubes that may move
@@ -41,12 +45,13 @@ class View:
 def picture(view: View) -> RenderableType:
     """The board, the panel beside it, and below what happens and what keys do."""
     columns, lines = shutil.get_terminal_size()
-    rows = view.position.family.rows
+    rows, across = view.position.family.rows, view.position.family.columns
     height = next((h for h in (3, 2) if h * rows + 4 <= lines), 1)
+    width = 7 if 7 * across + 2 + PANEL <= columns else 5
     grid = Table.grid(padding=(0, 2, 0, 0))
-    board = _board(view, height)
-    beside = columns - WIDTH * view.position.family.columns - 3
-    if beside < 18:
+    board = _board(view, width, height)
+    beside = columns - width * across - 2
+    if beside < PANEL:
         parts: list[RenderableType] = [board, *_panel(view)[:2]]
     else:
         panel = Text("\n").join(_panel(view)[: max(height * rows, 6)])
@@ -63,8 +68,6 @@ def picture(view: View) -> RenderableType:
 
 def spelled(position: Position, move: str, side: Side | None = None) -> str:
     """A move for people: `32` of Red is 3 ↘."""
-    if move == "--":
-        return "pass"
     if move[0] == "=":
         return f"die {move[1:]}"
     return f"{move[:-1]} {ARROWS[side or position.turn][int(move[-1])]}"
@@ -75,8 +78,8 @@ def _style(front: str, back: str, bold: bool = False) -> Style:
     return Style(color=front, bgcolor=back, bold=bold)
 
 
-def _board(view: View, height: int) -> Text:
-    """The squares, each WIDTH by `height` characters."""
+def _board(view: View, width: int, height: int) -> Text:
+    """The squares, each of `width` by `height` characters."""
     family, position = view.position.family, view.position
     at = {square: cube for cube, square in position.cubes.items()}
     targets: dict[Square, list[int]] = {}
@@ -84,7 +87,7 @@ def _board(view: View, height: int) -> Text:
         target = position.target(move)
         if target is not None:
             targets.setdefault(target, []).append(number)
-    movable = {int(m[:-1]) for m in view.choices if m[0] not in "-="}
+    movable = {int(m[:-1]) for m in view.choices if m[0] != "="}
     lines: list[Text] = []
     for row in range(family.rows):
         strips = [Text() for _ in range(height)]
@@ -94,10 +97,12 @@ def _board(view: View, height: int) -> Text:
             numbers = targets.get(square, [])
             may_move = cube is not None and cube[0] == position.turn and cube[1] in movable
             back = _ground(view, square, numbers)
-            for strip, part in zip(strips, _square(cube, may_move, height), strict=True):
-                for char, is_cube in part:
-                    strip.append(char, _paint(cube, may_move, back, char, is_cube))
-            _label(strips, numbers, back, cube is None)
+            for strip, part in zip(strips, _square(cube, may_move, width, height), strict=True):
+                styles = [_paint(cube, may_move, back, *char) for char in part]
+                chars = zip(styles, (char for char, _ in part), strict=True)
+                for style, run in groupby(chars, key=itemgetter(0)):
+                    strip.append("".join(char for _, char in run), style)
+            _label(strips, width, numbers, back, cube is None)
         lines += strips
     return Text("\n").join(lines)
 
@@ -116,16 +121,18 @@ def _ground(view: View, square: Square, numbers: list[int]) -> str:
 
 
 def _square(
-    cube: tuple[Side, int] | None, may_move: bool, height: int
+    cube: tuple[Side, int] | None, may_move: bool, width: int, height: int
 ) -> list[list[tuple[str, bool]]]:
     """The characters of a square's lines, and which of them are on the cube."""
-    empty = [(" ", False)] * WIDTH
+    empty = [(" ", False)] * width
     if cube is None:
         return [empty] * height
     number = str(cube[1]) if _coloured() else f"{cube[0][0]}{cube[1]}"
     face = f"‹{number}›" if may_move else number
-    middle = [(" ", False), *((c, True) for c in f"{face:^4}"), (" ", False)]
-    edge = [[(" ", False), *((c, False) for c in half * 4), (" ", False)] for half in "▄▀"]
+    middle = [(" ", False), *((c, True) for c in f"{face:^{width - 2}}"), (" ", False)]
+    edge = [
+        [(" ", False), *((c, False) for c in half * (width - 2)), (" ", False)] for half in "▄▀"
+    ]
     return {1: [middle], 2: [middle, edge[1]], 3: [edge[0], middle, edge[1]]}[height]
 
 
@@ -138,14 +145,14 @@ def _paint(
     return _style("#ffffff", colour, bold=True) if on_cube else _style(colour, back)
 
 
-def _label(strips: list[Text], numbers: list[int], back: str, empty: bool) -> None:
+def _label(strips: list[Text], width: int, numbers: list[int], back: str, empty: bool) -> None:
     """Write the keys of the moves that lead to a square into it: in the middle, or at the sides."""
-    start = len(strips[0]) - WIDTH
+    start = len(strips[0]) - width
     if empty and len(numbers) == 1:
-        places = [(len(strips) // 2, start + WIDTH // 2 - 1)]
+        places = [(len(strips) // 2, start + width // 2)]
     else:
         order = sorted(range(len(strips)), key=lambda line: abs(line - len(strips) // 2))
-        places = [(line, start + side) for line in order for side in (0, WIDTH - 1)]
+        places = [(line, start + side) for line in order for side in (0, width - 1)]
     for number, (line, place) in zip(numbers, places, strict=False):
         label = Text(_key(number), style=_style("#1d3b0a", back, bold=True))
         strip = strips[line]
@@ -209,12 +216,8 @@ def _coming(position: Position) -> Text:
     return line.append(" …")
 
 
-def thoughts_lines(
-    name: str, thoughts: Thoughts | None, position: Position | None, room: int = 8
-) -> list[str]:
-    """What an agent thought of a position, as lines of text."""
-    if thoughts is None or position is None:
-        return [f"{name}: no thoughts yet"]
+def thoughts_lines(name: str, position: Position, thoughts: Thoughts, room: int = 8) -> list[str]:
+    """What an agent thought of a position, as lines of text; `room` for so many moves."""
     lines = [f"{name} thought of {position.turn}'s moves:"]
     for thought in thoughts.moves[:room]:
         value = f"{100 * thought.value:5.1f} %" + (" proven" if thought.proven else "")
@@ -224,11 +227,10 @@ def thoughts_lines(
         lines.append(f" {spelled(position, thought.move):5}{value}{visits}")
     if thoughts.line:
         side, words = position.turn, []
-        for move in thoughts.line:
-            words.append(spelled(position, move, side))
+        for move in thoughts.line[:LINE]:
+            words.append(spelled(position, move, side).replace(" ", "\u00a0"))
             if move[0] != "=":  # who chooses a die has not moved a cube
                 side = SIDES[side == "red"]
-        lines.append(f"line: {', '.join(words)}")
-    if not thoughts.moves and not thoughts.line and not thoughts.note:
-        lines = [f"{name} has no thoughts to tell"]
-    return [*lines, *([thoughts.note] if thoughts.note else [])]
+        told = wrap(f"line: {', '.join(words)}", PANEL)  # a move stays in one line
+        lines += [line.replace("\u00a0", " ") for line in told]
+    return lines + wrap(thoughts.note, PANEL)

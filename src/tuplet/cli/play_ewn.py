@@ -15,14 +15,15 @@ import numpy as np
 from rich.console import Console
 from rich.live import Live
 
-from tuplet.agents.ewn import Agent, Thoughts, make_agent
+from tuplet.agents.ewn import Agent, Forfeit, make_agent
+from tuplet.agents.searches import Thoughts
 from tuplet.cli.draw_ewn import View, picture, spelled, thoughts_lines
 from tuplet.cli.keys import Keys, pressed_keys
 from tuplet.games.ewn import SIDES, Position, Record, Side
 from tuplet.games.ewn.family import Square
 from tuplet.kernel import as_seed, stream
 
-DEFAULT_AGENT = "hard"
+DEFAULT_AGENT = "best"
 PAUSES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.0)  # seconds a move, from slow to fast
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 TICK = 0.08  # seconds between two looks at somebody who thinks
@@ -140,7 +141,9 @@ class Table:
     def _agent_moves(self, choice: str | Exception) -> None:
         """Make an agent's move; who breaks the rules, or breaks down, loses."""
         side, position = self.record.position.turn, self.record.position
-        if isinstance(choice, Exception):
+        if isinstance(choice, Forfeit):
+            self.record.forfeit(side, choice.kind, choice.reason)
+        elif isinstance(choice, Exception):
             reason = f"{type(choice).__name__}: {choice}"
             self.record.forfeit(side, "crashed", reason)
         elif choice not in position.legal_moves():
@@ -170,10 +173,7 @@ class Table:
 
     def at_terminal(self, speed: int) -> None:
         """With a terminal: draw the board and take keys."""
-        with (
-            pressed_keys() as keys,
-            Live(picture(self.view()), screen=True, auto_refresh=False) as live,
-        ):
+        with pressed_keys() as keys, Live("", screen=True, auto_refresh=False) as live:
 
             def redraw() -> None:
                 live.update(picture(self.view()), refresh=True)
@@ -192,8 +192,10 @@ class Table:
         """What is to be seen now."""
         position = self.record.position
         persons = position.turn not in self.agents and not self.record.over
-        keys = "t thoughts   u takes back   n new game   q ends"
-        if persons:
+        keys = "t thoughts   n new game   q ends"
+        if self.record.over and not self.other:
+            keys = f"u takes back   {keys}"
+        elif persons and not self.thinking:
             keys = "1-9 or arrows, Enter: move   h hint   t thoughts   u back   n new   q ends"
         elif self.other:
             keys = "space pauses   + - speed   t thoughts   n new game   q ends"
@@ -205,7 +207,7 @@ class Table:
 
     def _last(self) -> tuple[Square, Square] | None:
         """From where to where the last cube went."""
-        moves = [(at, move) for at, move in self.record.replay() if move[0] not in "-="]
+        moves = [(at, move) for at, move in self.record.replay() if move[0] != "="]
         if not moves:
             return None
         at, move = moves[-1]
@@ -216,9 +218,13 @@ class Table:
     def _told_thoughts(self) -> list[str]:
         lines: list[str] = []
         for side in self.agents:
-            position, thoughts = self.thoughts.get(side, (None, None))
-            room = 8 if len(self.agents) == 1 else 4
-            lines += thoughts_lines(self.names[side], thoughts, position, room)
+            name, room = self.names[side], 8 if len(self.agents) == 1 else 4
+            if side in self.thoughts:
+                lines += thoughts_lines(name, *self.thoughts[side], room)
+            elif hasattr(self.agents[side], "thoughts"):
+                lines.append(f"{name}: no thoughts yet")
+            else:
+                lines.append(f"{name} keeps its thoughts")
         return lines
 
     def _think(

@@ -1,0 +1,205 @@
+"""EWN in the terminal: what is seen, what keys do, and what is refused."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import naive_ewn as naive
+from terminal import at_terminal
+from tuplet.agents.searches import MoveThought, Thoughts
+from tuplet.cli import play_ewn
+from tuplet.cli.draw_ewn import View, picture, spelled, thoughts_lines
+from tuplet.games.ewn import Position, Record
+
+# Agents of the tests' own, put where agents are made from names.
+OWN_AGENTS = """
+import time
+import tuplet.cli.play_ewn as table
+from tuplet.agents.ewn import Easy
+from tuplet.agents.searches import MoveThought, Thoughts
+class Telling(Easy):
+    def thoughts(self):
+        return Thoughts([MoveThought("12", 0.625, 1234, (0.6, 0.65))], ["12", "10"], "depth 9")
+class Slow(Easy):
+    def choose(self, position):
+        time.sleep(60)
+made, own = table.make_agent, {"telling": Telling, "slow": Slow}
+table.make_agent = lambda spec, game: own[spec]() if spec in own else made(spec, game)
+"""
+
+
+def records(path: Path) -> list[Record]:
+    return [Record.parse(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_person_plays_with_hints_thoughts_and_takes_back(tmp_path: Path) -> None:
+    keys = [
+        ("q ends", "t"), ("no thoughts yet", "h"), ("hint:", "\n"), ("62.5 %", "t"),
+        ("▸1", "\x1b[B"), ("▸2", "u"), ("taken back", "u"), ("nothing to take", "9"),
+        ("no move 9", "1"), ("▸1", "2"), ("▸1", "n"), ("▸1", "1"), ("▸1", "q"),
+    ]  # fmt: skip
+    screen = at_terminal(
+        keys, "play", "ewn", "--agent", "telling", "--seed", 1, "--save", tmp_path / "g.jsonl",
+        before=OWN_AGENTS, lines=24, columns=80,
+    )  # fmt: skip
+    assert "telling thought of blue's" in screen and "line: 1 ↖, 1 →" in screen
+    assert "±2.5" in screen and "1,234" in screen and "depth 9" in screen
+    first, second = records(tmp_path / "g.jsonl")
+    assert first.red == "you" and first.blue == "telling"
+    assert first.start != second.start and len(first.moves) == 4 and len(second.moves) == 2
+    assert "broken off after 2 moves" in screen
+
+
+def test_the_rolls_are_the_same_after_a_move_was_taken_back(tmp_path: Path) -> None:
+    for name, keys in (("a", "1"), ("b", "1u1u1")):
+        presses = [("▸1", keys[0])]
+        for key in keys[1:]:
+            presses.append(("▸1" if key == "u" else "taken back", key))
+        at_terminal(
+            [*presses, ("▸1", "q")],
+            "play", "ewn", "--agent", "normal", "--seed", 7, "--save", tmp_path / name,
+        )  # fmt: skip
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
+
+
+@pytest.mark.parametrize("game", ["ewn-6x7", "ewn:board=3x3,cubes=3", "ewn:die=chosen,cubes=2"])
+def test_a_game_is_played_to_its_end(game: str, tmp_path: Path) -> None:
+    """By a person who always presses 1, as often as it takes at the same table without a screen."""
+    table, presses = play_ewn.Table(game, "normal", None, "random", 3), 0
+    while not table.record.over:
+        turn, position = table.record.position.turn, table.record.position
+        presses += turn not in table.agents
+        agent = table.agents.get(turn)
+        table.move(agent.choose(position) if agent else position.legal_moves()[0])
+    screen = at_terminal(
+        [("▸1", "1")] * presses + [("You have", "q")],
+        "play", game, "--agent", "normal", "--side", "random", "--seed", 3,
+        "--save", tmp_path / "g",
+    )  # fmt: skip
+    assert records(tmp_path / "g") == [table.record]
+    assert table.summary() in screen
+
+
+def test_two_agents_are_watched() -> None:
+    screen = at_terminal(
+        [("speed 7", "+"), ("speed 8", "-"), ("speed 7", " "), ("paused", "t"),
+         ("keeps its thoughts", "n"), ("paused", "q")],
+        "play", "ewn-6x7", "--agent", "normal", "--against", "easy", "--watch", "--speed", 7,
+    )  # fmt: skip
+    assert "then" in screen and "broken off" in screen
+
+
+def test_a_watched_game_ends_by_itself() -> None:
+    screen = at_terminal(
+        [("any key ends", " ")],
+        "play", "ewn:board=3x3,cubes=3", "--agent", "easy", "--watch", "--speed", 8,
+    )  # fmt: skip
+    assert "won after" in screen
+
+
+def test_the_terminal_stays_awake_while_an_agent_thinks() -> None:
+    for key in ("q", "\x03"):
+        began = time.perf_counter()
+        screen = at_terminal(
+            [("slow thinks", "t"), ("keeps its", "1"), ("slow thinks", key)],
+            "play", "ewn", "--agent", "slow", "--side", "blue", before=OWN_AGENTS,
+        )  # fmt: skip
+        assert "broken off after 0 moves" in screen
+        assert time.perf_counter() - began < 30
+
+
+def test_watching_without_a_terminal_plays_to_the_end(tuplet, tmp_path: Path) -> None:
+    words = ("play", "ewn", "--agent", "normal", "--against", "easy", "--watch", "--side", "blue")
+    done = [tuplet(*words, "--seed", 3, "--save", tmp_path / "g") for _ in range(2)]
+    assert done[0].returncode == 0, done[0].stderr
+    assert done[0].stdout == done[1].stdout
+    assert "red easy, blue normal: " in done[0].stdout and "has won" in done[0].stdout
+    first, second = records(tmp_path / "g")
+    assert first == second and first.over
+    assert str(first.position) in done[0].stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["ewn"], "terminal"),
+        (["ewn-6x7", "--agent", "easy"], "terminal"),
+        (["chess"], "'chess' is not a game"),
+        (["ewn:board=1x1", "--watch"], "3x3 to 9x9"),
+        (["ewn", "--watch", "--agent", "nobody"], "nobody"),
+        (["ewn", "--watch", "--speed", "0"], "speed"),
+        (["ewn", "--agent", "easy", "--against", "hard"], "--watch"),
+        (["ewn", "--watch", "--spawn4", "0.1"], "2048"),
+        (["ewn", "--watch", "--seed", "-1"], "seed"),
+        (["ewn", "--watch", "--side", "green"], "green"),
+        (["ewn", "--watch", "--save", "no/where/g"], "no/where"),
+        (["2048", "--watch", "--agent", "random", "--against", "random"], "--against"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(tuplet, tmp_path, arguments, word) -> None:
+    done = tuplet("play", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("tuplet: ") and done.stderr.count("\n") == 1
+    assert word in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
+    class Broken:
+        def choose(self, position: Position) -> str:
+            raise RuntimeError("out of ideas")
+
+    class Cheat:
+        def choose(self, position: Position) -> str:
+            return "99"
+
+    for agent, kind, reason in (
+        (Broken, "crashed", "RuntimeError: out of ideas"), (Cheat, "illegal", "'99' is not legal"),
+    ):  # fmt: skip
+        monkeypatch.setattr(play_ewn, "make_agent", lambda *_, agent=agent: agent())
+        table = play_ewn.Table("ewn", "a", "b", "red", 1)
+        table.run_through()
+        assert (table.record.winner, table.record.kind) == ("blue", kind)
+        assert table.record.reason == reason and reason in capsys.readouterr().out
+        assert Record.parse(table.record.line) == table.record
+
+
+def test_moves_and_thoughts_are_spelled_out() -> None:
+    position = Position.start("ewn-6x7", die="012345012345012345012")
+    assert [spelled(position, m) for m in position.legal_moves()] == ["0 →", "0 ↓", "0 ↘"]
+    assert [spelled(position, m, "blue") for m in ("10", "53")] == ["1 ←", "5 ↙"]
+    assert spelled(position, "=3") == "die 3"
+    thoughts = Thoughts([MoveThought("02", 1.0, proven=True)], ["02", "10", "=4"], "a note")
+    assert thoughts_lines("me", position, thoughts) == [
+        "me thought of red's moves:", " 0 ↘  100.0 % proven", "line: 0 ↘, 1 ←, die 4", "a note",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", naive.MEMBERS)
+def test_a_small_window_shows_all_of_it(name: str, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+    _, position = Position.random(name, np.uint64(4))
+    if position.needs_roll:
+        position = position.roll(1)
+    moves = position.legal_moves()
+    names = {"red": "you", "blue": "hard"}
+    view = View(position, names, moves, 0, ((0, 0), (1, 1)), None, "message", "keys")
+    console = Console(width=80, height=24, color_system="truecolor", force_terminal=True)
+    with console.capture() as capture:
+        console.print(picture(view))
+    assert len(capture.get().splitlines()) <= 23
+    text = Console(width=80, color_system=None, force_terminal=False)
+    with text.capture() as capture:
+        text.print(picture(view))
+    shown = capture.get()
+    for number in range(min(len(moves), 9)):
+        assert str(number + 1) in shown
+    assert "you" in shown and "hard" in shown
+    assert max(len(line) for line in shown.splitlines()) <= 80
+    assert all(char.isprintable() for line in shown.splitlines() for char in line)
