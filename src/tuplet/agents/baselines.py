@@ -13,6 +13,7 @@ import numpy as np
 from tuplet.games.ewn.rules import BLUE, GONE, MOST_CUBES, MOST_MOVES, RED, Ewn
 from tuplet.games.game import (
     ONGOING,
+    Int,
     Words,
     apply,
     chance,
@@ -34,19 +35,20 @@ _BYTE = np.uint64(0xFF)
 
 
 @inlined
-def nearest(game: Ewn, cubes: np.uint64, of: int) -> int:
+def nearest(game: Ewn, cubes: np.uint64, of: Int) -> Int:
     """The smallest distance of a side's cubes to its corner."""
-    best = NO_CUBES
+    best: Int = NO_CUBES
     for cube in range(MOST_CUBES):
         square = (cubes >> np.uint64(8 * cube)) & _BYTE
         if square != GONE:
-            best = min(best, np.int64(game.distance[np.uint64(128 * of) | square]))
+            distance = np.int64(game.distance[np.uint64(128 * of) | square])
+            best = min(distance, np.int64(best))
     return best
 
 
 @kernel
 def _value(
-    game: Ewn, position: Words, depth: int, alpha: float, beta: float, moves: Array
+    game: Ewn, position: Words, depth: Int, alpha: float, beta: float, moves: Array
 ) -> float:
     """To the side to move; a die that is rolled is averaged over, without a window."""
     ended = ending(game, position)
@@ -75,7 +77,7 @@ def _value(
 
 
 @kernel
-def baseline_move(game: Ewn, position: Words, depth: int) -> int:
+def baseline_move(game: Ewn, position: Words, depth: Int) -> Int:
     """The move of a baseline: the first that is strictly better than all before it."""
     moves = np.zeros((depth + 1) * MOST_MOVES, np.uint8)
     start, mover = depth * MOST_MOVES, side(game, position)

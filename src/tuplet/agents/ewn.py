@@ -76,7 +76,7 @@ class Baseline:
         """The first of the best moves."""
         known = position.family.die == "cycle"
         depth = 2 if self.name == "normal" else 8 if known else 4
-        return position.text_of(baseline_move(position.rules, position.words, depth))
+        return position.text_of(int(baseline_move(position.rules, position.words, depth)))
 
 
 class Searcher:

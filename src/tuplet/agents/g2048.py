@@ -15,15 +15,20 @@ and a `name`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from tuplet.agents.specs import is_class, own_class
+from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.agents.specs import from_settings, is_class, own_class, split_spec
 from tuplet.games.g2048 import Board
-from tuplet.games.g2048.rules import as_share
+from tuplet.games.g2048.rules import as_share, rules_for
+from tuplet.games.game import Words
 from tuplet.kernel import as_seed, draw, stream
+from tuplet.search.g2048 import game_2048, position_of
+from tuplet.search.mcts import mean_result
 from tuplet.values.network import Network
 
 
@@ -84,6 +89,48 @@ class LearnedPlayer:
         return self.network.best_move(board)
 
 
+@dataclass
+class Mcts2048(Mcts):
+    """Monte-Carlo tree search of 2048; results count in units of a random game's."""
+
+    batch: int = 5
+    expand: int = 25
+    reuse: bool = False  # points are counted from the root on
+
+    def unit(self, game: Any, position: Words) -> float:
+        """What random play earns from here."""
+        return max(float(mean_result(game, position, 25, self.state)), 1.0)
+
+
+@dataclass
+class Expectimax2048(AlphaBeta):
+    """Expectimax of 2048, over the values of a network: a run folder or a weight file."""
+
+    depth: int | None = 2
+    values: str = ""
+
+
+class SearchPlayer:
+    """Chooses by search. Game n depends on the seed and n alone."""
+
+    def __init__(self, name: str, search: Mcts2048 | Expectimax2048, seed: int = 0) -> None:
+        self.name, self.search = name, search
+        values = search.values if isinstance(search, Expectimax2048) else ""
+        self.network = Network.load(values) if values else None
+        self.spawn4 = self.network.spawn4 if self.network else 0.1
+        self._seed, self._game = as_seed(seed), 0
+
+    def open_episode(self) -> None:
+        """Begin the next game's own stream of random numbers."""
+        self.search.open(stream(~self._seed, np.uint64(self._game)))
+        self._game += 1
+
+    def choose(self, board: Board) -> object:
+        """The best move found."""
+        game = game_2048(rules_for(board.rows, board.columns, self.spawn4), self.network)
+        return self.search.think(game, position_of(board))
+
+
 class RandomEnvironment:
     """The rules' environment: a 2 or a 4 on a random empty cell.
 
@@ -109,18 +156,26 @@ class RandomEnvironment:
 
 
 def make_player(spec: str, seed: int = 0) -> Player:
-    """The player a text names: random, greedy, module:Class, a run folder or a weight file."""
+    """The player a text names: random, greedy, mcts:sims=1000, expectimax:depth=2,values=RUN,
+    module:Class, a run folder or a weight file.
+    """
     if spec == "random":
         return RandomPlayer(seed)
     if spec == "greedy":
         return GreedyPlayer()
+    name, settings = split_spec(spec)
+    if name == "mcts":
+        return SearchPlayer(spec, from_settings(Mcts2048, settings, spec), seed)
+    if name == "expectimax":
+        return SearchPlayer(spec, from_settings(Expectimax2048, settings, spec), seed)
     if is_class(spec):
         return own_class(spec, "choose", "board", seed)  # type: ignore[no-any-return]
     try:
         return LearnedPlayer(Network.load(spec), Path(spec).name)
     except FileNotFoundError as error:
         raise FileNotFoundError(
-            f"{error} (players are random, greedy, module:Class, a run folder or a weight file)"
+            f"{error} (players are random, greedy, mcts, expectimax, module:Class, a run folder "
+            "or a weight file)"
         ) from None
 
 

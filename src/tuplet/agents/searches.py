@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tuplet.agents.traps import set_trap
-from tuplet.games.ewn.rules import CYCLE
+from tuplet.games.ewn.rules import CYCLE, Ewn
 from tuplet.games.game import Words
 from tuplet.kernel import draw
 from tuplet.search import expectimax, mcts
@@ -121,10 +121,11 @@ class Mcts:
             done = tree.counters[mcts.SIMULATIONS] >= most or used + piece >= limit
             if done or tree.proven[mcts.ROOT] != mcts.UNPROVEN:
                 break
-        self.state, bits = draw(np.uint64(self.state))
+        state, bits = draw(self.state)
+        self.state = np.uint64(state)
         temper = -1.0 if self.final_k is None else self.final_k
         final = ("rate", "visits", "lower").index(self.final)
-        self._chosen = mcts.choose(tree, settings, final, temper, np.uint64(bits))
+        self._chosen = int(mcts.choose(tree, settings, final, temper, np.uint64(bits)))
         self._seconds = clock.monotonic() - began
         return int(tree.moves[self._chosen])
 
@@ -229,7 +230,7 @@ class AlphaBeta:
             game, position, deepest, np.inf if self.time is None else self.time,
             self.nodes or 1 << 62, self.desk,
         )  # fmt: skip
-        if self.traps and value == -1 and game.die == CYCLE:
+        if self.traps and value == -1 and isinstance(game, Ewn) and game.die == CYCLE:
             until = began + self.time if self.time is not None else None
             move = set_trap(game, position, int(move), self.desk, until)
         self._seconds = clock.monotonic() - began

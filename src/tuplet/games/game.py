@@ -40,7 +40,7 @@ def is_chance(game: Any, position: Words) -> bool:
     return _kernel("is_chance", game)(game, position)  # type: ignore[no-any-return]
 
 
-def legal(game: Any, position: Words, moves: Array, start: int) -> int:
+def legal(game: Any, position: Words, moves: Array, start: Int) -> int:
     """Write the legal moves into `moves` from `start` on; returns how many there are."""
     return _kernel("legal", game)(game, position, moves, start)  # type: ignore[no-any-return]
 

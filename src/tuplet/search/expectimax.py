@@ -14,6 +14,7 @@ import numpy as np
 from tuplet.games.game import (
     NOBODY,
     ONGOING,
+    Int,
     Words,
     apply,
     chance,
@@ -76,7 +77,7 @@ def _key(position: Words) -> np.uint64:
 
 
 @inlined
-def _final(game: Any, position: Words, ended: int, of: int) -> float:
+def _final(game: Any, position: Words, ended: Int, of: Int) -> float:
     """The value of a finished game to a side."""
     low, high = limits(game)
     won = winner(game, ended)
@@ -87,7 +88,7 @@ def _final(game: Any, position: Words, ended: int, of: int) -> float:
 
 @kernel
 def value(
-    game: Any, position: Words, depth: int, alpha: float, beta: float, ply: int, desk: Desk
+    game: Any, position: Words, depth: Int, alpha: float, beta: float, ply: Int, desk: Desk
 ) -> float:
     """The value of a position that is not over, exact if it is between alpha and beta.
 
@@ -128,7 +129,7 @@ def value(
     table = desk.table
     key = _key(position)
     bucket = key & np.uint64(len(table) - 4)
-    best_known = NO_MOVE
+    best_known: Int = NO_MOVE
     if depth > 1:
         for i in range(4):
             entry = table[bucket + np.uint64(i)]
@@ -136,7 +137,7 @@ def value(
             if (tag ^ key) & _KEY == _ZERO and tag != _ZERO:
                 best_known = np.int64(tag & np.uint64(0xFF))
                 if np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) >= depth:
-                    found = entry.value
+                    found = np.float64(entry.value)
                     bound = np.int64((tag >> np.uint64(16)) & np.uint64(3))
                     if (
                         bound == EXACT
@@ -223,24 +224,25 @@ def value(
             floor = max(floor, best)
     if best > alpha:
         history[mover << 8 | best_move] += depth * depth
-    bound = AT_LEAST if best >= beta else EXACT if best > alpha else AT_MOST
-    _store(table, key, bucket, depth, bound, best_move, best)
+    kind = AT_LEAST if best >= beta else EXACT if best > alpha else AT_MOST
+    _store(table, key, bucket, depth, kind, best_move, best)
     return best
 
 
 @inlined
 def _store(
-    table: Array, key: np.uint64, bucket: np.uint64, depth: int, bound: int, move: int,
+    table: Array, key: np.uint64, bucket: np.uint64, depth: Int, bound: Int, move: Int,
     found: float,
 ) -> None:  # fmt: skip
     """Keep a result: over the same position, else over the shallowest of its neighbours."""
-    slot, shallowest = bucket, 1 << 30
+    slot = bucket
+    shallowest: Int = 1 << 30
     for i in range(4):
         tag = table[bucket + np.uint64(i)].tag
         if (tag ^ key) & _KEY == _ZERO:
             slot = bucket + np.uint64(i)
             break
-        deep = np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) if i < 3 else 0
+        deep: Int = np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) if i < 3 else 0
         if deep < shallowest:
             slot, shallowest = bucket + np.uint64(i), deep
     table[slot].tag = (
@@ -252,8 +254,8 @@ def _store(
 
 @kernel
 def deepen(
-    game: Any, position: Words, deepest: int, seconds: float, most_nodes: int, desk: Desk
-) -> tuple[int, float, int]:
+    game: Any, position: Words, deepest: Int, seconds: float, most_nodes: Int, desk: Desk
+) -> tuple[Int, float, Int]:
     """The best move found, its value, and the depth that was searched to the end.
 
     Searches depth 1, 2, ... until one of the limits is reached or the result is certain.
@@ -325,7 +327,7 @@ def deepen(
 
 
 @kernel
-def main_line(game: Any, position: Words, move: int, desk: Desk, line: Array) -> int:
+def main_line(game: Any, position: Words, move: Int, desk: Desk, line: Array) -> Int:
     """Write the moves that both sides are expected to make, as far as the table knows them.
 
     Returns how many there are; stops where nature acts.

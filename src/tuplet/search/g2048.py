@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.games.g2048.board import Board
 from tuplet.games.g2048.rules import Rules, empty_cells, slide, slides, spawn, view
-from tuplet.games.game import NOBODY, ONGOING, Words, plays
+from tuplet.games.game import NOBODY, ONGOING, Int, Words, plays
 from tuplet.kernel import draw, inlined, kernel, pdep, pext, popcount
+from tuplet.values.network import Network
 from tuplet.values.tables import Tables, value
 
 Array = np.ndarray[Any, Any]
@@ -29,25 +31,40 @@ _SCORE = np.uint64(32)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
-class Valued(NamedTuple):
-    """2048 with a network that values after-states."""
+NO_TABLES = Tables(
+    np.zeros(0, np.float32), np.zeros((3, 0), np.uint64), np.zeros(17, np.uint64),
+    np.zeros(0, np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.uint64),
+)  # fmt: skip
+
+
+class Game2048(NamedTuple):
+    """The rules, and a network that values the after-states at a search's leaves.
+
+    Without a network (`tables` of no weights) a leaf is worth its points, and a little for every
+    empty cell.
+    """
 
     rules: Rules
     tables: Tables
 
 
-def position_of(board: np.uint64, high: np.uint64) -> Words:
+def game_2048(rules: Rules, network: Network | None = None) -> Game2048:
+    """The game, with a network that values after-states or with none."""
+    if network is None:
+        return Game2048(rules, NO_TABLES)
+    if network.target != "afterstate":
+        raise ValueError("a search needs a network that values after-states, not states")
+    return Game2048(rules, network.tables)
+
+
+def position_of(board: Board) -> Words:
     """A board before a move, with no points yet."""
-    return board, pext(high, _LOWEST)
-
-
-@inlined
-def _rules(game: Any) -> Rules:
-    return game.rules  # type: ignore[no-any-return]
+    low, high = board.words
+    return low, pext(high, _LOWEST)
 
 
 @kernel
-def _slide(rules: Rules, position: Words, move: int) -> tuple[Words, bool]:
+def _slide(rules: Rules, position: Words, move: Int) -> tuple[Words, bool]:
     """The after-state, and whether the move changes anything."""
     high = pdep(position[1] & _HIGH, _LOWEST)
     board, out_high, reward = slide(rules, position[0], high, move)
@@ -57,103 +74,109 @@ def _slide(rules: Rules, position: Words, move: int) -> tuple[Words, bool]:
 
 
 @inlined
-def _side(game: Rules, position: Words) -> int:  # noqa: ARG001
+def _side(game: Game2048, position: Words) -> Int:  # noqa: ARG001
     return 0
 
 
 @inlined
-def _is_chance(game: Rules, position: Words) -> bool:  # noqa: ARG001
-    return position[1] & _TILE_DUE != _ZERO
+def _is_chance(game: Game2048, position: Words) -> bool:  # noqa: ARG001
+    return bool(position[1] & _TILE_DUE != _ZERO)
 
 
 @inlined
-def _legal(game: Rules, position: Words, moves: Array, start: int) -> int:
+def _legal(game: Game2048, position: Words, moves: Array, start: Int) -> Int:
     at = start
     for move in range(4):
-        if _slide(game, position, move)[1]:
+        if _slide(game.rules, position, move)[1]:
             moves[at] = move
             at += 1
     return at - start
 
 
 @inlined
-def _apply(game: Rules, position: Words, move: int) -> Words:
-    return _slide(game, position, move)[0]
+def _apply(game: Game2048, position: Words, move: Int) -> Words:
+    return _slide(game.rules, position, move)[0]
 
 
 @inlined
-def _empty(game: Rules, position: Words) -> np.uint64:
-    return empty_cells(game.cells, position[0], pdep(position[1] & _HIGH, _LOWEST))
+def _empty(game: Game2048, position: Words) -> np.uint64:
+    return empty_cells(game.rules.cells, position[0], pdep(position[1] & _HIGH, _LOWEST))
 
 
 @inlined
-def _outcomes(game: Rules, position: Words) -> int:
+def _outcomes(game: Game2048, position: Words) -> Int:
     return 2 * np.int64(popcount(_empty(game, position)))
 
 
 @inlined
-def _likelihood(game: Rules, position: Words, outcome: int) -> float:
-    fours = np.float64(game.fours) * 2.0**-32
+def _likelihood(game: Game2048, position: Words, outcome: Int) -> float:
+    fours = np.float64(game.rules.fours) * 2.0**-32
     share = fours if outcome & 1 else 1.0 - fours
     return share / np.float64(popcount(_empty(game, position)))
 
 
 @inlined
-def _chance(game: Rules, position: Words, outcome: int) -> Words:
+def _chance(game: Game2048, position: Words, outcome: Int) -> Words:
     """Outcome 2n is a 2 on empty cell n, 2n + 1 a 4."""
     cell = pdep(_ONE << np.uint64(outcome >> 1), _empty(game, position))
     return position[0] | (cell << np.uint64(outcome & 1)), position[1] & ~_TILE_DUE
 
 
 @inlined
-def _ending(game: Rules, position: Words) -> int:
+def _ending(game: Game2048, position: Words) -> Int:
     if position[1] & _TILE_DUE == _ZERO:
         for move in range(4):
-            if _slide(game, position, move)[1]:
+            if _slide(game.rules, position, move)[1]:
                 return ONGOING
         return OVER
     return ONGOING
 
 
 @inlined
-def _winner(game: Rules, ended: int) -> int:  # noqa: ARG001
+def _winner(game: Game2048, ended: Int) -> Int:  # noqa: ARG001
     return NOBODY
 
 
 @inlined
-def _payoff(game: Rules, position: Words, ended: int, rich: bool) -> float:  # noqa: ARG001
+def _payoff(game: Game2048, position: Words, ended: Int, rich: bool) -> float:  # noqa: ARG001
     return np.float64(position[1] >> _SCORE)
 
 
 @inlined
-def _limits(game: Rules) -> tuple[float, float]:  # noqa: ARG001
+def _limits(game: Game2048) -> tuple[float, float]:  # noqa: ARG001
     return -HIGHEST, HIGHEST
 
 
 @inlined
-def _estimate(game: Rules, position: Words) -> float:
-    """The points so far, and a little for every empty cell."""
-    return np.float64(position[1] >> _SCORE) + np.float64(popcount(_empty(game, position)))
+def _estimate(game: Game2048, position: Words) -> float:
+    """The points so far, and what is expected to come."""
+    score = np.float64(position[1] >> _SCORE)
+    if len(game.tables.weights) == 0:
+        return score + np.float64(popcount(_empty(game, position)))
+    high = pdep(position[1] & _HIGH, _LOWEST)
+    return score + np.float64(value(game.tables, view(position[0], high)))
 
 
 @inlined
-def _promise(game: Rules, position: Words, move: int) -> int:  # noqa: ARG001
+def _promise(game: Game2048, position: Words, move: Int) -> Int:  # noqa: ARG001
     return 0
 
 
 @kernel
 def _playout(
-    game: Rules, position: Words, state: np.uint64, shortcuts: bool  # noqa: ARG001
+    game: Game2048, position: Words, state: np.uint64, shortcuts: bool  # noqa: ARG001
 ) -> tuple[np.uint64, Words]:  # fmt: skip
     """Random moves to the end, by the fast tables while no tile is beyond 32768."""
+    rules = game.rules
+    across, down = rules.across, rules.down
     after, rewards = np.zeros(5, np.uint64), np.zeros(5, np.uint64)
     board, second = position
     while second & _HIGH == _ZERO:
         if second & _TILE_DUE != _ZERO:
             state, bits = draw(state)
-            board = spawn(game, board, _ZERO, bits)
+            board = spawn(rules, board, _ZERO, bits)
             second &= ~_TILE_DUE
-        count = slides(game.across, game.down, board, after, rewards, _ZERO)
+        count = slides(across, down, board, after, rewards, _ZERO)
         if count == _ZERO:
             return state, (board, second)
         if count > np.uint64(4):
@@ -167,13 +190,13 @@ def _playout(
         high = pdep(position[1] & _HIGH, _LOWEST)
         state, bits = draw(state)
         if position[1] & _TILE_DUE != _ZERO:
-            board = spawn(game, position[0], high, bits)
+            board = spawn(rules, position[0], high, bits)
             position = (board, position[1] & ~_TILE_DUE)
             continue
         first = np.int64(bits >> np.uint64(62))
         moved = False
         for i in range(4):
-            after_state, changes = _slide(game, position, (first + i) & 3)
+            after_state, changes = _slide(rules, position, (first + i) & 3)
             if changes:
                 position, moved = after_state, True
                 break
@@ -181,20 +204,8 @@ def _playout(
             return state, position
 
 
-@inlined
-def _learned_estimate(game: Valued, position: Words) -> float:
-    """The points so far, and what the network expects of the after-state."""
-    high = pdep(position[1] & _HIGH, _LOWEST)
-    return np.float64(position[1] >> _SCORE) + np.float64(
-        value(game.tables, view(position[0], high))
-    )
-
-
-PLAIN = {
-    "side": _side, "is_chance": _is_chance, "legal": _legal, "apply": _apply,
-    "outcomes": _outcomes, "likelihood": _likelihood, "chance": _chance, "ending": _ending,
-    "winner": _winner, "payoff": _payoff, "limits": _limits, "estimate": _estimate,
-    "promise": _promise, "playout": _playout,
-}  # fmt: skip
-
-plays(Rules, **PLAIN)
+plays(
+    Game2048, side=_side, is_chance=_is_chance, legal=_legal, apply=_apply, outcomes=_outcomes,
+    likelihood=_likelihood, chance=_chance, ending=_ending, winner=_winner, payoff=_payoff,
+    limits=_limits, estimate=_estimate, promise=_promise, playout=_playout,
+)  # fmt: skip

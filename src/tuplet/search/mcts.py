@@ -18,6 +18,7 @@ import numpy as np
 from tuplet.games.game import (
     NOBODY,
     ONGOING,
+    Int,
     Words,
     apply,
     chance,
@@ -88,11 +89,12 @@ def make_tree(nodes: int = 1_000_000) -> Tree:
         np.uint64, np.uint64, np.int32, np.int32, np.uint8, np.uint8, np.uint8, np.uint8,
         np.uint8, np.int64, np.float64, np.float64,
     )  # fmt: skip
-    return Tree(*(np.zeros(nodes, kind) for kind in kinds), np.zeros(3, np.int64))
+    arrays = [np.zeros(nodes, kind) for kind in kinds]
+    return Tree(*arrays, np.zeros(3, np.int64))  # type: ignore[call-arg]  # one for each field
 
 
 @inlined
-def _add_node(game: Any, tree: Tree, parent: int, move: int, position: Words, solver: bool) -> None:
+def _add_node(game: Any, tree: Tree, parent: Int, move: Int, position: Words, solver: bool) -> None:
     node = tree.counters[USED]
     tree.counters[USED] = node + 1
     tree.red[node], tree.blue[node] = position
@@ -187,20 +189,26 @@ def bound(
 
 
 @inlined
-def view(settings: Settings, mean: float, mover: int) -> float:
+def view(settings: Settings, mean: float, mover: Int) -> float:
     """A mean result as the player to move sees it, on a scale from 0 to 1."""
     seen = mean / settings.unit
     return seen if mover == 0 else 1.0 - seen
 
 
+@inlined
+def share_of(bits: np.uint64) -> float:
+    """Random bits as a number from 0 to 1."""
+    return np.float64(bits >> np.uint64(11)) * 2.0**-53
+
+
 @kernel
-def _select(tree: Tree, settings: Settings, node: int, bits: np.uint64) -> int:
+def _select(tree: Tree, settings: Settings, node: Int, bits: np.uint64) -> Int:
     """The child to descend to: never one that is proven lost while another is not."""
     mover = np.int64(tree.sides[node])
     first, count = np.int64(tree.first[node]), np.int64(tree.children[node])
     parent_log = math.log(np.float64(max(tree.visits[node], 1)))
-    best, best_child = -np.inf, first
-    total = 0.0
+    best, total = -np.inf, 0.0
+    best_child: Int = first
     for child in range(first, first + count):
         proven = np.int64(tree.proven[child])
         if proven != UNPROVEN and proven != mover:
@@ -214,8 +222,8 @@ def _select(tree: Tree, settings: Settings, node: int, bits: np.uint64) -> int:
             # One pass: keep each child with its share of what was seen so far.
             weight = math.exp(settings.softmax * seen)
             total += weight
-            bits = bits * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            if np.float64(bits >> np.uint64(11)) * 2.0**-53 * total < weight:
+            bits, random = draw(bits)
+            if share_of(random) * total < weight:
                 best_child = child
             continue
         variance = max(tree.squares[child] / visits - mean * mean, 0.0)
@@ -227,9 +235,9 @@ def _select(tree: Tree, settings: Settings, node: int, bits: np.uint64) -> int:
 
 
 @inlined
-def _outcome(game: Any, position: Words, bits: np.uint64) -> int:
+def _outcome(game: Any, position: Words, bits: np.uint64) -> Int:
     """One of nature's outcomes, as likely as it is."""
-    left = np.float64(bits >> np.uint64(11)) * 2.0**-53
+    left = share_of(bits)
     last = outcomes(game, position) - 1
     for outcome in range(last):
         left -= likelihood(game, position, outcome)
@@ -239,7 +247,7 @@ def _outcome(game: Any, position: Words, bits: np.uint64) -> int:
 
 
 @kernel
-def _expand(game: Any, tree: Tree, settings: Settings, node: int, moves: Array) -> bool:
+def _expand(game: Any, tree: Tree, settings: Settings, node: Int, moves: Array) -> bool:
     """Give a leaf its children; False if the tree is full."""
     position = (tree.red[node], tree.blue[node])
     natural = tree.sides[node] == CHANCE
@@ -259,7 +267,7 @@ def _expand(game: Any, tree: Tree, settings: Settings, node: int, moves: Array) 
 
 
 @kernel
-def _simulate(game: Any, tree: Tree, settings: Settings, node: int, state: np.uint64) -> np.uint64:
+def _simulate(game: Any, tree: Tree, settings: Settings, node: Int, state: np.uint64) -> np.uint64:
     """A batch of random games from a node, added to it and to every node above."""
     position = (tree.red[node], tree.blue[node])
     ended = np.int64(tree.endings[node])
@@ -284,12 +292,12 @@ def _simulate(game: Any, tree: Tree, settings: Settings, node: int, state: np.ui
 
 
 @kernel
-def _prove(tree: Tree, node: int) -> None:
+def _prove(tree: Tree, node: Int) -> None:
     """Carry proofs upwards from a node whose children have changed."""
     while node != NO_NODE and tree.proven[node] == UNPROVEN:
         mover = np.int64(tree.sides[node])
         first, count = np.int64(tree.first[node]), np.int64(tree.children[node])
-        result = np.int64(tree.proven[first])  # all children agree, or
+        result: Int = np.int64(tree.proven[first])  # all children agree, or
         for child in range(first, first + count):
             proven = np.int64(tree.proven[child])
             if mover != CHANCE and proven == mover:  # the mover has a win
@@ -305,7 +313,7 @@ def _prove(tree: Tree, node: int) -> None:
 
 @kernel
 def grow(
-    game: Any, tree: Tree, settings: Settings, simulations: int, seconds: float, state: np.uint64
+    game: Any, tree: Tree, settings: Settings, simulations: Int, seconds: float, state: np.uint64
 ) -> np.uint64:
     """Simulate until so many simulations have been made, the time is over, or all is proven.
 
@@ -324,7 +332,7 @@ def grow(
         checked += 1
         if checked & 15 == 0 and now() > deadline:
             break
-        node = ROOT
+        node: Int = ROOT
         while True:
             while tree.first[node] != NO_NODE and tree.proven[node] == UNPROVEN:
                 state, bits = draw(state)
@@ -352,6 +360,16 @@ def grow(
 
 
 @kernel
+def mean_result(game: Any, position: Words, games: Int, state: np.uint64) -> float:
+    """The mean result of some random games."""
+    total = 0.0
+    for _ in range(games):
+        state, last = playout(game, position, state, False)
+        total += payoff(game, last, ending(game, last), False)
+    return total / games
+
+
+@kernel
 def needs_no_thought(game: Any, position: Words) -> bool:
     """Whether there is only one move, or one that wins at once."""
     moves = np.zeros(WIDEST, np.uint8)
@@ -364,14 +382,15 @@ def needs_no_thought(game: Any, position: Words) -> bool:
 
 
 @kernel
-def choose(tree: Tree, settings: Settings, final: int, temper: float, bits: np.uint64) -> int:
+def choose(tree: Tree, settings: Settings, final: Int, temper: float, bits: np.uint64) -> Int:
     """The child of the root to play: a proven win, else the best that is not proven lost.
 
     With `temper` (K) not negative: at random, in proportion to exp(K * win rate).
     """
     mover = np.int64(tree.sides[ROOT])
     first, count = np.int64(tree.first[ROOT]), np.int64(tree.children[ROOT])
-    best, best_child, total = -np.inf, first, 0.0
+    best, total = -np.inf, 0.0
+    best_child: Int = first
     for child in range(first, first + count):
         proven = np.int64(tree.proven[child])
         if proven == mover:
@@ -382,8 +401,8 @@ def choose(tree: Tree, settings: Settings, final: int, temper: float, bits: np.u
         if temper >= 0.0:
             weight = math.exp(temper * seen)
             total += weight
-            bits = bits * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            if np.float64(bits >> np.uint64(11)) * 2.0**-53 * total < weight:
+            bits, random = draw(bits)
+            if share_of(random) * total < weight:
                 best_child = child
             continue
         worth = seen

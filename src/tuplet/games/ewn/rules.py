@@ -115,7 +115,7 @@ def is_chance(game: Ewn, position: Words) -> bool:
 
 
 @inlined
-def legal(game: Ewn, position: Words, moves: Array, start: int) -> int:
+def legal(game: Ewn, position: Words, moves: Array, start: Int) -> Int:
     """The legal moves: lower cube first, directions in the order of their numbers."""
     at, die = start, position[1] >> _TOP
     if die == np.uint64(UNKNOWN):  # chosen by the opponent of the side that will move
@@ -141,8 +141,8 @@ def legal(game: Ewn, position: Words, moves: Array, start: int) -> int:
 @inlined
 def _cube_moves(
     game: Ewn, own: np.uint64, mover: np.uint64, cube: np.uint64, own_too: bool, moves: Array,
-    at: int,
-) -> int:  # fmt: skip
+    at: Int,
+) -> Int:  # fmt: skip
     square = (own >> (cube << np.uint64(3))) & _BYTE
     base = ((mover << _SEVEN) | square) << np.uint64(3)
     for direction in range(8):

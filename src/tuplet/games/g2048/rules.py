@@ -196,7 +196,7 @@ def _last(e0: np.uint64, e1: np.uint64, e2: np.uint64, e3: np.uint64) -> np.uint
 
 @kernel
 def slide(
-    rules: Rules, board: np.uint64, high: np.uint64, move: int
+    rules: Rules, board: np.uint64, high: np.uint64, move: int | np.signedinteger[Any]
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
     """The after-state (board, high) of one move and its reward, exact for every tile."""
     across = move in (LEFT, RIGHT)
