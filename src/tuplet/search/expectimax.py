@@ -56,7 +56,7 @@ class Desk(NamedTuple):
     words: Array  # uint64[DEEPEST * WIDEST * 2]: the positions after each move, by ply
     moves: Array  # uint8[DEEPEST * WIDEST]
     order: Array  # int64[DEEPEST * WIDEST]: what is searched first
-    history: Array  # int64[2 * 256]: how often a side's move was the best
+    history: Array  # int64[DEEPEST * 256]: how often a move was the best, by ply
     counters: Array  # int64[3]
     limits: Array  # float64[2]
     root_values: Array  # float64[WIDEST]
@@ -67,7 +67,7 @@ def make_desk(bits: int = 20) -> Desk:
     return Desk(
         np.zeros(1 << bits, ENTRY), np.zeros(DEEPEST * WIDEST * 2, np.uint64),
         np.zeros(DEEPEST * WIDEST, np.uint8), np.zeros(DEEPEST * WIDEST, np.int64),
-        np.zeros(512, np.int64), np.zeros(3, np.int64), np.zeros(2), np.zeros(WIDEST),
+        np.zeros(DEEPEST * 256, np.int64), np.zeros(3, np.int64), np.zeros(2), np.zeros(WIDEST),
     )  # fmt: skip
 
 
@@ -189,7 +189,7 @@ def value(
         elif move == best_known:
             order[i] = np.int64(1) << 40
         else:
-            order[i] = (np.int64(promise(game, position, move)) << 20) + history[mover << 8 | move]
+            order[i] = np.int64(promise(game, position, move)) + history[ply << 8 | move]
     first = True
     for n in range(count):
         if best >= beta:
@@ -223,7 +223,7 @@ def value(
             best = max(best, found)
             floor = max(floor, best)
     if best > alpha:
-        history[mover << 8 | best_move] += depth * depth
+        history[ply << 8 | best_move] += depth * depth
     kind = AT_LEAST if best >= beta else EXACT if best > alpha else AT_MOST
     _store(table, key, bucket, depth, kind, best_move, best)
     return best
