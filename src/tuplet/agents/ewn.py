@@ -9,8 +9,9 @@ An agent needs one method; nothing need be inherited:
 
 It may have `open_game(start, side, state)`, called before each game with the first position, the
 agent's side and a random stream of the game's own (agents that draw from it alone play the same
-game again), `thoughts()` with what it thought of its last move, `close()`, and a `name`. An agent
-that cannot go on raises `Forfeit`; whatever else it raises loses it the game as well.
+game again), `close_game(last)`, called with the last position, `thoughts()` with what it thought
+of its last move, `close()`, and a `name`. An agent that cannot go on raises `Forfeit`; whatever
+else it raises loses it the game as well.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ WARM_UP, MEASURED = 10_000, 3_000  # games
 
 
 def bench(
-    game: Literal["2048"],
+    game: Literal["2048", "ewn"],
     /,
     *,
     threads: int = 1,
@@ -20,27 +20,34 @@ def bench(
     seed: int = 0,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
-    """Measure moves per second of training and of play.
+    """Measure how fast this machine learns, plays and searches.
 
-    TD(0) from the end of each game, alpha 0.1: 10,000 games to warm up, then 3,000 games of
+    2048: TD(0) from the end of each game, alpha 0.1: 10,000 games to warm up, then 3,000 games of
     training and 3,000 of greedy play are timed.
+    ewn: random games, Monte-Carlo tree search and alpha-beta on ewn-6x7 from the start, and tree
+    search on ewn beside OpenSpiel's, where that is installed.
 
     Parameters
     ----------
     game
-        2048.
+        2048 or ewn.
     threads
-        Threads that share the table.
+        Threads that share the table (2048), or search side by side (ewn).
     net
-        The network.
+        The network (2048).
     target
-        Values of after-states or of states.
+        Values of after-states or of states (2048).
     seed
         The same seed gives the same games (with one thread).
     json_
         Print one JSON object.
 
     """
+    if game == "ewn":
+        from tuplet.cli.bench_ewn import bench_ewn
+
+        bench_ewn(threads, seed, json_)
+        return
     from tuplet.arena.g2048 import evaluate
     from tuplet.cli.progress import games_progress, tell_if_compiling
     from tuplet.learn.run import Run
