@@ -99,9 +99,9 @@ def limits(game: Any) -> tuple[float, float]:
     return _kernel("limits", game)(game)  # type: ignore[no-any-return]
 
 
-def promise(game: Any, position: Words, move: Int) -> Int:
-    """A small number that is larger for moves which should be searched first."""
-    return _kernel("promise", game)(game, position, move)  # type: ignore[no-any-return]
+def promise(game: Any, position: Words, move: Int, child: Words) -> Int:
+    """How much a move that leads to `child` promises: the more, the earlier it is searched."""
+    return _kernel("promise", game)(game, position, move, child)  # type: ignore[no-any-return]
 
 
 def _kernel(name: str, game: Any) -> Callable[..., Any]:

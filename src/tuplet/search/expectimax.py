@@ -39,10 +39,14 @@ WIDEST = 48  # moves of a position
 TINY = 1e-9  # the width of a window that only asks: better or not?
 EXACT, AT_LEAST, AT_MOST = range(3)
 NO_MOVE = 255
-SLOTS = np.uint64(4)  # entries that share a cache line
+CERTAIN = 255  # the depth of a win or a loss
+DONE, FIRST = -(1 << 40), 1 << 40  # in the order of moves
+# Moves that are searched less deeply at first, where `reduces`: the third of a position and on,
+# and the fifth and on still less; only where that many moves are left to look ahead.
+LATE, VERY_LATE, SHALLOW = 2, 4, 4
 
 NODES, STOPPED, STORED = range(3)  # counters
-DEADLINE, MOST_NODES = range(2)  # limits
+DEADLINE, MOST_NODES, REDUCES = range(3)  # limits
 
 ENTRY = np.dtype([("tag", np.uint64), ("value", np.float64)])
 _ONE, _ZERO = np.uint64(1), np.uint64(0)
@@ -58,7 +62,7 @@ class Desk(NamedTuple):
     order: Array  # int64[DEEPEST * WIDEST]: what is searched first
     history: Array  # int64[DEEPEST * 256]: how often a move was the best, by ply
     counters: Array  # int64[3]
-    limits: Array  # float64[2]
+    limits: Array  # float64[3]
     root_values: Array  # float64[WIDEST]
 
 
@@ -67,7 +71,7 @@ def make_desk(bits: int = 20) -> Desk:
     return Desk(
         np.zeros(1 << bits, ENTRY), np.zeros(DEEPEST * WIDEST * 2, np.uint64),
         np.zeros(DEEPEST * WIDEST, np.uint8), np.zeros(DEEPEST * WIDEST, np.int64),
-        np.zeros(DEEPEST * 256, np.int64), np.zeros(3, np.int64), np.zeros(2), np.zeros(WIDEST),
+        np.zeros(DEEPEST * 256, np.int64), np.zeros(3, np.int64), np.zeros(3), np.zeros(WIDEST),
     )  # fmt: skip
 
 
@@ -185,12 +189,13 @@ def value(
             if found > best:
                 best, best_move = found, move
                 floor = max(floor, best)
-            order[i] = np.int64(-1) << 40  # done
+            order[i] = DONE
         elif move == best_known:
-            order[i] = np.int64(1) << 40
+            order[i] = FIRST
         else:
-            order[i] = np.int64(promise(game, position, move)) + history[ply << 8 | move]
-    first = True
+            child = (words[2 * i], words[2 * i + 1])
+            order[i] = promise(game, position, move, child) + history[ply << 8 | move]
+    first, reduces = True, desk.limits[REDUCES] > 0.0
     for n in range(count):
         if best >= beta:
             break
@@ -201,15 +206,23 @@ def value(
                 moves[i], moves[at] = moves[at], moves[i]
                 words[2 * i], words[2 * at] = words[2 * at], words[2 * i]
                 words[2 * i + 1], words[2 * at + 1] = words[2 * at + 1], words[2 * i + 1]
-        if order[at] == np.int64(-1) << 40:
+        if order[at] == DONE:
             break
         child = (words[2 * at], words[2 * at + 1])
         same = side(game, child) == mover
         top = beta if first else floor + TINY
+        less = 1
+        if reduces and n >= LATE and depth >= SHALLOW:
+            less = 3 if n >= VERY_LATE and depth >= SHALLOW + 2 else 2
         if same:
-            found = value(game, child, depth - 1, floor, top, ply + 1, desk)
+            found = value(game, child, depth - less, floor, top, ply + 1, desk)
         else:
-            found = -value(game, child, depth - 1, -top, -floor, ply + 1, desk)
+            found = -value(game, child, depth - less, -top, -floor, ply + 1, desk)
+        if found > floor and less > 1:
+            if same:
+                found = value(game, child, depth - 1, floor, top, ply + 1, desk)
+            else:
+                found = -value(game, child, depth - 1, -top, -floor, ply + 1, desk)
         if not first and floor < found < beta:
             if same:
                 found = value(game, child, depth - 1, floor, beta, ply + 1, desk)
@@ -225,6 +238,8 @@ def value(
     if best > alpha:
         history[ply << 8 | best_move] += depth * depth
     kind = AT_LEAST if best >= beta else EXACT if best > alpha else AT_MOST
+    if best >= high or best <= low:
+        depth, kind = np.int64(CERTAIN), EXACT
     _store(table, key, bucket, depth, kind, best_move, best)
     return best
 
@@ -274,7 +289,10 @@ def deepen(
     for i in range(count):
         words[2 * i], words[2 * i + 1] = apply(game, position, np.int64(moves[i]))
         order[i] = ending(game, (words[2 * i], words[2 * i + 1]))
-        root_values[i] = np.float64(promise(game, position, np.int64(moves[i])))
+        root_values[i] = 0.0
+        if order[i] == ONGOING:
+            child = (words[2 * i], words[2 * i + 1])
+            root_values[i] = np.float64(promise(game, position, np.int64(moves[i]), child))
     for depth in range(1, deepest + 1):
         # The best of the last depth first; the others keep the order of their values.
         for a in range(1, count):

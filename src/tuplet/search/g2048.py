@@ -158,7 +158,8 @@ def _estimate(game: Game2048, position: Words) -> float:
 
 
 @inlined
-def _promise(game: Game2048, position: Words, move: Int) -> Int:  # noqa: ARG001
+def _promise(game: Game2048, position: Words, move: Int, child: Words) -> Int:  # noqa: ARG001
+    """Nothing: every move of a single player has to be searched anyway."""
     return 0
 
 

@@ -12,7 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.ewn.rules import ANY, BLUE, CYCLE, MOST_CUBES, RED, STRIDE, Ewn, gone, side
+from tuplet.games.ewn.rules import (
+    ANY,
+    BLUE,
+    CHOICE,
+    CYCLE,
+    MOST_CUBES,
+    RED,
+    STRIDE,
+    Ewn,
+    gone,
+    side,
+    stands_on,
+)
 from tuplet.games.game import Int, Words
 from tuplet.kernel import inlined, kernel
 
@@ -101,3 +113,25 @@ def estimate(game: Ewn, position: Words) -> float:
     if side(game, position) != mover:  # who chooses the opponent's die
         lead = -lead
     return lead / (TURNS + abs(lead))
+
+
+@inlined
+def promise(game: Ewn, position: Words, move: Int, child: Words) -> Int:
+    """The estimate first; then captures and steps towards the goal, captures of one's own last."""
+    if move >= CHOICE:
+        return 0
+    mover = (position[0] >> _TOP) & _ONE
+    own, other = (position[0], position[1]) if mover == np.uint64(0) else (position[1], position[0])
+    board = mover << _SEVEN
+    square = (own >> (np.uint64(move) & ~_SEVEN)) & _BYTE
+    target = np.uint64(
+        game.targets[((board | square) << np.uint64(3)) | (np.uint64(move) & _SEVEN)]
+    )
+    gain = np.int64(game.distance[board | square]) - np.int64(game.distance[board | target])
+    return (
+        np.int64(-300.0 * estimate(game, child))
+        + 8 * gain
+        + 2 * np.int64((np.uint64(move) & _SEVEN) == np.uint64(2))
+        + 4 * np.int64(stands_on(other, target))
+        - 12 * np.int64(stands_on(own, target))
+    )

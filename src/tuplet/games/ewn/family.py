@@ -24,7 +24,7 @@ plays(
     Ewn, side=rules.side, is_chance=rules.is_chance, legal=rules.legal, apply=rules.apply,
     outcomes=rules.outcomes, likelihood=rules.likelihood, chance=rules.chance,
     ending=rules.ending, winner=rules.winner, payoff=rules.payoff, playout=rules.playout,
-    estimate=estimate.estimate, limits=estimate.limits, promise=rules.promise,
+    estimate=estimate.estimate, limits=estimate.limits, promise=estimate.promise,
 )  # fmt: skip
 
 

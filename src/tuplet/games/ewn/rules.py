@@ -348,24 +348,3 @@ def _plain_playout(
                     after, captured = trial, True
         position = after
     return state, position
-
-
-@inlined
-def promise(game: Ewn, position: Words, move: Int) -> Int:
-    """Captures of the opponent and steps towards the goal first, captures of one's own last."""
-    if move >= CHOICE:
-        return 0
-    mover = (position[0] >> _TOP) & _ONE
-    own, other = (position[0], position[1]) if mover == _ZERO else (position[1], position[0])
-    board = mover << _SEVEN
-    square = (own >> (np.uint64(move) & ~_SEVEN)) & _BYTE
-    target = np.uint64(
-        game.targets[((board | square) << np.uint64(3)) | (np.uint64(move) & _SEVEN)]
-    )
-    gain = np.int64(game.distance[board | square]) - np.int64(game.distance[board | target])
-    return (
-        8 * gain
-        + 2 * np.int64((np.uint64(move) & _SEVEN) == np.uint64(2))
-        + 4 * np.int64(stands_on(other, target))
-        - 12 * np.int64(stands_on(own, target))
-    )
