@@ -201,6 +201,8 @@ class AlphaBeta:
     def __post_init__(self) -> None:
         if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
             raise ValueError(f"the depth is 1 to {expectimax.DEEPEST - 1}, not {self.depth}")
+        if self.nodes is not None and self.nodes < 1:
+            raise ValueError("a search looks at 1 node at least")
         if not 2 <= self.table <= 28:
             raise ValueError("table=N has 2^N entries, N from 2 to 28")
         self._desk: expectimax.Desk | None = None

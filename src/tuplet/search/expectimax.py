@@ -41,7 +41,7 @@ EXACT, AT_LEAST, AT_MOST = range(3)
 NO_MOVE = 255
 SLOTS = np.uint64(4)  # entries that share a cache line
 
-NODES, STOPPED, STORED = range(3)  # counters
+NODES, STOPPED, DUE = range(3)  # counters; DUE: the node at which limits are looked at
 DEADLINE, MOST_NODES = range(2)  # limits
 
 ENTRY = np.dtype([("tag", np.uint64), ("value", np.float64)])
@@ -100,6 +100,7 @@ def value(
         # The mean over what nature can do; Star1: until no rest could bring it into the window.
         # (Not a function of its own: functions that call each other cannot be cached.)
         total, rest = 0.0, 1.0
+        least, most = high, low
         for outcome in range(outcomes(game, position)):
             share = likelihood(game, position, outcome)
             if share <= 0.0:
@@ -113,16 +114,18 @@ def value(
             if counters[STOPPED]:
                 return 0.0
             if found <= floor and floor > low:
-                return total + high * rest
+                return min(total + high * rest, alpha)
             if found >= top and top < high:
-                return total + low * rest
-        return total
+                return max(total + low * rest, beta)
+            least, most = min(least, found), max(most, found)
+        return min(max(total, least), most)  # six sixths of a win are one, however rounded
 
     counters[NODES] += 1
-    if counters[NODES] & 1023 == 0 and (
-        now() > desk.limits[DEADLINE] or counters[NODES] > desk.limits[MOST_NODES]
-    ):
-        counters[STOPPED] = 1
+    if counters[NODES] >= counters[DUE]:
+        left = desk.limits[MOST_NODES] - counters[NODES]
+        if left < 0.0 or now() > desk.limits[DEADLINE]:
+            counters[STOPPED] = 1
+        counters[DUE] += np.int64(min(left + 1.0, 1024.0))
     if counters[STOPPED]:
         return 0.0
 
@@ -263,6 +266,7 @@ def deepen(
     counters, moves, words = desk.counters, desk.moves, desk.words
     root_values, order = desk.root_values, desk.order
     counters[NODES] = counters[STOPPED] = 0
+    counters[DUE] = min(most_nodes, 1024)
     desk.limits[DEADLINE] = now() + seconds
     desk.limits[MOST_NODES] = most_nodes
     desk.history[:] = desk.history // 8
@@ -313,8 +317,8 @@ def deepen(
             if best >= high:
                 break
         if counters[STOPPED]:
-            # A better move found before the time was over counts; a lost first move does not.
-            if best > low and best_move != chosen and reached > 0 and best > worth:
+            # What was better than the last depth's choice counts, though not all were looked at.
+            if best > low and best_move != chosen and reached > 0:
                 chosen, worth = best_move, best
             break
         if best <= low and reached > 0:  # lost: the move that held out longest stays
