@@ -88,6 +88,7 @@ def deepen(
 
 def clear(desk: expectimax.Desk) -> None:
     desk.table[:] = np.zeros(1, expectimax.ENTRY)
+    desk.history[:] = 0
 
 
 @pytest.mark.parametrize(
@@ -219,7 +220,13 @@ def test_a_move_found_wanting_is_given_up_before_the_depth_is_over() -> None:
     """As soon as another is known to be better than what is left of it."""
     desk, changed, early = expectimax.make_desk(16), 0, 0
     nodes = desk.counters
-    for _, _, position in random_positions("ewn-6x7", 60):
+    for seed in range(200):
+        position, source = Position.random("ewn-6x7", u(seed))[1], random.Random(seed)
+        for _ in range(12):
+            if not position.over:
+                position = position.after(source.choice(position.codes()))
+        if position.over:
+            continue
         clear(desk)
         before = deepen(position, 5, desk)
         fewest = int(nodes[expectimax.NODES])
