@@ -152,7 +152,7 @@ def test_wins_and_losses_whatever_the_dice_show_are_known_for_certain() -> None:
         if abs(best) < 1 - 1e-12 or len(values) == 1:
             continue
         clear(desk)
-        move, value, reached = deepen(position, 3, desk)
+        _, value, reached = deepen(position, 3, desk)
         assert value == round(best), position.notation
         won += value > 0 and reached == 3
         lost += value < 0
@@ -164,7 +164,7 @@ def test_the_main_line_is_legal_and_begins_with_the_move(name: str) -> None:
     desk, longest = expectimax.make_desk(16), 0
     for _, _, position in random_positions(name, 20):
         clear(desk)
-        move, _, reached = deepen(position, 7, desk)
+        move, _, _ = deepen(position, 7, desk)
         line = np.zeros(7, np.uint8)
         length = expectimax.main_line(position.rules, position.words, move, desk, line)
         assert 1 <= length <= 7 and line[0] == move

@@ -19,6 +19,7 @@ from tuplet.games.game import Words
 from tuplet.kernel import draw
 from tuplet.search import expectimax, mcts
 
+SIMS = 20_000  # a move, where nothing else is said
 PIECE_S = 0.25  # a kernel returns at least so often, for Ctrl-C
 
 
@@ -75,7 +76,7 @@ class Mcts:
         if not 1000 <= self.nodes <= 200_000_000:
             raise ValueError("a tree has 1,000 to 200,000,000 nodes")
         if self.sims is None and self.time is None:
-            self.sims = 20_000
+            self.sims = SIMS
         self._tree: mcts.Tree | None = None
         self._planted = False
         self._seconds = 0.0
@@ -108,8 +109,11 @@ class Mcts:
         if not (self.reuse and self._planted and mcts.replant(tree, position)):
             mcts.plant(game, tree, position)
         self._planted = True
-        most = mcts.NEVER if self.sims is None else self.sims
-        if self.shortcuts and mcts.needs_no_thought(game, position):
+        most = self.sims
+        if most is None:
+            most = SIMS if self.time is None else mcts.NEVER
+        obvious = mcts.obvious_move(game, position) if self.shortcuts else mcts.NO_MOVE
+        if obvious != mcts.NO_MOVE:
             most = settings.batch  # enough to have something to say
         limit = np.inf if self.time is None else self.time
         while True:
@@ -126,6 +130,10 @@ class Mcts:
         temper = -1.0 if self.final_k is None else self.final_k
         final = ("rate", "visits", "lower").index(self.final)
         self._chosen = int(mcts.choose(tree, settings, final, temper, np.uint64(bits)))
+        if obvious != mcts.NO_MOVE:
+            self._chosen = next(
+                n for n in _children(tree, mcts.ROOT) if tree.moves[n] == obvious
+            )
         self._seconds = clock.monotonic() - began
         return int(tree.moves[self._chosen])
 

@@ -136,11 +136,11 @@ def value(
     if depth > 1:
         for i in range(4):
             entry = table[bucket + np.uint64(i)]
-            tag = entry.tag
+            tag = entry["tag"]
             if (tag ^ key) & _KEY == _ZERO and tag != _ZERO:
                 best_known = np.int64(tag & np.uint64(0xFF))
                 if np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) >= depth:
-                    found = np.float64(entry.value)
+                    found = np.float64(entry["value"])
                     bound = np.int64((tag >> np.uint64(16)) & np.uint64(3))
                     if (
                         bound == EXACT
@@ -241,18 +241,18 @@ def _store(
     slot = bucket
     shallowest: Int = 1 << 30
     for i in range(4):
-        tag = table[bucket + np.uint64(i)].tag
+        tag = table[bucket + np.uint64(i)]["tag"]
         if (tag ^ key) & _KEY == _ZERO:
             slot = bucket + np.uint64(i)
             break
         deep: Int = np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) if i < 3 else 0
         if deep < shallowest:
             slot, shallowest = bucket + np.uint64(i), deep
-    table[slot].tag = (
+    table[slot]["tag"] = (
         (key & _KEY) | (np.uint64(bound) << np.uint64(16)) | (np.uint64(depth) << np.uint64(8))
         | np.uint64(move)
     )  # fmt: skip
-    table[slot].value = found
+    table[slot]["value"] = found
 
 
 @kernel
@@ -347,7 +347,7 @@ def main_line(game: Any, position: Words, move: Int, desk: Desk, line: Array) ->
         bucket = key & np.uint64(len(desk.table) - 4)
         move = NO_MOVE
         for i in range(4):
-            tag = desk.table[bucket + np.uint64(i)].tag
+            tag = desk.table[bucket + np.uint64(i)]["tag"]
             if (tag ^ key) & _KEY == _ZERO and tag != _ZERO:
                 move = np.int64(tag & np.uint64(0xFF))
         if move == NO_MOVE:
