@@ -109,7 +109,11 @@ def value(
             floor = max(low, (alpha - total - high * rest) / share)
             top = min(high, (beta - total - low * rest) / share)
             child = chance(game, position, outcome)
-            found = value(game, child, depth, floor, top, ply, desk)
+            ended = ending(game, child)
+            if ended == ONGOING:
+                found = value(game, child, depth, floor, top, ply, desk)
+            else:
+                found = _final(game, child, ended, side(game, position))
             total += share * found
             if counters[STOPPED]:
                 return 0.0
