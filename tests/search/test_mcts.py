@@ -524,9 +524,7 @@ def test_a_game_is_played_with_the_tree_of_the_move_before() -> None:
     search = Mcts(sims=20_000)
     search.open(u(1))
     position = position.after(search.think(position.rules, position.words))
-    reply = max(
-        children(search.tree, search._chosen), key=lambda n: int(search.tree.visits[n])
-    )
+    reply = max(children(search.tree, search._chosen), key=lambda n: int(search.tree.visits[n]))
     known = int(search.tree.visits[reply])
     position = position.after(int(search.tree.moves[reply]))
     search.think(position.rules, position.words)

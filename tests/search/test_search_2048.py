@@ -136,7 +136,7 @@ def test_points_and_endings_of_playouts_are_those_of_boards() -> None:
     game = game_2048(rules)
     for number in range(50):
         board = random_board(source, 2, 3)
-        state, (low, second) = generic.playout(game, position_of(board), u(number), True)
+        _, (low, second) = generic.playout(game, position_of(board), u(number), True)
         last = Board.from_words(int(low), 0, 2, 3)
         assert last.over and generic.ending(game, (u(low), u(second))) == OVER
         assert generic.payoff(game, (u(low), u(second)), OVER, False) == int(second) >> 32

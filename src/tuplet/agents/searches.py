@@ -131,9 +131,7 @@ class Mcts:
         final = ("rate", "visits", "lower").index(self.final)
         self._chosen = int(mcts.choose(tree, settings, final, temper, np.uint64(bits)))
         if obvious != mcts.NO_MOVE:
-            self._chosen = next(
-                n for n in _children(tree, mcts.ROOT) if tree.moves[n] == obvious
-            )
+            self._chosen = next(n for n in _children(tree, mcts.ROOT) if tree.moves[n] == obvious)
         self._seconds = clock.monotonic() - began
         return int(tree.moves[self._chosen])
 
