@@ -196,6 +196,22 @@ def test_the_same_stream_gives_the_same_game(spec: str, game: str) -> None:
     assert len(lines) == 1
 
 
+def test_a_new_game_begins_with_a_new_tree() -> None:
+    """Even if its first position is one that the last game's tree has."""
+    position = start()
+    agent = make_agent("mcts:sims=3000")
+    assert isinstance(agent, Searcher)
+    following = position.play(agent.choose(position))
+    for game, kept in (("the same", True), ("another", False)):
+        if game == "another":
+            agent.open_game(position, "red", u(1))
+            agent.choose(position)
+            agent.open_game(following, "blue", u(1))
+        agent.choose(following)
+        tree = agent.search.tree  # type: ignore[union-attr]
+        assert (tree.visits[mcts.ROOT] > tree.counters[mcts.SIMULATIONS]) == kept
+
+
 def test_random_searches_depend_on_the_stream() -> None:
     for spec in ("mcts:sims=100", "mcs:sims=100"):
         totals = set()
@@ -258,7 +274,7 @@ def test_time_may_be_set_before_each_move() -> None:
             agent.open_game(position, "red", u(1))
             began = time.perf_counter()
             assert agent.choose(position) in position.legal_moves()
-            assert time.perf_counter() - began < seconds + 0.1
+            assert time.perf_counter() - began < seconds + 0.25
 
 
 def test_thoughts_are_of_the_last_move() -> None:
@@ -338,7 +354,7 @@ def test_a_trap_takes_no_longer_than_it_may(seconds: float) -> None:
         set_trap(position.rules, position.words, first, desk, 0.0)  # compiled, if it was not
         began = time.monotonic()
         move = set_trap(position.rules, position.words, first, desk, began + seconds)
-        assert time.monotonic() - began < seconds + 0.1
+        assert time.monotonic() - began < seconds + 0.25
         assert move in position.codes()
         if not seconds:
             assert move == first  # there was no time for another
