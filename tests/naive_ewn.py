@@ -187,9 +187,10 @@ def text(game: Game, move: Any) -> str:
     return f"{move[0] + game['first']}{move[1]}"
 
 
-def notation(name: str, position: Position) -> str:
-    """A position of one of MEMBERS as tuplet writes it."""
-    game, first = MEMBERS[name], MEMBERS[name]["first"]
+def notation(name: str, position: Position, game: Game | None = None) -> str:
+    """A position as tuplet writes it: of one of MEMBERS, or of the game given."""
+    game = game or MEMBERS[name]
+    first = game["first"]
     at = {square: f"{side[0]}{n + first}" for (side, n), square in position["cubes"].items()}
     board = "/".join(
         "".join(at.get((r, c), ".") for c in range(game["columns"])) for r in range(game["rows"])
@@ -201,6 +202,60 @@ def notation(name: str, position: Position) -> str:
     elif game["die"] == "free":
         die = "*"
     return f"{name} {board} {mover(position)} {die}"
+
+
+def named(name: str, source: random.Random) -> Game:
+    """The game of `ewn:board=3x3,cubes=2,...`, with a random known die if it has one."""
+    settings = dict(pair.split("=") for pair in name.partition(":")[2].split(","))
+    rows, columns = map(int, settings.get("board", "5x5").split("x"))
+    cubes = int(settings.get("cubes", 6))
+    values = tuple(source.randrange(cubes) for _ in range(int(settings.get("cycle", 0))))
+    die = "cycle" if values else settings.get("die", "rolled")
+    red = {1: ONE, 2: THREE[:2], 3: THREE, 6: SIX}[cubes]
+    directions, own = int(settings.get("directions", 3)), settings.get("own", "yes") == "yes"
+    return make_game(rows, columns, red, None, die, directions, own, values)
+
+
+def from_words(game: Game, words: tuple[Any, Any]) -> Position:
+    """A position of tuplet's two words: a byte for each cube, then ply and die."""
+    cubes = {
+        (side, number): divmod(square, game["columns"])
+        for side, word in zip(("red", "blue"), words, strict=True)
+        for number in range(6)
+        if (square := int(word) >> 8 * number & 0xFF) != 0x7F
+    }
+    die = int(words[1]) >> 56
+    return {"cubes": cubes, "ply": int(words[0]) >> 56, "die": die if die < 6 else None}
+
+
+class Exact:
+    """The exact values of a game's positions, by looking at everything that can happen."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self._known: dict[Any, tuple[float, str | None]] = {}
+
+    def __call__(self, position: Position) -> tuple[float, str | None]:
+        """How often Red wins if both play perfectly; and who wins whatever happens, if anybody."""
+        game = self.game
+        ply = position["ply"] % (2 * len(game["values"]) or 2)
+        key = frozenset(position["cubes"].items()), ply, position["die"]
+        if key not in self._known:
+            self._known[key] = self._value(position)
+        return self._known[key]
+
+    def _value(self, position: Position) -> tuple[float, str | None]:
+        game = self.game
+        over = result(game, position)
+        if over:
+            return float(over[0] == "red"), over[0]
+        values, sure = zip(*(self(child) for child in children(game, position)), strict=True)
+        agreed = sure[0] if len(set(sure)) == 1 else None
+        if must_roll(game, position):
+            return sum(values) / len(values), agreed
+        side = to_act(game, position)
+        best = max(values) if side == "red" else min(values)
+        return best, side if side in sure else agreed
 
 
 def dice(cubes: int, values: int, seed: int = 4) -> tuple[int, ...]:

@@ -181,8 +181,10 @@ for number, line in enumerate(sys.stdin):
                 say.append(generic.likelihood(rules, words, face))
         else:
             for move in moves[: generic.legal(rules, words, moves, 0)].tolist():
-                say += [move, int(generic.promise(rules, words, move))]
-                say += map(int, generic.apply(rules, words, move))
+                after = tuple(u(word) for word in generic.apply(rules, words, move))
+                say += [move, *map(int, after)]
+                if generic.ending(rules, after) == generic.ONGOING:
+                    say.append(int(generic.promise(rules, words, move, after)))
     if number % 10 == 0:
         say.append(perft(rules, words, 2))
     print(*say)

@@ -24,7 +24,7 @@ import numpy as np
 from tuplet.agents.searches import AlphaBeta, Mcts
 from tuplet.agents.specs import from_settings, is_class, own_class, split_spec
 from tuplet.games.g2048 import Board
-from tuplet.games.g2048.rules import as_share, rules_for
+from tuplet.games.g2048.rules import Rules, as_share, rules_for
 from tuplet.games.game import Words
 from tuplet.kernel import as_seed, draw, stream
 from tuplet.search.g2048 import game_2048, position_of
@@ -119,6 +119,7 @@ class SearchPlayer:
         self.network = Network.load(values) if values else None
         self.spawn4 = self.network.spawn4 if self.network else 0.1
         self._seed, self._game = as_seed(seed), 0
+        self._rules: Rules | None = None
 
     def open_episode(self) -> None:
         """Begin the next game's own stream of random numbers."""
@@ -127,7 +128,11 @@ class SearchPlayer:
 
     def choose(self, board: Board) -> object:
         """The best move found."""
-        game = game_2048(rules_for(board.rows, board.columns, self.spawn4), self.network)
+        rules = rules_for(board.rows, board.columns, self.spawn4)
+        if self._rules is not None and self._rules is not rules:
+            self.search.open(self.search.state)  # another size: nothing remembered holds
+        self._rules = rules
+        game = game_2048(rules, self.network)
         return self.search.think(game, position_of(board))
 
 

@@ -19,6 +19,7 @@ from tuplet.games.game import Words
 from tuplet.kernel import draw
 from tuplet.search import expectimax, mcts
 
+SIMS = 20_000  # a move, where nothing else is said
 PIECE_S = 0.25  # a kernel returns at least so often, for Ctrl-C
 
 
@@ -75,7 +76,7 @@ class Mcts:
         if not 1000 <= self.nodes <= 200_000_000:
             raise ValueError("a tree has 1,000 to 200,000,000 nodes")
         if self.sims is None and self.time is None:
-            self.sims = 20_000
+            self.sims = SIMS
         self._tree: mcts.Tree | None = None
         self._planted = False
         self._seconds = 0.0
@@ -108,8 +109,11 @@ class Mcts:
         if not (self.reuse and self._planted and mcts.replant(tree, position)):
             mcts.plant(game, tree, position)
         self._planted = True
-        most = mcts.NEVER if self.sims is None else self.sims
-        if self.shortcuts and mcts.needs_no_thought(game, position):
+        most = self.sims
+        if most is None:
+            most = SIMS if self.time is None else mcts.NEVER
+        obvious = mcts.obvious_move(game, position) if self.shortcuts else mcts.NO_MOVE
+        if obvious != mcts.NO_MOVE:
             most = settings.batch  # enough to have something to say
         limit = np.inf if self.time is None else self.time
         while True:
@@ -126,6 +130,8 @@ class Mcts:
         temper = -1.0 if self.final_k is None else self.final_k
         final = ("rate", "visits", "lower").index(self.final)
         self._chosen = int(mcts.choose(tree, settings, final, temper, np.uint64(bits)))
+        if obvious != mcts.NO_MOVE:
+            self._chosen = next(n for n in _children(tree, mcts.ROOT) if tree.moves[n] == obvious)
         self._seconds = clock.monotonic() - began
         return int(tree.moves[self._chosen])
 
@@ -188,30 +194,34 @@ class AlphaBeta:
 
     Stops at `depth` moves, after `time` seconds or after `nodes` positions, whichever comes
     first; without any of them at depth 10 (4 where dice are rolled). The table has 2^`table`
-    entries of 16 bytes. With `traps`, see `agents/traps.py`.
+    entries of 16 bytes. `reduce` searches late moves less deeply, which sees further, but not
+    everything. `traps` are set in lost positions: see `agents/traps.py`.
     """
 
     depth: int | None = None
     time: float | None = None
     nodes: int | None = None
     table: int = 20
+    reduce: bool = False
     traps: bool = False
     state: np.uint64 = field(default=np.uint64(0), init=False)  # nothing here is random
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
             raise ValueError(f"the depth is 1 to {expectimax.DEEPEST - 1}, not {self.depth}")
+        if self.nodes is not None and self.nodes < 1:
+            raise ValueError("a search looks at 1 node at least")
         if not 2 <= self.table <= 28:
             raise ValueError("table=N has 2^N entries, N from 2 to 28")
         self._desk: expectimax.Desk | None = None
-        self._last: tuple[Any, Words, int, float, int] | None = None
+        self._last: tuple[Any, Words, int, float, int, int] | None = None
         self._seconds = 0.0
 
     @property
     def desk(self) -> expectimax.Desk:
         """The search's memory."""
         if self._desk is None:
-            self._desk = expectimax.make_desk(self.table)
+            self._desk = expectimax.make_desk(self.table, self.reduce)
         return self._desk
 
     def open(self, state: np.uint64) -> None:  # noqa: ARG002  # nothing here is random
@@ -230,11 +240,12 @@ class AlphaBeta:
             game, position, deepest, np.inf if self.time is None else self.time,
             self.nodes or 1 << 62, self.desk,
         )  # fmt: skip
+        nodes = int(self.desk.counters[expectimax.NODES])
         if self.traps and value == -1 and isinstance(game, Ewn) and game.die == CYCLE:
             until = began + self.time if self.time is not None else None
             move = set_trap(game, position, int(move), self.desk, until)
         self._seconds = clock.monotonic() - began
-        self._last = (game, position, int(move), float(value), int(depth))
+        self._last = (game, position, int(move), float(value), int(depth), nodes)
         return int(move)
 
     def usual_depth(self, game: Any) -> int:
@@ -245,8 +256,7 @@ class AlphaBeta:
         """Of the last move: the value of each move, and the main line from the table."""
         if self._last is None:
             return Thoughts(note="no thoughts yet")
-        game, position, move, value, depth = self._last
-        nodes = int(self.desk.counters[expectimax.NODES])
+        game, position, move, value, depth, nodes = self._last
         moves = [MoveThought(text_of(move), (value + 1) / 2, None, None, abs(value) == 1)]
         codes = np.zeros(max(depth, 1), np.uint8)
         length = expectimax.main_line(game, position, move, self.desk, codes)
@@ -257,8 +267,9 @@ class AlphaBeta:
 
 @dataclass
 class Best(AlphaBeta):
-    """The strongest there is at a given time: alpha-beta that sets traps."""
+    """The strongest there is at a given time: alpha-beta that reduces and sets traps."""
 
     time: float | None = 1.0
     table: int = 21
+    reduce: bool = True
     traps: bool = True

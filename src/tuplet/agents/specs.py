@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import math
 import sys
 from dataclasses import fields
 from typing import Any, TypeVar, get_args, get_type_hints
 
 T = TypeVar("T")
+
+MOST = 10**18  # kernels count with 64 bits
 
 
 def split_spec(spec: str) -> tuple[str, str]:
@@ -52,7 +53,7 @@ def _value(hint: Any, name: str, text: str, spec: str) -> Any:
         number = float(text) if float in kinds else int(text)
     except ValueError:
         raise ValueError(f"{spec}: {name} is {wanted}, not {text!r}") from None
-    if not math.isfinite(number) or number < 0:
+    if not 0 <= number <= MOST:  # nor is it nan
         raise ValueError(f"{spec}: {name} is {wanted}, 0 or more, not {text}")
     return number
 

@@ -45,7 +45,7 @@ DONE, FIRST = -(1 << 40), 1 << 40  # in the order of moves
 # and the fifth and on still less; only where that many moves are left to look ahead.
 LATE, VERY_LATE, SHALLOW = 2, 4, 4
 
-NODES, STOPPED, STORED = range(3)  # counters
+NODES, STOPPED, DUE = range(3)  # counters; DUE: the node at which limits are looked at
 DEADLINE, MOST_NODES, REDUCES = range(3)  # limits
 
 ENTRY = np.dtype([("tag", np.uint64), ("value", np.float64)])
@@ -66,13 +66,15 @@ class Desk(NamedTuple):
     root_values: Array  # float64[WIDEST]
 
 
-def make_desk(bits: int = 20) -> Desk:
+def make_desk(bits: int = 20, reduces: bool = False) -> Desk:
     """A desk with a table of 2^bits entries, 16 bytes each."""
-    return Desk(
+    desk = Desk(
         np.zeros(1 << bits, ENTRY), np.zeros(DEEPEST * WIDEST * 2, np.uint64),
         np.zeros(DEEPEST * WIDEST, np.uint8), np.zeros(DEEPEST * WIDEST, np.int64),
         np.zeros(DEEPEST * 256, np.int64), np.zeros(3, np.int64), np.zeros(3), np.zeros(WIDEST),
     )  # fmt: skip
+    desk.limits[REDUCES] = reduces
+    return desk
 
 
 @inlined
@@ -104,6 +106,7 @@ def value(
         # The mean over what nature can do; Star1: until no rest could bring it into the window.
         # (Not a function of its own: functions that call each other cannot be cached.)
         total, rest = 0.0, 1.0
+        least, most = high, low
         for outcome in range(outcomes(game, position)):
             share = likelihood(game, position, outcome)
             if share <= 0.0:
@@ -112,21 +115,27 @@ def value(
             floor = max(low, (alpha - total - high * rest) / share)
             top = min(high, (beta - total - low * rest) / share)
             child = chance(game, position, outcome)
-            found = value(game, child, depth, floor, top, ply, desk)
+            ended = ending(game, child)
+            if ended == ONGOING:
+                found = value(game, child, depth, floor, top, ply, desk)
+            else:
+                found = _final(game, child, ended, side(game, position))
             total += share * found
             if counters[STOPPED]:
                 return 0.0
             if found <= floor and floor > low:
-                return total + high * rest
+                return min(total + high * rest, alpha)
             if found >= top and top < high:
-                return total + low * rest
-        return total
+                return max(total + low * rest, beta)
+            least, most = min(least, found), max(most, found)
+        return min(max(total, least), most)  # six sixths of a win are one, however rounded
 
     counters[NODES] += 1
-    if counters[NODES] & 1023 == 0 and (
-        now() > desk.limits[DEADLINE] or counters[NODES] > desk.limits[MOST_NODES]
-    ):
-        counters[STOPPED] = 1
+    if counters[NODES] >= counters[DUE]:
+        left = desk.limits[MOST_NODES] - counters[NODES]
+        if left < 0.0 or now() > desk.limits[DEADLINE]:
+            counters[STOPPED] = 1
+        counters[DUE] += np.int64(min(left + 1.0, 1024.0))
     if counters[STOPPED]:
         return 0.0
 
@@ -137,11 +146,11 @@ def value(
     if depth > 1:
         for i in range(4):
             entry = table[bucket + np.uint64(i)]
-            tag = entry.tag
+            tag = entry["tag"]
             if (tag ^ key) & _KEY == _ZERO and tag != _ZERO:
                 best_known = np.int64(tag & np.uint64(0xFF))
                 if np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) >= depth:
-                    found = np.float64(entry.value)
+                    found = np.float64(entry["value"])
                     bound = np.int64((tag >> np.uint64(16)) & np.uint64(3))
                     if (
                         bound == EXACT
@@ -253,18 +262,18 @@ def _store(
     slot = bucket
     shallowest: Int = 1 << 30
     for i in range(4):
-        tag = table[bucket + np.uint64(i)].tag
+        tag = table[bucket + np.uint64(i)]["tag"]
         if (tag ^ key) & _KEY == _ZERO:
             slot = bucket + np.uint64(i)
             break
         deep: Int = np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) if i < 3 else 0
         if deep < shallowest:
             slot, shallowest = bucket + np.uint64(i), deep
-    table[slot].tag = (
+    table[slot]["tag"] = (
         (key & _KEY) | (np.uint64(bound) << np.uint64(16)) | (np.uint64(depth) << np.uint64(8))
         | np.uint64(move)
     )  # fmt: skip
-    table[slot].value = found
+    table[slot]["value"] = found
 
 
 @kernel
@@ -278,6 +287,7 @@ def deepen(
     counters, moves, words = desk.counters, desk.moves, desk.words
     root_values, order = desk.root_values, desk.order
     counters[NODES] = counters[STOPPED] = 0
+    counters[DUE] = min(most_nodes, 1024)
     desk.limits[DEADLINE] = now() + seconds
     desk.limits[MOST_NODES] = most_nodes
     desk.history[:] = desk.history // 8
@@ -331,8 +341,8 @@ def deepen(
             if best >= high:
                 break
         if counters[STOPPED]:
-            # A better move found before the time was over counts; a lost first move does not.
-            if best > low and best_move != chosen and reached > 0 and best > worth:
+            # What was better than the last depth's choice counts, though not all were looked at.
+            if best > low and best_move != chosen and reached > 0:
                 chosen, worth = best_move, best
             break
         if best <= low and reached > 0:  # lost: the move that held out longest stays
@@ -361,7 +371,7 @@ def main_line(game: Any, position: Words, move: Int, desk: Desk, line: Array) ->
         bucket = key & np.uint64(len(desk.table) - 4)
         move = NO_MOVE
         for i in range(4):
-            tag = desk.table[bucket + np.uint64(i)].tag
+            tag = desk.table[bucket + np.uint64(i)]["tag"]
             if (tag ^ key) & _KEY == _ZERO and tag != _ZERO:
                 move = np.int64(tag & np.uint64(0xFF))
         if move == NO_MOVE:

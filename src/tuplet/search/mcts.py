@@ -38,6 +38,7 @@ Array = np.ndarray[Any, Any]
 
 ROOT = 0
 NO_NODE = -1
+NO_MOVE = -1
 UNPROVEN = NOBODY  # else the player who wins whatever the other does
 CHANCE = 2  # in `sides`: nature acts here
 UCB1, TUNED, REPORT = range(3)
@@ -201,13 +202,23 @@ def share_of(bits: np.uint64) -> float:
     return np.float64(bits >> np.uint64(11)) * 2.0**-53
 
 
+@inlined
+def _tempered(temper: float, seen: float, bits: np.uint64) -> float:
+    """Worth with noise: the largest is each move with a share in proportion to exp(K * seen).
+
+    The noise is Gumbel's, so that no exponential can overflow, however large K is.
+    """
+    share = (np.float64(bits >> np.uint64(12)) + 0.5) * 2.0**-52  # neither 0 nor 1
+    return temper * seen - math.log(-math.log(share))
+
+
 @kernel
 def _select(tree: Tree, settings: Settings, node: Int, bits: np.uint64) -> Int:
     """The child to descend to: never one that is proven lost while another is not."""
     mover = np.int64(tree.sides[node])
     first, count = np.int64(tree.first[node]), np.int64(tree.children[node])
     parent_log = math.log(np.float64(max(tree.visits[node], 1)))
-    best, total = -np.inf, 0.0
+    best = -np.inf
     best_child: Int = first
     for child in range(first, first + count):
         proven = np.int64(tree.proven[child])
@@ -219,16 +230,12 @@ def _select(tree: Tree, settings: Settings, node: Int, bits: np.uint64) -> Int:
         mean = tree.totals[child] / visits
         seen = view(settings, mean, mover)
         if settings.softmax >= 0.0:
-            # One pass: keep each child with its share of what was seen so far.
-            weight = math.exp(settings.softmax * seen)
-            total += weight
             bits, random = draw(bits)
-            if share_of(random) * total < weight:
-                best_child = child
-            continue
-        variance = max(tree.squares[child] / visits - mean * mean, 0.0)
-        variance /= settings.unit * settings.unit
-        worth = bound(settings, seen, variance, parent_log, visits)
+            worth = _tempered(settings.softmax, seen, random)
+        else:
+            variance = max(tree.squares[child] / visits - mean * mean, 0.0)
+            variance /= settings.unit * settings.unit
+            worth = bound(settings, seen, variance, parent_log, visits)
         if worth > best:
             best, best_child = worth, child
     return best_child
@@ -370,15 +377,15 @@ def mean_result(game: Any, position: Words, games: Int, state: np.uint64) -> flo
 
 
 @kernel
-def needs_no_thought(game: Any, position: Words) -> bool:
-    """Whether there is only one move, or one that wins at once."""
+def obvious_move(game: Any, position: Words) -> Int:
+    """The move that wins at once, or the only one; else NO_MOVE."""
     moves = np.zeros(WIDEST, np.uint8)
     count = legal(game, position, moves, 0)
     for i in range(count):
         ended = ending(game, apply(game, position, np.int64(moves[i])))
         if ended != ONGOING and winner(game, ended) == side(game, position):
-            return True
-    return count == 1
+            return np.int64(moves[i])
+    return np.int64(moves[0]) if count == 1 else NO_MOVE
 
 
 @kernel
@@ -389,7 +396,7 @@ def choose(tree: Tree, settings: Settings, final: Int, temper: float, bits: np.u
     """
     mover = np.int64(tree.sides[ROOT])
     first, count = np.int64(tree.first[ROOT]), np.int64(tree.children[ROOT])
-    best, total = -np.inf, 0.0
+    best, best_lost = -np.inf, True
     best_child: Int = first
     for child in range(first, first + count):
         proven = np.int64(tree.proven[child])
@@ -398,21 +405,16 @@ def choose(tree: Tree, settings: Settings, final: Int, temper: float, bits: np.u
         visits = np.float64(tree.visits[child])
         mean = tree.totals[child] / visits if visits > 0.0 else 0.0
         seen = view(settings, mean, mover) if visits > 0.0 else -1.0
+        worth, lost = seen, proven != UNPROVEN
         if temper >= 0.0:
-            weight = math.exp(temper * seen)
-            total += weight
             bits, random = draw(bits)
-            if share_of(random) * total < weight:
-                best_child = child
-            continue
-        worth = seen
-        if final == VISITS:
+            worth, lost = _tempered(temper, seen, random), False
+        elif final == VISITS:
             worth = visits
         elif final == LOWER and visits > 0.0:
             variance = max(tree.squares[child] / visits - mean * mean, 0.0)
             worth = seen - 1.96 * math.sqrt(variance / visits) / settings.unit
-        if proven != UNPROVEN:
-            worth -= 1e18  # lost; among lost moves, the one that looked best
-        if worth > best:
-            best, best_child = worth, child
+        # Lost moves come last; among them, the one that looked best.
+        if (best_lost and not lost) or (lost == best_lost and worth > best):
+            best, best_lost, best_child = worth, lost, child
     return best_child

@@ -1,0 +1,398 @@
+"""Agents of EWN: names and settings, the baselines' own games, the same game again, traps."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tuplet.agents import searches, traps
+from tuplet.agents.ewn import Searcher, make_agent
+from tuplet.agents.searches import AlphaBeta, Best, Mcs, Mcts
+from tuplet.agents.traps import set_trap
+from tuplet.arena.ewn import match, play_game
+from tuplet.games.ewn import Position
+from tuplet.search import expectimax, mcts
+
+u = np.uint64
+
+DATA = Path(__file__).parent.parent / "data" / "ewn"
+BUDGETED = [
+    "mcts:sims=300,expand=50", "mcts:sims=300,expand=50,results=rich,final_k=20,descent_k=20",
+    "mcs:sims=300", "alphabeta:nodes=2000", "alphabeta:depth=3", "best:nodes=2000,time=60",
+]  # fmt: skip
+
+
+def start(name: str = "ewn-6x7", seed: int = 3) -> Position:
+    state, position = Position.random(name, u(seed))
+    return position.random_roll(state)[1] if position.needs_roll else position
+
+
+def lost_positions(count: int, fewest: int = 2) -> list[Position]:
+    """Positions of ewn-6x7 that alpha-beta knows to be lost, with some moves to choose from."""
+    desk, found, seed = expectimax.make_desk(16), [], 0
+    while len(found) < count:
+        seed += 1
+        position, source = start(seed=seed), random.Random(seed)
+        for _ in range(14 + seed % 10):
+            if not position.over:
+                position = position.after(source.choice(position.codes()))
+        if position.over or len(position.codes()) < fewest:
+            continue
+        desk.table[:] = np.zeros(1, expectimax.ENTRY)
+        value = expectimax.deepen(position.rules, position.words, 30, 60.0, 200_000, desk)[1]
+        if value == -1:
+            found.append(position)
+    return found
+
+
+# Names and settings
+
+
+def search_of(spec: str, game: str = "ewn-6x7") -> Any:
+    agent = make_agent(spec, game)
+    assert isinstance(agent, Searcher) and agent.name == spec
+    return agent.search
+
+
+def test_agents_are_named_by_their_settings() -> None:
+    search = search_of("mcts:ucb=tuned,c=0.6,results=rich,sims=20000")
+    assert isinstance(search, Mcts)
+    assert (search.ucb, search.c, search.results) == ("tuned", 0.6, "rich")
+    assert search.sims == 20_000 and search.time is None and search.settings.rich
+    assert (search_of("mcts:time=1.8").time, search_of("mcts:time=1.8").sims) == (1.8, None)
+    assert search_of("mcts").sims == 20_000
+    search = search_of("mcs:sims=20000")
+    assert isinstance(search, Mcs) and search.expand == mcts.NEVER
+    search = search_of("alphabeta:depth=10")
+    assert isinstance(search, AlphaBeta) and not isinstance(search, Best)
+    assert search.depth == 10 and not search.traps
+    search = search_of("best")
+    assert isinstance(search, Best) and search.traps and search.time == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("mcts", {"ucb": "ucb1"}), ("mcts", {"ucb": "report"}), ("mcts", {"c": 1.5}),
+        ("mcts", {"c1": 2.0}), ("mcts", {"c2": 0.5}), ("mcts", {"results": "rich"}),
+        ("mcts", {"batch": 3}), ("mcts", {"expand": 9}), ("mcts", {"shortcuts": False}),
+        ("mcts", {"solver": False}), ("mcts", {"reuse": False}), ("mcts", {"final": "lower"}),
+        ("mcts", {"final": "visits"}), ("mcts", {"descent_k": 20.0}), ("mcts", {"final_k": 0.0}),
+        ("mcts", {"nodes": 5000}), ("mcts", {"sims": 77}), ("mcts", {"time": 0.25}),
+        ("alphabeta", {"depth": 7}), ("alphabeta", {"time": 0.25}), ("alphabeta", {"nodes": 99}),
+        ("alphabeta", {"table": 12}), ("alphabeta", {"traps": True}),
+        ("best", {"time": 0.5}), ("best", {"traps": False}), ("best", {"depth": 6}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_every_setting_has_its_text(name: str, settings: dict[str, Any]) -> None:
+    (key, value), *_ = settings.items()
+    text = ("no", "yes")[value] if isinstance(value, bool) else value
+    search = search_of(f"{name}: {key} = {text} ")
+    kinds = {"mcts": Mcts, "alphabeta": AlphaBeta, "best": Best}
+    assert search == kinds[name](**settings) and getattr(search, key) == value
+
+
+def test_settings_reach_the_kernel() -> None:
+    search = Mcts(ucb="report", c=1.0, c1=2.0, c2=3.0, batch=4, expand=5, results="rich",
+                  shortcuts=False, solver=False, descent_k=7.0)  # fmt: skip
+    assert search.settings == (mcts.REPORT, 1.0, 2.0, 3.0, 4, 5, True, False, False, 7.0, 1.0)
+    assert Mcts().settings == mcts.Settings()  # the report's
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("mcts:simz=3", "'simz=3' is no setting; there are ucb, c, c1, c2, results, batch"),
+        ("alphabeta:sims=3", "there are depth, time, nodes, table, reduce, traps"),
+        ("best:sims=3", "there are depth, time, nodes, table, reduce, traps"),
+        ("mcts:state=3", "no setting"),
+        ("mcts:sims", "no setting"),
+        ("mcts:sims=", "whole number"),
+        ("mcts:sims=1e4", "whole number"),
+        ("mcts:sims=-3", "0 or more"),
+        ("mcts:sims=" + "9" * 400, "0 or more"),
+        ("mcts:sims=" + "9" * 30, "0 or more"),
+        ("mcts:c=nan", "a number"),
+        ("mcts:c=inf", "a number"),
+        ("mcts:time=fast", "time is a number, not 'fast'"),
+        ("mcts:ucb=best", "ucb is one of ucb1, tuned, report"),
+        ("mcts:results=poor", "one of plain, rich"),
+        ("mcts:final=first", "one of rate, visits, lower"),
+        ("mcts:solver=true", "yes or no"),
+        ("mcts:c=1,c=2", "c is set twice"),
+        ("mcts:batch=0", "at least 1 simulation"),
+        ("mcts:nodes=10", "1,000 to"),
+        ("alphabeta:depth=0", "1 to 99, not 0"),
+        ("alphabeta:depth=100", "1 to 99, not 100"),
+        ("alphabeta:nodes=0", "1 node at least"),
+        ("alphabeta:table=40", "2 to 28"),
+        ("easy:sims=3", "easy has no settings"),
+        ("hard:depth=3", "hard has no settings"),
+        ("hardest", "not an agent: easy, normal, hard, best, alphabeta, mcs, mcts"),
+        ("", "not an agent"),
+        ("no_such_module:Agent", "cannot import no_such_module"),
+        ("json:Agent", "module json has no class Agent"),
+        ("json:JSONDecoder", r"has no method choose\(position\)"),
+    ],
+    ids=lambda text: text[:30],
+)
+def test_a_bad_name_is_refused_in_one_line_that_says_what_there_is(spec: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as refused:
+        make_agent(spec)
+    assert "\n" not in str(refused.value)
+
+
+def test_anybodys_own_class_is_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_agent_of_a_test.py").write_text(
+        "class Last:\n    def choose(self, position):\n        return position.legal_moves()[-1]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    agent = make_agent("own_agent_of_a_test:Last")
+    assert agent.choose(start()) == start().legal_moves()[-1]
+
+
+# The baselines
+
+
+@pytest.mark.parametrize("name", ["normal", "hard"])
+def test_baselines_make_every_move_of_the_original_programs(name: str) -> None:
+    agent, moves = make_agent(name), 0
+    for line in (DATA / f"{name}.jsonl").read_text().splitlines():
+        game = json.loads(line)
+        init = game["init"]
+        position = Position.start("ewn-6x7", red=init[:6], blue=init[6:12], die=init[12:33])
+        for move in game["moves"]:
+            if position.turn == game["program"]:
+                assert agent.choose(position) == move, position.notation
+                moves += 1
+            position = position.play(move)
+        assert position.winner == game["winner"]
+    assert moves > 350
+
+
+# The same game again
+
+
+@pytest.mark.parametrize("game", ["ewn-6x7", "ewn"])
+@pytest.mark.parametrize("spec", BUDGETED)
+def test_the_same_stream_gives_the_same_game(spec: str, game: str) -> None:
+    """Also for an agent that has played another game before."""
+    rolls, opening = Position.random(game, u(8))
+    used = make_agent(spec, game)
+    other_rolls, other = Position.random(game, u(9))
+    play_game(used, make_agent("easy"), other, rolls=other_rolls, streams=(u(5), u(6)))
+    lines = set()
+    for agent in (make_agent(spec, game), used, used):
+        record = play_game(agent, make_agent("easy"), opening, rolls=rolls, streams=(u(1), u(2)))
+        assert record.kind in ("corner", "elimination")
+        lines.add(record.line)
+    assert len(lines) == 1
+
+
+def test_a_new_game_begins_with_a_new_tree() -> None:
+    """Even if its first position is one that the last game's tree has."""
+    position = start()
+    agent = make_agent("mcts:sims=3000")
+    assert isinstance(agent, Searcher)
+    following = position.play(agent.choose(position))
+    for game, kept in (("the same", True), ("another", False)):
+        if game == "another":
+            agent.open_game(position, "red", u(1))
+            agent.choose(position)
+            agent.open_game(following, "blue", u(1))
+        agent.choose(following)
+        tree = agent.search.tree  # type: ignore[union-attr]
+        assert (tree.visits[mcts.ROOT] > tree.counters[mcts.SIMULATIONS]) == kept
+
+
+def test_random_searches_depend_on_the_stream() -> None:
+    for spec in ("mcts:sims=100", "mcs:sims=100"):
+        totals = set()
+        for seed in range(4):
+            search = search_of(spec)
+            search.open(u(seed))
+            search.think(start().rules, start().words)
+            totals.add(float(search.tree.totals[mcts.ROOT]))
+        assert len(totals) > 1
+
+
+@pytest.mark.parametrize("spec", ["mcts:sims=150", "mcs:sims=150", "alphabeta:nodes=500"])
+def test_a_match_is_the_same_with_agents_that_are_fresh_for_each_game(
+    spec: str, tmp_path: Path
+) -> None:
+    class Fresh:
+        """Forgets everything before each game."""
+
+        name = spec
+
+        def open_game(self, *arguments: Any) -> None:
+            self.agent: Any = make_agent(spec)
+            self.agent.open_game(*arguments)
+
+        def choose(self, position: Position) -> str:
+            return str(self.agent.choose(position))
+
+    files = [tmp_path / "kept", tmp_path / "fresh"]
+    for one, file in zip((spec, Fresh), files, strict=True):
+        match(one, "normal", games=6, seed=2, save=file)
+    kept, fresh = ([json.loads(text)["moves"] for text in records(file)] for file in files)
+    assert kept == fresh and len(kept) == 6
+
+
+def records(file: Path) -> list[str]:
+    return file.read_text().splitlines()[1:]
+
+
+def test_another_known_die_is_another_game() -> None:
+    """The same squares, but nothing remembered of them holds."""
+    one, two = start(seed=1), start(seed=2)
+    for spec in ("alphabeta:depth=5", "mcts:sims=500"):
+        agent, fresh = make_agent(spec), make_agent(spec)
+        agent.choose(one)
+        same_squares = Position.start("ewn-6x7", red="012345", blue="012345", die=two.known_die)
+        before = Position.start("ewn-6x7", red="012345", blue="012345", die=one.known_die)
+        agent.choose(before)
+        agent.search.state = fresh.search.state
+        assert agent.choose(same_squares) == fresh.choose(same_squares)
+
+
+def test_time_may_be_set_before_each_move() -> None:
+    position = start()
+    for spec in ("mcts:time=5", "alphabeta:time=5", "best:time=5", "alphabeta:depth=99"):
+        agent: Any = make_agent(spec)
+        agent.time = 0.0
+        agent.choose(position)  # touches its memory
+        for seconds in (0.05, 0.15):
+            agent.time = seconds
+            agent.open_game(position, "red", u(1))
+            began = time.perf_counter()
+            assert agent.choose(position) in position.legal_moves()
+            assert time.perf_counter() - began < seconds + 0.25
+
+
+def test_thoughts_are_of_the_last_move() -> None:
+    position = start()
+    for spec in ("mcts:sims=2000", "mcs:sims=2000", "alphabeta:depth=4", "best:nodes=3000"):
+        agent: Any = make_agent(spec)
+        assert agent.thoughts().note == "no thoughts yet"
+        move = agent.choose(position)
+        thoughts = agent.thoughts()
+        assert thoughts.moves[0].move == move == thoughts.line[0]
+        at = position
+        for each in thoughts.line:
+            at = at.play(each)
+        assert all(0 <= thought.value <= 1 for thought in thoughts.moves)
+        agent.open_game(position, "red", u(1))
+        assert agent.thoughts().note == "no thoughts yet"
+
+
+def test_values_are_those_of_the_side_that_moves() -> None:
+    """A position turned round, with the colours exchanged, is worth the same."""
+    red = Position.parse("ewn ...../...../..r1../...../b1.... red 1")
+    blue = Position.parse("ewn ....r1/...../..b1../...../..... blue 1")
+    for spec in ("mcts:sims=20000", "alphabeta:depth=3"):
+        values = []
+        for position in (red, blue):
+            agent: Any = make_agent(spec, "ewn")
+            agent.choose(position)
+            values.append(agent.thoughts().moves[0].value)
+        assert values[0] == pytest.approx(values[1], abs=0.02) and values[0] > 0.6
+
+
+# Traps
+
+
+def test_in_a_lost_position_a_trap_is_a_legal_move() -> None:
+    changed = 0
+    for position in lost_positions(12):
+        desk = expectimax.make_desk(16)
+        first = position.codes()[0]
+        trap = set_trap(position.rules, position.words, first, desk, time.monotonic() + 0.3)
+        assert trap in position.codes()
+        changed += trap != first
+    assert changed >= 2
+
+
+def test_a_trap_is_a_move_after_which_an_expected_reply_no_longer_wins() -> None:
+    """If one can be set at once."""
+    kept = 0
+    for position in lost_positions(12):
+        desk = expectimax.make_desk(18)
+        sprung = {}
+        for code in position.codes():
+            after = position.after(code)
+            replies = set()
+            for depth, _ in traps.MODELS:
+                reply = int(traps.baseline_move(after.rules, after.words, depth))
+                replies.add(reply)
+            spared = []
+            for reply in replies:
+                last = after.after(reply)
+                if not last.over:
+                    value = expectimax.deepen(last.rules, last.words, 40, 60.0, 1_000_000, desk)[1]
+                    spared.append(value > -1)
+            sprung[code] = any(spared)
+        trap = set_trap(position.rules, position.words, position.codes()[0], desk, None)
+        if any(sprung.values()):
+            assert sprung[trap], position.notation
+            kept += 1
+    assert kept >= 2
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.2])
+def test_a_trap_takes_no_longer_than_it_may(seconds: float) -> None:
+    for position in lost_positions(5):
+        desk = expectimax.make_desk(16)
+        first = position.codes()[0]
+        set_trap(position.rules, position.words, first, desk, 0.0)  # compiled, if it was not
+        began = time.monotonic()
+        move = set_trap(position.rules, position.words, first, desk, began + seconds)
+        assert time.monotonic() - began < seconds + 0.25
+        assert move in position.codes()
+        if not seconds:
+            assert move == first  # there was no time for another
+
+
+def test_traps_are_set_only_where_the_loss_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def trap(*question: Any) -> int:
+        asked.append(question)
+        return int(question[2])
+
+    monkeypatch.setattr(searches, "set_trap", trap)
+    lost = {position.notation for position in lost_positions(8)}
+    open_ = [start(seed=n) for n in range(5)]
+    for position in [*map(Position.parse, lost), *open_]:
+        search = Best(time=0.5, nodes=200_000)
+        asked.clear()
+        search.think(position.rules, position.words)
+        assert search._last is not None
+        assert bool(asked) == (search._last[3] == -1.0)
+        if asked:
+            exact = expectimax.deepen(
+                position.rules, position.words, 60, 60.0, 1 << 60, expectimax.make_desk(18)
+            )
+            assert exact[1] == -1.0
+            assert asked[0][4] is not None
+        assert bool(asked) == (position.notation in lost)
+        plain = AlphaBeta(nodes=200_000)
+        asked.clear()
+        plain.think(position.rules, position.words)
+        assert not asked  # traps=no
+
+
+def test_where_dice_are_rolled_no_traps_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model of the opponent knows the die."""
+    monkeypatch.setattr(searches, "set_trap", None)
+    lost = Position.parse("ewn ..r5../...../r1.b1../...../..... red 1")
+    search = Best(depth=4)
+    assert search.think(lost.rules, lost.words) in lost.codes()
+    assert search._last is not None and search._last[3] == -1.0

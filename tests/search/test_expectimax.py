@@ -1,0 +1,252 @@
+"""Alpha-beta and expectimax: against searches that prune nothing and remember nothing."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import numpy as np
+import pytest
+
+import naive_ewn as naive
+from tuplet.agents.searches import AlphaBeta
+from tuplet.games import game as generic
+from tuplet.games.ewn import Position
+from tuplet.kernel import kernel
+from tuplet.search import expectimax
+
+u = np.uint64
+
+KNOWN = ["ewn:board=4x4,cubes=3,cycle=5", "ewn:board=5x5,cycle=7,directions=4,own=no"]
+OTHER = ["ewn:board=4x4,cubes=3,die=chosen", "ewn:board=4x4,cubes=3,die=free,own=no"]
+ROLLED = ["ewn:board=3x3,cubes=3", "ewn:board=4x4,cubes=3,directions=4,own=no"]
+SMALL = [
+    "ewn:board=3x3,cubes=1", "ewn:board=3x3,cubes=2", "ewn:board=3x3,cubes=3",
+    "ewn:board=3x3,cubes=3,cycle=4", "ewn:board=3x3,cubes=2,die=chosen,own=no",
+    "ewn:board=3x3,cubes=3,die=free", "ewn:board=4x4,cubes=2", "ewn:board=4x4,cubes=3,cycle=5",
+    "ewn:board=4x4,cubes=2,die=chosen", "ewn:board=4x4,cubes=2,die=free,own=no",
+]  # fmt: skip
+
+
+def random_positions(name: str, count: int) -> list[tuple[naive.Game, naive.Position, Position]]:
+    """Positions in which somebody has to move, in both versions, each with a die of its own."""
+    source, found = random.Random(name), []
+    while len(found) < count:
+        game = naive.MEMBERS.get(name) or naive.named(name, source)
+        plain = naive.random_position(game, source)
+        if not naive.must_roll(game, plain):
+            found.append((game, plain, Position.parse(naive.notation(name, plain, game))))
+    return found
+
+
+@kernel
+def plain_value(game, position, depth, moves):  # type: ignore[no-untyped-def]
+    """What a position is worth to the side to move, `depth` moves ahead."""
+    mover = generic.side(game, position)
+    ended = generic.ending(game, position)
+    if ended != generic.ONGOING:
+        return 1.0 if generic.winner(game, ended) == mover else -1.0
+    if depth == 0:
+        return generic.estimate(game, position)
+    if generic.is_chance(game, position):
+        total = 0.0
+        for face in range(generic.outcomes(game, position)):
+            after = generic.chance(game, position, face)
+            total += generic.likelihood(game, position, face) * plain_value(
+                game, after, depth, moves
+            )
+        return total
+    best = -1.0
+    for i in range(generic.legal(game, position, moves, 48 * depth)):
+        child = generic.apply(game, position, np.int64(moves[48 * depth + i]))
+        found = plain_value(game, child, depth - 1, moves)
+        best = max(best, found if generic.side(game, child) == mover else -found)
+    return best
+
+
+def plain_values(position: Position, depth: int) -> dict[int, float]:
+    """What each move is worth to the side that makes it."""
+    moves, values = np.zeros(48 * (depth + 1), np.uint8), {}
+    for code in position.codes():
+        child = position.after(code)
+        found = plain_value(position.rules, child.words, depth - 1, moves)
+        same = generic.side(child.rules, child.words) == generic.side(
+            position.rules, position.words
+        )
+        values[code] = found if same else -found
+    return values
+
+
+def deepen(
+    position: Position, depth: int, desk: expectimax.Desk, nodes: int = 1 << 60, time: float = 60.0
+) -> tuple[int, float, int]:
+    move, value, reached = expectimax.deepen(
+        position.rules, position.words, depth, time, nodes, desk
+    )
+    return int(move), float(value), int(reached)
+
+
+def clear(desk: expectimax.Desk) -> None:
+    desk.table[:] = np.zeros(1, expectimax.ENTRY)
+    desk.history[:] = 0
+
+
+@pytest.mark.parametrize(
+    ("name", "depths"),
+    [("ewn-6x7", 6), ("ewn", 3), *((n, 5) for n in KNOWN), *((n, 4) for n in ROLLED + OTHER)],
+)
+def test_values_and_moves_are_those_of_a_search_that_looks_at_everything(
+    name: str, depths: int
+) -> None:
+    """With a table of a million entries, of four, and one that has seen the position before."""
+    large, tiny = expectimax.make_desk(18), expectimax.make_desk(2)
+    unequal = 0
+    for number, (_, _, position) in enumerate(random_positions(name, 40)):
+        depth = 1 + number % depths
+        values = plain_values(position, depth)
+        best = max(values.values())
+        unequal += min(values.values()) < best
+        clear(large)
+        clear(tiny)
+        for desk in (large, large, tiny):
+            move, value, reached = deepen(position, depth, desk)
+            if abs(value) == 1.0:  # known for certain, maybe at less depth
+                assert reached <= depth and value == pytest.approx(best, abs=1e-12)
+                if value == 1.0:
+                    assert values[move] == pytest.approx(1.0, abs=1e-12)
+            elif len(values) > 1:  # a single move is not thought about
+                assert reached == depth
+                assert value == pytest.approx(best, abs=1e-9), position.notation
+                assert values[move] == pytest.approx(best, abs=1e-9), position.notation
+            assert move in values
+    assert unequal > 12
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_boards_are_solved(name: str) -> None:
+    desk, proofs = expectimax.make_desk(16), 0
+    for game, plain, position in random_positions(name, 25):
+        exact = naive.Exact(game)
+        clear(desk)  # it knows nothing of the die
+        value, sure = exact(plain)
+        move, found, _ = deepen(position, 40, desk)
+        mine = value if position.turn == "red" else 1 - value
+        after = exact(naive.from_words(game, position.after(move).words))
+        if len(position.codes()) > 1:
+            assert (found + 1) / 2 == pytest.approx(mine, abs=1e-9), position.notation
+        assert after[0] == pytest.approx(value, abs=1e-9), position.notation
+        if abs(found) == 1.0:
+            proofs += 1
+            assert sure == (position.turn if found > 0 else naive.opponent(position.turn))
+        elif len(position.codes()) > 1:
+            assert sure is None, position.notation
+    assert proofs > 5
+
+
+def test_wins_and_losses_whatever_the_dice_show_are_known_for_certain() -> None:
+    """Six sixths are 0.9999999999999999 to a computer."""
+    desk, won, lost = expectimax.make_desk(16), 0, 0
+    for _, _, position in random_positions("ewn", 400):
+        values = plain_values(position, 3)
+        best = max(values.values())  # guesses are far from 1
+        if abs(best) < 1 - 1e-12 or len(values) == 1:
+            continue
+        clear(desk)
+        _, value, reached = deepen(position, 3, desk)
+        assert value == round(best), position.notation
+        won += value > 0 and reached == 3
+        lost += value < 0
+    assert won > 5 and lost > 5
+
+
+@pytest.mark.parametrize("name", ["ewn-6x7", *KNOWN, *OTHER])
+def test_the_main_line_is_legal_and_begins_with_the_move(name: str) -> None:
+    desk, longest = expectimax.make_desk(16), 0
+    for _, _, position in random_positions(name, 20):
+        clear(desk)
+        move, _, _ = deepen(position, 7, desk)
+        line = np.zeros(7, np.uint8)
+        length = expectimax.main_line(position.rules, position.words, move, desk, line)
+        assert 1 <= length <= 7 and line[0] == move
+        at = position
+        for code in line[:length].tolist():
+            assert code in at.codes(), position.notation
+            at = at.after(code)
+        longest = max(longest, length)
+    assert longest >= 4
+
+
+@pytest.mark.parametrize("name", ["ewn-6x7", "ewn"])
+def test_no_more_positions_are_looked_at_than_allowed(name: str) -> None:
+    desk = expectimax.make_desk(16)
+    for _, _, position in random_positions(name, 10):
+        for nodes in (1, 100, 5_000, 50_000):
+            clear(desk)
+            move, _, _ = deepen(position, 99, desk, nodes=nodes)
+            assert desk.counters[expectimax.NODES] <= nodes + 100
+            assert move in position.codes()
+
+
+def test_time_is_kept_and_a_move_is_there_even_without_any() -> None:
+    desk = expectimax.make_desk(16)
+    start = Position.random("ewn-6x7", u(5))[1]
+    for seconds in (0.0, 0.05, 0.2):
+        clear(desk)
+        began = time.perf_counter()
+        move, _, reached = deepen(start, 99, desk, time=seconds)
+        took = time.perf_counter() - began
+        assert move in start.codes() and reached >= 1
+        assert seconds <= took < seconds + 0.25
+
+
+def test_a_position_that_the_table_knows_has_a_move_all_the_same() -> None:
+    """Searching the children first puts the position's own neighbours into the table."""
+    for name in ("ewn-6x7", *KNOWN):
+        desk = expectimax.make_desk(16)
+        for _, _, position in random_positions(name, 10):
+            clear(desk)
+            first = deepen(position, 6, desk)
+            expectimax.value(
+                position.rules, position.words, np.int64(6), -1.0, 1.0, np.int64(1), desk
+            )
+            for nodes in (1 << 60, 1):
+                move, value, _ = deepen(position, 6, desk, nodes=nodes)
+                assert move in position.codes()
+                if nodes > 1:
+                    assert value == first[1]
+
+
+def test_a_move_found_wanting_is_given_up_before_the_depth_is_over() -> None:
+    """As soon as another is known to be better than what is left of it."""
+    desk, changed, early = expectimax.make_desk(16), 0, 0
+    nodes = desk.counters
+    for seed in range(200):
+        position, source = Position.random("ewn-6x7", u(seed))[1], random.Random(seed)
+        for _ in range(12):
+            if not position.over:
+                position = position.after(source.choice(position.codes()))
+        if position.over:
+            continue
+        clear(desk)
+        before = deepen(position, 5, desk)
+        fewest = int(nodes[expectimax.NODES])
+        clear(desk)
+        after = deepen(position, 6, desk)
+        most = int(nodes[expectimax.NODES])
+        if after[2] < 6 or after[0] == before[0] or after[1] >= before[1]:
+            continue
+        changed += 1
+        for limit in range(fewest, most, (most - fewest) // 20 + 1):
+            clear(desk)
+            move, value, reached = deepen(position, 6, desk, nodes=limit)
+            early += reached == 5 and (move, value) == after[:2]
+    assert changed >= 5 and early >= changed
+
+
+def test_searches_without_limits_end() -> None:
+    with pytest.raises(ValueError, match="at least"):
+        AlphaBeta(nodes=0)
+    with pytest.raises(ValueError, match="depth"):
+        AlphaBeta(depth=0)
+    with pytest.raises(ValueError, match="table"):
+        AlphaBeta(table=1)

@@ -1,0 +1,734 @@
+"""Monte-Carlo tree search: its formulas, its books, its proofs, and the trees it grows.
+
+`tests/data/ewn/trees.json` keeps some trees; after a change that is meant to change them, run
+`python tests/search/test_mcts.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive_ewn as naive
+from tuplet.agents.searches import Mcs, Mcts
+from tuplet.games import game as generic
+from tuplet.games.ewn import Position
+from tuplet.games.ewn.rules import BLUE_ALL, BLUE_CORNER, RED_ALL, RED_CORNER
+from tuplet.games.g2048 import Board
+from tuplet.games.g2048.rules import rules_for
+from tuplet.kernel import stream
+from tuplet.search import mcts
+from tuplet.search.g2048 import game_2048, position_of
+
+u = np.uint64
+
+TREES = Path(__file__).parent.parent / "data" / "ewn" / "trees.json"
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "ucb1": {"ucb": mcts.UCB1, "c": 0.4},
+    "tuned": {},
+    "report": {"ucb": mcts.REPORT},
+    "rich": {"rich": True},
+    "one by one": {"batch": 1, "threshold": 10},
+    "descent_k": {"softmax": 20.0},
+    "no solver, no shortcuts": {"solver": False, "shortcuts": False},
+}
+
+SMALL = [
+    "ewn:board=3x3,cubes=1", "ewn:board=3x3,cubes=2", "ewn:board=3x3,cubes=3",
+    "ewn:board=3x3,cubes=3,own=no", "ewn:board=3x3,cubes=2,cycle=3",
+    "ewn:board=3x3,cubes=3,cycle=4,own=no", "ewn:board=3x3,cubes=2,die=chosen",
+    "ewn:board=3x3,cubes=3,die=chosen,own=no", "ewn:board=3x3,cubes=3,die=free",
+    "ewn:board=4x4,cubes=2,directions=4", "ewn:board=4x4,cubes=3",
+    "ewn:board=4x4,cubes=3,own=no,cycle=5", "ewn:board=4x4,cubes=2,die=chosen,own=no",
+    "ewn:board=4x4,cubes=2,die=free,own=no", "ewn:board=4x4,cubes=3,die=free",
+]  # fmt: skip
+
+
+def grown(
+    position: Position, settings: mcts.Settings, sims: int, nodes: int = 50_000, seed: int = 1
+) -> mcts.Tree:
+    tree = mcts.make_tree(nodes)
+    mcts.plant(position.rules, tree, position.words)
+    mcts.grow(position.rules, tree, settings, sims, 60.0, u(seed))
+    return tree
+
+
+def start(name: str, seed: int = 3) -> Position:
+    state, position = Position.random(name, u(seed))
+    return position.random_roll(state)[1] if position.needs_roll else position
+
+
+def later(name: str, plies: int, seed: int = 3) -> Position:
+    """A position that random moves lead to."""
+    position, source = start(name, seed), random.Random(seed)
+    for _ in range(plies):
+        position = position.after(source.choice(position.codes()))
+        if position.needs_roll:
+            position = position.roll(source.randrange(position.family.cubes) + 1)
+    return position
+
+
+def random_positions(name: str, count: int) -> list[tuple[naive.Game, naive.Position, Position]]:
+    """Positions in which somebody has to move, in both versions, each with a die of its own."""
+    source, found = random.Random(name), []
+    while len(found) < count:
+        game = naive.MEMBERS.get(name) or naive.named(name, source)
+        plain = naive.random_position(game, source)
+        if not naive.must_roll(game, plain):
+            found.append((game, plain, Position.parse(naive.notation(name, plain, game))))
+    return found
+
+
+def children(tree: mcts.Tree, node: int) -> range:
+    first = int(tree.first[node])
+    return range(first, first + int(tree.children[node])) if first >= 0 else range(0)
+
+
+def words(tree: mcts.Tree, node: int) -> tuple[np.uint64, np.uint64]:
+    return u(tree.red[node]), u(tree.blue[node])
+
+
+# Formulas
+
+
+@given(
+    ucb=st.sampled_from([mcts.UCB1, mcts.TUNED, mcts.REPORT]),
+    c=st.floats(0, 10), c1=st.floats(0, 10), c2=st.floats(0, 2),
+    mean=st.floats(0, 1), variance=st.floats(0, 0.25),
+    visits=st.integers(1, 10**9), more=st.integers(0, 10**9),
+)  # fmt: skip
+def test_bounds_are_the_formulas_of_the_papers_and_of_the_report(
+    ucb: int, c: float, c1: float, c2: float, mean: float, variance: float, visits: int, more: int
+) -> None:
+    settings = mcts.Settings(ucb=ucb, c=c, c1=c1, c2=c2)
+    log = math.log(visits + more)
+    found = mcts.bound(settings, mean, variance, log, float(visits))
+    plain = {
+        mcts.UCB1: c * (log / visits) ** 0.5,
+        mcts.TUNED: c * (log / visits * min(variance + c1 * (log / visits) ** 0.5, c2)) ** 0.5,
+        mcts.REPORT: c * (log / visits) ** 0.5 * min(variance + c1 * (log / visits) ** 0.5, c2),
+    }[ucb]
+    assert found == pytest.approx(mean + plain, rel=1e-12, abs=1e-12)
+
+
+def test_the_reports_tuned_bound_was_plain_ucb_with_a_quarter_of_c() -> None:
+    for c, quarter in ((1.4, 0.35), (1.0, 0.25), (0.6, 0.15), (0.2, 0.05)):
+        report, plain = mcts.Settings(mcts.REPORT, c), mcts.Settings(mcts.UCB1, quarter)
+        for visits in (25.0, 200.0):  # few enough for c2 to be the smaller
+            same = [mcts.bound(s, 0.5, 0.25, 9.0, visits) for s in (report, plain)]
+            assert same[0] == pytest.approx(same[1])
+
+
+@pytest.mark.parametrize("variant", ["ucb1", "tuned", "report", "rich", "one by one"])
+@pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
+def test_the_descent_takes_the_child_of_the_largest_bound(name: str, variant: str) -> None:
+    settings = mcts.Settings(**{"batch": 5, "threshold": 20, **VARIANTS[variant]})
+    looked = lost = 0
+    for _, _, position in random_positions(name, 20):
+        tree = grown(position, settings, 5_000)
+        for node in range(int(tree.counters[mcts.USED])):
+            mover = int(tree.sides[node])
+            own = children(tree, node)
+            if not own or mover == mcts.CHANCE or tree.proven[node] != mcts.UNPROVEN:
+                continue
+            bounds: dict[int, float] = {}
+            for child in own:
+                if tree.proven[child] == 1 - mover:
+                    lost += 1
+                    continue
+                n = float(tree.visits[child])
+                if not n:  # an outcome's children while their first batches are made
+                    bounds[child] = math.inf
+                    continue
+                mean = tree.totals[child] / n
+                variance = max(tree.squares[child] / n - mean**2, 0.0)
+                share = math.log(float(tree.visits[node])) / n
+                spread = min(variance + settings.c1 * share**0.5, settings.c2)
+                root = {
+                    mcts.UCB1: share**0.5, mcts.TUNED: (share * spread) ** 0.5,
+                    mcts.REPORT: share**0.5 * spread,
+                }[settings.ucb]  # fmt: skip
+                bounds[child] = (mean if mover == 0 else 1 - mean) + settings.c * root
+            chosen = int(mcts._select(tree, settings, node, u(0)))
+            best = max(bounds.values())
+            assert bounds[chosen] == best or bounds[chosen] == pytest.approx(best, abs=1e-12)
+            looked += len(bounds) > 1
+    assert looked > 100
+    assert lost > 10 or name == "ewn"  # where losses whatever the dice show are rare
+
+
+def test_the_descent_never_takes_a_lost_child_while_another_is_open() -> None:
+    for settings in (mcts.Settings(), mcts.Settings(softmax=0.0), mcts.Settings(softmax=5.0)):
+        tree = grown(start("ewn-6x7", 4), settings, 2000)
+        own = list(children(tree, mcts.ROOT))
+        assert len(own) >= 3
+        tree.proven[own] = 1  # Blue's
+        for open_child in own:
+            tree.proven[open_child] = mcts.UNPROVEN
+            for bits in range(20):
+                assert mcts._select(tree, settings, mcts.ROOT, u(bits)) == open_child
+            tree.proven[open_child] = 1
+
+
+# Books
+
+
+def test_payoffs_are_rich_or_plain() -> None:
+    rules, at = start("ewn").rules, start("ewn").words
+    for ended, plain, rich in (
+        (RED_ALL, 1.0, 1.0), (RED_CORNER, 1.0, 0.9), (BLUE_CORNER, 0.0, 0.1), (BLUE_ALL, 0.0, 0.0),
+    ):  # fmt: skip
+        assert generic.payoff(rules, at, ended, False) == plain
+        assert generic.payoff(rules, at, ended, True) == rich
+
+
+def test_blue_sees_one_minus_what_red_sees() -> None:
+    for mean in (0.0, 0.1, 0.5, 0.9, 1.0):
+        assert mcts.view(mcts.Settings(), mean, 0) == mean
+        assert mcts.view(mcts.Settings(), mean, 1) == 1.0 - mean
+    assert mcts.view(mcts.Settings(unit=500.0), 250.0, 0) == 0.5
+
+
+@pytest.mark.parametrize("rich", [False, True])
+@pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
+def test_a_batch_is_added_to_its_leaf_and_to_every_node_above(name: str, rich: bool) -> None:
+    settings = mcts.Settings(rich=rich, batch=7, threshold=20)
+    for _, _, position in random_positions(name, 40):
+        tree = grown(position, settings, 3000)
+        used, source = int(tree.counters[mcts.USED]), random.Random(name)
+        ended = [n for n in range(used) if tree.endings[n] != generic.ONGOING]
+        if len(ended) >= 10:
+            break
+    nodes = [source.randrange(used) for _ in range(40)] + ended[:10]
+    assert len(nodes) == 50
+    for number, node in enumerate(nodes):
+        before = mcts.Tree(*(array.copy() for array in tree))
+        mcts._simulate(position.rules, tree, settings, node, u(number))
+        state, results = u(number), []
+        for _ in range(settings.batch):
+            last = words(tree, node)
+            if tree.endings[node] == generic.ONGOING:
+                state, last = generic.playout(position.rules, last, u(state), True)
+                last = (u(last[0]), u(last[1]))
+            ending = generic.ending(position.rules, last)
+            results.append(float(generic.payoff(position.rules, last, ending, rich)))
+        assert set(results) <= ({0.0, 0.1, 0.9, 1.0} if rich else {0.0, 1.0})
+        path, at = set(), node
+        while at != mcts.NO_NODE:
+            path.add(at)
+            at = int(tree.parents[at])
+        on_path = np.array([n in path for n in range(used)])
+        for array, old, added in (
+            (tree.visits, before.visits, settings.batch),
+            (tree.totals, before.totals, sum(results)),
+            (tree.squares, before.squares, sum(r * r for r in results)),
+        ):
+            change = (array - old)[:used]
+            np.testing.assert_allclose(change[on_path], added, atol=1e-9)
+            assert not change[~on_path].any()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", ["ewn", "ewn-6x7", "ewn:board=4x4,cubes=3,die=chosen"])
+def test_the_books_of_a_tree_balance(name: str, variant: str) -> None:
+    """What went through a node went through its children, or was simulated before it had any."""
+    settings = mcts.Settings(**VARIANTS[variant])
+    position = later(name, 3)
+    tree = grown(position, settings, 20_000)
+    used = int(tree.counters[mcts.USED])
+    assert tree.visits[mcts.ROOT] == tree.counters[mcts.SIMULATIONS]
+    for node in range(used):
+        own, n = children(tree, node), int(tree.visits[node])
+        total, squares = float(tree.totals[node]), float(tree.squares[node])
+        assert n % settings.batch == 0
+        assert -1e-6 <= squares <= total + 1e-6 <= n + 2e-6
+        if tree.endings[node] != generic.ONGOING:
+            worth = generic.payoff(
+                position.rules, words(tree, node), int(tree.endings[node]), settings.rich
+            )
+            assert total == pytest.approx(n * worth)
+        if not own:
+            continue
+        before = n - sum(int(tree.visits[c]) for c in own)
+        gained = total - sum(float(tree.totals[c]) for c in own)
+        if node == mcts.ROOT:
+            assert before == 0
+        elif tree.proven[node] == mcts.UNPROVEN:
+            # Its own simulations: as many as it took to be expanded.
+            assert settings.threshold <= before < settings.threshold + settings.batch
+        assert -1e-6 <= gained <= before + 1e-6
+        natural = tree.sides[node] == mcts.CHANCE
+        for child in own:
+            move, at = int(tree.moves[child]), words(tree, node)
+            made = (generic.chance if natural else generic.apply)(position.rules, at, move)
+            assert tuple(map(int, made)) == tuple(map(int, words(tree, child)))
+            assert tree.parents[child] == node
+
+
+def test_outcomes_are_drawn_as_often_as_they_are_likely() -> None:
+    rolled = Position.start("ewn")
+    board = Board([[0, 2, 0, 4], [8, 16, 32, 64], [2, 0, 8, 16], [32, 64, 128, 256]])
+    slid = generic.apply(game_2048(rules_for(4, 4)), position_of(board), 3)
+    cases: list[tuple[Any, Any]] = [(rolled.rules, rolled.words)]
+    cases.append((game_2048(rules_for(4, 4)), (u(slid[0]), u(slid[1]))))
+    draws = 20_000
+    for game, at in cases:
+        counts = Counter(int(mcts._outcome(game, at, u(stream(u(1), u(n))))) for n in range(draws))
+        expected = {
+            n: draws * generic.likelihood(game, at, n) for n in range(generic.outcomes(game, at))
+        }
+        assert sum(expected.values()) == pytest.approx(draws)
+        difference = sum((counts[n] - e) ** 2 / e for n, e in expected.items())
+        assert len(expected) >= 6 and difference < 25  # p < 0.001
+
+
+# Proofs
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_solver_never_claims_what_looking_at_everything_denies(name: str) -> None:
+    sides = ("red", "blue")
+    settings = mcts.Settings(batch=2, threshold=4)
+    tree, proofs, roots, solvable = mcts.make_tree(20_000), Counter[str](), 0, 0
+    many = 8 if name == "ewn:board=4x4,cubes=3" else 25  # there is much to look at
+    for number, (game, plain, position) in enumerate(random_positions(name, many)):
+        exact = naive.Exact(game)
+        mcts.plant(position.rules, tree, position.words)
+        mcts.grow(position.rules, tree, settings, 3000, 60.0, u(number))
+        for node in range(int(tree.counters[mcts.USED])):
+            at = naive.from_words(game, words(tree, node))
+            over = naive.result(game, at)
+            assert (tree.endings[node] != generic.ONGOING) == (over is not None)
+            if tree.proven[node] != mcts.UNPROVEN:
+                side = sides[tree.proven[node]]
+                assert exact(at)[1] == side, (position.notation, node)
+                proofs[side] += over is None
+        sure = exact(plain)[1]
+        solvable += sure is not None
+        roots += tree.proven[mcts.ROOT] != mcts.UNPROVEN
+    assert roots == solvable > 1  # so many simulations are enough to see everything
+    assert min(proofs["red"], proofs["blue"]) > 0
+
+
+# Values
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ewn:board=3x3,cubes=3", "ewn:board=3x3,cubes=2,cycle=5", "ewn:board=4x4,cubes=2",
+     "ewn:board=3x3,cubes=3,die=chosen"],
+)  # fmt: skip
+def test_values_approach_the_exact_ones_with_more_simulations(name: str) -> None:
+    settings = mcts.Settings(c=1.0, batch=1, threshold=1, solver=False)
+    errors: list[list[float]] = [[], [], []]
+    for number, (game, _, position) in enumerate(random_positions(name, 12)):
+        exact = naive.Exact(game)
+        if len(position.codes()) == 1:
+            continue
+        sign = 1 if position.turn == "red" else -1
+        for stage, sims in enumerate((30, 1000, 60_000)):
+            tree = grown(position, settings, sims, 400_000, seed=number)
+            own = children(tree, mcts.ROOT)
+            best = max(own, key=lambda n: tree.visits[n])
+            values = {n: exact(naive.from_words(game, words(tree, n)))[0] for n in own}
+            errors[stage].append(abs(tree.totals[best] / tree.visits[best] - values[best]))
+            if stage == 2:
+                optimal = max(sign * value for value in values.values())
+                assert sign * values[best] == pytest.approx(optimal, abs=0.02), position.notation
+    means = [sum(e) / len(e) for e in errors]
+    assert len(errors[2]) >= 6
+    assert means[0] > means[1] > means[2] and means[2] < 0.02, means
+
+
+def test_the_move_chosen_is_an_optimal_one() -> None:
+    name = "ewn:board=4x4,cubes=3"
+    for number, (game, plain, position) in enumerate(random_positions(name, 12)):
+        exact = naive.Exact(game)
+        search = Mcts(sims=50_000, batch=1, expand=2, final="visits")
+        search.open(u(number))
+        after = position.after(search.think(position.rules, position.words))
+        value = exact(naive.from_words(game, after.words))[0]
+        assert value == pytest.approx(exact(plain)[0], abs=0.03), position.notation
+
+
+# The same tree again
+
+
+def tree_hash(tree: mcts.Tree) -> str:
+    used = int(tree.counters[mcts.USED])
+    digest = hashlib.sha256()
+    for array in tree[:-1]:
+        digest.update(array[:used].tobytes())
+    digest.update(tree.counters.tobytes())
+    return digest.hexdigest()[:32]
+
+
+def golden_trees() -> dict[str, Any]:
+    """Root moves with visits and totals, and a hash of everything, by game and settings."""
+    trees = {}
+    for name in ("ewn", "ewn-6x7"):
+        for variant, settings in VARIANTS.items():
+            position = start(name, 7)
+            tree = grown(position, mcts.Settings(**settings), 30_000, seed=11)
+            trees[f"{name}, {variant}"] = {
+                "position": position.notation,
+                "moves": {
+                    position.text_of(int(tree.moves[c])): [
+                        int(tree.visits[c]), round(float(tree.totals[c]), 6),
+                    ]
+                    for c in children(tree, mcts.ROOT)
+                },
+                "hash": tree_hash(tree),
+            }  # fmt: skip
+    return trees
+
+
+def test_a_seed_gives_the_tree_that_it_always_gave() -> None:
+    kept, found = json.loads(TREES.read_text()), golden_trees()
+    assert kept.keys() == found.keys()
+    for name, tree in kept.items():
+        assert found[name]["position"] == tree["position"]
+        assert found[name]["moves"] == tree["moves"], name
+        assert found[name]["hash"] == tree["hash"], name
+
+
+BOTH_WAYS = """
+import sys
+import numpy as np
+from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.games.ewn import Position
+from tuplet.games.g2048 import Board
+from tuplet.games.g2048.rules import rules_for
+from tuplet.search import mcts
+from tuplet.search.g2048 import game_2048, position_of
+u = np.uint64
+def show(tree):
+    used = int(tree.counters[mcts.USED])
+    print(tree.counters.tolist(), [array[:used].tobytes().hex() for array in tree[:-1]])
+game = game_2048(rules_for(2, 3))
+boards = [Board([[2, 4, 2], [0, 2, 8]]), Board([[4, 2, 4], [0, 4, 2]])]
+names = sys.stdin.read().splitlines()
+for settings in ({}, {"ucb": "ucb1", "results": "rich"}, {"ucb": "report", "batch": 1},
+                 {"descent_k": 20.0, "final_k": 5.0}, {"descent_k": 1e6, "final_k": 1e6},
+                 {"final": "lower", "shortcuts": False, "solver": False}):
+    search = Mcts(**{"batch": 2, "expand": 4, "sims": 30, "nodes": 1000, **settings})
+    for name in names:
+        position = Position.parse(name)
+        search.open(u(5))
+        for _ in range(3):
+            if position.over or position.needs_roll:
+                break
+            move = search.think(position.rules, position.words)
+            thoughts = search.thoughts(position.text_of)
+            print(name, move, thoughts.moves, thoughts.line)
+            position = position.after(move)
+            if position.needs_roll:
+                position = position.roll(1)
+        show(search.tree)
+    for board in boards:
+        search.open(u(5))
+        print(search.think(game, position_of(board)))
+        show(search.tree)
+search = AlphaBeta(depth=3, table=8)
+for name in names:
+    position = Position.parse(name)
+    for again in range(2):
+        print(name, search.think(position.rules, position.words), search._last[3].hex())
+        print(search.desk.counters.tolist(), search.thoughts(position.text_of).line)
+for board in boards:
+    search.depth = 2
+    print(search.think(game, position_of(board)), search._last[3].hex())
+"""
+
+
+def test_compiled_and_interpreted_searches_do_the_same() -> None:
+    """A warning, as of an overflow, would be an error."""
+    texts = [later("ewn", 8).notation, later("ewn-6x7", 12).notation]
+    texts += [random_positions("ewn:board=3x3,cubes=3,die=chosen,own=no", 1)[0][2].notation]
+    outputs = []
+    for disabled in ("0", "1"):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", BOTH_WAYS], input="\n".join(texts),
+            capture_output=True, text=True, timeout=300,
+            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0].count("\n") > 80
+    assert outputs[0] == outputs[1]
+
+
+# A tree that is kept, and a tree that is full
+
+
+def subtree(tree: mcts.Tree, node: int) -> Any:
+    """Everything below a node, as nested tuples."""
+    own = tuple(
+        array[node].item()
+        for name, array in tree._asdict().items()
+        if name not in ("parents", "first", "counters")
+    )
+    return own, tuple(subtree(tree, child) for child in children(tree, node))
+
+
+@pytest.mark.parametrize("name", ["ewn", "ewn-6x7", "ewn:board=4x4,cubes=3,die=chosen"])
+def test_a_tree_kept_after_two_moves_is_exactly_what_was_below_them(name: str) -> None:
+    settings, kept = mcts.Settings(threshold=50), 0
+    position = start(name)
+    for seed in range(6):
+        tree = grown(position, settings, 20_000, seed=seed)
+        source, node = random.Random(seed), mcts.ROOT
+        for _ in range(1 + source.randrange(4)):
+            if children(tree, node):
+                node = max(
+                    source.sample(list(children(tree, node)), 2 if tree.children[node] > 1 else 1),
+                    key=lambda n: tree.visits[n],
+                )
+        below = subtree(tree, node)
+        sought = words(tree, node)
+        assert mcts.replant(tree, sought)
+        assert subtree(tree, mcts.ROOT) == below
+        used = int(tree.counters[mcts.USED])
+        seen = {mcts.ROOT} | {c for n in range(used) for c in children(tree, n)}
+        assert seen == set(range(used))
+        assert tree.parents[mcts.ROOT] == mcts.NO_NODE and tree.counters[mcts.SIMULATIONS] == 0
+        for n in range(used):
+            assert all(tree.parents[c] == n for c in children(tree, n))
+        if tree.endings[mcts.ROOT] == generic.ONGOING:  # and it goes on growing
+            mcts.grow(position.rules, tree, settings, 5000, 60.0, u(seed))
+            assert 5000 <= tree.counters[mcts.SIMULATIONS] <= 5400
+            before = below[0][7]
+            assert tree.visits[mcts.ROOT] == before + tree.counters[mcts.SIMULATIONS]
+        kept += used > 1
+    assert kept >= 3
+    assert not mcts.replant(tree, start(name, 99).words)
+
+
+def test_a_game_is_played_with_the_tree_of_the_move_before() -> None:
+    position = start("ewn-6x7")
+    search = Mcts(sims=20_000)
+    search.open(u(1))
+    position = position.after(search.think(position.rules, position.words))
+    reply = max(children(search.tree, search._chosen), key=lambda n: int(search.tree.visits[n]))
+    known = int(search.tree.visits[reply])
+    position = position.after(int(search.tree.moves[reply]))
+    search.think(position.rules, position.words)
+    assert search.tree.visits[mcts.ROOT] == known + search.tree.counters[mcts.SIMULATIONS]
+    assert 20_000 <= search.tree.counters[mcts.SIMULATIONS] < 20_000 + 25 * 24
+    search = Mcts(sims=20_000, reuse=False)
+    for at in (start("ewn-6x7"), position):
+        search.think(at.rules, at.words)
+        assert search.tree.visits[mcts.ROOT] == search.tree.counters[mcts.SIMULATIONS]
+
+
+@pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
+def test_a_full_tree_goes_on_simulating_says_so_and_stays_within_its_arrays(name: str) -> None:
+    position = start(name)
+    search = Mcts(sims=60_000, nodes=1000, expand=25)
+    search.open(u(1))
+    search.think(position.rules, position.words)
+    assert "tree full" in search.thoughts(position.text_of).note
+    assert "tree full" not in Mcts(sims=200).thoughts(position.text_of).note
+    # The same in arrays with room behind: nothing is written there.
+    wide = mcts.make_tree(2000)
+    for array in wide[:-1]:
+        array[1000:] = 77
+    narrow = mcts.Tree(*(array[:1000] for array in wide[:-1]), wide.counters)
+    settings = search.settings
+    mcts.plant(position.rules, narrow, position.words)
+    mcts.grow(position.rules, narrow, settings, 60_000, 60.0, u(1))
+    assert narrow.counters[mcts.FULL] == 1
+    assert 970 < narrow.counters[mcts.USED] <= 1000
+    assert narrow.visits[mcts.ROOT] == narrow.counters[mcts.SIMULATIONS] >= 60_000
+    for array in wide[:-1]:
+        assert (array[1000:] == 77).all()
+    # Where it was kept, there is room again.
+    child = int(np.argmax(narrow.visits[1:20])) + 1
+    assert mcts.replant(narrow, words(narrow, child))
+    assert narrow.counters[mcts.FULL] == 0
+    mcts.grow(position.rules, narrow, settings, 5_000, 60.0, u(1))
+    assert narrow.visits[mcts.ROOT] >= 5_000
+
+
+def test_a_million_nodes_take_less_than_200_megabytes() -> None:
+    tree = mcts.make_tree(1_000_000)
+    assert sum(array.nbytes for array in tree) < 200e6
+    assert sum(array.nbytes for array in tree[:-1]) == 53 * 1_000_000  # as its docstring says
+
+
+# Budgets and shortcuts
+
+
+@pytest.mark.parametrize("sims", [0, 1, 1000, 30_000])
+@pytest.mark.parametrize("kind", [Mcts, Mcs])
+def test_so_many_simulations_are_made(kind: type[Mcts], sims: int) -> None:
+    for name in ("ewn", "ewn-6x7"):
+        position = start(name)
+        search = kind(sims=sims)
+        search.open(u(1))
+        assert search.think(position.rules, position.words) in position.codes()
+        made = int(search.tree.counters[mcts.SIMULATIONS])
+        # A batch for each move of a position is the least; expanding a leaf is one step.
+        assert sims <= made < sims + 25 * 24
+        if kind is Mcs:
+            assert made < max(sims + 25, 25 * len(position.codes()) + 1)
+            assert search.tree.counters[mcts.USED] == 1 + len(position.codes())
+
+
+def test_time_is_kept_and_may_be_set_before_each_move() -> None:
+    position = start("ewn-6x7")
+    search = Mcts(time=0.3)
+    search.open(u(1))
+    search.think(position.rules, position.words)  # touches the tree's memory
+    for seconds in (0.3, 0.05, 0.0):
+        search.time = seconds
+        search.open(u(1))
+        began = time.perf_counter()
+        search.think(position.rules, position.words)
+        took = time.perf_counter() - began
+        assert seconds <= took < seconds + 0.25
+    search.time = None
+    search.open(u(1))
+    search.think(position.rules, position.words)
+    assert search.tree.counters[mcts.SIMULATIONS] >= 20_000
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"solver": False}, {"final_k": 0.0}, {"solver": False, "final_k": 0.0},
+     {"results": "rich", "solver": False, "final": "visits"}, {"final": "lower"}],
+)  # fmt: skip
+def test_a_move_that_wins_is_always_played_and_at_once(settings: dict[str, Any]) -> None:
+    won = 0
+    for name in ("ewn:board=4x4,cubes=3", "ewn:board=4x4,cubes=3,cycle=5"):
+        for number, (game, plain, position) in enumerate(random_positions(name, 150)):
+            wins = [
+                move for move in naive.legal(game, plain)
+                if naive.result(game, naive.play(game, plain, move))
+            ]  # fmt: skip
+            if not wins:
+                continue
+            search = Mcts(sims=1_000_000, nodes=1000, **settings)
+            search.open(u(number))
+            move = search.think(position.rules, position.words)
+            assert position.after(move).winner == position.turn, position.notation
+            assert search.tree.counters[mcts.SIMULATIONS] <= 25 * len(position.codes())
+            assert search.thoughts(position.text_of).moves[0].move == position.text_of(move)
+            won += 1
+    assert won > 50
+
+
+def test_a_single_move_is_played_at_once_if_shortcuts_are_taken() -> None:
+    position = Position.parse("ewn:board=3x8,cubes=1 r1......./......../.......b1 red 1")
+    single = Position.parse("ewn:board=3x8,cubes=1 ......../......../r1.....b1. red 1")
+    for at, shortcuts, quick in ((position, True, False), (single, True, True),
+                                 (single, False, False)):  # fmt: skip
+        search = Mcts(sims=5000, shortcuts=shortcuts, solver=False)
+        search.open(u(1))
+        assert search.think(at.rules, at.words) in at.codes()
+        assert (search.tree.counters[mcts.SIMULATIONS] < 100) == quick
+
+
+# The final move, and temperatures
+
+
+def made_up(*kids: tuple[int, float, float, int], mover: int = 0) -> mcts.Tree:
+    """A root with children: visits, mean, mean of squares, proven."""
+    tree = mcts.make_tree(1000)
+    tree.sides[0], tree.first[0], tree.children[0] = mover, 1, len(kids)
+    tree.proven[0] = mcts.UNPROVEN
+    for node, (visits, mean, square, proven) in enumerate(kids, start=1):
+        tree.visits[node], tree.proven[node] = visits, proven
+        tree.totals[node], tree.squares[node] = visits * mean, visits * square
+    tree.visits[0] = sum(k[0] for k in kids)
+    return tree
+
+
+def test_the_final_move_is_that_of_the_best_rate_or_most_visits_or_best_lower_bound() -> None:
+    settings, open_ = mcts.Settings(), mcts.UNPROVEN
+    tree = made_up((100, 0.6, 0.6, open_), (20, 0.7, 0.7, open_), (90, 0.65, 0.44, open_))
+    # Lower bounds: 0.6 - 0.096, 0.7 - 0.2, 0.65 - 0.027.
+    assert mcts.choose(tree, settings, mcts.RATE, -1.0, u(0)) == 2
+    assert mcts.choose(tree, settings, mcts.VISITS, -1.0, u(0)) == 1
+    assert mcts.choose(tree, settings, mcts.LOWER, -1.0, u(0)) == 3
+    tree.sides[0] = 1  # Blue has rates of 0.4, 0.3, 0.35
+    assert mcts.choose(tree, settings, mcts.RATE, -1.0, u(0)) == 1
+    assert mcts.choose(tree, settings, mcts.LOWER, -1.0, u(0)) == 3
+
+
+@pytest.mark.parametrize("final", [mcts.RATE, mcts.VISITS, mcts.LOWER])
+@pytest.mark.parametrize("mover", [0, 1])
+def test_a_proven_win_is_played_and_a_lost_move_only_if_all_are(final: int, mover: int) -> None:
+    settings, other, open_ = mcts.Settings(), 1 - mover, mcts.UNPROVEN
+    bad, good = (0.2, 0.9) if mover == 0 else (0.9, 0.2)
+    won = made_up((90, good, 0.8, open_), (5, bad, 0.2, mover), mover=mover)
+    assert mcts.choose(won, settings, final, -1.0, u(0)) == 2
+    assert mcts.choose(won, settings, final, 5.0, u(0)) == 2
+    lost = made_up((90, good, 0.9, other), (5, bad, 0.3, open_), (0, 0.0, 0.0, open_), mover=mover)
+    assert mcts.choose(lost, settings, final, -1.0, u(0)) == 2
+    # Where all are lost: the one that looked best.
+    lost = made_up((50, bad, bad, other), (90, good, good, other), (60, bad, bad, other),
+                   mover=mover)  # fmt: skip
+    assert mcts.choose(lost, settings, final, -1.0, u(0)) == 2
+
+
+def frequencies(counts: Counter[int], total: int) -> list[float]:
+    return [counts[n] / total for n in sorted(counts)]
+
+
+@pytest.mark.parametrize("k", [0.0, 2.0, 10.0])
+def test_temperatures_choose_in_proportion_to_exp_of_k_times_the_rate(k: float) -> None:
+    """At the final move and in the descent, of either side."""
+    means, games = (0.3, 0.5, 0.6), 20_000
+    for mover in (0, 1):
+        tree = made_up(*((100, m, m, mcts.UNPROVEN) for m in means), mover=mover)
+        weights = [math.exp(k * (m if mover == 0 else 1 - m)) for m in means]
+        settings = mcts.Settings(softmax=k)
+        final, descent = Counter[int](), Counter[int]()
+        for n in range(games):
+            bits = u(stream(u(3), u(n)))
+            final[int(mcts.choose(tree, settings, mcts.RATE, k, bits))] += 1
+            descent[int(mcts._select(tree, settings, mcts.ROOT, bits))] += 1
+        for counts in (final, descent):
+            for child, weight in enumerate(weights, start=1):
+                share = weight / sum(weights)
+                spread = (share * (1 - share) / games) ** 0.5
+                assert counts[child] / games == pytest.approx(share, abs=4.5 * spread + 1e-9)
+
+
+@pytest.mark.parametrize("k", [500.0, 1000.0, 1e6, 1e300])
+def test_a_large_k_is_greedy(k: float) -> None:
+    tree = made_up(*((100, m, m, mcts.UNPROVEN) for m in (0.3, 0.5, 0.9, 0.6)))
+    for n in range(200):
+        bits = u(stream(u(3), u(n)))
+        assert mcts.choose(tree, mcts.Settings(), mcts.RATE, k, bits) == 3
+        assert mcts._select(tree, mcts.Settings(softmax=k), mcts.ROOT, bits) == 3
+
+
+def test_a_descent_without_preference_visits_all_moves_alike() -> None:
+    position = start("ewn-6x7", 4)
+    visits = {}
+    for k in (0.0, 40.0):
+        tree = grown(position, mcts.Settings(softmax=k, threshold=mcts.NEVER), 50_000)
+        visits[k] = np.array([tree.visits[c] for c in children(tree, mcts.ROOT)])
+    assert visits[0.0].min() > 0.85 * visits[0.0].max()
+    assert visits[40.0].min() < 0.5 * visits[40.0].max()
+
+
+if __name__ == "__main__":
+    TREES.write_text(json.dumps(golden_trees(), indent=1) + "\n", encoding="utf-8")
