@@ -22,7 +22,10 @@ if TYPE_CHECKING:
         RandomPlayer,
         make_player,
     )
+    from tuplet.agents.ewn import make_agent
+    from tuplet.arena.ewn import match, play_game, tournament
     from tuplet.arena.g2048 import Evaluation, evaluate, play_episode
+    from tuplet.games.ewn import Position, Record
     from tuplet.games.g2048 import MOVES, Board, Episode
     from tuplet.learn.episodes import learn_from
     from tuplet.learn.run import Run
@@ -41,6 +44,9 @@ _HOMES = {
         "GreedyPlayer", "LearnedPlayer", "RandomEnvironment", "RandomPlayer", "make_player",
     ],
     "arena.g2048": ["Evaluation", "evaluate", "play_episode"],
+    "games.ewn": ["Position", "Record"],
+    "agents.ewn": ["make_agent"],
+    "arena.ewn": ["match", "play_game", "tournament"],
 }  # fmt: skip
 
 __all__ = [
@@ -52,13 +58,19 @@ __all__ = [
     "GreedyPlayer",
     "LearnedPlayer",
     "Network",
+    "Position",
     "RandomEnvironment",
     "RandomPlayer",
+    "Record",
     "Run",
     "evaluate",
     "learn_from",
+    "make_agent",
     "make_player",
+    "match",
     "play_episode",
+    "play_game",
+    "tournament",
     "train",
 ]
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tuplet.agents.traps import set_trap
+from tuplet.agents.traps import Traps
 from tuplet.games.ewn.rules import CYCLE, Ewn
 from tuplet.games.game import Words
 from tuplet.kernel import draw
@@ -21,6 +21,7 @@ from tuplet.search import expectimax, mcts
 
 SIMS = 20_000  # a move, where nothing else is said
 PIECE_S = 0.25  # a kernel returns at least so often, for Ctrl-C
+SEARCHED = 0.65  # the share of the time after which it is seen whether a trap is needed
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,7 @@ class AlphaBeta:
         self._desk: expectimax.Desk | None = None
         self._last: tuple[Any, Words, int, float, int, int] | None = None
         self._seconds = 0.0
+        self._traps = Traps()
 
     @property
     def desk(self) -> expectimax.Desk:
@@ -228,6 +230,7 @@ class AlphaBeta:
         """Begin a game: forget the last one."""
         self.desk.table[:] = np.zeros(1, expectimax.ENTRY)
         self.desk.history[:] = 0
+        self._traps.forget()
         self._last = None
 
     def think(self, game: Any, position: Words) -> int:
@@ -236,17 +239,32 @@ class AlphaBeta:
         deepest = self.depth or expectimax.DEEPEST - 1
         if self.depth is None and self.time is None and self.nodes is None:
             deepest = self.usual_depth(game)
-        move, value, depth = expectimax.deepen(
-            game, position, deepest, np.inf if self.time is None else self.time,
-            self.nodes or 1 << 62, self.desk,
-        )  # fmt: skip
+        trapping = self.traps and isinstance(game, Ewn) and game.die == CYCLE
+        limit = np.inf if self.time is None else self.time
+        move, value, depth = self._search(
+            game, position, deepest, SEARCHED * limit if trapping else limit
+        )
         nodes = int(self.desk.counters[expectimax.NODES])
-        if self.traps and value == -1 and isinstance(game, Ewn) and game.die == CYCLE:
-            until = began + self.time if self.time is not None else None
-            move = set_trap(game, position, int(move), self.desk, until)
+        if trapping and value < 0:
+            until = None if self.time is None else began + self.time
+            trap = self._traps.move(game, position, value, self.desk, until)
+            move = move if trap is None else trap
+        elif trapping and value < 1 and self.time is not None:
+            left = began + self.time - clock.monotonic()
+            move, value, depth = self._search(game, position, deepest, left)
+            nodes += int(self.desk.counters[expectimax.NODES])
         self._seconds = clock.monotonic() - began
-        self._last = (game, position, int(move), float(value), int(depth), nodes)
-        return int(move)
+        self._last = (game, position, move, value, depth, nodes)
+        return move
+
+    def _search(
+        self, game: Any, position: Words, deepest: int, seconds: float
+    ) -> tuple[int, float, int]:
+        """The move, its value and the depth that was reached."""
+        move, value, depth = expectimax.deepen(
+            game, position, deepest, seconds, self.nodes or 1 << 62, self.desk
+        )
+        return int(move), float(value), int(depth)
 
     def usual_depth(self, game: Any) -> int:
         """The depth where none is given."""

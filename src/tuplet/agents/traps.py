@@ -1,121 +1,112 @@
-"""What to play where everything loses: the move after which the opponent most likely errs.
+"""What to play where the outlook is bad: a line that an opponent who sees less would lose.
 
 Opponent-model search (Iida, Uiterwijk, van den Herik & Herschberg 1993; Carmel & Markovitch
-1993): a perfect opponent wins whatever is played, so nothing is risked by counting on one that
-sees less. The model is two opponents who look 4 and 8 plies ahead at plain distances, the second
-being the course's `hard`. Every reply that one of them would give is searched: does it still
-win? Where it does, the same question is asked a move later.
+1993). The model is the course's `hard`, which looks 8 plies ahead at plain distances. The game is
+played on against it, one's own moves being varied, until a line wins; that line is followed for
+as long as the opponent plays as expected, and as its moves are not much worse than the best.
+Where everything loses nothing is risked: a perfect opponent wins whatever is played.
 """
 
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
 from tuplet.agents.baselines import baseline_move
-from tuplet.games.ewn.position import apply_move, ended, legal_moves
-from tuplet.games.ewn.rules import MOST_MOVES, RED, RED_ALL, Ewn
-from tuplet.games.game import Words
+from tuplet.games.ewn.position import apply_move, ended
+from tuplet.games.ewn.rules import MOST_MOVES, Ewn
+from tuplet.games.game import ONGOING, Int, Words, apply, ending, legal, side, winner
+from tuplet.kernel import draw, kernel
 from tuplet.search import expectimax
 
-MODELS = ((4, 0.3), (8, 0.7))  # plies seen, and how much that is expected
-PATIENCE = 5  # moves of one's own that are looked ahead
-LATER = 0.9  # an error a move later is worth less: something may come between
-GLANCE, LOOK = 10_000, 150_000  # positions spent on whether a reply still wins
+Array = np.ndarray[Any, Any]
+
+SEEN = 8  # plies that the opponent looks ahead
+OWN = 4  # plies that one's own side looks ahead in a line
+VARIED = np.uint64(round(0.3 * 2**32))  # the share of own moves that are random, of 2^32
+LINES = 30  # tried where the time is not limited
+RISK = 0.2  # how much worse than the best a move may be
+LOOK = 50_000  # positions spent on whether it is
+LONGEST = 256  # plies of a game: more than any has
 
 
-def set_trap(
-    game: Ewn, position: Words, move: int, desk: expectimax.Desk, until: float | None
-) -> int:
-    """The most promising move in a lost position, or `move` if there is no hope.
+@kernel
+def _play_on(
+    game: Ewn, position: Words, state: np.uint64, desk: expectimax.Desk, line: Array
+) -> tuple[np.uint64, Int]:
+    """Play a game to its end, the side to move against the model.
 
-    Looks until the clock (`time.monotonic`) shows `until`.
+    Writes own positions and moves into `line` (uint64[LONGEST, 3]); returns the random stream's
+    next state and how many there are, or 0 if the line loses.
     """
-    trapper = _Trapper(game, desk, until)
-    for patience in range(1, PATIENCE + 1):
-        hope, trap = trapper.best(position, patience)
-        while hope > 0.0 and not trapper.holds(position, trap):
-            hope, trap = trapper.best(position, patience)
-        if hope > 0.0:
-            return trap
-    return move
+    own, n = side(game, position), 0
+    moves = np.zeros(MOST_MOVES, np.uint8)
+    while True:
+        result = ending(game, position)
+        if result != ONGOING:
+            return state, n if winner(game, result) == own else 0
+        if side(game, position) != own:
+            position = apply(game, position, baseline_move(game, position, SEEN))
+            continue
+        state, bits = draw(state)
+        if (bits & np.uint64(0xFFFFFFFF)) < VARIED:
+            count = np.uint64(legal(game, position, moves, 0))
+            move: Int = np.int64(moves[((bits >> np.uint64(32)) * count) >> np.uint64(32)])
+        else:
+            move, _, _ = expectimax.deepen(game, position, OWN, np.inf, 1 << 62, desk)
+        line[n, 0], line[n, 1], line[n, 2] = position[0], position[1], np.uint64(move)
+        n += 1
+        position = apply(game, position, move)
 
 
-class _Trapper:
-    """The positions of one search for a trap, and what is known of them."""
+class Traps:
+    """The line that is followed at the moment."""
 
-    def __init__(self, game: Ewn, desk: expectimax.Desk, until: float | None) -> None:
-        self.game, self.desk, self.until = game, desk, until
-        self._replies: dict[Words, list[tuple[Words, float]]] = {}
-        self._hopes: dict[Words, float] = {}
-        self._looked: set[Words] = set()
+    _plan: dict[Words, int]  # own positions of the line, and the moves there
 
-    @property
-    def late(self) -> bool:
-        return self.until is not None and time.monotonic() >= self.until
+    def __init__(self) -> None:
+        self._desk = expectimax.make_desk(12)
+        self._line = np.zeros((LONGEST, 3), np.uint64)
+        self.forget()
 
-    def best(self, position: Words, patience: int) -> tuple[float, int]:
-        """The largest hope of being spared, and the move that has it."""
-        best, best_move = 0.0, -1
-        for move in self.moves(position):
-            if self.late:
-                break
-            hope = sum(
-                weight * self.hope(after, patience)
-                for after, weight in self.replies(position, move)
-            )
-            if hope > best:
-                best, best_move = hope, move
-        return best, best_move
+    def forget(self) -> None:
+        """Begin a game."""
+        self._plan = {}
+        self._state = np.uint64(0)
 
-    def holds(self, position: Words, move: int) -> bool:
-        """Look again, and longer, at what a trap promises; whether nothing was learned."""
-        unseen = [after for after, _ in self.replies(position, move) if after not in self._looked]
-        before = [self._hopes.get(after) for after in unseen]
-        for after in unseen:
-            self._looked.add(after)
-            if self._hopes.get(after, 0.0) > 0.0 and not self.late:
-                self._hopes[after] = self.look(after, LOOK)
-        return before == [self._hopes.get(after) for after in unseen]
+    def move(
+        self, game: Ewn, position: Words, value: float, desk: expectimax.Desk, until: float | None
+    ) -> int | None:
+        """The next move of a line that wins against the model; None if none was found.
 
-    def replies(self, position: Words, move: int) -> list[tuple[Words, float]]:
-        """The positions after a move and each expected reply, with how much it is expected."""
-        child = self.after(position, move)
-        if child not in self._replies:
-            expected: dict[int, float] = {}
-            if not ended(self.game, child):
-                for depth, weight in MODELS:
-                    reply = int(baseline_move(self.game, child, depth))
-                    expected[reply] = expected.get(reply, 0.0) + weight
-            self._replies[child] = [(self.after(child, r), w) for r, w in expected.items()]
-        return self._replies[child]
+        `value` is what the position is worth by search, `desk` the search's. Looks until the
+        clock (`time.monotonic`) shows `until`.
+        """
+        for _ in range(LINES if until is None else LONGEST):
+            if position in self._plan:
+                move = self._plan[position]
+                if value == -1 or self._worth(game, position, move, desk, until) >= value - RISK:
+                    return move
+                self._plan = {}
+            if until is not None and time.monotonic() >= until:
+                return None
+            self._desk.table[:] = np.zeros(1, expectimax.ENTRY)
+            state, length = _play_on(game, position, self._state, self._desk, self._line)
+            self._state = np.uint64(state)
+            self._plan = {(red, blue): int(move) for red, blue, move in self._line[:length]}
+        return None
 
-    def hope(self, position: Words, patience: int) -> float:
-        """How good a position is, from 0 to 1, to the side to move, which was lost before."""
-        if position not in self._hopes:
-            self._hopes[position] = self.look(position, GLANCE)
-        known = self._hopes[position]
-        if known > 0.0 or patience == 1 or self.late or ended(self.game, position):
-            return known
-        return LATER * self.best(position, patience - 1)[0]
-
-    def look(self, position: Words, nodes: int) -> float:
-        """The same, by alpha-beta; 0 if it is lost."""
-        ending = ended(self.game, position)
-        if ending:
-            mover = int(position[0]) >> 56 & 1
-            return float((ending <= RED_ALL) == (mover == RED))
-        left = np.inf if self.until is None else max(self.until - time.monotonic(), 0.0)
-        _, value, depth = expectimax.deepen(
-            self.game, position, expectimax.DEEPEST - 1, left, nodes, self.desk
-        )
-        return 0.5 + 0.5 * float(value) if value > -1 and depth else 0.0
-
-    def moves(self, position: Words) -> list[int]:
-        moves = np.zeros(MOST_MOVES, np.uint8)
-        return [int(move) for move in moves[: legal_moves(self.game, position, moves)]]
-
-    def after(self, position: Words, move: int) -> Words:
-        red, blue = apply_move(self.game, position, move)
-        return np.uint64(red), np.uint64(blue)
+    def _worth(
+        self, game: Ewn, position: Words, move: int, desk: expectimax.Desk, until: float | None
+    ) -> float:
+        """A move's value by search."""
+        red, blue = apply_move(game, position, move)
+        child = (np.uint64(red), np.uint64(blue))
+        if ended(game, child):
+            return 1.0
+        left = np.inf if until is None else until - time.monotonic()
+        deepest = expectimax.DEEPEST - 1
+        _, value, depth = expectimax.deepen(game, child, deepest, left, LOOK, desk)
+        return -float(value) if depth else -1.0

@@ -26,7 +26,7 @@ from tuplet.cli.train import train
 
 app = App(
     name="tuplet",
-    help="Teach a computer 2048, watch it play, measure how well.",
+    help="Two stochastic games: 2048, learned from nothing; EinStein würfelt nicht!, by search.",
     version=tuplet.__version__,
     help_format="plaintext",
     suppress_keyboard_interrupt=False,  # `run` has a word for it

@@ -9,7 +9,7 @@ from typing import Literal
 
 
 def agent(
-    agent: str,
+    agent: str = "best",
     /,
     *,
     game: Literal["ewn-6x7"] = "ewn-6x7",
@@ -24,7 +24,7 @@ def agent(
     Parameters
     ----------
     agent
-        Who plays: easy, normal, hard, ...
+        Who plays: best, hard, mcts:results=rich, ... (docs/ewn.md lists them).
     game
         ewn-6x7.
     time

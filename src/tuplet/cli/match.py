@@ -31,7 +31,8 @@ def match(
     Parameters
     ----------
     a
-        An agent: easy, normal, hard, ...
+        An agent: easy, normal, hard, best, alphabeta:depth=10, mcts:sims=20000, mcs:sims=20000,
+        exec:./program, module:Class. docs/ewn.md lists their settings.
     b
         Its opponent.
     game

@@ -145,11 +145,11 @@ def _cube_moves(
 ) -> Int:  # fmt: skip
     square = (own >> (cube << np.uint64(3))) & _BYTE
     base = ((mover << _SEVEN) | square) << np.uint64(3)
-    for direction in range(8):
+    for direction in range(4):
+        # Every move is written; what is not legal is written over by the next.
         target = np.uint64(game.targets[base | np.uint64(direction)])
-        if target != GONE and (own_too or not stands_on(own, target)):
-            moves[at] = (cube << np.uint64(3)) | np.uint64(direction)
-            at += 1
+        moves[at] = (cube << np.uint64(3)) | np.uint64(direction)
+        at += np.int64((target != GONE) & (own_too | (not stands_on(own, target))))
     return at
 
 
