@@ -72,34 +72,38 @@ def test_the_readmes_python_runs_as_written(tmp_path: Path, monkeypatch) -> None
     names: dict[str, object] = {}
     for piece in pieces:
         # As written, but for the number of games: minutes become seconds.
-        exec(piece.replace("games=20_000", "games=200").replace('"4x6"', '"5x4"'), names)
+        for long, short in (("games=20_000", "games=200"), ('"4x6"', '"5x4"'), ("=20)", "=2)")):
+            piece = piece.replace(long, short)
+        exec(piece, names)
 
 
 def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     """Every `tuplet` line of the README in order, with fewer games and a smaller network."""
     lines = [x for block in blocks("sh") for x in block.splitlines() if x.startswith("tuplet ")]
-    assert len(lines) >= 8
+    assert len(lines) >= 15
     (tmp_path / "mine.py").write_text(next(b for b in blocks("python") if "def choose" in b))
     for line in lines:
         words = re.findall(r'"[^"]*"|\S+', line.split("#")[0])
         words = [w.strip('"') for w in words[1:]]
         if words[0] == "bench" or (words[0] == "play" and "--watch" not in words):
             continue  # the one takes its time, the other a person
-        for option, value in (("--games", "300"), ("--budget", "1s")):
+        games = "2" if words[0] in ("match", "tournament") or "mcts" in words[1] else "300"
+        for option, value in (("--games", games), ("--budget", "1s")):
             if option in words:
                 words[words.index(option) + 1] = value
         if words[0] == "train" and "--resume" not in words and "--net" not in words:
             words += ["--net", "5x4"]
         if "--resume" in words:
             words[words.index("--games") + 1] = "600"
-        done = tuplet(*words, cwd=tmp_path)
+        done = tuplet(*words, cwd=tmp_path, input="")
         assert done.returncode == 0, (line, done.stderr)
 
 
 @pytest.mark.parametrize(
     "module",
     ["tuplet", "tuplet.games.g2048.board", "tuplet.games.g2048.statistics",
-     "tuplet.learn.settings", "tuplet.arena.intervals"],
+     "tuplet.learn.settings", "tuplet.arena.intervals", "tuplet.games.ewn.position",
+     "tuplet.games.ewn.record"],
 )  # fmt: skip
 def test_examples_in_docstrings_are_true(module: str) -> None:
     result = doctest.testmod(import_module(module))
