@@ -271,15 +271,30 @@ class AlphaBeta:
         return 10 if game.die == 0 else 4
 
     def thoughts(self, text_of: Callable[[int], str]) -> Thoughts:
-        """Of the last move: the value of each move, and the main line from the table."""
+        """Of the last move: its value, those of the others by a glance, and the main line."""
         if self._last is None:
             return Thoughts(note="no thoughts yet")
         game, position, move, value, depth, nodes = self._last
         moves = [MoveThought(text_of(move), (value + 1) / 2, None, None, abs(value) == 1)]
+        others = np.zeros(expectimax.WIDEST, np.uint8)
+        values = np.zeros(expectimax.WIDEST)
+        glance = expectimax.make_desk(12)  # what has been searched so far must not change
+        shallow = max(min(depth, self.usual_depth(game)), 1)
+        count = expectimax.move_values(game, position, shallow, glance, others, values)
+        moves += sorted(
+            (
+                MoveThought(text_of(int(code)), (float(each) + 1) / 2, None, None, abs(each) == 1)
+                for code, each in zip(others[:count], values, strict=False)
+                if code != move
+            ),
+            key=lambda thought: -thought.value,
+        )
         codes = np.zeros(max(depth, 1), np.uint8)
         length = expectimax.main_line(game, position, move, self.desk, codes)
         line = [text_of(int(code)) for code in codes[:length]]
         note = f"depth {depth}, {nodes:,} nodes in {self._seconds:.2f} s"
+        if count > 1:
+            note += f"; other moves at depth {shallow}"
         return Thoughts(moves, line, note)
 
 

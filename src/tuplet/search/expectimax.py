@@ -377,3 +377,25 @@ def main_line(game: Any, position: Words, move: Int, desk: Desk, line: Array) ->
         if move == NO_MOVE:
             break
     return n
+
+
+@kernel
+def move_values(
+    game: Any, position: Words, depth: Int, desk: Desk, moves: Array, values: Array
+) -> Int:
+    """Write every legal move and its value at a depth; returns how many there are."""
+    desk.counters[:] = 0
+    desk.limits[DEADLINE] = desk.limits[MOST_NODES] = np.inf
+    low, high = limits(game)
+    ply, mover, count = np.int64(1), side(game, position), legal(game, position, moves, 0)
+    for i in range(count):
+        child = apply(game, position, np.int64(moves[i]))
+        ended = ending(game, child)
+        if ended != ONGOING:
+            values[i] = _final(game, child, ended, mover)
+            continue
+        found = estimate(game, child)
+        if depth > 1:
+            found = value(game, child, depth - 1, low, high, ply, desk)
+        values[i] = found if side(game, child) == mover else -found
+    return count
