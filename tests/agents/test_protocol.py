@@ -461,7 +461,7 @@ def test_refusing_is_one_line_and_exit_code_2(referee) -> None:
     ("arguments", "word"),
     [(["nobody"], "nobody"), (["easy", "--time", "0"], "seconds"),
      (["easy", "--time", "nan"], "seconds"), (["easy", "--seed", "-1"], "seed"),
-     (["easy", "--game", "ewn"], "ewn"), ([], "AGENT")],
+     (["easy", "--game", "ewn"], "ewn")],
 )  # fmt: skip
 def test_bad_arguments_are_one_line_and_exit_code_2(referee, arguments, word) -> None:
     one = referee(*arguments)

@@ -32,7 +32,9 @@ def test_help_is_quick_and_names_every_command(tuplet) -> None:
         done = tuplet("--help")
         times.append(time.perf_counter() - began)
     assert done.returncode == 0
-    for command in ("train", "eval", "plot", "analyze", "play", "bench"):
+    for command in (
+        "train", "eval", "plot", "analyze", "play", "match", "tournament", "show", "agent", "bench",
+    ):  # fmt: skip
         assert command in done.stdout
         assert tuplet(command, "--help").returncode == 0
     assert min(times) < 0.3
@@ -112,6 +114,15 @@ def test_bench_prints_the_two_speeds(tuplet) -> None:
     done = tuplet("bench", "2048", "--json", "--net", "0123")
     report = json.loads(done.stdout)
     assert report["train_moves_per_s"] > 10_000 and report["eval_moves_per_s"] > 10_000
+
+
+def test_bench_of_ewn_prints_its_speeds(tuplet) -> None:
+    done = tuplet("bench", "ewn", "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 0 and report["threads"] == 1
+    # A tenth of what is measured on a machine that is not busy: an interpreted search has less.
+    assert report["playouts_per_s"] > 200_000 and report["sims_per_s"] > 300_000
+    assert report["nodes_per_s"] > 500_000 and report["ewn_sims_per_s"] > 80_000
 
 
 @pytest.mark.parametrize(
