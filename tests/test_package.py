@@ -77,6 +77,20 @@ def test_the_readmes_python_runs_as_written(tmp_path: Path, monkeypatch) -> None
         exec(piece, names)
 
 
+def test_the_python_and_positions_of_the_docs_are_true() -> None:
+    from tuplet import Position
+
+    text = (ROOT / "docs" / "ewn.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    pieces = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert len(pieces) >= 2
+    for piece in pieces:
+        exec(piece, names)
+    notation = next(line for line in text.splitlines() if line.startswith("ewn r1"))
+    assert Position.parse(notation).notation == notation
+    assert names["Diagonal"]().choose(Position.parse(notation)) == "22"
+
+
 def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     """Every `tuplet` line of the README in order, with fewer games and a smaller network."""
     lines = [x for block in blocks("sh") for x in block.splitlines() if x.startswith("tuplet ")]

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from tuplet.agents import traps
+from tuplet.agents.best import Best
 from tuplet.agents.ewn import Searcher, make_agent
-from tuplet.agents.searches import AlphaBeta, Best, Mcs, Mcts
+from tuplet.agents.searches import AlphaBeta, Mcs, Mcts
 from tuplet.arena.ewn import match, play_game
 from tuplet.games.ewn import Position
 from tuplet.search import expectimax, mcts
@@ -65,14 +66,14 @@ def test_agents_are_named_by_their_settings() -> None:
     assert (search.ucb, search.c, search.results) == ("tuned", 0.6, "rich")
     assert search.sims == 20_000 and search.time is None and search.settings.rich
     assert (search_of("mcts:time=1.8").time, search_of("mcts:time=1.8").sims) == (1.8, None)
-    assert search_of("mcts").sims == 20_000
+    assert search_of("mcts").sims is None
     search = search_of("mcs:sims=20000")
     assert isinstance(search, Mcs) and search.expand == mcts.NEVER
     search = search_of("alphabeta:depth=10")
     assert isinstance(search, AlphaBeta) and not isinstance(search, Best)
-    assert search.depth == 10 and not search.traps
+    assert search.depth == 10 and not search.reduce
     search = search_of("best")
-    assert isinstance(search, Best) and search.traps and search.time == 1.0
+    assert isinstance(search, Best) and search.traps and search.reduce
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_agents_are_named_by_their_settings() -> None:
         ("mcts", {"final": "visits"}), ("mcts", {"descent_k": 20.0}), ("mcts", {"final_k": 0.0}),
         ("mcts", {"nodes": 5000}), ("mcts", {"sims": 77}), ("mcts", {"time": 0.25}),
         ("alphabeta", {"depth": 7}), ("alphabeta", {"time": 0.25}), ("alphabeta", {"nodes": 99}),
-        ("alphabeta", {"table": 12}), ("alphabeta", {"traps": True}),
+        ("alphabeta", {"table": 12}), ("alphabeta", {"reduce": True}),
         ("best", {"time": 0.5}), ("best", {"traps": False}), ("best", {"depth": 6}),
     ],
     ids=str,
@@ -109,7 +110,7 @@ def test_settings_reach_the_kernel() -> None:
     ("spec", "words"),
     [
         ("mcts:simz=3", "'simz=3' is no setting; there are ucb, c, c1, c2, results, batch"),
-        ("alphabeta:sims=3", "there are depth, time, nodes, table, reduce, traps"),
+        ("alphabeta:sims=3", "there are depth, time, nodes, table, reduce"),
         ("best:sims=3", "there are depth, time, nodes, table, reduce, traps"),
         ("mcts:state=3", "no setting"),
         ("mcts:sims", "no setting"),
@@ -126,7 +127,7 @@ def test_settings_reach_the_kernel() -> None:
         ("mcts:final=first", "one of rate, visits, lower"),
         ("mcts:solver=true", "yes or no"),
         ("mcts:c=1,c=2", "c is set twice"),
-        ("mcts:batch=0", "at least 1 simulation"),
+        ("mcts:batch=0", "1 to 1,000,000 simulations"),
         ("mcts:nodes=10", "1,000 to"),
         ("alphabeta:depth=0", "1 to 99, not 0"),
         ("alphabeta:depth=100", "1 to 99, not 100"),
@@ -382,8 +383,8 @@ def test_traps_are_looked_for_only_where_the_outlook_is_bad(
         search = Best(time=60, nodes=100_000)
         asked.clear()
         chosen = search.think(position.rules, position.words)
-        assert search._last is not None and chosen in position.codes()
-        assert bool(asked) == (search._last[3] < 0)
+        assert chosen in position.codes()
+        assert bool(asked) == (search.value < 0)
         plain = AlphaBeta(nodes=100_000)
         asked.clear()
         plain.think(position.rules, position.words)
@@ -396,4 +397,25 @@ def test_where_dice_are_rolled_no_traps_are_set(monkeypatch: pytest.MonkeyPatch)
     lost = Position.parse("ewn ..r5../...../r1.b1../...../..... red 1")
     search = Best(depth=4)
     assert search.think(lost.rules, lost.words) in lost.codes()
-    assert search._last is not None and search._last[3] == -1.0
+    assert search.value == -1.0
+
+
+def test_a_time_that_is_set_later_is_used() -> None:
+    """As `tuplet agent` sets it before each move."""
+    position = start(seed=1)
+    for spec in ("mcts", "mcs", "alphabeta", "best"):
+        agent: Any = make_agent(spec)
+        agent.choose(position)  # compiled, and usual limits
+        agent.open_game(position, "red", u(1))
+        agent.time = 0.4
+        began = time.monotonic()
+        agent.choose(position)
+        assert time.monotonic() - began > 0.3, spec
+
+
+@pytest.mark.parametrize("spec", ["easy", "normal", "hard", "best", "alphabeta", "mcts", "mcs"])
+def test_a_position_without_a_choice_is_refused(spec: str) -> None:
+    over = Position.parse("ewn b1..../...../...../...../...r1. red 2")
+    for position, words in ((Position.start("ewn"), "rolled first"), (over, "over")):
+        with pytest.raises(ValueError, match=words):
+            make_agent(spec, "ewn").choose(position)

@@ -39,7 +39,7 @@ def records(path: Path) -> list[Record]:
 
 def test_a_person_plays_with_hints_thoughts_and_takes_back(tmp_path: Path) -> None:
     keys = [
-        ("q ends", "t"), ("no thoughts yet", "h"), ("hint:", "\n"), ("62.5 %", "t"),
+        ("q ends", "t"), ("no thoughts yet", "h"), ("hint:", "\n"), ("0.625", "t"),
         ("▸1", "\x1b[B"), ("▸2", "u"), ("taken back", "u"), ("nothing to take", "9"),
         ("no move 9", "1"), ("▸1", "2"), ("▸1", "n"), ("▸1", "1"), ("▸1", "q"),
     ]  # fmt: skip
@@ -48,7 +48,7 @@ def test_a_person_plays_with_hints_thoughts_and_takes_back(tmp_path: Path) -> No
         before=OWN_AGENTS, lines=24, columns=80,
     )  # fmt: skip
     assert "telling thought of blue's" in screen and "line: 1 ↖, 1 →" in screen
-    assert "±2.5" in screen and "1,234" in screen and "depth 9" in screen
+    assert "±0.025" in screen and "1,234" in screen and "depth 9" in screen
     first, second = records(tmp_path / "g.jsonl")
     assert first.red == "you" and first.blue == "telling"
     assert first.start != second.start and len(first.moves) == 4 and len(second.moves) == 2
@@ -176,7 +176,7 @@ def test_moves_and_thoughts_are_spelled_out() -> None:
     assert spelled(position, "=3") == "die 3"
     thoughts = Thoughts([MoveThought("02", 1.0, proven=True)], ["02", "10", "=4"], "a note")
     assert thoughts_lines("me", position, thoughts) == [
-        "me thought of red's moves:", " 0 ↘  100.0 % proven", "line: 0 ↘, 1 ←, die 4", "a note",
+        "me thought of red's moves:", " 0 ↘  1.000 proven", "line: 0 ↘, 1 ←, die 4", "a note",
     ]  # fmt: skip
 
 

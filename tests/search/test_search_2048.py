@@ -115,10 +115,10 @@ def test_values_of_one_board_size_are_not_taken_for_anothers() -> None:
         small = random_board(source, 2, 3)
         large = Board(small.tiles + [0, 0, 0], rows=3, columns=3)
         player.choose(small)
-        player.choose(large)
+        chosen = player.choose(large)
         fresh.search.open(u(0))
-        fresh.choose(large)
-        assert player.search._last[2:] == fresh.search._last[2:]
+        assert chosen == fresh.choose(large)
+        assert player.search.value == fresh.search.value
 
 
 @pytest.mark.parametrize("spec", ["mcts:sims=100", "expectimax:depth=2"])
@@ -180,8 +180,9 @@ def test_searches_of_2048_are_named_by_their_settings(trained_run: Path) -> None
     player = make_player(f"expectimax:depth=3,values={trained_run}")
     assert isinstance(player, SearchPlayer) and isinstance(player.search, Expectimax2048)
     assert player.search.depth == 3 and player.network is not None
-    assert make_player("expectimax").search.depth == 2
-    assert make_player("mcts").search.sims == 20_000
+    usual = make_player("expectimax")
+    usual.choose(Board([2, 2] + [0] * 14))
+    assert "depth 2," in usual.search.thoughts(str).note
     timed = make_player("expectimax:depth=9,time=0.05")
     assert MOVES[timed.choose(Board([2, 2] + [0] * 14))] in MOVES
 
@@ -198,7 +199,7 @@ def test_searches_of_2048_are_named_by_their_settings(trained_run: Path) -> None
         ("expectimax:depth=3,depth=3", "twice"),
         ("expectimax:depth=2.5", "whole number"),
         ("expectimax:time=-1", "0 or more"),
-        ("expectimax:traps=perhaps", "yes or no"),
+        ("expectimax:reduce=perhaps", "yes or no"),
     ],
 )
 def test_a_bad_search_of_2048_is_refused_in_one_line(spec: str, words: str) -> None:

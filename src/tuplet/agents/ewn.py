@@ -9,9 +9,10 @@ An agent needs one method; nothing need be inherited:
 
 It may have `open_game(start, side, state)`, called before each game with the first position, the
 agent's side and a random stream of the game's own (agents that draw from it alone play the same
-game again), `close_game(last)`, called with the last position, `thoughts()` with what it thought
-of its last move, `close()`, and a `name`. An agent that cannot go on raises `Forfeit`; whatever
-else it raises loses it the game as well.
+game again), `close_game(last)`, called with the last position unless somebody forfeited,
+`thoughts()` with what it thought of its last move, `close()`, and a `name`. If it has a `time`,
+`tuplet agent` sets that to the seconds a move may take. An agent that cannot go on raises
+`Forfeit`; whatever else it raises loses it the game as well.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from typing import Protocol
 import numpy as np
 
 from tuplet.agents.baselines import baseline_move
-from tuplet.agents.searches import AlphaBeta, Best, Mcs, Mcts, Thoughts
+from tuplet.agents.best import Best
+from tuplet.agents.searches import AlphaBeta, Mcs, Mcts, Thoughts
 from tuplet.agents.specs import from_settings, is_class, own_class, split_spec
 from tuplet.games.ewn import FORFEITS, Position, Side
 from tuplet.kernel import draw
@@ -58,6 +60,7 @@ class Easy:
 
     def choose(self, position: Position) -> str:
         """A random legal move."""
+        _check(position)
         moves = position.legal_moves()
         self._state, bits = draw(np.uint64(self._state))
         return moves[(int(bits) >> 32) * len(moves) >> 32]
@@ -75,9 +78,18 @@ class Baseline:
 
     def choose(self, position: Position) -> str:
         """The first of the best moves."""
+        _check(position)
         known = position.family.die == "cycle"
         depth = 2 if self.name == "normal" else 8 if known else 4
         return position.text_of(int(baseline_move(position.rules, position.words, depth)))
+
+
+def _check(position: Position) -> None:
+    """Whether there is anything to choose from."""
+    if position.over:
+        raise ValueError("the game is over")
+    if position.needs_roll:
+        raise ValueError("the die must be rolled first")
 
 
 class Searcher:
@@ -103,6 +115,7 @@ class Searcher:
 
     def choose(self, position: Position) -> str:
         """The best move found."""
+        _check(position)
         if self._asked is not None and self._asked.rules is not position.rules:
             self.search.open(self.search.state)  # another known die: nothing remembered holds
         self._asked = position

@@ -106,12 +106,18 @@ class Mcts2048(Mcts):
 class Expectimax2048(AlphaBeta):
     """Expectimax of 2048, over the values of a network: a run folder or a weight file."""
 
-    depth: int | None = 2
     values: str = ""
+
+    def usual_depth(self, game: Any, position: Words) -> int:  # noqa: ARG002
+        """The depth where none is given."""
+        return 2
 
 
 class SearchPlayer:
-    """Chooses by search. Game n depends on the seed and n alone."""
+    """Chooses by search. Game n depends on the seed and n alone.
+
+    `spawn4` is the share of fours that the search expects.
+    """
 
     def __init__(self, name: str, search: Mcts2048 | Expectimax2048, seed: int = 0) -> None:
         self.name, self.search = name, search

@@ -13,15 +13,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tuplet.agents.traps import Traps
-from tuplet.games.ewn.rules import CYCLE, Ewn
 from tuplet.games.game import Words
 from tuplet.kernel import draw
 from tuplet.search import expectimax, mcts
 
 SIMS = 20_000  # a move, where nothing else is said
-PIECE_S = 0.25  # a kernel returns at least so often, for Ctrl-C
-SEARCHED = 0.65  # the share of the time after which it is seen whether a trap is needed
+PIECE_S = 0.25  # seconds after which a tree search can be interrupted
 
 
 @dataclass(frozen=True)
@@ -72,12 +69,12 @@ class Mcts:
     state: np.uint64 = field(default=np.uint64(0), init=False)
 
     def __post_init__(self) -> None:
-        if self.batch < 1:
-            raise ValueError("a batch has at least 1 simulation")
+        if self.sims == 0:
+            raise ValueError("a move takes 1 simulation at least")
+        if not 1 <= self.batch <= 1_000_000:
+            raise ValueError("a batch has 1 to 1,000,000 simulations")
         if not 1000 <= self.nodes <= 200_000_000:
             raise ValueError("a tree has 1,000 to 200,000,000 nodes")
-        if self.sims is None and self.time is None:
-            self.sims = SIMS
         self._tree: mcts.Tree | None = None
         self._planted = False
         self._seconds = 0.0
@@ -136,6 +133,9 @@ class Mcts:
         self._seconds = clock.monotonic() - began
         return int(tree.moves[self._chosen])
 
+    def warm_up(self, game: Any, position: Words) -> None:
+        """Load what only some moves need: nothing."""
+
     def unit(self, game: Any, position: Words) -> float:  # noqa: ARG002
         """What a result of 1 is: games that count points have another."""
         return 1.0
@@ -191,12 +191,12 @@ class Mcs(Mcts):
 
 @dataclass
 class AlphaBeta:
-    """Alpha-beta with iterative deepening; expectimax with Star1 pruning where dice are rolled.
+    """Alpha-beta with iterative deepening; expectimax with Star1 pruning where there is chance.
 
     Stops at `depth` moves, after `time` seconds or after `nodes` positions, whichever comes
-    first; without any of them at depth 10 (4 where dice are rolled). The table has 2^`table`
+    first; without any of them at depth 10 (4 where there is chance). The table has 2^`table`
     entries of 16 bytes. `reduce` searches late moves less deeply, which sees further, but not
-    everything. `traps` are set in lost positions: see `agents/traps.py`.
+    everything.
     """
 
     depth: int | None = None
@@ -204,7 +204,6 @@ class AlphaBeta:
     nodes: int | None = None
     table: int = 20
     reduce: bool = False
-    traps: bool = False
     state: np.uint64 = field(default=np.uint64(0), init=False)  # nothing here is random
 
     def __post_init__(self) -> None:
@@ -215,9 +214,9 @@ class AlphaBeta:
         if not 2 <= self.table <= 28:
             raise ValueError("table=N has 2^N entries, N from 2 to 28")
         self._desk: expectimax.Desk | None = None
-        self._last: tuple[Any, Words, int, float, int, int] | None = None
-        self._seconds = 0.0
-        self._traps = Traps()
+        self._asked: tuple[Any, Words] | None = None
+        self._move, self.value, self._depth = 0, 0.0, 0
+        self._nodes, self._seconds = 0, 0.0
 
     @property
     def desk(self) -> expectimax.Desk:
@@ -226,83 +225,82 @@ class AlphaBeta:
             self._desk = expectimax.make_desk(self.table, self.reduce)
         return self._desk
 
+    @property
+    def unlimited(self) -> bool:
+        """Whether no limit is set."""
+        return self.depth is None and self.time is None and self.nodes is None
+
+    @property
+    def stopped_by_time(self) -> bool:
+        """Whether the last search might have gone on but for the time."""
+        return bool(self.desk.counters[expectimax.STOPPED]) and (
+            self.nodes is None or self.desk.counters[expectimax.NODES] < self.nodes
+        )
+
     def open(self, state: np.uint64) -> None:  # noqa: ARG002  # nothing here is random
         """Begin a game: forget the last one."""
         self.desk.table[:] = np.zeros(1, expectimax.ENTRY)
         self.desk.history[:] = 0
-        self._traps.forget()
-        self._last = None
+        self._asked = None
 
     def think(self, game: Any, position: Words) -> int:
         """The move to play."""
+        return self.search(game, position, self.time)
+
+    def search(self, game: Any, position: Words, seconds: float | None) -> int:
+        """The move to play, found in so many seconds; adds to an earlier search of it."""
         began = clock.monotonic()
         deepest = self.depth or expectimax.DEEPEST - 1
-        if self.depth is None and self.time is None and self.nodes is None:
-            deepest = self.usual_depth(game)
-        trapping = self.traps and isinstance(game, Ewn) and game.die == CYCLE
-        limit = np.inf if self.time is None else self.time
-        move, value, depth = self._search(
-            game, position, deepest, SEARCHED * limit if trapping else limit
-        )
-        nodes = int(self.desk.counters[expectimax.NODES])
-        if trapping and value < 0:
-            until = None if self.time is None else began + self.time
-            trap = self._traps.move(game, position, value, self.desk, until)
-            move = move if trap is None else trap
-        elif trapping and value < 1 and self.time is not None:
-            left = began + self.time - clock.monotonic()
-            move, value, depth = self._search(game, position, deepest, left)
-            nodes += int(self.desk.counters[expectimax.NODES])
-        self._seconds = clock.monotonic() - began
-        self._last = (game, position, move, value, depth, nodes)
+        if self.unlimited and seconds is None:
+            deepest = self.usual_depth(game, position)
+        move, value, depth = expectimax.deepen(
+            game, position, deepest, np.inf if seconds is None else seconds,
+            self.nodes or 1 << 62, self.desk,
+        )  # fmt: skip
+        if self._asked != (game, position):
+            self._nodes, self._seconds = 0, 0.0
+        self._asked = (game, position)
+        self._nodes += int(self.desk.counters[expectimax.NODES])
+        self._seconds += clock.monotonic() - began
+        self.value, self._depth = float(value), int(depth)
+        return self.take(int(move))
+
+    def warm_up(self, game: Any, position: Words) -> None:
+        """Load what only some moves need: nothing."""
+
+    def take(self, move: int) -> int:
+        """Note the move that is played."""
+        self._move = move
         return move
 
-    def _search(
-        self, game: Any, position: Words, deepest: int, seconds: float
-    ) -> tuple[int, float, int]:
-        """The move, its value and the depth that was reached."""
-        move, value, depth = expectimax.deepen(
-            game, position, deepest, seconds, self.nodes or 1 << 62, self.desk
-        )
-        return int(move), float(value), int(depth)
-
-    def usual_depth(self, game: Any) -> int:
+    def usual_depth(self, game: Any, position: Words) -> int:
         """The depth where none is given."""
-        return 10 if game.die == 0 else 4
+        return 4 if expectimax.meets_chance(game, position) else 10
 
     def thoughts(self, text_of: Callable[[int], str]) -> Thoughts:
         """Of the last move: its value, those of the others by a glance, and the main line."""
-        if self._last is None:
+        if self._asked is None:
             return Thoughts(note="no thoughts yet")
-        game, position, move, value, depth, nodes = self._last
-        moves = [MoveThought(text_of(move), (value + 1) / 2, None, None, abs(value) == 1)]
-        others = np.zeros(expectimax.WIDEST, np.uint8)
-        values = np.zeros(expectimax.WIDEST)
+        game, position = self._asked
+        codes, values = np.zeros(expectimax.WIDEST, np.uint8), np.zeros(expectimax.WIDEST)
         glance = expectimax.make_desk(12)  # what has been searched so far must not change
-        shallow = max(min(depth, self.usual_depth(game)), 1)
-        count = expectimax.move_values(game, position, shallow, glance, others, values)
-        moves += sorted(
-            (
-                MoveThought(text_of(int(code)), (float(each) + 1) / 2, None, None, abs(each) == 1)
-                for code, each in zip(others[:count], values, strict=False)
-                if code != move
-            ),
-            key=lambda thought: -thought.value,
-        )
-        codes = np.zeros(max(depth, 1), np.uint8)
-        length = expectimax.main_line(game, position, move, self.desk, codes)
-        line = [text_of(int(code)) for code in codes[:length]]
-        note = f"depth {depth}, {nodes:,} nodes in {self._seconds:.2f} s"
+        shallow = max(min(self._depth, self.usual_depth(game, position)), 1)
+        count = int(expectimax.move_values(game, position, shallow, glance, codes, values))
+        worth = {int(c): float(v) for c, v in zip(codes[:count], values, strict=False)}
+        if self.best_is_taken:
+            worth[self._move] = self.value
+        moves = [
+            MoveThought(text_of(code), (value + 1) / 2, None, None, abs(value) == 1)
+            for code, value in sorted(worth.items(), key=lambda w: (w[0] != self._move, -w[1]))
+        ]
+        line = np.zeros(max(self._depth, 1), np.uint8)
+        length = expectimax.main_line(game, position, self._move, self.desk, line)
+        note = f"depth {self._depth}, {self._nodes:,} nodes in {self._seconds:.2f} s"
         if count > 1:
             note += f"; other moves at depth {shallow}"
-        return Thoughts(moves, line, note)
+        return Thoughts(moves, [text_of(int(code)) for code in line[:length]], note)
 
-
-@dataclass
-class Best(AlphaBeta):
-    """The strongest there is at a given time: alpha-beta that reduces and sets traps."""
-
-    time: float | None = 1.0
-    table: int = 21
-    reduce: bool = True
-    traps: bool = True
+    @property
+    def best_is_taken(self) -> bool:
+        """Whether the last move is the one that was valued."""
+        return True

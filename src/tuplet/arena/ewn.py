@@ -68,7 +68,7 @@ def play_game(
             _move(agents[side], record, time_limit)
     except Forfeit as forfeit:
         record.forfeit(side, forfeit.kind, _in_one_line(forfeit.reason))
-    if record.over and not record.reason:
+    if record.over and record.kind not in FORFEITS:
         for agent in (red, blue):  # the loser has not seen the last move yet
             if callable(getattr(agent, "close_game", None)):
                 with suppress(Forfeit):  # too late to lose

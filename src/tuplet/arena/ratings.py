@@ -30,7 +30,8 @@ def ratings(agents: int, pairings: dict[tuple[int, int], Pairs]) -> list[Rating]
 
     Each pairing that was played counts PRIOR games more, half won and half lost, so that an
     agent that won or lost all of its games has a rating, too. Intervals are those of the
-    maximum's curvature, with effective games in place of games.
+    maximum's curvature, with effective games in place of games; they are infinite as long as
+    some agents cannot be compared with others through the games played.
     """
     wins = np.zeros((agents, agents))
     weight = np.zeros((agents, agents))  # effective games
@@ -44,10 +45,19 @@ def ratings(agents: int, pairings: dict[tuple[int, int], Pairs]) -> list[Rating]
     strength = _most_likely(wins)
     covariance = np.linalg.pinv(_information(strength, weight))
     deviation = Z * _ELO * np.sqrt(np.maximum(np.diag(covariance), 0))
+    deviation[~_connected(weight > 0)] = math.inf
     return [
         Rating(float(e), (float(e - d), float(e + d)))
         for e, d in zip(_ELO * strength, deviation, strict=True)
     ]
+
+
+def _connected(played: Array) -> Array:
+    """Which agents can be compared with everybody: all, or none while some have not met."""
+    reached = np.arange(len(played)) == 0
+    for _ in played:
+        reached = reached | played[reached].any(0)
+    return np.full(len(played), reached.all())
 
 
 def _information(strength: Array, games: Array) -> Array:

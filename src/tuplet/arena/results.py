@@ -233,7 +233,8 @@ class Tournament:
         for i in self.ranking:
             (wins, losses), rating = self.total(i), self.ratings[i]
             table.append({
-                "agent": self.agents[i], "rating": rating.elo, "ci95": list(rating.ci95),
+                "agent": self.agents[i], "rating": rating.elo,
+                "ci95": [_finite(bound) for bound in rating.ci95],
                 "wins": wins, "losses": losses,
             })  # fmt: skip
         return {

@@ -87,12 +87,17 @@ class GameFile:
             self._file.truncate(0)
             self._write(self.settings)
             return
-        _check_same(self.path, _settings(self.path, first), self.settings)
+        saved = _settings(self.path, first)
+        _check_same(self.path, saved, self.settings)
         end = len(first)
-        for number, line in enumerate(_lines(self._file)):
-            self.played.append(_played(self.path, number, line, self.pairings))
+        for line in _lines(self._file):
+            if not _asks_for_more(line, saved):
+                self.played.append(_played(self.path, len(self.played), line, self.pairings))
             end += len(line)
         self._file.truncate(end)
+        self._file.seek(end)
+        if self.settings["games"] > saved["games"]:
+            self._write({"games": self.settings["games"]})
 
 
 def load(path: str | Path) -> Match | Tournament:
@@ -101,7 +106,8 @@ def load(path: str | Path) -> Match | Tournament:
     with path.open("rb") as file:
         settings = _settings(path, file.readline())
         pairings = _pairings(settings)
-        played = [_played(path, n, line, pairings) for n, line in enumerate(_lines(file))]
+        lines = [line for line in _lines(file) if not _asks_for_more(line, settings)]
+    played = [_played(path, n, line, pairings) for n, line in enumerate(lines)]
     agents, game, seed = settings["agents"], settings["game"], settings["seed"]
     asked = settings["games"] + settings["games"] % 2
     if settings["kind"] == "tournament":
@@ -121,9 +127,10 @@ def load_game(path: str | Path, number: int) -> Record:
     """Game `number` of a file, counted from 1."""
     path = Path(path)
     with path.open("rb") as file:
-        _settings(path, file.readline())
+        settings = _settings(path, file.readline())
         count = 0
-        for count, line in enumerate(_lines(file), 1):
+        games = (line for line in _lines(file) if not _asks_for_more(line, settings))
+        for count, line in enumerate(games, 1):
             if count == number:
                 try:
                     return Record.parse(line.decode())
@@ -135,6 +142,18 @@ def load_game(path: str | Path, number: int) -> Record:
 def _lines(file: BinaryIO) -> Iterator[bytes]:
     """The whole lines that are left; one that was cut off is dropped."""
     return (line for line in file if line.endswith(b"\n"))
+
+
+def _asks_for_more(line: bytes, settings: Settings) -> bool:
+    """Whether a line says that a match is to have more games; notes it in the settings."""
+    try:
+        more = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(more, dict) or list(more) != ["games"] or not isinstance(more["games"], int):
+        return False
+    settings["games"] = more["games"]
+    return True
 
 
 def _pairings(settings: Settings) -> int:

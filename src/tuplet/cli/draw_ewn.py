@@ -220,9 +220,9 @@ def thoughts_lines(name: str, position: Position, thoughts: Thoughts, room: int 
     """What an agent thought of a position, as lines of text; `room` for so many moves."""
     lines = [f"{name} thought of {position.turn}'s moves:"]
     for thought in thoughts.moves[:room]:
-        value = f"{100 * thought.value:5.1f} %" + (" proven" if thought.proven else "")
+        value = f"{thought.value:.3f}" + (" proven" if thought.proven else "")
         if thought.ci95 is not None and not thought.proven:
-            value += f" ±{50 * (thought.ci95[1] - thought.ci95[0]):.1f}"
+            value += f" ±{(thought.ci95[1] - thought.ci95[0]) / 2:.3f}"
         visits = "" if thought.visits is None else f"{thought.visits:>9,}"
         lines.append(f" {spelled(position, thought.move):5}{value}{visits}")
     if thoughts.line:

@@ -33,7 +33,8 @@ def eval_(
     Parameters
     ----------
     player
-        A run folder, a weight file, random, greedy, or module:Class for a player of your own.
+        A run folder, a weight file, random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN,
+        or module:Class for a player of your own.
     games
         How many games.
     threads
@@ -51,14 +52,16 @@ def eval_(
 
     """
     from tuplet.agents import make_environment, make_player
-    from tuplet.agents.g2048 import LearnedPlayer
+    from tuplet.agents.g2048 import LearnedPlayer, SearchPlayer
     from tuplet.arena.g2048 import evaluate
     from tuplet.cli.progress import games_progress, tell_if_compiling
 
     tell_if_compiling()
     side = make_player(player, seed)
-    trained = side.network.spawn4 if isinstance(side, LearnedPlayer) else 0.1
-    share = trained if spawn4 is None else spawn4
+    network = side.network if isinstance(side, LearnedPlayer | SearchPlayer) else None
+    share = spawn4 if spawn4 is not None else network.spawn4 if network else 0.1
+    if isinstance(side, SearchPlayer):
+        side.spawn4 = share
     own = make_environment(environment, seed, share) if environment != "random" else None
     with ExitStack() as stack:
         write = None
@@ -87,11 +90,12 @@ def eval_(
 
 def _table(player: str, result: Evaluation) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     summary, (low, high) = result.summary, result.ci95
     console = Console(highlight=False)
-    console.print(f"[bold]{player}[/]  {summary.games:,} games", soft_wrap=True)
+    console.print(f"[bold]{escape(player)}[/]  {summary.games:,} games", soft_wrap=True)
     interval = f"  (95 %: {low:,.0f} to {high:,.0f})" if math.isfinite(low) else ""
     console.print(f"mean score  [bold]{summary.mean_score:,.1f}[/]{interval}")
     console.print(

@@ -46,8 +46,8 @@ def play(
     game
         2048, ewn, ewn-6x7, or another of EWN's family, as in ewn:board=4x4,cubes=3.
     agent
-        2048: who gives hints or plays: a run folder, a weight file, random, greedy, module:Class.
-        EWN: the opponent.
+        2048: who gives hints or plays: a run folder, a weight file, random, greedy, mcts:sims=100,
+        expectimax:depth=2,values=RUN, module:Class. EWN: the opponent. [default: best]
     watch
         Let the agent play.
     against
@@ -86,6 +86,7 @@ def _play_2048(
     agent: str | None, watch: bool, speed: int, spawn4: float | None, seed: int, save: Path | None
 ) -> int:
     from tuplet.agents import LearnedPlayer, RandomEnvironment, make_player
+    from tuplet.agents.g2048 import SearchPlayer
     from tuplet.cli.progress import tell_if_compiling
 
     if not 1 <= speed <= len(PAUSES):
@@ -97,7 +98,10 @@ def _play_2048(
     if spawn4 is not None and not 0 <= spawn4 <= 1:
         raise ValueError(f"the share of 4-tiles is between 0 and 1, not {spawn4}")
     if spawn4 is None:
-        spawn4 = helper.network.spawn4 if isinstance(helper, LearnedPlayer) else 0.1
+        network = helper.network if isinstance(helper, LearnedPlayer | SearchPlayer) else None
+        spawn4 = network.spawn4 if network else 0.1
+    if isinstance(helper, SearchPlayer):
+        helper.spawn4 = spawn4
     environment = RandomEnvironment(seed, spawn4)
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not watch and not on_terminal:

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.live import Live
 
 from tuplet.agents.ewn import Agent, Forfeit, make_agent
+from tuplet.agents.external import External
 from tuplet.agents.searches import Thoughts
 from tuplet.cli.draw_ewn import View, picture, spelled, thoughts_lines
 from tuplet.cli.keys import Keys, pressed_keys
@@ -144,7 +145,7 @@ class Table:
         if isinstance(choice, Forfeit):
             self.record.forfeit(side, choice.kind, choice.reason)
         elif isinstance(choice, Exception):
-            reason = f"{type(choice).__name__}: {choice}"
+            reason = " ".join(f"{type(choice).__name__}: {choice}".split())
             self.record.forfeit(side, "crashed", reason)
         elif choice not in position.legal_moves():
             self.record.forfeit(side, "illegal", f"{choice!r} is not legal")
@@ -339,7 +340,11 @@ class Table:
         if not self.past:
             self.message = "there is nothing to take back"
             return
+        if any(isinstance(agent, External) for agent in self.agents.values()):
+            self.message = "a program that plays by the protocol cannot take back"
+            return
         self.record, self.chosen = self.past.pop(), 0
+        self.thoughts = {}  # of moves that were not made
         self.message = "taken back"
 
     def _hint(self, keys: Keys, redraw: Redraw) -> bool:
@@ -362,7 +367,7 @@ class Table:
         self.chosen = moves.index(choice)
         thoughts = _thoughts(self.helper)
         values = {t.move: t.value for t in thoughts.moves} if thoughts else {}
-        value = f", {100 * values[choice]:.0f} % to win" if choice in values else ""
+        value = f", value {values[choice]:.2f}" if choice in values else ""
         self.message = f"hint: {self.chosen + 1}, that is {spelled(position, choice)}{value}"
         return True
 

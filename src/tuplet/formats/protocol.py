@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tuplet.games.ewn import Position
 
 GAME = "ewn-6x7"
-START_UP = 1.8  # seconds from the process's start that the first move may take, thinking or not
+START_UP = 1.0  # seconds from the process's start that the first move may take at least
 MARGIN = 0.03  # seconds before the limit at which a move is on its way
 SIGNAL = 0.02  # seconds more for an agent to stop and to be heard
 RESERVE = 0.25  # seconds kept for the search in plain Python
@@ -53,7 +53,7 @@ def converse(spec: str, limit: float, seed: int, source: int, sink: int) -> None
         raise ValueError(f"a move takes 0.1 to 86400 seconds, not {limit:g}")
     mind = Mind(spec, seed)
     try:
-        mind.made.wait(process_start() + START_UP - RESERVE - time.monotonic())
+        mind.made.wait(process_start() + max(limit, START_UP) - RESERVE - time.monotonic())
         if isinstance(mind.failure, (ValueError, OSError)):  # before a game: better no agent
             raise mind.failure
         Conversation(mind, limit, source, sink).run()
@@ -178,6 +178,7 @@ def _warm_up(agent: Any) -> None:
     """Load or compile what the first move needs. Agents of other people are not disturbed."""
     import numpy as np
 
+    from tuplet.agents.ewn import Searcher
     from tuplet.agents.external import External
     from tuplet.games.ewn import Position
     from tuplet.kernel import stream
@@ -192,6 +193,8 @@ def _warm_up(agent: Any) -> None:
     if hasattr(agent, "time"):
         agent.time = 0.01
     agent.choose(position)
+    if isinstance(agent, Searcher):
+        agent.search.warm_up(position.rules, position.words)
 
 
 class Conversation:

@@ -399,3 +399,11 @@ def move_values(
             found = value(game, child, depth - 1, low, high, ply, desk)
         values[i] = found if side(game, child) == mover else -found
     return count
+
+
+@kernel
+def meets_chance(game: Any, position: Words) -> bool:
+    """Whether nature acts after a move."""
+    moves = np.zeros(WIDEST, np.uint8)
+    legal(game, position, moves, 0)
+    return is_chance(game, apply(game, position, np.int64(moves[0])))

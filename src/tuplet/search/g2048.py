@@ -171,6 +171,7 @@ def _playout(
     rules = game.rules
     across, down = rules.across, rules.down
     after, rewards = np.zeros(5, np.uint64), np.zeros(5, np.uint64)
+    moves = np.zeros(4, np.uint8)
     board, second = position
     while second & _HIGH == _ZERO:
         if second & _TILE_DUE != _ZERO:
@@ -194,15 +195,11 @@ def _playout(
             board = spawn(rules, position[0], high, bits)
             position = (board, position[1] & ~_TILE_DUE)
             continue
-        first = np.int64(bits >> np.uint64(62))
-        moved = False
-        for i in range(4):
-            after_state, changes = _slide(rules, position, (first + i) & 3)
-            if changes:
-                position, moved = after_state, True
-                break
-        if not moved:
+        count = np.uint64(_legal(game, position, moves, 0))
+        if count == _ZERO:
             return state, position
+        pick = ((bits >> np.uint64(32)) * count) >> np.uint64(32)
+        position = _apply(game, position, np.int64(moves[pick]))
 
 
 plays(

@@ -46,8 +46,6 @@ RATE, VISITS, LOWER = range(3)
 NEVER = np.iinfo(np.int64).max  # an expansion threshold
 USED, SIMULATIONS, FULL = range(3)  # counters
 WIDEST = 256
-DEEPEST_LINE = 64
-_HALF = np.uint64(32)
 
 
 class Tree(NamedTuple):
@@ -280,13 +278,17 @@ def _simulate(game: Any, tree: Tree, settings: Settings, node: Int, state: np.ui
     ended = np.int64(tree.endings[node])
     batch = settings.batch
     total = squares = 0.0
+    proven = np.int64(tree.proven[node])
     if ended != ONGOING:
         result = payoff(game, position, ended, settings.rich)
         total, squares = batch * result, batch * result * result
     else:
         for _ in range(batch):
             state, last = playout(game, position, state, settings.shortcuts)
-            result = payoff(game, last, ending(game, last), settings.rich)
+            last_ended = ending(game, last)
+            result = payoff(game, last, last_ended, settings.rich)
+            if proven != UNPROVEN and winner(game, last_ended) != proven:
+                result = 1.0 - result  # random play missed what is certain
             total += result
             squares += result * result
     while node != NO_NODE:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.games.ewn import estimate, rules
-from tuplet.games.ewn.rules import ANY, BLUE, CYCLE, GONE, MOST_CUBES, RED, STRIDE, UNKNOWN, Ewn
+from tuplet.games.ewn.rules import ANY, BLUE, GONE, MOST_CUBES, RED, STRIDE, UNKNOWN, Ewn
 from tuplet.games.game import plays
 
 Array = np.ndarray[Any, Any]
@@ -80,6 +80,7 @@ def family(spec: str = "ewn") -> Family:
     name, _, settings = spec.partition(":")
     if name != "ewn":
         raise ValueError(f"{spec!r} is not a game: ewn, ewn-6x7, or ewn:board=4x4,cubes=3,...")
+    spec = name if not settings else spec
     given = dict(_pairs(settings, spec))
     board = re.fullmatch(r"([3-9])x([3-9])", given.pop("board", "5x5"))
     cubes = given.pop("cubes", "6")
@@ -114,6 +115,8 @@ def _pairs(settings: str, spec: str) -> list[tuple[str, str]]:
     pairs = [word.partition("=") for word in settings.split(",") if word]
     if any(not equals for _, equals, _ in pairs):
         raise ValueError(f"{spec}: settings look like board=4x4,cubes=3")
+    if len({name for name, _, _ in pairs}) < len(pairs):
+        raise ValueError(f"{spec}: a setting is named twice")
     return [(name.strip(), value.strip()) for name, _, value in pairs]
 
 
@@ -173,4 +176,4 @@ def _tables(family: Family) -> dict[str, Array]:
     }  # fmt: skip
 
 
-__all__ = ["CYCLE", "DICE", "DIRECTIONS", "Family", "Square", "family"]
+__all__ = ["DICE", "DIRECTIONS", "Family", "Square", "family"]

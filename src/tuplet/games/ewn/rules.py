@@ -78,10 +78,16 @@ class Ewn(NamedTuple):
 
 
 @inlined
+def _on(cubes: np.uint64, square: np.uint64) -> np.uint64:
+    """The highest bit of the byte of each cube that stands on a square."""
+    differ = (cubes & _CUBES) ^ (square * _ONES)
+    return ~(differ + _SEVENS) & _HIGHS
+
+
+@inlined
 def without(cubes: np.uint64, square: np.uint64) -> np.uint64:
     """A side's cubes after whatever it has on a square left the board."""
-    differ = (cubes & _CUBES) ^ (square * _ONES)
-    hit = ~(differ + _SEVENS) & _HIGHS
+    hit = _on(cubes, square)
     return cubes | (hit - (hit >> _SEVEN))
 
 
@@ -94,9 +100,7 @@ def gone(cubes: np.uint64) -> np.uint64:
 @inlined
 def stands_on(cubes: np.uint64, square: np.uint64) -> bool:
     """Whether one of a side's cubes stands on a square."""
-    differ = (cubes & _CUBES) ^ (square * _ONES)
-    hit = ~(differ + _SEVENS) & _HIGHS
-    return bool(hit != _ZERO)
+    return bool(_on(cubes, square) != _ZERO)
 
 
 @inlined

@@ -1,0 +1,78 @@
+"""The strongest agent of EWN: alpha-beta that reduces late moves and sets traps."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tuplet.agents.searches import AlphaBeta, Thoughts
+from tuplet.agents.traps import Traps
+from tuplet.games.ewn.rules import CYCLE
+from tuplet.games.game import Words
+
+USUAL_TIME = 1.0  # seconds a move, where no limit is set
+SEARCHED = 0.65  # the share of the time after which it is seen whether a trap is needed
+MARGIN = 0.02  # seconds: a line that is being played on is not broken off
+
+
+@dataclass
+class Best(AlphaBeta):
+    """Alpha-beta with `reduce`; where the outlook is bad and the die known, `traps`.
+
+    A second a move unless `depth`, `time` or `nodes` say otherwise. What traps look at comes on
+    top of `nodes`.
+    """
+
+    table: int = 21
+    reduce: bool = True
+    traps: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._traps = Traps()
+        self._trapped = False
+
+    def open(self, state: np.uint64) -> None:
+        """Begin a game: forget the last one."""
+        super().open(state)
+        self._traps.forget()
+
+    def think(self, game: Any, position: Words) -> int:
+        """The move to play."""
+        began = clock.monotonic()
+        seconds = USUAL_TIME if self.unlimited else self.time
+        trapping = self.traps and game.die == CYCLE
+        self._trapped = False
+        move = self.search(game, position, SEARCHED * seconds if trapping and seconds else seconds)
+        if not trapping or self.value == 1:
+            return move
+        if self.value < 0:
+            until = None if seconds is None else began + seconds - MARGIN
+            trap = self._traps.move(game, position, self.value, self.desk, until)
+            self._trapped = trap is not None
+            return move if trap is None else self.take(trap)
+        left = None if seconds is None else began + seconds - clock.monotonic()
+        if left is not None and self.stopped_by_time:
+            return self.search(game, position, left)
+        return move
+
+    def warm_up(self, game: Any, position: Words) -> None:
+        """Load what traps need, so that the first of them is not late."""
+        self._traps.move(game, position, -1.0, self.desk, clock.monotonic() + 0.001)
+        self._traps.forget()
+
+    @property
+    def best_is_taken(self) -> bool:
+        """Whether the last move is the one that was valued, and no trap."""
+        return not self._trapped
+
+    def thoughts(self, text_of: Callable[[int], str]) -> Thoughts:
+        """Of the last move."""
+        thoughts = super().thoughts(text_of)
+        if not self._trapped:
+            return thoughts
+        return Thoughts(thoughts.moves, thoughts.line, thoughts.note + "; a trap for hard")
