@@ -7,17 +7,15 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
-import subprocess
-import sys
 from collections import Counter
 
 import numpy as np
 import pytest
 
 import naive_ewn as naive
+from both_ways import in_both_ways
 from tuplet.games import game as generic
 from tuplet.games.ewn import Position, family
 from tuplet.games.ewn.family import DICE
@@ -202,17 +200,9 @@ def test_compiled_and_interpreted_kernels_agree() -> None:
             if not naive.must_roll(game, plain):  # may be a game that is over
                 plain = naive.play(game, plain, source.choice(naive.legal(game, plain)))
                 texts.append(naive.notation(name, plain))
-    outputs = []
-    for disabled in ("0", "1"):
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", BOTH_WAYS], input="\n".join(texts),
-            capture_output=True, text=True, timeout=300,
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout)
-    assert outputs[0].count("\n") == len(texts) > 250
-    assert outputs[0] == outputs[1]
+    compiled, interpreted = in_both_ways(BOTH_WAYS, texts)
+    assert compiled.count("\n") == len(texts) > 250
+    assert compiled == interpreted
 
 
 @kernel

@@ -9,10 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -24,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_ewn as naive
+from both_ways import in_both_ways
 from tuplet.agents.searches import Mcs, Mcts
 from tuplet.games import game as generic
 from tuplet.games.ewn import Position
@@ -464,17 +462,9 @@ def test_compiled_and_interpreted_searches_do_the_same() -> None:
     """A warning, as of an overflow, would be an error."""
     texts = [later("ewn", 8).notation, later("ewn-6x7", 12).notation]
     texts += [random_positions("ewn:board=3x3,cubes=3,die=chosen,own=no", 1)[0][2].notation]
-    outputs = []
-    for disabled in ("0", "1"):
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", BOTH_WAYS], input="\n".join(texts),
-            capture_output=True, text=True, timeout=300,
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout)
-    assert outputs[0].count("\n") > 80
-    assert outputs[0] == outputs[1]
+    compiled, interpreted = in_both_ways(BOTH_WAYS, texts)
+    assert compiled.count("\n") > 80
+    assert compiled == interpreted
 
 
 # A tree that is kept, and a tree that is full
