@@ -274,7 +274,7 @@ def test_time_may_be_set_before_each_move() -> None:
             agent.open_game(position, "red", u(1))
             began = time.perf_counter()
             assert agent.choose(position) in position.legal_moves()
-            assert time.perf_counter() - began < seconds + 0.25
+            assert time.perf_counter() - began < seconds + 1.0
 
 
 def test_thoughts_are_of_the_last_move() -> None:
@@ -369,7 +369,7 @@ def test_a_trap_takes_no_longer_than_it_may(seconds: float) -> None:
         lines.forget()
         began = time.monotonic()
         move = lines.move(position.rules, position.words, -1.0, desk, began + seconds)
-        assert time.monotonic() - began < seconds + 0.25
+        assert time.monotonic() - began < seconds + 1.0
         assert move is None or (seconds and move in position.codes())
 
 

@@ -196,7 +196,7 @@ def test_time_is_kept_and_a_move_is_there_even_without_any() -> None:
         move, _, reached = deepen(start, 99, desk, time=seconds)
         took = time.perf_counter() - began
         assert move in start.codes() and reached >= 1
-        assert seconds <= took < seconds + 0.25
+        assert seconds <= took < seconds + 1.0
 
 
 def test_a_position_that_the_table_knows_has_a_move_all_the_same() -> None:
