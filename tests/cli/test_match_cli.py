@@ -175,3 +175,16 @@ def test_at_a_terminal_a_bar_shows_the_running_score() -> None:
 def test_bad_input_is_one_line_and_exit_code_2(tuplet, tmp_path, arguments, words) -> None:
     one_line(tuplet(*arguments, cwd=tmp_path), *words)
     assert not list(tmp_path.iterdir())
+
+
+def test_games_saved_by_play_are_replayed(tuplet, tmp_path: Path) -> None:
+    file = tmp_path / "games.jsonl"
+    done = tuplet(
+        "play", "ewn", "--agent", "easy", "--watch", "--speed", 8, "--seed", 1, "--save", file
+    )
+    assert done.returncode == 0, done.stderr
+    done = tuplet("show", file, "--game", 1)
+    assert done.returncode == 0 and "Game 1: easy (red) - easy (blue), ewn" in done.stdout
+    assert "has won" in done.stdout
+    done = tuplet("show", file)
+    assert done.returncode == 2 and "--game 1" in done.stderr and done.stderr.count("\n") == 1

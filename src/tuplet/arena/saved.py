@@ -104,7 +104,10 @@ def load(path: str | Path) -> Match | Tournament:
     """The result of a saved match or tournament."""
     path = Path(path)
     with path.open("rb") as file:
-        settings = _settings(path, file.readline())
+        first = file.readline()
+        if _is_record(first):
+            raise ValueError(f"{path} holds single games: --game 1 replays the first")
+        settings = _settings(path, first)
         pairings = _pairings(settings)
         lines = [line for line in _lines(file) if not _asks_for_more(line, settings)]
     played = [_played(path, n, line, pairings) for n, line in enumerate(lines)]
@@ -124,19 +127,34 @@ def load(path: str | Path) -> Match | Tournament:
 
 
 def load_game(path: str | Path, number: int) -> Record:
-    """Game `number` of a file, counted from 1."""
+    """Game `number` of a file, counted from 1: a saved match, or what `tuplet play` saves."""
     path = Path(path)
     with path.open("rb") as file:
-        settings = _settings(path, file.readline())
-        count = 0
+        first = file.readline()
+        if _is_record(first):
+            settings: Settings = {}
+            file.seek(0)
+        else:
+            settings = _settings(path, first)
         games = (line for line in _lines(file) if not _asks_for_more(line, settings))
+        count = 0
         for count, line in enumerate(games, 1):
             if count == number:
                 try:
                     return Record.parse(line.decode())
                 except (ValueError, TypeError) as error:
-                    raise ValueError(f"{path}: line {count + 1}: {error}") from None
+                    raise ValueError(f"{path}: game {count}: {error}") from None
+    if not count:
+        raise ValueError(f"{path} has no games yet")
     raise ValueError(f"{path} has games 1 to {count:,}, not {number:,}")
+
+
+def _is_record(line: bytes) -> bool:
+    """Whether a line is a game, and not the settings of a match."""
+    try:
+        return "start" in json.loads(line)
+    except (ValueError, TypeError, RecursionError):
+        return False
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

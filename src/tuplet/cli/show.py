@@ -26,7 +26,7 @@ def show(
     Parameters
     ----------
     file
-        What --save of tuplet match or tuplet tournament has written.
+        What --save of tuplet match, tournament or play has written.
     game
         Replay the game of this number, counted from 1.
     ply
