@@ -289,7 +289,7 @@ def test_lines_that_are_not_the_matchs_games_are_named(tmp_path: Path) -> None:
             match("easy", "normal", games=4, save=path)
         assert path.read_text() == "".join(wrong)
     path.write_text(lines[0] + lines[1].replace('"moves": [', '"moves": ["99", '))
-    with pytest.raises(ValueError, match="game 1: .99. is not legal"):
+    with pytest.raises(ValueError, match=r"game 1: .99. is not legal"):
         load_game(path, 1)
     with pytest.raises(ValueError, match="no finished pair"):
         load(path)

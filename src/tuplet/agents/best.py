@@ -16,7 +16,6 @@ from tuplet.games.game import Words
 
 USUAL_TIME = 1.0  # seconds a move, where no limit is set
 SEARCHED = 0.65  # the share of the time after which it is seen whether a trap is needed
-MARGIN = 0.02  # seconds: a line that is being played on is not broken off
 
 
 @dataclass
@@ -51,7 +50,7 @@ class Best(AlphaBeta):
         if not trapping or self.value == 1:
             return move
         if self.value < 0:
-            until = None if seconds is None else began + seconds - MARGIN
+            until = None if seconds is None else began + seconds
             trap = self._traps.move(game, position, self.value, self.desk, until)
             self._trapped = trap is not None
             return move if trap is None else self.take(trap)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 GAME = "ewn-6x7"
 START_UP = 1.0  # seconds from the process's start that the first move may take at least
 MARGIN = 0.03  # seconds before the limit at which a move is on its way
-SIGNAL = 0.02  # seconds more for an agent to stop and to be heard
+SIGNAL = 0.05  # seconds for an agent to notice that its time is over: a trap's line is played on
 RESERVE = 0.25  # seconds kept for the search in plain Python
 STACK = 64 << 20  # bytes; compiling needs more than a thread has on some systems
 
