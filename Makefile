@@ -13,7 +13,7 @@ demo: .venv/demo-ready
 	$(BIN)/tuplet play 2048 --agent runs/demo --watch --speed 7
 
 test: .venv/test-ready lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2
 
 lint: .venv/test-ready
 	$(BIN)/ruff check .
