@@ -237,12 +237,12 @@ def test_the_first_move_comes_within_two_seconds_of_the_start(referee) -> None:
         one = referee("hard")
         one.send(SETUP + "f")
         assert one.receive() == "10"
-        assert time.monotonic() - one.began < 2
+        took = time.monotonic() - one.began
         code, out, complaints = one.end()
         assert (code, out) == (0, "")
-        if not complaints:
+        if took < 2 and not complaints:
             return
-    raise AssertionError(complaints)  # the agent itself was never ready in time
+    raise AssertionError((took, complaints))  # the agent itself was never ready in time
 
 
 def test_an_empty_compile_cache_makes_no_move_late(referee, tmp_path: Path) -> None:
