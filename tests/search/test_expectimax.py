@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import naive_ewn as naive
+from positions import random_positions
 from tuplet.agents.searches import AlphaBeta
 from tuplet.games import game as generic
 from tuplet.games.ewn import Position
@@ -26,17 +27,6 @@ SMALL = [
     "ewn:board=3x3,cubes=3,die=free", "ewn:board=4x4,cubes=2", "ewn:board=4x4,cubes=3,cycle=5",
     "ewn:board=4x4,cubes=2,die=chosen", "ewn:board=4x4,cubes=2,die=free,own=no",
 ]  # fmt: skip
-
-
-def random_positions(name: str, count: int) -> list[tuple[naive.Game, naive.Position, Position]]:
-    """Positions in which somebody has to move, in both versions, each with a die of its own."""
-    source, found = random.Random(name), []
-    while len(found) < count:
-        game = naive.MEMBERS.get(name) or naive.named(name, source)
-        plain = naive.random_position(game, source)
-        if not naive.must_roll(game, plain):
-            found.append((game, plain, Position.parse(naive.notation(name, plain, game))))
-    return found
 
 
 @kernel

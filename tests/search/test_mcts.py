@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import naive_ewn as naive
 from both_ways import in_both_ways
+from positions import random_positions
 from tuplet.agents.searches import Mcs, Mcts
 from tuplet.games import game as generic
 from tuplet.games.ewn import Position
@@ -79,17 +80,6 @@ def later(name: str, plies: int, seed: int = 3) -> Position:
         if position.needs_roll:
             position = position.roll(source.randrange(position.family.cubes) + 1)
     return position
-
-
-def random_positions(name: str, count: int) -> list[tuple[naive.Game, naive.Position, Position]]:
-    """Positions in which somebody has to move, in both versions, each with a die of its own."""
-    source, found = random.Random(name), []
-    while len(found) < count:
-        game = naive.MEMBERS.get(name) or naive.named(name, source)
-        plain = naive.random_position(game, source)
-        if not naive.must_roll(game, plain):
-            found.append((game, plain, Position.parse(naive.notation(name, plain, game))))
-    return found
 
 
 def children(tree: mcts.Tree, node: int) -> range:
