@@ -65,6 +65,8 @@ class Network:
         self.initial = float(initial)
         self.weights = _allocate(self, sum(self.sizes), self.initial_weight)
         self.tables = kernels.make_tables(self.tuples, self.weights)
+        self.coherence: Array | None = None  # float32[len(weights), 2]: TC's sums E and A
+        self.board = (4, 4)
 
     @property
     def name(self) -> str:
