@@ -7,7 +7,8 @@ demo       u64 tables; each: i32 length of the name, the name ("4-tuple pattern 
            u64 length, f32 weights
 tdl2048    u8 0, u32 tables; each: u8 4, u32 the cells read as a hexadecimal number, u16 how many
            digits, u16 0, u16 bytes of a weight (2, 4 or 8), u64 length, weights; then u16 0, or
-           TC's sums: u16 4, u64 twice the length, every E, every A, u16 0
+           TC's sums: u16 4, u64 twice the length, every E, every A, u16 0. (It divides by A
+           without a look: sums that are still zero are the smallest float instead.)
 framework  u32 tables (u64 in the edition of 2017, and in Python's); each: u64 length, f32 weights.
            No names, and the order of cells in an index is the author's own.
 
@@ -40,6 +41,7 @@ Watcher = Callable[[int, int], None]  # weights done, of how many
 _PART_BITS = 18  # of an index: weights read or written at a time
 _LENGTHS = [16**n for n in range(1, 9)]
 _MOST_TABLES = 1 << 16  # more than there are different tuples
+_NO_SUM = np.finfo(np.float32).tiny  # TDL2048+'s E and A of a weight that was never updated
 
 
 class Table(NamedTuple):
@@ -194,7 +196,8 @@ def read_foreign(
         network = Network([spell(cells) for cells in tuples])
         parts = [(t, network.weights, table.weights, table.width) for t, table in enumerate(tables)]
         if tables[0].coherence:
-            network.coherence = np.zeros((len(network.weights), 2), np.float32)
+            network.remember_updates()
+            assert network.coherence is not None
             for t, (_, length, _, _, start, width) in enumerate(tables):
                 parts.append((t, network.coherence[:, 0], start, width))
                 parts.append((t, network.coherence[:, 1], start + length * width, width))
@@ -209,6 +212,8 @@ def read_foreign(
                     numbers = numbers.astype(np.float32)
                 if not np.isfinite(numbers).all():
                     raise unsound("some weights are not finite numbers")
+                if out is not network.weights:
+                    numbers[numbers == _NO_SUM] = 0
                 out[where] = numbers
                 done += len(where)
                 if watch:
@@ -254,13 +259,14 @@ def write_foreign(
     Only TDL2048+'s files hold TC's sums. Raises ValueError for a network that such a file
     cannot hold.
     """
-    if net.board != (4, 4):
-        raise ValueError(f"{kind} files hold networks of 4x4 boards: write a .safetensors file")
-    if net.target != "afterstate" or net.gamma != 1:
-        raise ValueError(
-            f"{kind} files hold values of after-states, without a discount: "
-            "write a .safetensors file"
-        )
+    for fits, what in (
+        (net.size == (4, 4), "networks of 4x4 boards"),
+        (not net.stages, "networks without stages"),
+        (net.target == "afterstate", "values of after-states"),
+        (net.gamma == 1, "values without a discount"),
+    ):
+        if not fits:
+            raise ValueError(f"{kind} files hold only {what}: write a .safetensors file")
     sums = net.coherence if kind == "tdl2048" else None
     done, total = 0, len(net.weights) * (1 if sums is None else 3)
 
@@ -268,8 +274,10 @@ def write_foreign(
         nonlocal done
         for where in _file_order(net, t, first):
             numbers = array[where]
+            if sums is not None and array is not net.weights:
+                numbers[sums[where, 1] == 0] = _NO_SUM
             if not np.isfinite(numbers).all():
-                raise ValueError("the weights are not all finite numbers")
+                raise ValueError("the weights are no longer finite numbers")
             file.write(numbers.astype("<f4", copy=False).tobytes())
             done += len(where)
             if watch:

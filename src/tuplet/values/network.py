@@ -65,8 +65,16 @@ class Network:
         self.initial = float(initial)
         self.weights = _allocate(self, sum(self.sizes), self.initial_weight)
         self.tables = kernels.make_tables(self.tuples, self.weights)
-        self.coherence: Array | None = None  # float32[len(weights), 2]: TC's sums E and A
-        self.board = (4, 4)
+        self.coherence: Array | None = None
+        self.size, self.stages = (4, 4), ()
+
+    def remember_updates(self) -> None:
+        """Make room for what TC remembers of each weight, if there is none: `coherence`.
+
+        float32[weights, 2]: the sum of a weight's updates, and the sum of their sizes.
+        """
+        if self.coherence is None:
+            self.coherence = np.zeros((len(self.weights), 2), np.float32)
 
     @property
     def name(self) -> str:
