@@ -204,7 +204,12 @@ def test_framework_files_that_are_unclear_say_what_to_do(tmp_path: Path) -> None
 
 
 def test_networks_that_another_program_cannot_hold_are_refused(tmp_path: Path) -> None:
-    for options, word in (({"target": "state"}, "after-states"), ({"gamma": 0.9}, "discount")):
+    for options, word in (
+        ({"target": "state"}, "after-states"),
+        ({"gamma": 0.9}, "discount"),
+        ({"board": "3x3"}, "4x4"),
+        ({"stages": "512"}, "stages"),
+    ):
         for kind in KINDS:
             with pytest.raises(ValueError, match=f"{kind} files .* {word}"):
                 write_foreign(Network("01", **options), tmp_path / "net", kind)  # type: ignore

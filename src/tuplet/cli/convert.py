@@ -57,6 +57,8 @@ def convert(
         )
     if target.is_dir():
         raise ValueError(f"{target} is a folder: name the file to write")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to")
     path = find_weights(source)
     written_by = kind_of(path)
     nameless = str(written_by).startswith("framework")
@@ -64,19 +66,19 @@ def convert(
         raise ValueError(f"--net is for Framework files: {path} says itself which tuples it has")
     if first != "low" and not (nameless or kind.startswith("framework")):
         raise ValueError("--first is for Framework files, and neither file is one")
-    with weights_progress() as watch:
+    with weights_progress() as begin:
+        watch = begin("reading")
         if written_by is None or written_by == "tuplet":
             network = load_network(path)
         else:
             order = first if nameless else "low"
-            network = read_foreign(
-                path, written_by, net=net or "", first=order, watch=watch("reading")
-            )
+            network = read_foreign(path, written_by, net=net or "", first=order, watch=watch)
+        watch = begin("writing")
         if kind == "tuplet":
             save_network(network, target)
         else:
-            order = first if not nameless and kind.startswith("framework") else "low"
-            write_foreign(network, target, kind, first=order, watch=watch("writing"))
+            order = "low" if nameless or not kind.startswith("framework") else first
+            write_foreign(network, target, kind, first=order, watch=watch)
     report = {
         "from": written_by,
         "to": kind,

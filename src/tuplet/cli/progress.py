@@ -86,7 +86,6 @@ def weights_progress() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
 
     A bar in a terminal; elsewhere a line every ten seconds, the first after two.
     """
-    due = time.perf_counter() + 2.0
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
@@ -94,21 +93,34 @@ def weights_progress() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
         columns = (
             TextColumn("{task.description}"),
             BarColumn(30),
-            TextColumn("{task.completed:,} of {task.total:,} weights"),
+            TextColumn("{task.fields[far]}"),
         )
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
 
             def begin(what: str) -> Callable[[int, int], None]:
-                task = bar.add_task(what, total=1)
-                return lambda done, total: bar.update(task, completed=done, total=total)
+                task = bar.add_task(what, total=None, far="")
+
+                def update(done: int, total: int) -> None:
+                    bar.update(task, completed=done, total=total, far=_far(done, total))
+
+                return update
 
             yield begin
     else:
+        due = time.perf_counter() + 2.0
 
-        def line(what: str, done: int, total: int) -> None:
+        def line(what: str, far: str = "") -> None:
             nonlocal due
             if time.perf_counter() >= due:
                 due = time.perf_counter() + 10.0
-                print(f"{what}: {done:,} of {total:,} weights", file=sys.stderr, flush=True)
+                print(what, far, file=sys.stderr, flush=True)
 
-        yield lambda what: lambda done, total: line(what, done, total)
+        def begin(what: str) -> Callable[[int, int], None]:
+            line(what)
+            return lambda done, total: line(what, _far(done, total))
+
+        yield begin
+
+
+def _far(done: int, total: int) -> str:
+    return f"{done:,} of {total:,} weights"
