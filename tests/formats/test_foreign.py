@@ -50,7 +50,8 @@ def value_by_hand(tables: dict[str, Any], high: bool = False) -> float:
     """The value of BOARD with each tuple's table in a file's order."""
     total = 0.0
     for cells, weights in tables.items():
-        for _, *seen in NaiveNetwork([cells]).keys(ROWS):
+        for key in NaiveNetwork([cells]).keys(ROWS):
+            seen = key[-len(cells) :]
             digits = seen[::-1] if high else seen
             total += float(weights[sum(e << 4 * i for i, e in enumerate(digits))])
     return total
