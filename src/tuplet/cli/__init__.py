@@ -16,6 +16,7 @@ import tuplet
 from tuplet.cli.agent import agent
 from tuplet.cli.analyze import analyze
 from tuplet.cli.bench import bench
+from tuplet.cli.convert import convert
 from tuplet.cli.eval import eval_
 from tuplet.cli.match import match
 from tuplet.cli.play import play
@@ -31,7 +32,9 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
-for command in (train, eval_, plot, analyze, play, match, tournament, show, agent, bench):
+for command in (
+    train, eval_, plot, analyze, play, match, tournament, show, agent, convert, bench,
+):  # fmt: skip
     app.command(command, name=command.__name__.strip("_"))
 
 
