@@ -12,8 +12,10 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from tuplet.values.network import Network
 
-Format = Literal["tuplet", "demo", "tdl2048", "framework", "framework-2017"]
-_ENDINGS: dict[str, Format] = {".safetensors": "tuplet", ".bin": "demo", ".w": "tdl2048"}
+Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017"]
+_ENDINGS: dict[str, Format] = {
+    ".safetensors": "tuplet", ".xz": "packed", ".bin": "demo", ".w": "tdl2048",
+}  # fmt: skip
 
 
 def convert(
@@ -35,7 +37,8 @@ def convert(
     target
         The file to write. An existing one is replaced when the new one is complete.
     to
-        Its format. [default: by its ending: .safetensors tuplet, .bin demo, .w tdl2048]
+        Its format; packed is small, rounds weights, and only plays. [default: by its ending:
+        .safetensors tuplet, .xz packed, .bin demo, .w tdl2048]
     net
         The tuples of a Framework file, which has no names: "0123 4567 ...". [default: the named
         network with tables of the same sizes]
@@ -48,6 +51,7 @@ def convert(
     """
     from tuplet.cli.progress import weights_progress
     from tuplet.formats.foreign import kind_of, read_foreign, write_foreign
+    from tuplet.formats.packed import write_packed
     from tuplet.formats.weights import find_weights, load_network, save_network
 
     kind = to or _ENDINGS.get(target.suffix)
@@ -68,7 +72,7 @@ def convert(
         raise ValueError("--first is for Framework files, and neither file is one")
     with weights_progress() as begin:
         watch = begin("reading")
-        if written_by is None or written_by == "tuplet":
+        if written_by is None or written_by == "tuplet" or written_by == "packed":
             network = load_network(path)
         else:
             order = first if nameless else "low"
@@ -76,6 +80,8 @@ def convert(
         watch = begin("writing")
         if kind == "tuplet":
             save_network(network, target)
+        elif kind == "packed":
+            write_packed(network, target)
         else:
             order = "low" if nameless or not kind.startswith("framework") else first
             write_foreign(network, target, kind, first=order, watch=watch)

@@ -138,7 +138,7 @@ _TABLES: dict[Kind, Callable[[_Reader], Iterator[Table]]] = {
 }
 
 
-def kind_of(path: Path) -> Kind | Literal["tuplet"] | None:
+def kind_of(path: Path) -> Kind | Literal["tuplet", "packed"] | None:
     """Which program wrote a weight file, by how it begins; None if none that is known."""
     with path.open("rb") as file:
         head = file.read(32)
@@ -149,6 +149,8 @@ def kind_of(path: Path) -> Kind | Literal["tuplet"] | None:
 
     if head[8:9] == b"{":
         return "tuplet"
+    if head.startswith(b"\xfd7zXZ\0"):
+        return "packed"
     if head[13:27] == b"-tuple pattern":
         return "demo"
     if head[:1] == b"\0" and 0 < number(1, 5) <= _MOST_TABLES and head[5:6] == b"\4":
@@ -204,7 +206,7 @@ def read_foreign(
         done, total = 0, sum(lengths[t] for t, *_ in parts)
         for t, out, start, width in parts:
             file.seek(start)
-            for where in _file_order(network, t, first):
+            for where in file_order(network, t, first):
                 numbers = np.frombuffer(file.read(len(where) * width), f"<f{width}")
                 if len(numbers) < len(where):
                     raise unsound("it ends too early")
@@ -272,7 +274,7 @@ def write_foreign(
 
     def pour(t: int, array: Array) -> None:
         nonlocal done
-        for where in _file_order(net, t, first):
+        for where in file_order(net, t, first):
             numbers = array[where]
             if sums is not None and array is not net.weights:
                 numbers[sums[where, 1] == 0] = _NO_SUM
@@ -313,7 +315,7 @@ def _table_head(kind: Kind, cells: Tuple) -> bytes:
     return struct.pack("<Q", length)
 
 
-def _file_order(net: Network, t: int, first: First) -> Iterator[Array]:
+def file_order(net: Network, t: int, first: First = "low") -> Iterator[Array]:
     """Where in `net.weights` a file's weights of tuple t stand, in the file's order, by parts.
 
     An index of ours is linear in exclusive-or (see `layout`): the index of a part's weight is

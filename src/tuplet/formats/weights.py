@@ -22,6 +22,7 @@ import numpy as np
 
 from tuplet.formats.files import replacing
 from tuplet.formats.foreign import kind_of, read_foreign
+from tuplet.formats.packed import read_packed
 from tuplet.values.network import Network, Target, as_stages
 from tuplet.values.patterns import Tuple, as_size, parse, spell, storage_order
 from tuplet.values.tables import restore, storage, visited
@@ -178,6 +179,8 @@ def read_weights(path: str | Path) -> WeightFile:
     kind = kind_of(path)
     if kind is None:
         raise ValueError(f"{path} is not a sound weight file, of tuplet or another known program")
+    if kind == "packed":
+        return WeightFile(read_packed(path), {}, {})
     if kind != "tuplet":
         return WeightFile(read_foreign(path, kind), {}, {})
     try:
