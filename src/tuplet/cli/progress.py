@@ -65,11 +65,12 @@ def games_progress(total: int) -> Iterator[Watcher]:
             nonlocal due, before
             now = time.perf_counter()
             before = games if before is None else before
-            if now >= due and games > before:
+            if now >= due and (games > before or moves):
                 due = now + 10.0
-                left = (now - began) * (total - games) / (games - before)
-                facts = [f"{games:,} of {total:,} games", note, _speed(moves, now - began),
-                         f"{left:.0f} s left"]  # fmt: skip
+                facts = [f"{games:,} of {total:,} games", note, _speed(moves, now - began)]
+                if games > before:
+                    left = (now - began) * (total - games) / (games - before)
+                    facts.append(f"{left:.0f} s left")
                 print("  ".join(filter(None, facts)), file=sys.stderr, flush=True)
 
         yield line

@@ -35,6 +35,12 @@ class MoveValue(NamedTuple):
     value: float | None
 
 
+def best_of(moves: Iterable[MoveValue]) -> Move | None:
+    """The legal move of the highest value (the first of equals), None if none is legal."""
+    values = {move.move: move.value for move in moves if move.value is not None}
+    return max(values, key=values.__getitem__, default=None)
+
+
 class Network:
     """V(board) as a sum of table look-ups: each tuple's table, in eight symmetric placements.
 
@@ -125,7 +131,7 @@ class Network:
 
     def moves(self, board: object) -> list[MoveValue]:
         """All four moves with reward and value, in the order up, right, down, left."""
-        low, high = self._board(board).words
+        low, high = self.as_board(board).words
         rewards, values = np.zeros(4, np.uint64), np.zeros(4, np.float32)
         kernels.move_values(
             rules_for(4, 4, self.spawn4), self.tables, self.target == "state",
@@ -139,11 +145,7 @@ class Network:
 
     def best_move(self, board: object) -> Move | None:
         """The legal move of the highest value (the first of equals), None if the game is over."""
-        best: MoveValue | None = None
-        for move in self.moves(board):
-            if move.value is not None and (best is None or move.value > (best.value or 0.0)):
-                best = move
-        return best.move if best else None
+        return best_of(self.moves(board))
 
     def save(self, path: str | Path) -> Path:
         """Write a weight file (safetensors) that holds what was visited."""
@@ -162,14 +164,15 @@ class Network:
         return f"Network({self.name!r}, target={self.target!r}, weights={len(self.weights):,})"
 
     @staticmethod
-    def _board(board: object) -> Board:
+    def as_board(board: object) -> Board:
+        """A board that the network can look at; ValueError for another."""
         board = board if isinstance(board, Board) else Board(board)  # type: ignore[arg-type]
         if (board.rows, board.columns) != (4, 4):
             raise ValueError(f"a network looks at 4x4 boards, not {board.rows}x{board.columns}")
         return board
 
     def _view(self, board: object) -> np.uint64:
-        return np.uint64(view(*self._board(board).words))
+        return np.uint64(view(*self.as_board(board).words))
 
 
 def _available_memory() -> int:
