@@ -205,7 +205,8 @@ def _compiled(
     player: LearnedPlayer, games: int, threads: int, seed: int, spawn4: float,
     watch: Watcher | None,
 ) -> Evaluation:  # fmt: skip
-    net, rules = player.network, rules_for(4, 4, spawn4)
+    net = player.network
+    rules = rules_for(*net.size, spawn4)
     results, start, stop = make_results(games), as_seed(seed), np.zeros(1, np.bool_)
     chunk = CHUNK if player.greedy else 1
 
@@ -216,7 +217,7 @@ def _compiled(
             return lambda first, count: expectimax2048.play_games(
                 rules, *player.search, own, start, first, count, results, stop
             )
-        desk, greedy = make_desk(net.m), Learner(np.float32(0), np.float32(net.gamma), False)
+        desk, greedy = make_desk(net.m), Learner(np.float32(0), np.float32(net.gamma))
         play = play_states if net.target == "state" else play_afterstates
 
         def greedily(first: int, count: int) -> int:

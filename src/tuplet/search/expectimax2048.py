@@ -29,14 +29,14 @@ from tuplet.games.g2048.rules import (
     slide,
     slides,
     spawn,
+    view,
     wide_slides,
 )
 from tuplet.kernel import draw, inlined, kernel, mix, now, pext, popcount, stream
 from tuplet.learn.td import Results
-from tuplet.values.downgrade import as_limit, seen
-from tuplet.values.layout import indices
+from tuplet.values.downgrade import as_limit, lowered
 from tuplet.values.network import Network
-from tuplet.values.tables import Tables, expected_value, fetch, total
+from tuplet.values.tables import Tables, expected_value, fetch, locate, value, value_at
 
 Array = np.ndarray[Any, Any]
 
@@ -112,14 +112,6 @@ def forget(desk: Desk) -> None:
 
 
 @inlined
-def locate(
-    plan: Array, limit: np.uint64, board: np.uint64, high: np.uint64, found: Array, start: np.uint64
-) -> None:  # fmt: skip
-    """Where the weights of an after-state stand."""
-    indices(seen(board, high, limit), plan, found, start)
-
-
-@inlined
 def _lay_out(
     rules: Rules, across: Array, down: Array, board: np.uint64, high: np.uint64,
     after: Array, after_high: Array, rewards: Array, start: np.uint64,
@@ -156,7 +148,7 @@ def last_mean(
     weights, plan, across, down = tables.weights, tables.plan, rules.across, rules.down
     after, after_high, rewards, moves = desk.after, desk.after_high, desk.rewards, desk.legal
     leaves, same, waiting, found = desk.leaves, desk.same, desk.waiting, desk.found
-    worth, m = desk.worth, np.uint64(plan.shape[1])
+    worth, marks, stride, m = desk.worth, tables.marks, tables.stride, np.uint64(plan.shape[1])
     least, most = _tiles(rules)
     n, spawns, asked, summed = _LAST, _ZERO, _ZERO, _ZERO
     empty = empty_cells(rules.cells, board, high)
@@ -183,25 +175,27 @@ def last_mean(
                         same[i] = np.uint64(leaves[place]["value"])
                         continue
                 if states:
-                    lowered = seen(leaf, leaf_high, limit)
-                    v = expected_value(rules, tables, lowered, _ZERO, found, desk.seen)
-                    worth[i] = v
                     leaves[place]["board"], leaves[place]["tag"] = leaf, tag
-                    leaves[place]["value"] = v
+                    leaf, leaf_high = lowered(leaf, leaf_high, limit)
+                    v = expected_value(rules, tables, leaf, leaf_high, found, desk.seen)
+                    worth[i] = leaves[place]["value"] = v
                     continue
                 if asked == summed + _AHEAD:
-                    _sum(weights, found, m, after, after_high, waiting, leaves, worth, summed)
+                    _sum(
+                        weights, stride, found, m, after, after_high, waiting, leaves, worth, summed
+                    )
                     summed += _ONE
                 leaves[place]["board"], leaves[place]["tag"] = leaf, tag | _AWAITED
                 leaves[place]["value"] = np.float32(i)
                 waiting[asked] = i
                 at = (asked % _AHEAD) * m
-                locate(plan, limit, leaf, leaf_high, found, at)
+                leaf, leaf_high = lowered(leaf, leaf_high, limit)
+                locate(view(leaf, leaf_high), plan, marks, stride, found, at)
                 fetch(weights, found, at, m)
                 asked += _ONE
             n += legal
     while summed < asked:
-        _sum(weights, found, m, after, after_high, waiting, leaves, worth, summed)
+        _sum(weights, stride, found, m, after, after_high, waiting, leaves, worth, summed)
         summed += _ONE
 
     n, twos, fours = _LAST, np.float64(0), np.float64(0)
@@ -222,12 +216,12 @@ def last_mean(
 
 @inlined
 def _sum(
-    weights: Array, found: Array, m: np.uint64, after: Array, after_high: Array, waiting: Array,
-    leaves: Array, worth: Array, number: np.uint64,
+    weights: Array, stride: np.uint64, found: Array, m: np.uint64, after: Array,
+    after_high: Array, waiting: Array, leaves: Array, worth: Array, number: np.uint64,
 ) -> None:  # fmt: skip
     """Value a leaf that waited; it may have lost its place in the table to another."""
     i = waiting[number]
-    v = total(weights, found, (number % _AHEAD) * m, m)
+    v = value_at(weights, stride, found, (number % _AHEAD) * m, m)
     worth[i] = v
     tag = np.uint32(pext(after_high[i], _LOWEST))
     place = _place(leaves, after[i], tag)
@@ -298,7 +292,6 @@ def look(
     that was searched to the end.
     """
     tables, states, gamma, limit = outlook
-    plan, found, m = tables.plan, desk.found, np.uint64(tables.plan.shape[1])
     rewards, trial, clock = desk.root_rewards, desk.trial, desk.clock
     clock[DEADLINE], clock[STOPPED] = now() + seconds, 0.0
     reached = 0
@@ -311,12 +304,12 @@ def look(
                 continue
             if left > 0:
                 v = mean(rules, outlook, slid, slid_high, left, desk)
-            elif states:
-                lowered = seen(slid, slid_high, limit)
-                v = expected_value(rules, tables, lowered, _ZERO, found, desk.seen)
             else:
-                locate(plan, limit, slid, slid_high, found, _ZERO)
-                v = total(tables.weights, found, _ZERO, m)
+                slid, slid_high = lowered(slid, slid_high, limit)
+                if states:
+                    v = expected_value(rules, tables, slid, slid_high, desk.found, desk.seen)
+                else:
+                    v = value(tables, view(slid, slid_high))
             rewards[move], trial[move] = reward, np.float32(reward) + gamma * v
         if clock[STOPPED] > 0.0:
             break

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from tuplet.games.g2048.board import Board
-from tuplet.games.g2048.rules import LARGEST, view
+from tuplet.games.g2048.rules import LARGEST
 from tuplet.kernel import inlined, kernel
 
 NEVER = np.uint64(0)  # in place of a limit
@@ -46,7 +46,7 @@ def _reaches(board: np.uint64, limit: np.uint64) -> bool:
 
 
 @kernel
-def _lower(board: np.uint64, high: np.uint64, limit: np.uint64) -> np.uint64:
+def _lower(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint64, np.uint64]:
     while True:
         there, largest = np.uint64(1), np.uint64(0)  # a bit for each exponent on the board
         for c in range(np.uint64(0), np.uint64(64), _FOUR):
@@ -57,7 +57,7 @@ def _lower(board: np.uint64, high: np.uint64, limit: np.uint64) -> np.uint64:
         while (there >> gap) & _ONE != np.uint64(0) and gap > np.uint64(0):
             gap -= _ONE
         if largest < limit or gap == np.uint64(0):
-            return view(board, high)
+            return board, high
         for c in range(np.uint64(0), np.uint64(64), _FOUR):
             exponent = ((board >> c) & _NIBBLE) | (((high >> c) & _ONE) << _FOUR)
             if exponent > gap:
@@ -67,19 +67,17 @@ def _lower(board: np.uint64, high: np.uint64, limit: np.uint64) -> np.uint64:
 
 
 @inlined
-def seen(board: np.uint64, high: np.uint64, limit: np.uint64) -> np.uint64:
-    """The board as a network looks at it: lowered from `limit` on, an exponent or NEVER."""
+def lowered(
+    board: np.uint64, high: np.uint64, limit: np.uint64
+) -> tuple[np.uint64, np.uint64]:  # fmt: skip
+    """The board as it is seen: lowered from `limit` on, an exponent or NEVER."""
     if limit != NEVER and (high != np.uint64(0) or _reaches(board, min(limit, _NIBBLE))):
         return _lower(board, high, limit)
-    return view(board, high)
+    return board, high
 
 
 def downgraded(board: Board, tile: int | None) -> Board:
-    """The board as it is looked at where boards are lowered from a tile on."""
-    looked_at = _seen(*board.words, as_limit(tile))
-    return Board.from_words(int(looked_at), 0, board.rows, board.columns)
-
-
-@kernel
-def _seen(board: np.uint64, high: np.uint64, limit: np.uint64) -> np.uint64:
-    return seen(board, high, limit)
+    """The board as it is seen where boards are lowered from a tile on."""
+    limit = as_limit(tile)
+    low, high = board.words if limit == NEVER else _lower(*board.words, limit)
+    return Board.from_words(int(low), int(high), board.rows, board.columns)
