@@ -20,6 +20,7 @@ from tuplet.cli.eval import eval_
 from tuplet.cli.match import match
 from tuplet.cli.play import play
 from tuplet.cli.plot import plot
+from tuplet.cli.review import review
 from tuplet.cli.show import show
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
@@ -31,7 +32,7 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
-for command in (train, eval_, plot, analyze, play, match, tournament, show, agent, bench):
+for command in (train, eval_, plot, analyze, play, review, match, tournament, show, agent, bench):
     app.command(command, name=command.__name__.strip("_"))
 
 

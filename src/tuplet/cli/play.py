@@ -276,28 +276,14 @@ class _Table:
         """The board in colours, with the score above and what keys do below."""
         from rich.align import Align
         from rich.console import Group
-        from rich.style import Style
-        from rich.table import Table
         from rich.text import Text
 
-        from tuplet.games.g2048.drawing import GRID, colours
+        from tuplet.cli.draw_2048 import grid
 
-        grid = Table.grid(padding=0)
-        board, tiles = self.board, self.board.tiles
-        tall = shutil.get_terminal_size().lines >= 3 * board.rows + 3
-        edge = Text(" \n \n " if tall else " ", style=Style(bgcolor=GRID))
-        for row in range(board.rows):
-            cells = [edge]
-            for tile in tiles[row * board.columns : (row + 1) * board.columns]:
-                background, front = colours(tile)
-                style = Style(color=front, bgcolor=background, bold=True)
-                text = Text(f"{'':8}\n{tile or '':^8}\n" if tall else f"{tile or '':^8}", style)
-                if tall:
-                    text.append("▁" * 8, Style(color=GRID, bgcolor=background))
-                cells += [text, edge]
-            grid.add_row(*cells)
+        tall = shutil.get_terminal_size().lines >= 3 * self.board.rows + 3
         parts: list[RenderableType] = [
-            Text(f"{self.episode.slider}   {self.summary()}", style="bold", no_wrap=True), grid,
+            Text(f"{self.episode.slider}   {self.summary()}", style="bold", no_wrap=True),
+            grid(self.board, tall=tall),
         ]  # fmt: skip
         if footer:
             parts.append(Text(self.message, style="dim"))
