@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from tuplet import Board, GreedyPlayer, LearnedPlayer, Network, RandomEnvironmen
 from tuplet.cli import run
 
 BOARD = "2,0,0,4,0,8,2,0,0,0,16,0,2,0,0,64"
+DOCS = (Path(__file__).parents[2] / "docs" / "search.md").read_text(encoding="utf-8")
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -143,3 +145,24 @@ def test_by_its_own_values_a_player_never_errs(trained: Network) -> None:
     result = review(play_episode(player, RandomEnvironment(4)), player)
     assert result.mean_loss == 0 and result.best_share == 1
     assert result.blunders == 0 and result.worst(5) == []
+
+
+def test_the_docs_commands_and_python_run_as_written(
+    tuplet, trained_run: Path, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = re.findall(r"^tuplet .*", "".join(re.findall(r"```sh\n(.*?)```", DOCS, re.S)), re.M)
+    assert len(lines) >= 8
+    for line in lines:
+        words = [w.strip('"') for w in re.findall(r'"[^"]*"|\S+', line.split("#")[0])]
+        if words[1] == "play":  # takes a person
+            tuplet("eval", "random", "--games", 1, "--episodes", "game.txt")
+            continue
+        # As written, but for the time: hours become seconds.
+        for option, value in (("--games", "2"), ("--time", "0.0005"), ("--depth", "2")):
+            if option in words:
+                words[words.index(option) + 1] = value
+        done = tuplet(*(str(trained_run) if word == "RUN" else word for word in words[1:]))
+        assert done.returncode == 0, (line, done.stderr)
+    for piece in re.findall(r"```python\n(.*?)```", DOCS, re.S):
+        exec(piece.replace('"4x6"', '"5x4"'), {})
