@@ -19,7 +19,7 @@ DEPTH = 3  # where neither depth nor time is given
 
 
 def review(
-    record: str,
+    record: Annotated[str, Parameter(allow_leading_hyphen=True)],  # -
     /,
     *,
     agent: str | None = None,
