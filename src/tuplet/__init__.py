@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tuplet.agents.ewn import make_agent
     from tuplet.arena.ewn import match, play_game, tournament
     from tuplet.arena.g2048 import Evaluation, evaluate, play_episode
+    from tuplet.arena.review import Review, review
     from tuplet.games.ewn import Position, Record
     from tuplet.games.g2048 import MOVES, Board, Episode
     from tuplet.learn.episodes import learn_from
@@ -44,6 +45,7 @@ _HOMES = {
         "GreedyPlayer", "LearnedPlayer", "RandomEnvironment", "RandomPlayer", "make_player",
     ],
     "arena.g2048": ["Evaluation", "evaluate", "play_episode"],
+    "arena.review": ["Review", "review"],
     "games.ewn": ["Position", "Record"],
     "agents.ewn": ["make_agent"],
     "arena.ewn": ["match", "play_game", "tournament"],
@@ -62,6 +64,7 @@ __all__ = [
     "RandomEnvironment",
     "RandomPlayer",
     "Record",
+    "Review",
     "Run",
     "evaluate",
     "learn_from",
@@ -70,6 +73,7 @@ __all__ = [
     "match",
     "play_episode",
     "play_game",
+    "review",
     "tournament",
     "train",
 ]

@@ -33,8 +33,8 @@ def test_help_is_quick_and_names_every_command(tuplet) -> None:
         times.append(time.perf_counter() - began)
     assert done.returncode == 0
     for command in (
-        "train", "eval", "plot", "analyze", "play", "match", "tournament", "show", "agent",
-        "convert", "bench",
+        "train", "eval", "plot", "analyze", "play", "review", "match", "tournament",
+        "show", "agent", "convert", "bench",
     ):  # fmt: skip
         assert command in done.stdout
         assert tuplet(command, "--help").returncode == 0
@@ -156,6 +156,9 @@ def test_bench_of_ewn_prints_its_speeds(tuplet) -> None:
         (["analyze", "chess", BOARD, "--agent", "nowhere"], ["chess"]),
         (["analyze", "2048", BOARD, "--agent", "nowhere"], ["nowhere"]),
         (["analyze", "2048", BOARD], ["agent"]),
+        (["analyze", "2048", BOARD, "--agent", "nowhere", "--depth", "deep"], ["deep"]),
+        (["eval", "random", "--depth", "2"], ["depth", "random"]),
+        (["play", "ewn", "--depth", "2"], ["--depth", "2048"]),
         (["play", "2048", "--watch"], ["--agent"]),
         (["play", "2048"], ["terminal"]),
         (["play", "2048", "--speed", "99"], ["speed"]),

@@ -31,7 +31,7 @@ from tuplet.games.g2048 import Board
 from tuplet.games.g2048.rules import rules_for
 from tuplet.kernel import stream
 from tuplet.search import mcts
-from tuplet.search.g2048 import game_2048, position_of
+from tuplet.search.g2048 import Game2048, position_of
 
 u = np.uint64
 
@@ -275,9 +275,9 @@ def test_the_books_of_a_tree_balance(name: str, variant: str) -> None:
 def test_outcomes_are_drawn_as_often_as_they_are_likely() -> None:
     rolled = Position.start("ewn")
     board = Board([[0, 2, 0, 4], [8, 16, 32, 64], [2, 0, 8, 16], [32, 64, 128, 256]])
-    slid = generic.apply(game_2048(rules_for(4, 4)), position_of(board), 3)
+    slid = generic.apply(Game2048(rules_for(4, 4)), position_of(board), 3)
     cases: list[tuple[Any, Any]] = [(rolled.rules, rolled.words)]
-    cases.append((game_2048(rules_for(4, 4)), (u(slid[0]), u(slid[1]))))
+    cases.append((Game2048(rules_for(4, 4)), (u(slid[0]), u(slid[1]))))
     draws = 20_000
     for game, at in cases:
         counts = Counter(int(mcts._outcome(game, at, u(stream(u(1), u(n))))) for n in range(draws))
@@ -407,12 +407,12 @@ from tuplet.games.ewn import Position
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.rules import rules_for
 from tuplet.search import mcts
-from tuplet.search.g2048 import game_2048, position_of
+from tuplet.search.g2048 import Game2048, position_of
 u = np.uint64
 def show(tree):
     used = int(tree.counters[mcts.USED])
     print(tree.counters.tolist(), [array[:used].tobytes().hex() for array in tree[:-1]])
-game = game_2048(rules_for(2, 3))
+game = Game2048(rules_for(2, 3))
 boards = [Board([[2, 4, 2], [0, 2, 8]]), Board([[4, 2, 4], [0, 4, 2]])]
 names = sys.stdin.read().splitlines()
 for settings in ({}, {"ucb": "ucb1", "results": "rich"}, {"ucb": "report", "batch": 1},

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tuplet import Network
+from tuplet import LearnedPlayer, Network
 from tuplet.agents.g2048 import (
     Expectimax2048,
     Mcts2048,
@@ -22,7 +22,7 @@ from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import MOVES
 from tuplet.games.g2048.rules import rules_for
 from tuplet.search import expectimax, mcts
-from tuplet.search.g2048 import OVER, game_2048, position_of
+from tuplet.search.g2048 import OVER, Game2048, position_of
 
 u = np.uint64
 
@@ -58,7 +58,7 @@ def plain_values(board: Board, depth: int, points: int = 0) -> dict[str, float]:
 
 @pytest.mark.parametrize(("rows", "columns"), [(2, 2), (2, 3), (3, 2)])
 def test_expectimax_is_that_of_a_search_that_looks_at_everything(rows: int, columns: int) -> None:
-    source, game = random.Random(rows), game_2048(rules_for(rows, columns))
+    source, game = random.Random(rows), Game2048(rules_for(rows, columns))
     large, tiny = expectimax.make_desk(14), expectimax.make_desk(2)
     clear_choices = 0
     for number in range(36):
@@ -84,10 +84,10 @@ def test_at_depth_one_it_is_the_networks_best_move(trained_run: Path, trained: N
     for _ in range(150):
         for highest in (4, 8, 12):
             board = random_board(source, 4, 4, highest)
-            assert MOVES[player.choose(board)] == trained.best_move(board), board
+            assert player.choose(board) == trained.best_move(board), board
             boards += 1
     board = random_board(source, 4, 4, 16)  # tiles beyond 32768, too
-    assert MOVES[player.choose(board)] == trained.best_move(board), board
+    assert player.choose(board) == trained.best_move(board), board
 
 
 def test_deeper_it_is_the_networks_values_behind_all_spawns(
@@ -102,7 +102,7 @@ def test_deeper_it_is_the_networks_values_behind_all_spawns(
                 share * max((m.value for m in trained.moves(b) if m.value is not None), default=0)
                 for b, share in after.spawns()
             )
-        chosen = values[MOVES[player.choose(board)]]
+        chosen = values[player.choose(board)]
         assert chosen == pytest.approx(max(values.values()), rel=1e-4)
 
 
@@ -133,7 +133,7 @@ def test_a_search_beats_random_play_clearly(spec: str) -> None:
 
 def test_points_and_endings_of_playouts_are_those_of_boards() -> None:
     rules, source = rules_for(2, 3), random.Random(3)
-    game = game_2048(rules)
+    game = Game2048(rules)
     for number in range(50):
         board = random_board(source, 2, 3)
         _, (low, second) = generic.playout(game, position_of(board), u(number), True)
@@ -145,7 +145,7 @@ def test_points_and_endings_of_playouts_are_those_of_boards() -> None:
 
 def test_mcts_finds_the_exact_value_of_a_small_board() -> None:
     """On a full 2x2 board where a game is soon over, all games can be looked at."""
-    game, source = game_2048(rules_for(2, 2)), random.Random(5)
+    game, source = Game2048(rules_for(2, 2)), random.Random(5)
     settings = mcts.Settings(batch=1, threshold=1, unit=30.0)
     for number in range(4):
         board = random_board(source, 2, 2, 3)
@@ -177,9 +177,14 @@ def test_searches_of_2048_are_named_by_their_settings(trained_run: Path) -> None
     player = make_player("mcts:sims=1000,c=1.5,ucb=ucb1,batch=1")
     assert isinstance(player, SearchPlayer) and isinstance(player.search, Mcts2048)
     assert (player.search.sims, player.search.c, player.search.ucb) == (1000, 1.5, "ucb1")
-    player = make_player(f"expectimax:depth=3,values={trained_run}")
+    player = make_player("expectimax:depth=3")
     assert isinstance(player, SearchPlayer) and isinstance(player.search, Expectimax2048)
-    assert player.search.depth == 3 and player.network is not None
+    assert player.search.depth == 3
+    player = make_player(f"expectimax:depth=3,values={trained_run}")
+    assert isinstance(player, LearnedPlayer)
+    assert (player.depth, player.time, player.downgrade) == (3, None, None)
+    player = make_player(f"expectimax:values={trained_run},downgrade=32768")
+    assert isinstance(player, LearnedPlayer) and (player.depth, player.downgrade) == (2, 32768)
     usual = make_player("expectimax")
     usual.choose(Board([2, 2] + [0] * 14))
     assert "depth 2," in usual.search.thoughts(str).note
@@ -200,6 +205,7 @@ def test_searches_of_2048_are_named_by_their_settings(trained_run: Path) -> None
         ("expectimax:depth=2.5", "whole number"),
         ("expectimax:time=-1", "0 or more"),
         ("expectimax:reduce=perhaps", "yes or no"),
+        ("expectimax:values=nowhere,nodes=9", "there are values, depth, time, downgrade"),
     ],
 )
 def test_a_bad_search_of_2048_is_refused_in_one_line(spec: str, words: str) -> None:

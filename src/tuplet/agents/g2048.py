@@ -15,7 +15,7 @@ and a `name`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,13 +23,15 @@ import numpy as np
 
 from tuplet.agents.searches import AlphaBeta, Mcts
 from tuplet.agents.specs import from_settings, is_class, own_class, split_spec
-from tuplet.games.g2048 import Board
+from tuplet.games.g2048 import MOVES, Board, Move
 from tuplet.games.g2048.rules import Rules, as_share, rules_for
 from tuplet.games.game import Words
 from tuplet.kernel import as_seed, draw, stream
-from tuplet.search.g2048 import game_2048, position_of
+from tuplet.search.expectimax2048 import DEEPEST, Desk, Outlook, forget, look, make_desk, outlook
+from tuplet.search.g2048 import Game2048, position_of
 from tuplet.search.mcts import mean_result
-from tuplet.values.network import Network
+from tuplet.values.downgrade import as_limit
+from tuplet.values.network import MoveValue, Network, best_of
 
 
 class Player(Protocol):
@@ -78,15 +80,65 @@ class GreedyPlayer:
         return max(after, key=lambda move: after[move][1])
 
 
+@dataclass(eq=False)
 class LearnedPlayer:
-    """The best move by a network's values."""
+    """The best move by a network's values, `depth` moves ahead.
 
-    def __init__(self, network: Network, name: str = "learned") -> None:
-        self.network, self.name = network, name
+    With `time`, as many moves ahead as so many seconds a move allow (and the depth, if there is
+    one). Boards with a tile of `downgrade` or more are seen lowered (see `values.downgrade`).
+    `spawn4` is the share of fours that the player expects. [default: the network's]
+    """
 
-    def choose(self, board: Board) -> object:
-        """The move of the highest value."""
-        return self.network.best_move(board)
+    network: Network
+    name: str = "learned"
+    depth: int | None = None
+    time: float | None = None
+    downgrade: int | None = None
+    spawn4: float | None = None
+    reached: int = field(default=0, init=False, repr=False)  # the depth of the last search
+    _desk: Desk | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.depth is None:
+            self.depth = 1 if self.time is None else DEEPEST
+        if not 1 <= self.depth <= DEEPEST:
+            raise ValueError(f"the depth is 1 to {DEEPEST}, not {self.depth}")
+        if self.time is not None and not 0 < self.time < np.inf:
+            raise ValueError(f"the time of a move is more than 0 seconds, not {self.time:g}")
+        self.spawn4 = as_share(self.network.spawn4 if self.spawn4 is None else self.spawn4)
+        as_limit(self.downgrade)
+
+    @property
+    def greedy(self) -> bool:
+        """Whether it takes the network's best move without any search."""
+        return self.depth == 1 and self.downgrade is None
+
+    @property
+    def search(self) -> tuple[Outlook, np.int64, float]:
+        """What leaves are worth, the depth and the seconds of a move, as kernels take them."""
+        seconds = np.inf if self.time is None else float(self.time)
+        return outlook(self.network, self.downgrade), np.int64(self.depth or 1), seconds
+
+    def moves(self, board: object) -> list[MoveValue]:
+        """All four moves with reward and value, in the order up, right, down, left."""
+        board = self.network.as_board(board)
+        if self._desk is None:
+            self._desk = make_desk(self.network.m)
+        values, depth, seconds = self.search
+        if depth > 1:
+            forget(self._desk)  # the network may have learned since
+        rules = rules_for(board.rows, board.columns, self.spawn4 or 0.0)
+        self.reached = int(look(rules, values, *board.words, depth, seconds, self._desk))
+        return [
+            MoveValue(move, not np.isnan(v), int(r), None if np.isnan(v) else float(v))
+            for move, r, v in zip(
+                MOVES, self._desk.root_rewards, self._desk.root_values, strict=True
+            )
+        ]
+
+    def choose(self, board: object) -> Move | None:
+        """The move of the highest value, None if the game is over."""
+        return best_of(self.moves(board))
 
 
 @dataclass
@@ -104,26 +156,36 @@ class Mcts2048(Mcts):
 
 @dataclass
 class Expectimax2048(AlphaBeta):
-    """Expectimax of 2048, over the values of a network: a run folder or a weight file."""
-
-    values: str = ""
+    """Expectimax of 2048 that knows no values but points and empty cells."""
 
     def usual_depth(self, game: Any, position: Words) -> int:  # noqa: ARG002
         """The depth where none is given."""
         return 2
 
 
+@dataclass
+class _OverValues:
+    """The settings of `expectimax:values=...`: a run folder or a weight file, and how to look."""
+
+    values: str = ""
+    depth: int | None = None
+    time: float | None = None
+    downgrade: int | None = None
+
+    def player(self, name: str) -> LearnedPlayer:
+        depth = 2 if self.depth is None and self.time is None else self.depth
+        return LearnedPlayer(Network.load(self.values), name, depth, self.time, self.downgrade)
+
+
 class SearchPlayer:
-    """Chooses by search. Game n depends on the seed and n alone.
+    """Chooses by search without learned values. Game n depends on the seed and n alone.
 
     `spawn4` is the share of fours that the search expects.
     """
 
     def __init__(self, name: str, search: Mcts2048 | Expectimax2048, seed: int = 0) -> None:
         self.name, self.search = name, search
-        values = search.values if isinstance(search, Expectimax2048) else ""
-        self.network = Network.load(values) if values else None
-        self.spawn4 = self.network.spawn4 if self.network else 0.1
+        self.spawn4 = 0.1
         self._seed, self._game = as_seed(seed), 0
         self._rules: Rules | None = None
 
@@ -138,8 +200,7 @@ class SearchPlayer:
         if self._rules is not None and self._rules is not rules:
             self.search.open(self.search.state)  # another size: nothing remembered holds
         self._rules = rules
-        game = game_2048(rules, self.network)
-        return self.search.think(game, position_of(board))
+        return self.search.think(Game2048(rules), position_of(board))
 
 
 class RandomEnvironment:
@@ -166,10 +227,34 @@ class RandomEnvironment:
         return cell, tile
 
 
-def make_player(spec: str, seed: int = 0) -> Player:
+def make_player(
+    spec: str,
+    seed: int = 0,
+    *,
+    depth: int | None = None,
+    time: float | None = None,
+    downgrade: int | None = None,
+    spawn4: float | None = None,
+) -> Player:
     """The player a text names: random, greedy, mcts:sims=1000, expectimax:depth=2,values=RUN,
     module:Class, a run folder or a weight file.
+
+    `depth`, `time` and `downgrade` are a `LearnedPlayer`'s; `spawn4` is what searches expect.
     """
+    player = _named(spec, seed)
+    if isinstance(player, SearchPlayer) and spawn4 is not None:
+        player.spawn4 = as_share(spawn4)
+    if isinstance(player, LearnedPlayer):
+        if depth is None and time is None:
+            depth, time = player.depth, player.time
+        downgrade = player.downgrade if downgrade is None else downgrade
+        return replace(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
+    if not depth is time is downgrade is None:
+        raise ValueError(f"depth, time and downgrade are of players with values, not of {spec}")
+    return player
+
+
+def _named(spec: str, seed: int) -> Player:
     if spec == "random":
         return RandomPlayer(seed)
     if spec == "greedy":
@@ -177,6 +262,8 @@ def make_player(spec: str, seed: int = 0) -> Player:
     name, settings = split_spec(spec)
     if name == "mcts":
         return SearchPlayer(spec, from_settings(Mcts2048, settings, spec), seed)
+    if name == "expectimax" and "values" in settings:
+        return from_settings(_OverValues, settings, spec).player(spec)
     if name == "expectimax":
         return SearchPlayer(spec, from_settings(Expectimax2048, settings, spec), seed)
     if is_class(spec):

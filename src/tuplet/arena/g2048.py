@@ -8,13 +8,14 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tuplet.agents import Environment, LearnedPlayer, Player, RandomEnvironment, make_player
+from tuplet.agents.g2048 import SearchPlayer
 from tuplet.arena.intervals import Interval, mean_interval, wilson
 from tuplet.games.g2048 import Episode, rules_for
 from tuplet.games.g2048.statistics import Summary, summarise
@@ -27,6 +28,7 @@ from tuplet.learn.td import (
     play_afterstates,
     play_states,
 )
+from tuplet.search import expectimax2048
 from tuplet.values.network import Network
 
 CHUNK = 10  # games a thread plays before it reports
@@ -159,9 +161,10 @@ def evaluate(
     """Play games and judge them. The same seed gives the same games for any number of threads.
 
     A text names a player as on the command line.
-    A network in the rules' environment plays compiled; other pairs play one game after the
-    other in Python (as do all when `on_episode` wants each game). Ctrl-C ends early and judges
-    the games finished by then.
+    A network (or a `LearnedPlayer`, which may look ahead) in the rules' environment plays
+    compiled; other pairs play one game after the other in Python (as do all when `on_episode`
+    wants each game). A player that thinks by time does not play the same game twice.
+    Ctrl-C ends early and judges the games finished by then.
     """
     if not 1 <= games <= MOST_GAMES:
         raise ValueError(f"the games of an evaluation are 1 to {MOST_GAMES:,}, not {games}")
@@ -169,19 +172,21 @@ def evaluate(
         raise ValueError(f"threads are 1 to 256, not {threads}")
     if isinstance(player, str):
         player = make_player(player, seed)
-    if isinstance(player, LearnedPlayer):
-        player = player.network
+    if isinstance(player, Network):
+        player = LearnedPlayer(player)
     if spawn4 is None:
-        spawn4 = player.spawn4 if isinstance(player, Network) else 0.1
-    if isinstance(player, Network) and environment is None and on_episode is None:
-        return _compiled(player, games, threads, seed, spawn4, watch)
-    side: Player = LearnedPlayer(player) if isinstance(player, Network) else player
+        spawn4 = player.spawn4 if isinstance(player, LearnedPlayer | SearchPlayer) else None
+    spawn4 = 0.1 if spawn4 is None else spawn4
+    if isinstance(player, LearnedPlayer):
+        player = replace(player, spawn4=spawn4)
+        if environment is None and on_episode is None:
+            return _compiled(player, games, threads, seed, spawn4, watch)
     environment = environment or RandomEnvironment(seed, spawn4)
     results = make_results(games)
     began, moves, done = time.perf_counter(), 0, 0
     try:
         for n in range(games):
-            episode = play_episode(side, environment)
+            episode = play_episode(player, environment)
             results.scores[n] = episode.score
             results.tiles[n] = max(episode.board.exponents)
             results.lengths[n] = len(episode.slides)
@@ -197,29 +202,45 @@ def evaluate(
 
 
 def _compiled(
-    net: Network, games: int, threads: int, seed: int, spawn4: float, watch: Watcher | None
-) -> Evaluation:
+    player: LearnedPlayer, games: int, threads: int, seed: int, spawn4: float,
+    watch: Watcher | None,
+) -> Evaluation:  # fmt: skip
+    net = player.network
     rules = rules_for(*net.size, spawn4)
-    greedy = Learner(np.float32(0), np.float32(net.gamma))
-    play = play_states if net.target == "state" else play_afterstates
-    results = make_results(games)
-    start = as_seed(seed)
-    play(rules, net.tables, greedy, make_desk(net.m), start, 0, 0, results, 0)
-    chunks = iter(range(0, games, CHUNK))
-    finished = np.zeros(len(range(0, games, CHUNK)), np.bool_)
-    lock, stop = threading.Lock(), threading.Event()
+    results, start, stop = make_results(games), as_seed(seed), np.zeros(1, np.bool_)
+    chunk = CHUNK if player.greedy else 1
+
+    def seat() -> Callable[[int, int], int]:
+        """A thread's own desk; plays games from a number on, returns how many it finished."""
+        if not player.greedy:
+            own = expectimax2048.make_desk(net.m)
+            return lambda first, count: expectimax2048.play_games(
+                rules, *player.search, own, start, first, count, results, stop
+            )
+        desk, greedy = make_desk(net.m), Learner(np.float32(0), np.float32(net.gamma))
+        play = play_states if net.target == "state" else play_afterstates
+
+        def greedily(first: int, count: int) -> int:
+            play(rules, net.tables, greedy, desk, start, first, count, results, first)
+            return count
+
+        return greedily
+
+    seat()(0, 0)  # compiles
+    chunks = iter(range(0, games, chunk))
+    finished = np.zeros(len(range(0, games, chunk)), np.bool_)
+    lock = threading.Lock()
     began = time.perf_counter()
 
     def work() -> None:
-        desk = make_desk(net.m)
-        while not stop.is_set():
+        play = seat()
+        while not stop[0]:
             with lock:
                 first = next(chunks, None)
             if first is None:
                 return
-            count = min(CHUNK, games - first)
-            play(rules, net.tables, greedy, desk, start, first, count, results, first)
-            finished[first // CHUNK] = True
+            count = min(chunk, games - first)
+            finished[first // chunk] = play(first, count) == count
 
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(work) for _ in range(threads)]
@@ -227,14 +248,14 @@ def _compiled(
             while not all(future.done() for future in futures):
                 time.sleep(0.02)
                 if watch is not None:
-                    done = min(int(finished.sum()) * CHUNK, games)
+                    done = min(int(finished.sum()) * chunk, games)
                     watch(done, int(results.lengths.sum()))
         except KeyboardInterrupt:
-            stop.set()
+            stop[0] = True
     for future in futures:
         future.result()
-    # Chunks are taken in order and always finished: what is done is an unbroken beginning.
-    done = min(int(finished.sum()) * CHUNK, games)
+    # What is judged is an unbroken beginning: games that were finished first were short.
+    done = games if finished.all() else int(finished.argmin()) * chunk
     if not done:
         raise KeyboardInterrupt
     return judge(Results(*(part[:done] for part in results)), time.perf_counter() - began)

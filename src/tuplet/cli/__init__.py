@@ -21,6 +21,7 @@ from tuplet.cli.eval import eval_
 from tuplet.cli.match import match
 from tuplet.cli.play import play
 from tuplet.cli.plot import plot
+from tuplet.cli.review import review
 from tuplet.cli.show import show
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
@@ -33,7 +34,7 @@ app = App(
     suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
 for command in (
-    train, eval_, plot, analyze, play, match, tournament, show, agent, convert, bench,
+    train, eval_, plot, analyze, play, review, match, tournament, show, agent, convert, bench,
 ):  # fmt: skip
     app.command(command, name=command.__name__.strip("_"))
 

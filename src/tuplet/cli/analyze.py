@@ -18,6 +18,9 @@ def analyze(
     /,
     *,
     agent: str,
+    depth: int | None = None,
+    time: float | None = None,
+    downgrade: int | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
     """Show the value of all four moves on a board, and which tuples it comes from.
@@ -30,19 +33,27 @@ def analyze(
         Sixteen tiles row by row, 0 for empty: "2,0,0,4, 0,0,8,2, ...".
     agent
         A run folder or a weight file.
+    depth
+        How many moves to look ahead. [default: 1]
+    time
+        Instead (or at most): seconds to think.
+    downgrade
+        From this tile on, large tiles are seen as half of what they are.
     json_
         Print one JSON object.
 
     """
+    from tuplet.agents import LearnedPlayer
     from tuplet.cli.progress import tell_if_compiling
     from tuplet.games.g2048 import Board
-    from tuplet.values.network import Network
+    from tuplet.values.network import Network, best_of
 
     tell_if_compiling()
     position = Board(board)
     net = Network.load(agent)
-    moves = net.moves(position)
-    best = net.best_move(position)
+    player = LearnedPlayer(net, depth=depth, time=time, downgrade=downgrade)
+    moves = player.moves(position)
+    best = best_of(moves)
     if json_:
         print(json.dumps({"best": best, "moves": [move._asdict() for move in moves]}))
         return
@@ -69,18 +80,23 @@ def analyze(
             table.add_row(move.move, str(move.reward), f"{move.value:,.1f}", behind, style=style)
     console.print()
     console.print(table)
+    if player.depth != 1:
+        console.print(f"\n{player.reached} moves ahead, over every tile that may appear.")
+        return
     console.print(f"\nWhy: value = reward + what each tuple says of the {_kind(net)}")
-    _why(console, net, position, best)
+    _why(console, net, position, best, downgrade)
 
 
 def _kind(net: Network) -> str:
     return "after-state" if net.target == "afterstate" else "states the spawn can make"
 
 
-def _why(console: object, net: Network, board: Board, best: str) -> None:
+def _why(console: object, net: Network, board: Board, best: str, downgrade: int | None) -> None:
     """A table of tuples by legal moves: what each tuple adds, summed over its placements."""
     from rich.console import Console
     from rich.table import Table
+
+    from tuplet.values.downgrade import downgraded
 
     assert isinstance(console, Console)
     after = board.after_states()
@@ -88,7 +104,9 @@ def _why(console: object, net: Network, board: Board, best: str) -> None:
     table.add_column("tuple")
     for move in after:
         table.add_column(move, justify="right", style="bold green" if move == best else "")
-    shares = {move: _contributions(net, slid) for move, (slid, _) in after.items()}
+    shares = {
+        move: _contributions(net, downgraded(slid, downgrade)) for move, (slid, _) in after.items()
+    }
     for name in next(iter(shares.values())):
         table.add_row(name, *(f"{net.gamma * shares[move][name]:,.1f}" for move in after))
     table.add_row("reward", *(f"{reward:,}" for _, reward in after.values()))

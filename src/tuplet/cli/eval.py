@@ -24,6 +24,9 @@ def eval_(
     threads: int = 1,
     seed: int = 0,
     spawn4: float | None = None,
+    depth: int | None = None,
+    time: float | None = None,
+    downgrade: int | None = None,
     environment: str = "random",
     episodes: Path | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -43,6 +46,13 @@ def eval_(
         The same seed gives the same games.
     spawn4
         The share of new tiles that are fours. [default: as trained, else 0.1]
+    depth
+        How many of its moves a learned player looks ahead. [default: 1]
+    time
+        Instead (or at most): seconds a move. The result then depends on the machine.
+    downgrade
+        From this tile on, large tiles are seen as half of what they are: 32768 for a player that
+        was not trained with it.
     environment
         random, or module:Class for an environment of your own.
     episodes
@@ -52,17 +62,14 @@ def eval_(
 
     """
     from tuplet.agents import make_environment, make_player
-    from tuplet.agents.g2048 import LearnedPlayer, SearchPlayer
     from tuplet.arena.g2048 import evaluate
     from tuplet.cli.progress import games_progress, tell_if_compiling
 
     tell_if_compiling()
-    side = make_player(player, seed)
-    network = side.network if isinstance(side, LearnedPlayer | SearchPlayer) else None
-    share = spawn4 if spawn4 is not None else network.spawn4 if network else 0.1
-    if isinstance(side, SearchPlayer):
-        side.spawn4 = share
-    own = make_environment(environment, seed, share) if environment != "random" else None
+    side = make_player(
+        player, seed, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
+    )  # fmt: skip
+    own = make_environment(environment, seed) if environment != "random" else None
     with ExitStack() as stack:
         write = None
         if episodes is not None:
@@ -75,7 +82,7 @@ def eval_(
         if json_:  # what a player prints is not the result
             stack.enter_context(redirect_stdout(sys.stderr))
         result = evaluate(
-            side, own, games=games, threads=threads, seed=seed, spawn4=share, watch=watch,
+            side, own, games=games, threads=threads, seed=seed, spawn4=spawn4, watch=watch,
             on_episode=write,
         )  # fmt: skip
     early = result.summary.games < games

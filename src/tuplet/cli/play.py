@@ -31,6 +31,9 @@ def play(
     side: Literal["red", "blue", "random"] = "red",
     speed: int | None = None,
     spawn4: float | None = None,
+    depth: int | None = None,
+    time: float | None = None,
+    downgrade: int | None = None,
     seed: int | None = None,
     save: Path | None = None,
 ) -> int:
@@ -59,6 +62,12 @@ def play(
         EWN 3]
     spawn4
         The share of new tiles of 2048 that are fours. [default: as trained, else 0.1]
+    depth
+        How many of its moves a learned player of 2048 looks ahead. [default: 1]
+    time
+        Instead (or at most): its seconds a move.
+    downgrade
+        From this tile on, it sees large tiles as half of what they are.
     seed
         Of the tiles that appear, or of placement and dice. [default: different each time]
     save
@@ -71,37 +80,41 @@ def play(
     if game.startswith("ewn"):
         from tuplet.cli.play_ewn import play_ewn
 
-        if spawn4 is not None:
-            raise ValueError(f"--spawn4 is of 2048, not of {game}")
+        for name, value in (("spawn4", spawn4), ("depth", depth), ("time", time),
+                            ("downgrade", downgrade)):  # fmt: skip
+            if value is not None:
+                raise ValueError(f"--{name} is of 2048, not of {game}")
         speed = 3 if speed is None else speed
         return play_ewn(game, agent, against, watch, side, speed, seed, save)
     if game != "2048":
         raise ValueError(f"{game!r} is not a game: 2048, ewn, ewn-6x7")
     if against is not None:
         raise ValueError("--against is of ewn, not of 2048")
-    return _play_2048(agent, watch, 5 if speed is None else speed, spawn4, seed, save)
-
-
-def _play_2048(
-    agent: str | None, watch: bool, speed: int, spawn4: float | None, seed: int, save: Path | None
-) -> int:
-    from tuplet.agents import LearnedPlayer, RandomEnvironment, make_player
-    from tuplet.agents.g2048 import SearchPlayer
+    from tuplet.agents import LearnedPlayer, make_player
     from tuplet.cli.progress import tell_if_compiling
 
+    speed = 5 if speed is None else speed
     if not 1 <= speed <= len(PAUSES):
         raise ValueError(f"the speed is 1 to {len(PAUSES)}, not {speed}")
     if watch and agent is None:
         raise ValueError("whom to watch? name a player with --agent")
     tell_if_compiling()
-    helper = make_player(agent, seed) if agent is not None else None
-    if spawn4 is not None and not 0 <= spawn4 <= 1:
-        raise ValueError(f"the share of 4-tiles is between 0 and 1, not {spawn4}")
+    helper = None
+    if agent is not None:
+        helper = make_player(
+            agent, seed, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
+        )  # fmt: skip
     if spawn4 is None:
-        network = helper.network if isinstance(helper, LearnedPlayer | SearchPlayer) else None
-        spawn4 = network.spawn4 if network else 0.1
-    if isinstance(helper, SearchPlayer):
-        helper.spawn4 = spawn4
+        spawn4 = helper.spawn4 if isinstance(helper, LearnedPlayer) else None
+    return _play_2048(agent, helper, watch, speed, 0.1 if spawn4 is None else spawn4, seed, save)
+
+
+def _play_2048(
+    agent: str | None, helper: Player | None, watch: bool, speed: int, spawn4: float, seed: int,
+    save: Path | None,
+) -> int:  # fmt: skip
+    from tuplet.agents import RandomEnvironment
+
     environment = RandomEnvironment(seed, spawn4)
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not watch and not on_terminal:
@@ -255,7 +268,7 @@ class _Table:
                 return f"hint: {self.helper.choose(self.board)}"
             except Exception as error:  # anybody's player: the game goes on
                 return f"no hint: {type(error).__name__}: {error}"
-        moves = [m for m in self.helper.network.moves(self.board) if m.value is not None]
+        moves = [m for m in self.helper.moves(self.board) if m.value is not None]
         moves.sort(key=lambda m: -(m.value or 0.0))
         return "hint:  " + "   ".join(f"{m.move} {m.value:,.0f}" for m in moves)
 
@@ -263,28 +276,14 @@ class _Table:
         """The board in colours, with the score above and what keys do below."""
         from rich.align import Align
         from rich.console import Group
-        from rich.style import Style
-        from rich.table import Table
         from rich.text import Text
 
-        from tuplet.games.g2048.drawing import GRID, colours
+        from tuplet.cli.draw_2048 import grid
 
-        grid = Table.grid(padding=0)
-        board, tiles = self.board, self.board.tiles
-        tall = shutil.get_terminal_size().lines >= 3 * board.rows + 3
-        edge = Text(" \n \n " if tall else " ", style=Style(bgcolor=GRID))
-        for row in range(board.rows):
-            cells = [edge]
-            for tile in tiles[row * board.columns : (row + 1) * board.columns]:
-                background, front = colours(tile)
-                style = Style(color=front, bgcolor=background, bold=True)
-                text = Text(f"{'':8}\n{tile or '':^8}\n" if tall else f"{tile or '':^8}", style)
-                if tall:
-                    text.append("▁" * 8, Style(color=GRID, bgcolor=background))
-                cells += [text, edge]
-            grid.add_row(*cells)
+        tall = shutil.get_terminal_size().lines >= 3 * self.board.rows + 3
         parts: list[RenderableType] = [
-            Text(f"{self.episode.slider}   {self.summary()}", style="bold", no_wrap=True), grid,
+            Text(f"{self.episode.slider}   {self.summary()}", style="bold", no_wrap=True),
+            grid(self.board, tall=tall),
         ]  # fmt: skip
         if footer:
             parts.append(Text(self.message, style="dim"))

@@ -1,4 +1,4 @@
-"""Progress bars for work that counts games, or weights."""
+"""Progress bars for work that counts games, moves or weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tell_if_compiling() -> None:
 
 
 @contextmanager
-def games_progress(total: int) -> Iterator[Watcher]:
+def games_progress(total: int, things: str = "games") -> Iterator[Watcher]:
     """What to call with games finished and moves made; shows both on standard error.
 
     A bar in a terminal, from the first moment; elsewhere a line every ten seconds. Games that
@@ -39,7 +39,7 @@ def games_progress(total: int) -> Iterator[Watcher]:
 
         columns = (
             BarColumn(30),
-            TextColumn("{task.completed:,} of {task.total:,} games"),
+            TextColumn(f"{{task.completed:,}} of {{task.total:,}} {things}"),
             TextColumn("{task.fields[note]}", markup=False),
             TextColumn("{task.fields[speed]}"),
             TimeRemainingColumn(),
@@ -65,11 +65,12 @@ def games_progress(total: int) -> Iterator[Watcher]:
             nonlocal due, before
             now = time.perf_counter()
             before = games if before is None else before
-            if now >= due and games > before:
+            if now >= due and (games > before or moves):
                 due = now + 10.0
-                left = (now - began) * (total - games) / (games - before)
-                facts = [f"{games:,} of {total:,} games", note, _speed(moves, now - began),
-                         f"{left:.0f} s left"]  # fmt: skip
+                facts = [f"{games:,} of {total:,} {things}", note, _speed(moves, now - began)]
+                if games > before:
+                    left = (now - began) * (total - games) / (games - before)
+                    facts.append(f"{left:.0f} s left")
                 print("  ".join(filter(None, facts)), file=sys.stderr, flush=True)
 
         yield line

@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.g2048.board import Board
-from tuplet.games.g2048.rules import Rules, empty_cells, slide, slides, spawn, view
+from tuplet.games.g2048.rules import Rules, empty_cells, slide, slides, spawn
 from tuplet.games.game import NOBODY, ONGOING, Int, Words, plays
 from tuplet.kernel import draw, inlined, kernel, pdep, pext, popcount
-from tuplet.values.network import Network
-from tuplet.values.tables import Tables, make_tables, value
 
 Array = np.ndarray[Any, Any]
 
@@ -31,27 +29,10 @@ _SCORE = np.uint64(32)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
-NO_TABLES = make_tables([], np.zeros(0, np.float32))
-
-
 class Game2048(NamedTuple):
-    """The rules, and a network that values the after-states at a search's leaves.
-
-    Without a network (`tables` of no weights) a leaf is worth its points, and a little for every
-    empty cell.
-    """
+    """The game, told from others by its type."""
 
     rules: Rules
-    tables: Tables
-
-
-def game_2048(rules: Rules, network: Network | None = None) -> Game2048:
-    """The game, with a network that values after-states or with none."""
-    if network is None:
-        return Game2048(rules, NO_TABLES)
-    if network.target != "afterstate":
-        raise ValueError("a search needs a network that values after-states, not states")
-    return Game2048(rules, network.tables)
 
 
 def position_of(board: Board) -> Words:
@@ -146,12 +127,8 @@ def _limits(game: Game2048) -> tuple[float, float]:  # noqa: ARG001
 
 @inlined
 def _estimate(game: Game2048, position: Words) -> float:
-    """The points so far, and what is expected to come."""
-    score = np.float64(position[1] >> _SCORE)
-    if len(game.tables.weights) == 0:
-        return score + np.float64(popcount(_empty(game, position)))
-    high = pdep(position[1] & _HIGH, _LOWEST)
-    return score + np.float64(value(game.tables, view(position[0], high)))
+    """The points so far, and a little for every empty cell."""
+    return np.float64(position[1] >> _SCORE) + np.float64(popcount(_empty(game, position)))
 
 
 @inlined

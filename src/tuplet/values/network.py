@@ -44,6 +44,12 @@ class MoveValue(NamedTuple):
     value: float | None
 
 
+def best_of(moves: Iterable[MoveValue]) -> Move | None:
+    """The legal move of the highest value (the first of equals), None if none is legal."""
+    values = {move.move: move.value for move in moves if move.value is not None}
+    return max(values, key=values.__getitem__, default=None)
+
+
 class Network:
     """V(board) as a sum of table look-ups: each tuple's table, in eight symmetric placements.
 
@@ -172,7 +178,7 @@ class Network:
 
     def moves(self, board: object) -> list[MoveValue]:
         """All four moves with reward and value, in the order up, right, down, left."""
-        low, high = self._board(board).words
+        low, high = self.as_board(board).words
         rewards, values = np.zeros(4, np.uint64), np.zeros(4, np.float32)
         kernels.move_values(
             rules_for(*self.size, self.spawn4), self.tables, self.target == "state",
@@ -186,11 +192,7 @@ class Network:
 
     def best_move(self, board: object) -> Move | None:
         """The legal move of the highest value (the first of equals), None if the game is over."""
-        best: MoveValue | None = None
-        for move in self.moves(board):
-            if move.value is not None and (best is None or move.value > (best.value or 0.0)):
-                best = move
-        return best.move if best else None
+        return best_of(self.moves(board))
 
     def save(self, path: str | Path) -> Path:
         """Write a weight file (safetensors) that holds what was visited."""
@@ -208,7 +210,8 @@ class Network:
     def __repr__(self) -> str:
         return f"Network({self.name!r}, target={self.target!r}, weights={len(self.weights):,})"
 
-    def _board(self, board: object) -> Board:
+    def as_board(self, board: object) -> Board:
+        """A board that the network can look at; ValueError for another."""
         if not isinstance(board, Board):
             rows, columns = self.size
             board = Board(board, rows=rows, columns=columns)  # type: ignore[arg-type]
@@ -220,7 +223,7 @@ class Network:
         return board
 
     def _view(self, board: object) -> np.uint64:
-        return np.uint64(view(*self._board(board).words))
+        return np.uint64(view(*self.as_board(board).words))
 
 
 def _available_memory() -> int:

@@ -1,0 +1,352 @@
+"""Expectimax of 2048 over a network's values, written for 2048 alone: there speed decides.
+
+A depth counts the player's moves. Depth 1 is greedy play; depth 3 is
+
+    s --max--> s' --mean--> s'' --max--> ... --max--> after-state: reward + γV
+
+The mean is exact: over every empty cell and both tiles. A state without moves is worth 0.
+
+An after-state that looks `left` moves ahead is worth the same wherever it is met, so it is kept
+in a table under its exact board and `left`, and results are the same for a table of any size.
+Nothing in it ages until the weights change. After-states at the leaves have a table of their
+own, as they are many: after a slide, most spawns on the same row are the same board. Those of
+all spawns on one after-state are looked up together, their weights on their way while others
+are summed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.games.g2048.rules import (
+    WIDE,
+    Rules,
+    empty_cells,
+    largest,
+    opening,
+    slide,
+    slides,
+    spawn,
+    view,
+    wide_slides,
+)
+from tuplet.kernel import draw, inlined, kernel, mix, now, pext, popcount, stream
+from tuplet.learn.td import Results
+from tuplet.values.downgrade import as_limit, lowered
+from tuplet.values.network import Network
+from tuplet.values.tables import Tables, expected_value, fetch, locate, value, value_at
+
+Array = np.ndarray[Any, Any]
+
+DEEPEST = 63
+AHEAD = 8  # leaves whose weights are on their way; a power of two
+LEAVES, NODES = 14, 14  # bits of the tables' sizes
+DEADLINE, STOPPED = range(2)  # in `clock`
+
+ENTRY = np.dtype([("board", np.uint64), ("tag", np.uint32), ("value", np.float32)])
+_LAST = np.uint64(4 * DEEPEST + 4)  # where the after-states of the last move stand
+_MOST = 2 * 15 * 4 + 4  # how many there are
+_MARGIN = 32  # words: four cache lines
+_AWAITED = np.uint32(1 << 31)  # in a leaf's tag: `value` is the number of the leaf it will be
+_LOWEST = np.uint64(0x1111111111111111)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_AHEAD = np.uint64(AHEAD)
+
+
+class Outlook(NamedTuple):
+    """What the leaves of a search are worth."""
+
+    tables: Tables
+    states: bool  # values of states, not of after-states
+    gamma: np.float32
+    limit: np.uint64  # boards are lowered from this exponent on
+
+
+def outlook(network: Network, downgrade: int | None = None) -> Outlook:
+    """A network's values, of boards lowered from a tile on."""
+    states = network.target == "state"
+    return Outlook(network.tables, states, np.float32(network.gamma), as_limit(downgrade))
+
+
+class Desk(NamedTuple):
+    """A thread's working memory, made once for one network."""
+
+    nodes: Array  # ENTRY[2^k]: values of after-states that look ahead
+    leaves: Array  # ENTRY[2^k]: V of after-states
+    after: Array  # uint64: four after-states for each depth, then those of the last move
+    after_high: Array  # uint64
+    rewards: Array  # uint64
+    legal: Array  # uint64[30]: how many moves each spawn leaves
+    same: Array  # uint64: the number of the leaf that has this leaf's value
+    waiting: Array  # uint64: numbers of the leaves that wait for their weights
+    found: Array  # uint64[AHEAD * m]: where those are
+    worth: Array  # float32: the leaves' values
+    seen: Array  # float32[m]
+    root_rewards: Array  # uint64[4]: of up, right, down, left
+    root_values: Array  # float32[4]: reward + gamma V, not a number where the move is illegal
+    trial: Array  # float32[4]: the same, until a depth has been searched to the end
+    clock: Array  # float64[2]
+
+
+def make_desk(m: int, leaves: int = LEAVES, nodes: int = NODES) -> Desk:
+    """A desk for a network of m look-ups, with tables of 2^leaves and 2^nodes entries."""
+    places = int(_LAST) + _MOST
+    sizes = [places] * 6 + [30, AHEAD * m, m, 4, 4, 4, 2]
+    block = np.zeros(sum(sizes) + 2 * _MARGIN, np.uint64)  # apart from other threads' lines
+    ends = np.cumsum([_MARGIN, *sizes])
+    small = [block[end - size : end] for end, size in zip(ends[1:], sizes, strict=True)]
+    floats = [part.view(np.float32)[: len(part)] for part in small]
+    return Desk(
+        nodes=np.zeros(1 << nodes, ENTRY), leaves=np.zeros(1 << leaves, ENTRY),
+        after=small[0], after_high=small[1], rewards=small[2], same=small[3], waiting=small[4],
+        worth=floats[5], legal=small[6], found=small[7], seen=floats[8], root_rewards=small[9],
+        root_values=floats[10], trial=floats[11], clock=small[12].view(np.float64),
+    )  # fmt: skip
+
+
+def forget(desk: Desk) -> None:
+    """Empty the tables: the weights may have changed."""
+    desk.nodes[:] = desk.leaves[:] = np.zeros(1, ENTRY)
+
+
+@inlined
+def _lay_out(
+    rules: Rules, across: Array, down: Array, board: np.uint64, high: np.uint64,
+    after: Array, after_high: Array, rewards: Array, start: np.uint64,
+) -> np.uint64:  # fmt: skip
+    """The after-states of any board, from `start` on; returns how many there are."""
+    count = WIDE
+    if high == _ZERO:
+        count = slides(across, down, board, after, rewards, start)
+        for n in range(np.uint64(4)):
+            after_high[start + n] = _ZERO
+    if count == WIDE:
+        count = wide_slides(rules, board, high, after, after_high, rewards, start)
+    return count
+
+
+@inlined
+def _place(table: Array, board: np.uint64, tag: np.uint32) -> np.uint64:
+    """Where in a table an entry would stand."""
+    return mix(board ^ (np.uint64(tag) << np.uint64(40))) & np.uint64(len(table) - 1)
+
+
+@inlined
+def _tiles(rules: Rules) -> tuple[int, int]:
+    """The exponents - 1 of tiles that appear, from and to."""
+    return int(rules.fours == np.uint64(1 << 32)), 1 + int(rules.fours > _ZERO)
+
+
+@kernel
+def last_mean(
+    rules: Rules, outlook: Outlook, board: np.uint64, high: np.uint64, desk: Desk
+) -> np.float32:
+    """The mean, over all spawns on an after-state, of the best reward + gamma V."""
+    tables, states, gamma, limit = outlook
+    weights, plan, across, down = tables.weights, tables.plan, rules.across, rules.down
+    after, after_high, rewards, moves = desk.after, desk.after_high, desk.rewards, desk.legal
+    leaves, same, waiting, found = desk.leaves, desk.same, desk.waiting, desk.found
+    worth, marks, stride, m = desk.worth, tables.marks, tables.stride, np.uint64(plan.shape[1])
+    least, most = _tiles(rules)
+    n, spawns, asked, summed = _LAST, _ZERO, _ZERO, _ZERO
+    empty = empty_cells(rules.cells, board, high)
+    rest = empty
+    while rest != _ZERO:
+        cell = rest & (~rest + _ONE)
+        rest ^= cell
+        for tile in range(least, most):
+            state = board | (cell << np.uint64(tile))
+            legal = _lay_out(rules, across, down, state, high, after, after_high, rewards, n)
+            moves[spawns] = legal
+            spawns += _ONE
+            for i in range(n, n + legal):
+                leaf, leaf_high = after[i], after_high[i]
+                tag = np.uint32(pext(leaf_high, _LOWEST))
+                place = _place(leaves, leaf, tag)
+                same[i] = i
+                if leaves[place]["board"] == leaf:
+                    known = leaves[place]["tag"]
+                    if known == tag:
+                        worth[i] = leaves[place]["value"]
+                        continue
+                    if known == tag | _AWAITED:
+                        same[i] = np.uint64(leaves[place]["value"])
+                        continue
+                if states:
+                    leaves[place]["board"], leaves[place]["tag"] = leaf, tag
+                    leaf, leaf_high = lowered(leaf, leaf_high, limit)
+                    v = expected_value(rules, tables, leaf, leaf_high, found, desk.seen)
+                    worth[i] = leaves[place]["value"] = v
+                    continue
+                if asked == summed + _AHEAD:
+                    _sum(
+                        weights, stride, found, m, after, after_high, waiting, leaves, worth, summed
+                    )
+                    summed += _ONE
+                leaves[place]["board"], leaves[place]["tag"] = leaf, tag | _AWAITED
+                leaves[place]["value"] = np.float32(i)
+                waiting[asked] = i
+                at = (asked % _AHEAD) * m
+                leaf, leaf_high = lowered(leaf, leaf_high, limit)
+                locate(view(leaf, leaf_high), plan, marks, stride, found, at)
+                fetch(weights, found, at, m)
+                asked += _ONE
+            n += legal
+    while summed < asked:
+        _sum(weights, stride, found, m, after, after_high, waiting, leaves, worth, summed)
+        summed += _ONE
+
+    n, twos, fours = _LAST, np.float64(0), np.float64(0)
+    s = _ZERO
+    while s < spawns:
+        for tile in range(least, most):
+            best = np.float32(-np.inf) if moves[s] > _ZERO else np.float32(0)
+            for i in range(n, n + moves[s]):
+                best = max(best, np.float32(rewards[i]) + gamma * worth[same[i]])
+            n += moves[s]
+            s += _ONE
+            if tile == 0:
+                twos += np.float64(best)
+            else:
+                fours += np.float64(best)
+    return _mean(rules, twos, fours, empty)
+
+
+@inlined
+def _sum(
+    weights: Array, stride: np.uint64, found: Array, m: np.uint64, after: Array,
+    after_high: Array, waiting: Array, leaves: Array, worth: Array, number: np.uint64,
+) -> None:  # fmt: skip
+    """Value a leaf that waited; it may have lost its place in the table to another."""
+    i = waiting[number]
+    v = value_at(weights, stride, found, (number % _AHEAD) * m, m)
+    worth[i] = v
+    tag = np.uint32(pext(after_high[i], _LOWEST))
+    place = _place(leaves, after[i], tag)
+    if leaves[place]["board"] == after[i] and leaves[place]["tag"] == tag | _AWAITED:
+        leaves[place]["tag"], leaves[place]["value"] = tag, v
+
+
+@inlined
+def _mean(rules: Rules, twos: np.float64, fours: np.float64, empty: np.uint64) -> np.float32:
+    """The mean, given the sums over all empty cells."""
+    share = np.float64(rules.fours) * 2.0**-32
+    return np.float32(((1.0 - share) * twos + share * fours) / np.float64(popcount(empty)))
+
+
+@kernel
+def mean(
+    rules: Rules, outlook: Outlook, board: np.uint64, high: np.uint64, left: np.int64, desk: Desk
+) -> np.float32:
+    """The value of an after-state by looking `left` moves ahead, at least one.
+
+    Means nothing once the search has been stopped.
+    """
+    nodes, clock = desk.nodes, desk.clock
+    tag = np.uint32(pext(high, _LOWEST)) | (np.uint32(left) << np.uint32(16))
+    place = _place(nodes, board, tag)
+    if nodes[place]["board"] == board and nodes[place]["tag"] == tag:
+        return nodes[place]["value"]  # type: ignore[no-any-return]
+    if left == 1:
+        v = last_mean(rules, outlook, board, high, desk)
+    else:
+        after, after_high, rewards = desk.after, desk.after_high, desk.rewards
+        across, down, gamma = rules.across, rules.down, outlook.gamma
+        mine, twos, fours = np.uint64(4 * left), np.float64(0), np.float64(0)
+        least, most = _tiles(rules)
+        empty = empty_cells(rules.cells, board, high)
+        rest = empty
+        while rest != _ZERO:
+            cell = rest & (~rest + _ONE)
+            rest ^= cell
+            for tile in range(least, most):
+                state = board | (cell << np.uint64(tile))
+                legal = _lay_out(rules, across, down, state, high, after, after_high, rewards, mine)
+                best = np.float32(-np.inf) if legal > _ZERO else np.float32(0)
+                for i in range(mine, mine + legal):
+                    v = mean(rules, outlook, after[i], after_high[i], left - 1, desk)
+                    best = max(best, np.float32(rewards[i]) + gamma * v)
+                if clock[DEADLINE] < np.inf and now() > clock[DEADLINE]:
+                    clock[STOPPED] = 1.0
+                if clock[STOPPED] > 0.0:
+                    return np.float32(0)
+                if tile == 0:
+                    twos += np.float64(best)
+                else:
+                    fours += np.float64(best)
+        v = _mean(rules, twos, fours, empty)
+    nodes[place]["board"], nodes[place]["tag"], nodes[place]["value"] = board, tag, v
+    return v
+
+
+@kernel
+def look(
+    rules: Rules, outlook: Outlook, board: np.uint64, high: np.uint64,
+    depth: np.int64 | int, seconds: float, desk: Desk,
+) -> int:  # fmt: skip
+    """Value all four moves, `depth` moves ahead; within `seconds`, as deep as time allows.
+
+    Leaves rewards and values in the desk's `root_rewards` and `root_values`; returns the depth
+    that was searched to the end.
+    """
+    tables, states, gamma, limit = outlook
+    rewards, trial, clock = desk.root_rewards, desk.trial, desk.clock
+    clock[DEADLINE], clock[STOPPED] = now() + seconds, 0.0
+    reached = 0
+    for ahead in range(1 if seconds < np.inf else depth, depth + 1):
+        left = np.int64(ahead - 1)
+        for move in range(4):
+            slid, slid_high, reward = slide(rules, board, high, move)
+            if slid == board and slid_high == high:
+                rewards[move], trial[move] = _ZERO, np.nan
+                continue
+            if left > 0:
+                v = mean(rules, outlook, slid, slid_high, left, desk)
+            else:
+                slid, slid_high = lowered(slid, slid_high, limit)
+                if states:
+                    v = expected_value(rules, tables, slid, slid_high, desk.found, desk.seen)
+                else:
+                    v = value(tables, view(slid, slid_high))
+            rewards[move], trial[move] = reward, np.float32(reward) + gamma * v
+        if clock[STOPPED] > 0.0:
+            break
+        desk.root_values[:] = trial
+        reached = ahead
+    return reached
+
+
+@kernel
+def play_games(
+    rules: Rules, outlook: Outlook, depth: np.int64 | int, seconds: float, desk: Desk,
+    seed: np.uint64, first: int, games: int, results: Results, stop: Array,
+) -> int:  # fmt: skip
+    """Play games number `first` to `first + games` by search, until `stop[0]` says otherwise.
+
+    Returns how many were finished. A game's length in `results` grows as the game goes.
+    """
+    values = desk.root_values
+    for game in range(first, first + games):
+        state, board = opening(rules, stream(seed, np.uint64(game)))
+        high, score, length = np.uint64(0), np.int64(0), 0
+        while True:
+            look(rules, outlook, board, high, np.int64(depth), seconds, desk)
+            best = -1
+            for move in range(4):
+                if not np.isnan(values[move]) and (best < 0 or values[move] > values[best]):
+                    best = move
+            if best < 0:
+                break
+            if stop[0]:
+                return game - first
+            board, high, reward = slide(rules, board, high, best)
+            score += np.int64(reward)
+            length += 1
+            results.lengths[game] = length
+            state, bits = draw(state)
+            board = spawn(rules, board, high, bits)
+        results.scores[game] = score
+        results.tiles[game] = largest(board, high)
+    return games

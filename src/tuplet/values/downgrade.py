@@ -1,0 +1,83 @@
+"""Tile downgrading: how a network looks at tiles larger than it was trained with.
+
+Where the largest tile has reached a limit, all tiles above the largest tile that is missing
+are seen as half of what they are (Guei, Chen & Wu 2021), once more if that is not enough:
+
+    32768  16384   4096  2048            16384   8192   4096  2048
+      512    128      4     2   seen as    512    128      4     2    by a network for which
+        .      .      .     .                .      .      .     .    32768 is too large
+        .      .      .     .                .      .      .     .
+
+Tiles that were equal, or followed each other, still do: the board is played the same way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tuplet.games.g2048.board import Board
+from tuplet.games.g2048.rules import LARGEST
+from tuplet.kernel import inlined, kernel
+
+NEVER = np.uint64(0)  # in place of a limit
+
+_EVEN = np.uint64(0x0F0F0F0F0F0F0F0F)
+_ONES = np.uint64(0x0101010101010101)
+_SIXTEENS = np.uint64(0x1010101010101010)
+_ONE, _FOUR, _NIBBLE = np.uint64(1), np.uint64(4), np.uint64(15)
+
+
+def as_limit(tile: int | None) -> np.uint64:
+    """The exponent of the tile from which on boards are lowered; None for never."""
+    if tile is None:
+        return NEVER
+    exponent = int(tile).bit_length() - 1
+    if tile != 1 << max(exponent, 0) or not 3 <= exponent <= LARGEST:
+        raise ValueError(f"boards are lowered from a tile on, 8 to {1 << LARGEST}, not {tile}")
+    return np.uint64(exponent)
+
+
+@inlined
+def _reaches(board: np.uint64, limit: np.uint64) -> bool:
+    """Whether one of sixteen 4-bit exponents is at least `limit`, 1 to 15."""
+    more = (np.uint64(16) - limit) * _ONES  # carries an exponent to 16
+    even, odd = board & _EVEN, (board >> _FOUR) & _EVEN
+    return bool(((even + more) | (odd + more)) & _SIXTEENS != np.uint64(0))
+
+
+@kernel
+def _lower(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint64, np.uint64]:
+    while True:
+        there, largest = np.uint64(1), np.uint64(0)  # a bit for each exponent on the board
+        for c in range(np.uint64(0), np.uint64(64), _FOUR):
+            exponent = ((board >> c) & _NIBBLE) | (((high >> c) & _ONE) << _FOUR)
+            there |= _ONE << exponent
+            largest = max(largest, exponent)
+        gap = largest
+        while (there >> gap) & _ONE != np.uint64(0) and gap > np.uint64(0):
+            gap -= _ONE
+        if largest < limit or gap == np.uint64(0):
+            return board, high
+        for c in range(np.uint64(0), np.uint64(64), _FOUR):
+            exponent = ((board >> c) & _NIBBLE) | (((high >> c) & _ONE) << _FOUR)
+            if exponent > gap:
+                exponent -= _ONE
+                board = (board & ~(_NIBBLE << c)) | ((exponent & _NIBBLE) << c)
+                high = (high & ~(_ONE << c)) | ((exponent >> _FOUR) << c)
+
+
+@inlined
+def lowered(
+    board: np.uint64, high: np.uint64, limit: np.uint64
+) -> tuple[np.uint64, np.uint64]:  # fmt: skip
+    """The board as it is seen: lowered from `limit` on, an exponent or NEVER."""
+    if limit != NEVER and (high != np.uint64(0) or _reaches(board, min(limit, _NIBBLE))):
+        return _lower(board, high, limit)
+    return board, high
+
+
+def downgraded(board: Board, tile: int | None) -> Board:
+    """The board as it is seen where boards are lowered from a tile on."""
+    limit = as_limit(tile)
+    low, high = board.words if limit == NEVER else _lower(*board.words, limit)
+    return Board.from_words(int(low), int(high), board.rows, board.columns)

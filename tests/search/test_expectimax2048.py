@@ -1,0 +1,227 @@
+"""Search over learned values: against a plain search, whatever the table and the threads."""
+
+from __future__ import annotations
+
+import random
+import time
+from functools import cache
+
+import numpy as np
+import pytest
+
+from both_ways import in_both_ways
+from tuplet import Board, LearnedPlayer, Network, RandomEnvironment, evaluate, play_episode
+from tuplet.games.g2048.board import MOVES
+from tuplet.games.g2048.rules import rules_for
+from tuplet.search.expectimax2048 import Desk, look, make_desk, outlook
+from tuplet.values.downgrade import downgraded
+
+CROWDED = [2, 8, 32, 2, 4, 64, 256, 4, 16, 2, 4096, 2048, 0, 4, 8, 0]
+# Each a merge away from a tile that four bits cannot hold, or beyond.
+WIDE = [
+    [32768, 32768, 4, 2, 8, 64, 2, 32, 16, 4, 128, 8, 2, 0, 4, 2],
+    [65536, 2, 8, 4, 65536, 64, 2, 32, 16, 4, 128, 8, 2, 8, 0, 2],
+    [131072, 65536, 32768, 4, 16384, 64, 32768, 32, 16, 4, 128, 8, 2, 8, 4, 0],
+]  # fmt: skip
+
+
+def random_network(tuples: str = "0123 0145 569a", **options: object) -> Network:
+    net = Network(tuples, **options)  # type: ignore[arg-type]
+    net.weights[:] = np.random.default_rng(3).normal(0, 100, len(net.weights))
+    return net
+
+
+def random_board(source: random.Random, highest: int = 6, empty: int = 3) -> Board:
+    """A 4x4 board with few empty cells, so that a plain search can be waited for."""
+    while True:
+        tiles = [1 << source.randint(1, highest) for _ in range(16)]
+        for cell in source.sample(range(16), empty):
+            tiles[cell] = 0
+        if not Board(tiles).over:
+            return Board(tiles)
+
+
+class Plain:
+    """Expectimax as the rules say it, one board after the other."""
+
+    def __init__(self, net: Network, downgrade: int | None = None, spawn4: float = 0.1) -> None:
+        self.net, self.downgrade, self.spawn4 = net, downgrade, spawn4
+
+    @cache  # noqa: B019  # as long as the test
+    def after_value(self, after: Board, left: int) -> float:
+        if left:
+            mean = 0.0
+            for state, chance in after.spawns(self.spawn4):
+                mean += chance * max(self.values(state, left).values(), default=0.0)
+            return mean
+        after = downgraded(after, self.downgrade)
+        if self.net.target == "afterstate":
+            return self.net.value(after)
+        states = after.spawns(self.spawn4)
+        return sum(p * self.net.value(state) for state, p in states if not state.over)
+
+    def values(self, board: Board, depth: int) -> dict[str, float]:
+        return {
+            move: reward + self.net.gamma * self.after_value(after, depth - 1)
+            for move, (after, reward) in board.after_states().items()
+        }
+
+
+def assert_is_plain(player: LearnedPlayer, plain: Plain, board: Board) -> None:
+    exact = plain.values(board, player.depth or 1)
+    for move in player.moves(board):
+        assert move.legal == (move.move in exact)
+        assert move.reward == (board.move(move.move)[1] if move.legal else 0)
+        if move.legal:
+            assert move.value == pytest.approx(exact[move.move], rel=1e-4, abs=0.05), board
+    chosen = player.choose(board)
+    assert exact[chosen] == pytest.approx(max(exact.values()), rel=1e-4, abs=0.05)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"gamma": 0.9, "spawn4": 0.3}, {"target": "state"}, {"target": "state", "spawn4": 0.0},
+     {"spawn4": 1.0}],
+)  # fmt: skip
+def test_values_are_those_of_a_plain_search(depth: int, options: dict[str, object]) -> None:
+    net, source = random_network(**options), random.Random(depth)
+    plain = Plain(net, spawn4=net.spawn4)
+    player = LearnedPlayer(net, depth=depth)
+    for n in range((12, 6, 2)[depth - 1]):
+        assert_is_plain(player, plain, random_board(source, 4 + n, 3 if depth < 3 else 2))
+
+
+@pytest.mark.parametrize("target", ["afterstate", "state"])
+@pytest.mark.parametrize("downgrade", [None, 32768])
+def test_tiles_beyond_32768_are_exact(target: str, downgrade: int | None) -> None:
+    net = random_network(target=target)
+    plain = Plain(net, downgrade)
+    for tiles in WIDE:
+        for depth in (1, 2, 3) if target == "afterstate" else (1, 2):
+            assert_is_plain(
+                LearnedPlayer(net, depth=depth, downgrade=downgrade), plain, Board(tiles)
+            )
+
+
+def test_downgrading_at_depth_is_of_the_leaves() -> None:
+    net = random_network()
+    plain, board = Plain(net, 2048), Board(CROWDED)
+    for depth in (1, 2):
+        player = LearnedPlayer(net, depth=depth, downgrade=2048)
+        assert_is_plain(player, plain, board)
+        assert player.moves(board) != LearnedPlayer(net, depth=depth).moves(board)
+
+
+def looked(net: Network, board: Board, depth: int, desk: Desk) -> list[float]:
+    look(rules_for(), outlook(net), *board.words, np.int64(depth), np.inf, desk)
+    return [float(v) for v in desk.root_values]
+
+
+@pytest.mark.parametrize("target", ["afterstate", "state"])
+def test_a_table_of_any_size_changes_nothing(target: str) -> None:
+    net, source = random_network(target=target), random.Random(1)
+    usual, one_entry = make_desk(net.m), make_desk(net.m, 0, 0)
+    boards = [random_board(source, 9, 4) for _ in range(10)] + [Board(tiles) for tiles in WIDE]
+    for depth in (2, 3, 1, 2):  # what one depth left in the table is not taken for another's
+        for board in boards if target == "afterstate" else boards[8:]:
+            expected = looked(net, board, depth, one_entry)
+            np.testing.assert_array_equal(looked(net, board, depth, usual), expected)
+            np.testing.assert_array_equal(looked(net, board, depth, usual), expected)
+
+
+def test_games_are_the_same_for_any_number_of_threads_and_in_python(trained: Network) -> None:
+    player = LearnedPlayer(trained, depth=2)
+    one, two = (evaluate(player, games=5, seed=3, threads=n).results for n in (1, 2))
+    for a, b in zip(one, two, strict=True):
+        assert (a == b).all()
+    environment = RandomEnvironment(3)
+    for n in range(2):
+        episode = play_episode(player, environment)
+        assert (episode.score, len(episode.slides)) == (one.scores[n], one.lengths[n])
+
+
+@pytest.mark.parametrize("target", ["afterstate", "state"])
+def test_depth_one_is_greedy_play(trained: Network, target: str) -> None:
+    net = trained if target == "afterstate" else random_network(target="state", spawn4=0.3)
+    greedy = evaluate(net, games=20, seed=3).results
+    # Lowered from a tile on that does not appear: the same, played by the search.
+    searched = evaluate(LearnedPlayer(net, downgrade=131072), games=20, seed=3).results
+    for a, b in zip(greedy, searched, strict=True):
+        assert (a == b).all()
+
+
+def test_looking_ahead_plays_better(trained: Network) -> None:
+    scores = [evaluate(LearnedPlayer(trained, depth=d), games=40, seed=2).results.scores
+              for d in (1, 2)]  # fmt: skip
+    assert scores[1].mean() > 1.2 * scores[0].mean()
+
+
+def test_a_depth_beyond_the_longest_game_is_the_exact_solution() -> None:
+    """Values of 0 add nothing: all points are won on the way. (2x2, the best possible play.)"""
+    net, rules = Network("0145"), rules_for(2, 2, 0.1)
+    desk = make_desk(net.m, 10, 20)
+    expected = 0.0
+    for first, share in Board(rows=2, columns=2).spawns():
+        for board, chance in first.spawns():
+            look(rules, outlook(net), *board.words, np.int64(32), np.inf, desk)
+            expected += share * chance * float(np.nanmax(desk.root_values))
+    assert expected == pytest.approx(66.964149, abs=2e-5)
+
+
+def test_a_move_by_time_takes_its_time_and_looks_further(trained: Network) -> None:
+    board = Board(CROWDED)
+    player = LearnedPlayer(trained, time=0.3)
+    player.choose(board)  # compiles
+    began = time.perf_counter()
+    moves = player.moves(board)
+    assert 0.25 < time.perf_counter() - began < 2
+    assert player.reached >= 3
+    assert moves == LearnedPlayer(trained, depth=player.reached).moves(board)
+    hurried = LearnedPlayer(trained, time=1e-6)
+    assert hurried.choose(board) in MOVES and 1 <= hurried.reached <= 2
+    shallow = LearnedPlayer(trained, depth=2, time=60)
+    assert shallow.moves(board) == LearnedPlayer(trained, depth=2).moves(board)
+
+
+def test_what_a_network_learns_between_two_looks_counts() -> None:
+    net, board = random_network(), Board(CROWDED)
+    player = LearnedPlayer(net, depth=2)
+    before = player.moves(board)
+    net.weights += 10
+    assert all(
+        now.value == pytest.approx(then.value + 240, rel=1e-4)
+        for then, now in zip(before, player.moves(board), strict=True)
+        if then.value is not None
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"depth": 0}, "depth"), ({"depth": 64}, "1 to 63"), ({"time": 0.0}, "0 seconds"),
+     ({"time": float("nan")}, "seconds"), ({"downgrade": 5000}, "5000"), ({"downgrade": 0}, "8"),
+     ({"spawn4": 2.0}, "4-tiles")],
+)  # fmt: skip
+def test_settings_without_sense_are_refused(options: dict[str, float], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        LearnedPlayer(Network("01"), **options)  # type: ignore[arg-type]
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from tuplet import Board, LearnedPlayer, Network
+for target in ("afterstate", "state"):
+    net = Network("01 569", target=target, spawn4=0.2)
+    net.weights[:] = np.random.default_rng(1).normal(0, 100, len(net.weights))
+    player = LearnedPlayer(net, depth=2, downgrade=32768)
+    for line in sys.stdin if target == "afterstate" else []:
+        print(player.moves(Board(line)))
+    print(player.moves(Board([2, 4, 8, 2, 4, 8, 2, 4, 8, 2, 4, 8, 2, 4, 8, 0])))
+"""
+
+
+def test_compiled_and_interpreted_are_the_same() -> None:
+    boards = [",".join(map(str, tiles)) for tiles in [CROWDED, *WIDE]]
+    compiled, interpreted = in_both_ways(SCRIPT, boards)
+    assert compiled.count("MoveValue") == 4 * 6 and compiled == interpreted
