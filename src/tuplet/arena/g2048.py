@@ -199,8 +199,8 @@ def evaluate(
 def _compiled(
     net: Network, games: int, threads: int, seed: int, spawn4: float, watch: Watcher | None
 ) -> Evaluation:
-    rules = rules_for(4, 4, spawn4)
-    greedy = Learner(np.float32(0), np.float32(net.gamma), False)
+    rules = rules_for(*net.size, spawn4)
+    greedy = Learner(np.float32(0), np.float32(net.gamma))
     play = play_states if net.target == "state" else play_afterstates
     results = make_results(games)
     start = as_seed(seed)

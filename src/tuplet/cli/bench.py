@@ -16,14 +16,15 @@ def bench(
     *,
     threads: int = 1,
     net: str = "4x6",
+    learner: Literal["td", "tc"] = "td",
     target: Literal["afterstate", "state"] = "afterstate",
     seed: int = 0,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
     """Measure how fast this machine learns, plays and searches.
 
-    2048: TD(0) from the end of each game, alpha 0.1: 10,000 games to warm up, then 3,000 games of
-    training and 3,000 of greedy play are timed.
+    2048: TD(0) or TC (lambda 0.5) from the end of each game: 10,000 games to warm up, then 3,000
+    games of training and 3,000 of greedy play are timed.
     ewn: random games, Monte-Carlo tree search and alpha-beta on ewn-6x7 from the start, and tree
     search on ewn beside OpenSpiel's, where that is installed.
 
@@ -35,6 +36,8 @@ def bench(
         Threads that share the table (2048), or search side by side (ewn).
     net
         The network (2048).
+    learner
+        td or tc (2048).
     target
         Values of after-states or of states (2048).
     seed
@@ -61,8 +64,9 @@ def bench(
     def learn(first: int, last: int, watch: Any) -> float:
         """Train from one number of games to another; returns moves per second."""
         settings = Settings(
-            net=net, target=target, games=last, threads=threads, seed=seed, checkpoint=1e9
-        )
+            net=net, learner=learner, target=target, games=last, threads=threads, seed=seed,
+            checkpoint=1e9,
+        )  # fmt: skip
         run = Run(settings, network)
         run.games = first
         training = Training(run)
@@ -85,6 +89,7 @@ def bench(
         "train_moves_per_s": round(train_speed),
         "eval_moves_per_s": round(result.moves_per_s),
         "net": net,
+        "learner": learner,
         "target": target,
         "threads": threads,
         "mean_score": result.summary.mean_score,
@@ -92,6 +97,7 @@ def bench(
     if json_:
         print(json.dumps(report))
         return
-    print(f"{net}, TD(0) on {target} values, {threads} thread{'s' if threads > 1 else ''}")
+    name = {"td": "TD(0)", "tc": "TC(0.5)"}[learner]
+    print(f"{net}, {name} on {target} values, {threads} thread{'s' if threads > 1 else ''}")
     print(f"training  {train_speed:>12,.0f} moves/s")
     print(f"play      {result.moves_per_s:>12,.0f} moves/s")

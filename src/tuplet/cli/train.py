@@ -18,12 +18,20 @@ if TYPE_CHECKING:
 def train(
     *,
     net: str | None = None,
-    learner: Literal["td"] | None = None,
+    board: str | None = None,
+    stages: str | None = None,
+    learner: Literal["tc", "td"] | None = None,
     target: Literal["afterstate", "state"] | None = None,
     alpha: float | None = None,
+    schedule: str | None = None,
     gamma: float | None = None,
+    lam: Annotated[float | None, Parameter(name="--lambda")] = None,
+    steps: int | None = None,
     initial: float | None = None,
+    delay: float | None = None,
+    delay_alpha: float | None = None,
     order: Literal["backward", "forward"] | None = None,
+    restart: Annotated[bool | None, Parameter(negative="")] = None,
     spawn4: float | None = None,
     games: int | None = None,
     budget: str | None = None,
@@ -42,19 +50,37 @@ def train(
     ----------
     net
         A network (4x6, 5x6, 8x6, 5x4, 4x5, 2x7, 2x8) or its tuples ("0123 4567"). [default: 4x6]
+    board
+        The board's rows and columns, 2x2 to 4x4. [default: 4x4]
+    stages
+        Tables of their own for the stages of a game, told by large tiles: "16384 8192".
     learner
-        How values are learned. [default: td]
+        How values are learned: by temporal coherence (tc), where each weight has a rate of its
+        own, or by plain temporal differences (td). [default: tc]
     target
         Learn the values of after-states, or of states (slower, to compare).
         [default: afterstate]
     alpha
-        The learning rate, shared by a board's weights. [default: 0.1]
+        The learning rate, shared by a board's weights. [default: 1.0 for tc, 0.1 for td]
+    schedule
+        How alpha changes in a run: constant, linear, cosine, or steps "0.5:0.1 0.9:0.01" (after
+        half of the run a tenth, after nine tenths a hundredth). [default: constant]
     gamma
         The discount of later rewards. [default: 1]
+    lam
+        TD(lambda): 0 looks one move ahead, 1 at a game's end. [default: 0.5 for tc, 0 for td]
+    steps
+        n-step TD: the rewards counted before values take over. [default: 1]
     initial
-        What every board is worth before learning. [default: 0]
+        What every board is worth before learning (an optimistic start: 320000). [default: 0]
+    delay
+        The share of the run that is learned by TD before TC begins. [default: 0]
+    delay_alpha
+        The learning rate until then. [default: 0.1]
     order
         Update from the end of a game (backward) or as it goes (forward). [default: backward]
+    restart
+        Play on from the middle of each game, and learn from that, again until it is short.
     spawn4
         The share of new tiles that are fours. [default: 0.1]
     games
@@ -80,7 +106,6 @@ def train(
     from tuplet.learn.run import CONFIG, Run
     from tuplet.learn.settings import Settings, seconds
     from tuplet.learn.train import Training, carry_on, create_folder, locked, reopen
-    from tuplet.values.network import Network
 
     def block(_: Any, summary: Summary) -> None:
         from tuplet.games.g2048.statistics import printout
@@ -92,8 +117,10 @@ def train(
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     settings: dict[str, Any] = {
-        "net": net, "learner": learner, "target": target, "alpha": alpha, "gamma": gamma,
-        "initial": initial, "order": order, "spawn4": spawn4, "seed": seed,
+        "net": net, "board": board, "stages": stages, "learner": learner, "target": target,
+        "alpha": alpha, "schedule": schedule, "gamma": gamma, "lam": lam, "steps": steps,
+        "initial": initial, "delay": delay, "delay_alpha": delay_alpha, "order": order,
+        "restart": restart, "spawn4": spawn4, "seed": seed,
     }  # fmt: skip
     settings = {name: value for name, value in settings.items() if value is not None}
     limits: dict[str, Any] = {}
@@ -128,10 +155,7 @@ def train(
         if games is None and budget is None:
             limits["games"] = 100_000
         chosen = Settings(**settings, **limits)
-        network = Network(
-            chosen.net, initial=chosen.initial, target=chosen.target, gamma=chosen.gamma,
-            spawn4=chosen.spawn4,
-        )  # fmt: skip
+        network = chosen.network()
         folder = create_folder(out if out is not None else _new_folder(chosen))
         with locked(folder), watching() as watch:
             training = Training(Run(chosen, network, folder))
@@ -143,6 +167,8 @@ def _new_folder(settings: Any) -> Path:
     """runs/4x6-td, runs/4x6-td-2, ...: the first that is free."""
     tuples = settings.net.replace(" ", "-").replace(",", "-")
     parts = [tuples[:40], settings.learner] + (["state"] if settings.target == "state" else [])
+    if settings.board != "4x4":
+        parts.insert(0, settings.board)
     base = Path("runs") / "-".join(parts)
     number = 1
     folder = base

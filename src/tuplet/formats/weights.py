@@ -1,9 +1,11 @@
 """Weight files: safetensors that hold the weights learning has touched.
 
-For tuple number t there are two arrays of one length: `t.where` (uint32: the index in the
-table, a tuple's first cell in its lowest four bits, ascending) and `t.weight` (float32). All
-other weights are `initial / m`. The header's text fields say which tuples and what the values
-mean; `extra` arrays ride along (a checkpoint keeps its unfinished block of games there).
+For table number t (a tuple's, counting on from stage to stage) there are two arrays of one
+length: `t.where` (uint32: the index in the table, a tuple's first cell in its lowest four bits,
+ascending) and `t.weight` (float32); where TC has learned, a third, `t.coherence`, has twice the
+length: E and A of each weight. All other weights are `initial / m` (in later stages: not read
+yet). The header's text fields say which tuples and what the values mean; `extra` arrays ride
+along (a checkpoint keeps its unfinished block of games there).
 
 Read with the safetensors library. Written here, table by table, because the library would
 first copy everything: a checkpoint must not double the memory of a training run.
@@ -19,8 +21,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from tuplet.formats.files import replacing
-from tuplet.values.network import Network, Target
-from tuplet.values.patterns import Tuple, parse, spell, storage_order
+from tuplet.values.network import Network, Target, as_stages
+from tuplet.values.patterns import Tuple, as_size, parse, spell, storage_order
 from tuplet.values.tables import restore, storage, visited
 
 Array = np.ndarray[Any, Any]
@@ -49,7 +51,9 @@ def save_network(
     path = Path(path)
     metadata = {
         "format": FORMAT,
-        "tuples": " ".join(spell(t) for t in net.tuples),
+        "board": "x".join(str(n) for n in net.size),
+        "tuples": " ".join(spell(t, net.size) for t in net.tuples),
+        "stages": " ".join(str(tile) for tile in net.stages),
         "target": net.target,
         "gamma": repr(net.gamma),
         "spawn4": repr(net.spawn4),
@@ -66,9 +70,12 @@ def save_network(
         return start
 
     spans = []
-    for t in range(len(net.tuples)):
-        count = _count(net.table(t), net.initial_weight)
-        spans.append((declare(f"{t}.where", "u4", count), declare(f"{t}.weight", "f4", count)))
+    for t in range(len(net.sizes)):
+        count = _count(net, t)
+        span = [declare(f"{t}.where", "u4", count), declare(f"{t}.weight", "f4", count)]
+        if net.coherence is not None:
+            span.append(declare(f"{t}.coherence", "f4", 2 * count))
+        spans.append(span)
 
     # The widest first, so that each array begins at a multiple of its items' size.
     riders = sorted((extra or {}).items(), key=lambda rider: -rider[1].itemsize)
@@ -82,37 +89,57 @@ def save_network(
         for start, array in extras:
             file.seek(base + start)
             file.write(np.ascontiguousarray(array).tobytes())
-        for t, (where, weight) in enumerate(spans):
-            if weight > where:  # else nothing was visited
-                _write_table(file, net, t, base + where, base + weight)
+        for t, span in enumerate(spans):
+            if span[1] > span[0]:  # else nothing was visited
+                _write_table(file, net, t, [base + start for start in span])
         file.truncate(base + size)
     return path
 
 
-def _count(table: Array, initial: np.float32) -> int:
-    parts = (table[i : i + _STEP] for i in range(0, len(table), _STEP))
-    return sum(int(np.count_nonzero(part != initial)) for part in parts)
+def _initial(net: Network, t: int) -> np.float32:
+    """What the weights of a table are before they are learned, or read by a later stage."""
+    return net.initial_weight if t < len(net.tuples) else np.float32(np.nan)
 
 
-def _write_table(file: BinaryIO, net: Network, t: int, where_at: int, weight_at: int) -> None:
-    cells = net.tuples[t]
-    place, gap = _file_order(cells)
-    where, weight = np.empty(_STEP, np.uint32), np.empty(_STEP, np.float32)
+def _memory(net: Network, t: int) -> Array:
+    """What TC remembers of a table, E and A in turns; empty without TC."""
+    return np.zeros(0, np.float32) if net.coherence is None else net.coherence[net.span(t)].ravel()
+
+
+def _count(net: Network, t: int) -> int:
+    """How many weights of a table are written."""
+    table, memory, initial = net.table(t), _memory(net, t), _initial(net, t)
+    count = 0
+    for i in range(0, len(table), _STEP):
+        part = table[i : i + _STEP]
+        learned = ~np.isnan(part) if np.isnan(initial) else part != initial
+        if len(memory):
+            learned |= memory[2 * i + 1 : 2 * (i + _STEP) : 2] != 0
+        count += int(np.count_nonzero(learned))
+    return count
+
+
+def _write_table(file: BinaryIO, net: Network, t: int, starts: list[int]) -> None:
+    place, gap = _file_order(net.tuples[t % len(net.tuples)])
+    parts = [
+        np.empty(_STEP, np.uint32),
+        np.empty(_STEP, np.float32),
+        np.empty(2 * _STEP, np.float32),
+    ]
     size = net.sizes[t]
     for start in range(0, size, _STEP):
         stop = min(start + _STEP, size)
         n = visited(
-            net.table(t), net.initial_weight, place, gap,
-            np.uint64(start), np.uint64(stop), where, weight,
+            net.table(t), _memory(net, t), _initial(net, t), place, gap,
+            np.uint64(start), np.uint64(stop), *parts,
         )  # fmt: skip
-        if not np.isfinite(weight[:n]).all():
+        written = [parts[0][:n], parts[1][:n], parts[2][: 2 * n]]
+        if not all(np.isfinite(part).all() for part in written[1:]):
             raise ValueError("the weights are no longer finite numbers: learn with a smaller alpha")
-        if n:
-            file.seek(where_at)
-            file.write(where[:n].tobytes())
-            file.seek(weight_at)
-            file.write(weight[:n].tobytes())
-            where_at, weight_at = where_at + 4 * n, weight_at + 4 * n
+        for i, at in enumerate(starts):
+            file.seek(at)
+            file.write(written[i].tobytes())
+            starts[i] += written[i].nbytes
 
 
 def _file_order(cells: Tuple) -> tuple[np.uint64, np.uint64]:
@@ -156,7 +183,9 @@ def _read(file: Any, path: Path) -> WeightFile:
     if notes.get("format") != FORMAT:
         raise ValueError(f"{path} is a safetensors file, but not one of tuplet's networks")
     try:
-        tuples = parse(notes.pop("tuples"))
+        size = as_size(notes.pop("board", "4x4"))
+        tuples = parse(notes.pop("tuples"), size)
+        stages = as_stages(notes.pop("stages", ""))
         target: Target = notes.pop("target")  # type: ignore[assignment]  # Network checks it
         gamma, spawn4 = float(notes.pop("gamma")), float(notes.pop("spawn4"))
         initial = float(notes.pop("initial"))
@@ -167,28 +196,36 @@ def _read(file: Any, path: Path) -> WeightFile:
         return ValueError(f"{path} is not a sound weight file: {why}")
 
     names = set(file.keys())
+    coherent = "0.coherence" in names
     spans = []
-    for t in range(len(tuples)):
-        pair = []
-        for name, dtype in ((f"{t}.where", "U32"), (f"{t}.weight", "F32")):
+    for t in range(len(tuples) * 2 ** len(stages)):
+        parts = []
+        kinds = [(f"{t}.where", "U32"), (f"{t}.weight", "F32"), (f"{t}.coherence", "F32")]
+        for name, dtype in kinds if coherent else kinds[:2]:
             if name not in names or file.get_slice(name).get_dtype() != dtype:
                 raise unsound(f"no {dtype} array {name}")
-            pair.append(file.get_slice(name))
+            parts.append(file.get_slice(name))
             names.remove(name)
-        shape = pair[0].get_shape()
-        if len(shape) != 1 or shape != pair[1].get_shape():
-            raise unsound(f"the arrays of tuple {t} differ")
-        spans.append((*pair, shape[0]))
+        count, *others = (part.get_shape() for part in parts)
+        if len(count) != 1 or others != [count, [2 * count[0]]][: len(others)]:
+            raise unsound(f"the arrays of table {t} differ")
+        spans.append((parts, count[0]))
     net = Network(
-        [list(t) for t in tuples], initial=initial, target=target, gamma=gamma, spawn4=spawn4
-    )
-    for t, (wheres, weights, count) in enumerate(spans):
+        " ".join(spell(t, size) for t in tuples), board=size, stages=stages, initial=initial,
+        target=target, gamma=gamma, spawn4=spawn4,
+    )  # fmt: skip
+    if coherent:
+        net.remember_updates()
+    nothing = np.zeros(0, np.float32)
+    for t, (parts, count) in enumerate(spans):
         for start in range(0, count, _STEP):
             stop = min(start + _STEP, count)
-            where, weight = wheres[start:stop], weights[start:stop]
+            where, weight = parts[0][start:stop], parts[1][start:stop]
+            coherence = parts[2][2 * start : 2 * stop] if coherent else nothing
             if int(where.max()) >= net.sizes[t]:
-                raise unsound(f"an index of tuple {t} is too large")
-            if not np.isfinite(weight).all():
+                raise unsound(f"an index of table {t} is too large")
+            if not (np.isfinite(weight).all() and np.isfinite(coherence).all()):
                 raise unsound("some weights are not finite numbers")
-            restore(net.table(t), *_file_order(net.tuples[t]), where, weight)
+            order = _file_order(net.tuples[t % len(tuples)])
+            restore(net.table(t), _memory(net, t), *order, where, weight, coherence)
     return WeightFile(net, notes, {name: file.get_tensor(name) for name in names})

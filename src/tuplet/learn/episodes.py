@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tuplet.games.g2048.episode import Episode, Slide
 from tuplet.games.g2048.rules import view
-from tuplet.learn.settings import Learning, Settings
-from tuplet.learn.td import AHEAD, Learner, learn_backward, learn_forward
+from tuplet.learn.settings import Settings
+from tuplet.learn.td import AHEAD, learn_backward, learn_forward
 from tuplet.values.network import Network
 
 
-def learn_from(
-    net: Network, episode: Episode | str, *, alpha: float = 0.1, order: Learning = "backward"
-) -> None:
-    """Update a network by one finished episode (or its text), as training does after a game."""
+def learn_from(net: Network, episode: Episode | str, **settings: Any) -> None:
+    """Update a network by one finished episode (or its text), as training does after a game.
+
+    By TD(0) with alpha 0.1, from the end, unless `Settings` say otherwise: learner, alpha, lam,
+    steps, order.
+    """
     if isinstance(episode, str):
         episode = Episode.parse(episode)
-    Settings(alpha=alpha, order=order, games=1)  # refuses what makes no sense
+    for name, value in {"learner": "td", "gamma": net.gamma, "games": 1}.items():
+        settings.setdefault(name, value)
+    learner = Settings(**settings).learner_at(0.0)
+    if learner.coherent:
+        net.remember_updates()
     states = net.target == "state"
     boards, rewards = [], []
     for board, action in episode.replay():
@@ -25,8 +33,7 @@ def learn_from(
             boards.append(view(*(board if states else board.move(action.move)[0]).words))
             rewards.append(action.reward)
     path, gains = np.array(boards, np.uint64), np.array(rewards, np.uint32)
-    learner = Learner(np.float32(alpha), np.float32(net.gamma), order == "forward")
-    if order == "forward":
+    if learner.forward:
         learn_forward(net.tables, learner, states, path, gains, len(path))
     else:
         ring = np.zeros(AHEAD * net.m, np.uint64)

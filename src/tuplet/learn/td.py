@@ -1,4 +1,4 @@
-"""TD(0) for n-tuple networks: games played and learned from, as fast as memory allows.
+"""TD and TC for n-tuple networks: games played and learned from, as fast as memory allows.
 
 One step of a game:
 
@@ -6,7 +6,8 @@ One step of a game:
 
 After-state values choose argmax r + γV(s') and learn V(s') += α(r_next + γV(s'_next) - V(s')).
 State values choose argmax r + γE[V(s'')] and learn V(s) += α(r + γV(s'') - V(s)).
-V is 0 after the last move. (Szubert & Jaśkowski 2014.)
+V is 0 after the last move. (Szubert & Jaśkowski 2014.) TD(lambda) and n-step TD put more of the
+rewards to come in place of V; TC gives each weight a rate of its own in place of α.
 
 Each look-up of a large table waits for memory. Two games are therefore played in turns by one
 thread: while the weights of one game's after-states are on their way, the other game moves.
@@ -30,15 +31,28 @@ from tuplet.games.g2048.rules import (
     view,
     wide_slides,
 )
-from tuplet.kernel import draw, kernel, stream
-from tuplet.values.layout import indices
-from tuplet.values.tables import Tables, add, expected_value, fetch, total, update, value
+from tuplet.kernel import draw, inlined, kernel, stream
+from tuplet.values.tables import (
+    Tables,
+    add,
+    add_coherently,
+    expected_value,
+    fetch,
+    fetch_coherence,
+    locate,
+    share_of,
+    total,
+    update,
+    value,
+    value_at,
+)
 
 Array = np.ndarray[Any, Any]
 
 SEATS = 2  # games played in turns: 1.2 times as fast as one; three were 3 % slower, four 6 %
 NOT_SEATED, GONE = -2, -1  # in place of the number of a seat's game
 _MARGIN = 32  # words: four cache lines
+SHORT = 500  # moves: a game is not restarted for the sake of fewer
 AHEAD = 4  # boards whose weights are on their way while a game is walked back; a power of two
 
 
@@ -47,7 +61,11 @@ class Learner(NamedTuple):
 
     alpha: np.float32
     gamma: np.float32
-    forward: bool  # as the game goes, instead of from its end
+    forward: bool = False  # as the game goes, instead of from its end
+    coherent: bool = False  # TC: each weight has a learning rate of its own
+    lam: np.float32 = np.float32(0)  # TD(lambda), from the end
+    steps: int = 1  # n-step TD: rewards counted before V takes over
+    restart: bool = False  # play on from the middle of a game learned from, again until short
 
 
 class Desk(NamedTuple):
@@ -63,6 +81,8 @@ class Desk(NamedTuple):
     score: Array  # int64[SEATS]
     game: Array  # int64[SEATS]: its number, or NOT_SEATED or GONE
     wide: Array  # uint64[SEATS]: whether its after-states have tiles beyond 32768
+    again: Array  # uint64[SEATS]: whether it began in the middle of another
+    tally: Array  # int64[2]: moves of games begun in the middle; games whose values were no numbers
     after: Array  # uint64[SEATS * 4]: after-states under consideration
     after_high: Array  # uint64[SEATS * 4]
     rewards: Array  # uint64[SEATS * 4]
@@ -77,7 +97,7 @@ def make_desk(m: int) -> Desk:
     The small arrays are written all the time. They stand in one block with free cache lines
     around it, so that two threads never write to one line.
     """
-    sizes = [SEATS] * 8 + [4 * SEATS] * 3 + [4 * SEATS * m, AHEAD * m, m]
+    sizes = [SEATS] * 9 + [2] + [4 * SEATS] * 3 + [4 * SEATS * m, AHEAD * m, m]
     block = np.zeros(sum(sizes) + 2 * _MARGIN, np.uint64)
     ends = np.cumsum([_MARGIN, *sizes])
     small = [block[end - size : end] for end, size in zip(ends[1:], sizes, strict=True)]
@@ -85,9 +105,9 @@ def make_desk(m: int) -> Desk:
         np.zeros((SEATS, LONGEST_GAME), np.uint64),
         np.zeros((SEATS, LONGEST_GAME), np.uint32),
         small[0], small[1], small[2], small[3], small[4],
-        small[5].view(np.int64), small[6].view(np.int64), small[7],
-        small[8], small[9], small[10], small[11], small[12],
-        small[13].view(np.float32)[:m],
+        small[5].view(np.int64), small[6].view(np.int64), small[7], small[8],
+        small[9].view(np.int64), small[10], small[11], small[12], small[13], small[14],
+        small[15].view(np.float32)[:m],
     )  # fmt: skip
 
 
@@ -104,6 +124,16 @@ def make_results(games: int) -> Results:
     return Results(np.zeros(games, np.int64), np.zeros(games, np.uint8), np.zeros(games, np.int64))
 
 
+@inlined
+def rewards_between(gains: Array, first: np.uint64, last: np.uint64, gamma: np.float32) -> Any:
+    """The discounted sum of the rewards from move `first` to before move `last`."""
+    earned, discount = np.float32(0), np.float32(1)
+    for move in range(first, last):
+        earned += discount * np.float32(gains[move])
+        discount *= gamma
+    return earned, discount
+
+
 @kernel
 def learn_backward(
     tables: Tables,
@@ -113,38 +143,79 @@ def learn_backward(
     gains: Array,
     count: np.int64 | int,
     ring: Array,
-) -> None:
-    """Walk a finished game from its end, moving each V towards the value just updated.
+) -> np.float32:
+    """Walk a finished game from its end, moving each V towards values just updated.
 
         after-states   s'0 --r1--> s'1 --r2--> s'2 ... s'(n-1) --0--> end
         states         s0 --r0--> s1 --r1--> s2 ... s(n-1) --r(n-1)--> end
 
     `gains[k]` is the reward of move k, `path[k]` the after-state it led to (or the state it
-    was made in).
+    was made in). A board's target is the lambda-return z, r + gamma (lambda z + (1 - lambda) V)
+    of the board after it, or the return of the next `steps` rewards and the V behind them.
+    Returns the first board's target (no finite number if some weight is none).
     """
-    weights, plan = tables.weights, tables.plan
-    m = np.uint64(plan.shape[1])
+    weights, coherence, plan = tables.weights, tables.coherence, tables.plan
+    marks, stride = tables.marks, tables.stride
+    m, one = np.uint64(plan.shape[1]), np.uint64(1)
     ahead = np.uint64(AHEAD)
-    share = learner.alpha / np.float32(m)
-    k = np.uint64(count)
+    alpha, gamma, lam, small = learner.alpha, learner.gamma, learner.lam, tables.small
+    steps, length = np.uint64(learner.steps), np.uint64(count)
+    behind = np.zeros(learner.steps, np.float32)  # V of the boards walked over
+    k = length
     shift = np.uint64(states)  # the reward that leads to board k is that of move k, or k - 1
     for _ in range(min(count, AHEAD)):
-        k -= np.uint64(1)
-        indices(path[k], plan, ring, (k % ahead) * m)
+        k -= one
+        locate(path[k], plan, marks, stride, ring, (k % ahead) * m)
         fetch(weights, ring, (k % ahead) * m, m)
-    k = np.uint64(count)
-    target = np.float32(gains[k - np.uint64(1)]) if states and count > 0 else np.float32(0)
+        if learner.coherent:
+            fetch_coherence(coherence, ring, (k % ahead) * m, m)
+    k = length
+    target = np.float32(gains[k - one]) if states and count > 0 else np.float32(0)
     while k > np.uint64(0):
-        k -= np.uint64(1)
+        k -= one
         start = (k % ahead) * m
-        v = total(weights, ring, start, m)
-        add(weights, ring, start, m, share * (target - v))
+        v = value_at(weights, stride, ring, start, m)
+        amount = share_of(alpha, small, ring, start, m) * (target - v)
+        if learner.coherent:
+            add_coherently(weights, coherence, ring, start, m, amount)
+        else:
+            add(weights, ring, start, m, amount)
         if k >= shift:
             v = total(weights, ring, start, m)
-            target = np.float32(gains[k - shift]) + learner.gamma * v
+            if steps > one:
+                if k > np.uint64(0):  # of board k - 1
+                    first, last = k - shift, min(k - shift + steps, length)
+                    target, discount = rewards_between(gains, first, last, gamma)
+                    behind[k % steps] = v
+                    if k - one + steps < length:
+                        target += discount * behind[(k - one) % steps]
+            else:
+                z = lam * target + (np.float32(1) - lam) * v
+                target = np.float32(gains[k - shift]) + gamma * z
         if k >= ahead:
-            indices(path[k - ahead], plan, ring, start)
+            locate(path[k - ahead], plan, marks, stride, ring, start)
             fetch(weights, ring, start, m)
+            if learner.coherent:
+                fetch_coherence(coherence, ring, start, m)
+    return target
+
+
+@kernel
+def learn_ahead(
+    tables: Tables, learner: Learner, states: bool, path: Array, gains: Array,
+    k: np.uint64, count: np.uint64,
+) -> None:  # fmt: skip
+    """Move V of board k towards the next rewards and the V behind them, as far as known.
+
+    `count` boards are known; V is 0 behind the last of them.
+    """
+    one, steps = np.uint64(1), np.uint64(learner.steps)
+    shift = np.uint64(states)
+    first, last = k + one - shift, min(k + one - shift + steps, count)
+    target, discount = rewards_between(gains, first, last, learner.gamma)
+    if k + steps < count:
+        target += discount * value(tables, path[k + steps])
+    update(tables, path[k], target, learner.alpha, learner.coherent)
 
 
 @kernel
@@ -152,12 +223,8 @@ def learn_forward(
     tables: Tables, learner: Learner, states: bool, path: Array, gains: Array, count: np.int64 | int
 ) -> None:
     """The same game from its beginning, each V moved towards a value not yet updated."""
-    for k in range(count):
-        target = np.float32(gains[k]) if states else np.float32(0)
-        if k + 1 < count:
-            reward = gains[k] if states else gains[k + 1]
-            target = np.float32(reward) + learner.gamma * value(tables, path[k + 1])
-        update(tables, path[k], target, learner.alpha)
+    for k in range(np.uint64(count)):
+        learn_ahead(tables, learner, states, path, gains, np.uint64(k), np.uint64(count))
 
 
 @kernel
@@ -173,14 +240,16 @@ def play_afterstates(
     across, down, after, after_high = rules.across, rules.down, desk.after, desk.after_high
     rewards, found, ring = desk.rewards, desk.found, desk.ring
     m, zero, one, four = np.uint64(plan.shape[1]), np.uint64(0), np.uint64(1), np.uint64(4)
-    gamma = learner.gamma
+    gamma, steps, short = learner.gamma, np.uint64(learner.steps), np.uint64(2 * SHORT)
+    marks, stride = tables.marks, tables.stride
     learns = learner.alpha != np.float32(0)
     # Learning as the game goes, the other seat's updates would be seen in the middle of a move.
     seats = min(SEATS, games) if not (learns and learner.forward) else 1
     board, high, state, legal = desk.board, desk.high, desk.state, desk.legal
     length, score, game, wide = desk.length, desk.score, desk.game, desk.wide
+    again, tally = desk.again, desk.tally
     for seat in range(np.uint64(seats)):
-        game[seat], legal[seat] = NOT_SEATED, zero
+        game[seat], legal[seat], again[seat] = NOT_SEATED, zero, zero
     started = finished = 0
     while finished < games:
         for seat in range(np.uint64(seats)):
@@ -191,37 +260,55 @@ def play_afterstates(
             if legal[seat] > zero:
                 best, best_value = mine, np.float32(-np.inf)
                 for n in range(mine, mine + legal[seat]):
-                    v = np.float32(rewards[n]) + gamma * total(weights, found, n * m, m)
+                    v = np.float32(rewards[n]) + gamma * value_at(weights, stride, found, n * m, m)
                     best = np.uint64(n) if v > best_value else best
                     best_value = max(v, best_value)
-                if learns and learner.forward and k > zero:
-                    update(tables, path[seat, k - one], best_value, learner.alpha)
                 high[seat] = after_high[best] if wide[seat] != zero else zero
                 path[seat, k] = view(after[best], high[seat])
                 gains[seat, k] = rewards[best]
+                if learns and learner.forward and k >= steps:
+                    learn_ahead(tables, learner, False, path[seat], gains[seat], k - steps, k + one)
                 length[seat] = k + one
                 score[seat] += np.int64(rewards[best])
                 state[seat], bits = draw(state[seat])
                 board[seat] = spawn(rules, after[best], high[seat], bits)
             else:
                 if game[seat] != NOT_SEATED:
-                    if learns and learner.forward and k > zero:
-                        update(tables, path[seat, k - one], np.float32(0), learner.alpha)
+                    end = np.float32(0)
+                    if learns and learner.forward:
+                        for j in range(k - min(k, steps), k):
+                            learn_ahead(
+                                tables, learner, False, path[seat], gains[seat], np.uint64(j), k
+                            )
+                        end = value(tables, path[seat, 0])
                     elif learns:
-                        learn_backward(
+                        end = learn_backward(
                             tables, learner, False, path[seat], gains[seat], np.int64(k), ring
                         )
-                    place = at + game[seat]
-                    results.scores[place] = score[seat]
-                    results.tiles[place] = largest(board[seat], high[seat])
-                    results.lengths[place] = np.int64(k)
-                    finished += 1
-                if started == games:
+                    tally[1] += not np.isfinite(end)
+                    if again[seat] == zero:
+                        place = at + game[seat]
+                        results.scores[place] = score[seat]
+                        results.tiles[place] = largest(board[seat], high[seat])
+                        results.lengths[place] = np.int64(k)
+                    else:
+                        tally[0] += np.int64(k)
+                    again[seat] = np.uint64(
+                        learns and learner.restart and high[seat] == zero and k >= short
+                    )
+                    finished += again[seat] == zero
+                if again[seat] != zero:
+                    state[seat], bits = draw(state[seat])
+                    board[seat] = spawn(rules, path[seat, k >> one], zero, bits)
+                elif started == games:
                     game[seat] = GONE
                     continue
-                game[seat] = started
-                state[seat], board[seat] = opening(rules, stream(seed, np.uint64(first + started)))
-                started += 1
+                else:
+                    game[seat] = started
+                    state[seat], board[seat] = opening(
+                        rules, stream(seed, np.uint64(first + started))
+                    )
+                    started += 1
                 high[seat] = length[seat] = zero
                 score[seat] = 0
 
@@ -235,10 +322,10 @@ def play_afterstates(
                     rules, board[seat], high[seat], after, after_high, rewards, mine
                 )
                 for n in range(mine, mine + legal[seat]):
-                    indices(view(after[n], after_high[n]), plan, found, n * m)
+                    locate(view(after[n], after_high[n]), plan, marks, stride, found, n * m)
             else:
                 for n in range(mine, mine + legal[seat]):
-                    indices(after[n], plan, found, n * m)
+                    locate(after[n], plan, marks, stride, found, n * m)
             fetch(weights, found, mine * m, legal[seat] * m)
 
 
@@ -255,9 +342,10 @@ def play_states(
     zero, one = np.uint64(0), np.uint64(1)
     learns = learner.alpha != np.float32(0)
     after, after_high, rewards, found = desk.after, desk.after_high, desk.rewards, desk.found
-    path, gains = desk.path[0], desk.gains[0]
-    for game in range(games):
-        state, board = opening(rules, stream(seed, np.uint64(first + game)))
+    path, gains, steps = desk.path[0], desk.gains[0], np.uint64(learner.steps)
+    game, again = 0, False
+    state, board = opening(rules, stream(seed, np.uint64(first)))
+    while game < games:
         high, k, score = zero, zero, np.int64(0)
         while True:
             legal = WIDE
@@ -275,20 +363,32 @@ def play_states(
                 best = np.uint64(n) if v > best_value else best
                 best_value = max(v, best_value)
             seen = view(board, high)
-            if learns and learner.forward and k > zero:
-                v = np.float32(gains[k - one]) + learner.gamma * value(tables, seen)
-                update(tables, path[k - one], v, learner.alpha)
             path[k] = seen
+            if learns and learner.forward and k >= steps:
+                learn_ahead(tables, learner, True, path, gains, k - steps, k + one)
             gains[k] = rewards[best]
             k += one
             score += np.int64(rewards[best])
             state, bits = draw(state)
             high = after_high[best]
             board = spawn(rules, after[best], high, bits)
-        if learns and learner.forward and k > zero:
-            update(tables, path[k - one], np.float32(gains[k - one]), learner.alpha)
+        end = np.float32(0)
+        if learns and learner.forward:
+            for j in range(k - min(k, steps), k):
+                learn_ahead(tables, learner, True, path, gains, np.uint64(j), k)
+            end = value(tables, path[0])
         elif learns:
-            learn_backward(tables, learner, True, path, gains, np.int64(k), desk.ring)
-        results.scores[at + game] = score
-        results.tiles[at + game] = largest(board, high)
-        results.lengths[at + game] = np.int64(k)
+            end = learn_backward(tables, learner, True, path, gains, np.int64(k), desk.ring)
+        desk.tally[1] += not np.isfinite(end)
+        if again:
+            desk.tally[0] += np.int64(k)
+        else:
+            results.scores[at + game] = score
+            results.tiles[at + game] = largest(board, high)
+            results.lengths[at + game] = np.int64(k)
+        again = bool(learns and learner.restart and high == zero and k >= np.uint64(2 * SHORT))
+        if again:
+            board = path[k >> one]
+        else:
+            game += 1
+            state, board = opening(rules, stream(seed, np.uint64(first + game)))

@@ -32,19 +32,22 @@ from tuplet.learn.run import CONFIG, LOCK, METRICS, Metrics, Run, read_metrics, 
 from tuplet.learn.settings import Settings, seconds
 from tuplet.learn.td import (
     Desk,
-    Learner,
     Results,
     make_desk,
     make_results,
     play_afterstates,
     play_states,
 )
-from tuplet.values.network import Network
-from tuplet.values.patterns import parse
+from tuplet.values.network import Network, as_stages
+from tuplet.values.patterns import as_size, parse
 
 CHUNK = 25  # games a thread plays before it looks at the clock
 Watcher = Callable[["Training"], None]
 BlockWatcher = Callable[[Metrics, Summary], None]
+
+
+class DivergedError(Exception):
+    """The values have become no finite numbers."""
 
 
 class Training:
@@ -54,10 +57,9 @@ class Training:
         self.run = run
         self.net = run.network
         self.settings = settings = run.settings
-        self.rules = rules_for(4, 4, settings.spawn4)
-        self.learner = Learner(
-            np.float32(settings.alpha), np.float32(settings.gamma), settings.order == "forward"
-        )
+        if settings.learner == "tc":
+            self.net.remember_updates()
+        self.rules = rules_for(*self.net.size, settings.spawn4)
         self.play = play_states if settings.target == "state" else play_afterstates
         self.games = run.games  # finished
         self.moves = 0  # since this process began
@@ -75,7 +77,7 @@ class Training:
         """Compile, or load from the cache, what the threads will run; then start the clock."""
         nothing = make_results(0)
         self.play(
-            self.rules, self.net.tables, self.learner, make_desk(self.net.m),
+            self.rules, self.net.tables, self.settings.learner_at(0.0), make_desk(self.net.m),
             np.uint64(0), 0, 0, nothing, 0,
         )  # fmt: skip
         self._began = time.perf_counter() - self.run.elapsed_s
@@ -88,6 +90,15 @@ class Training:
             return self.run.elapsed_s
         return time.perf_counter() - self._began
 
+    def progress(self, games: int) -> float:
+        """How much of the run is done when so many games are: from 0 to 1."""
+        shares = [0.0]
+        if self.settings.games is not None:
+            shares.append(games / self.settings.games)
+        if self.settings.budget is not None:
+            shares.append(self.elapsed_s / self.settings.budget)
+        return min(max(shares), 1.0)
+
     @property
     def done(self) -> bool:
         """Whether the games or the budget are used up."""
@@ -96,10 +107,18 @@ class Training:
             budget is not None and self.elapsed_s >= budget
         )
 
-    def work(self, until: float) -> None:
-        """What each thread does: chunk after chunk, until told to stop or the clock says so."""
+    def work(self, until: float, number: int = 0) -> None:
+        """What each thread does: chunk after chunk, until told to stop or the clock says so.
+
+        Threads that share fresh TC tables can drive each other's weights off to infinity: the
+        first thread begins alone.
+        """
         desk = make_desk(self.net.m)
         while not self.stop.is_set() and time.perf_counter() < until:
+            alone = self.settings.learner == "tc" and self.games < self.settings.serial
+            if alone and number > 0 and not self.done:
+                time.sleep(0.02)
+                continue
             chunk = self._take()
             if chunk is None:
                 return
@@ -121,9 +140,13 @@ class Training:
     def _play(self, desk: Desk, first: int, games: int) -> None:
         results = make_results(games)
         seed = np.uint64(self.settings.seed)
-        self.play(self.rules, self.net.tables, self.learner, desk, seed, first, games, results, 0)
+        learner = self.settings.learner_at(self.progress(first))
+        desk.tally[:] = 0
+        self.play(self.rules, self.net.tables, learner, desk, seed, first, games, results, 0)
+        if desk.tally[1]:
+            raise DivergedError
         with self._lock:
-            self.moves += int(results.lengths.sum())
+            self.moves += int(results.lengths.sum() + desk.tally[0])
             # Another thread may still be at an earlier chunk; blocks are filled in order.
             self._finished_early[first] = (first, games, results)
             while self.games in self._finished_early:
@@ -189,7 +212,7 @@ class Training:
 
 
 def train(
-    net: Network | str = "4x6",
+    net: Network | str | None = None,
     *,
     games: int | None = None,
     budget: float | str | None = None,
@@ -200,25 +223,27 @@ def train(
     """Teach a network 2048 by letting it play, and return the run.
 
     `games` or `budget` (seconds, or "10m") says when to stop; the other settings are those of
-    `Settings`: target, alpha, gamma, order, spawn4, threads, seed, ... With `out` the run is
+    `Settings`: learner, target, alpha, lam, order, spawn4, threads, seed, ... With `out` the run is
     kept in that folder. Ctrl-C ends the training early (`run.interrupted` tells).
     """
     from tuplet.learn.display import watching
 
-    if isinstance(net, str):
-        net_name, initial = net, float(settings.get("initial", 0.0))
-        made = None
-    else:
-        net_name, initial, made = net.name, net.initial, net
+    made = net if isinstance(net, Network) else None
+    if made is not None:
         if "initial" in settings:
             raise ValueError("a network has its initial value already: leave out initial")
+        settings |= {
+            "net": made.name, "board": "x".join(map(str, made.size)), "initial": made.initial,
+            "stages": " ".join(map(str, made.stages)),
+        }  # fmt: skip
         for name in ("target", "gamma", "spawn4"):
-            settings.setdefault(name, getattr(net, name))
+            settings.setdefault(name, getattr(made, name))
+    elif net is not None:
+        settings["net"] = net
     if isinstance(budget, str):
         budget = seconds(budget)
-    settings.update(net=net_name, initial=initial, games=games, budget=budget)
-    chosen = Settings(**settings)
-    made = made or Network(net_name, initial=initial)
+    chosen = Settings(**settings, games=games, budget=budget)
+    made = made or chosen.network()
     if (made.target, made.gamma, made.spawn4) != (chosen.target, chosen.gamma, chosen.spawn4):
         if made.target != chosen.target and made.trained:
             raise ValueError(
@@ -253,7 +278,10 @@ def carry_on(
             if settings.budget is not None:
                 left = settings.budget - training.elapsed_s
                 until = min(until, time.perf_counter() + left)
-            _stint(training, until, watch)
+            try:
+                _stint(training, until, watch)
+            except DivergedError:
+                raise _diverged(run, training.games) from None
             if not training.done and not training.stop.is_set():
                 training.save()
         run.interrupted = not training.done
@@ -263,18 +291,28 @@ def carry_on(
     return run
 
 
+def _diverged(run: Run, games: int) -> ValueError:
+    """What to say when weights have become no numbers; the last checkpoint stays as it is."""
+    kept = f" {run.folder} keeps the checkpoint of game {run.games:,}." if run.folder else ""
+    fix = "one thread" if run.settings.threads > 1 else "a smaller alpha"
+    return ValueError(
+        f"the weights are no longer finite numbers after {games:,} games: learn with {fix}.{kept}"
+    )
+
+
 def _stint(training: Training, until: float, watch: Watcher | None) -> None:
     """Let the threads work until then, showing how it goes."""
     failures: list[BaseException] = []
 
-    def guarded() -> None:
+    def guarded(number: int) -> None:
         try:
-            training.work(until)
+            training.work(until, number)
         except BaseException as error:
             failures.append(error)
             training.stop.set()
 
-    threads = [threading.Thread(target=guarded) for _ in range(training.settings.threads)]
+    count = training.settings.threads
+    threads = [threading.Thread(target=guarded, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
     try:
@@ -372,8 +410,12 @@ def reopen(folder: Path, **changes: Any) -> Training:
     metrics = read_metrics(folder / METRICS)
     net, notes, extra = read_weights(folder)
     run = Run(settings, net, folder)
-    meant = (parse(settings.net), settings.target, settings.gamma, settings.spawn4)
-    if (net.tuples, net.target, net.gamma, net.spawn4) != meant:
+    size = as_size(settings.board)
+    assert settings.net is not None
+    meant = (size, parse(settings.net, size), as_stages(settings.stages), settings.target)
+    if (net.size, net.tuples, net.stages, net.target) != meant or (
+        (net.gamma, net.spawn4) != (settings.gamma, settings.spawn4)
+    ):
         raise ValueError(f"{folder}: {WEIGHTS} and {CONFIG} do not belong together")
     try:
         run.games, run.elapsed_s = int(notes["games"]), float(notes["elapsed_s"])

@@ -17,7 +17,7 @@ from tuplet.games.g2048.rules import Rules, empty_cells, slide, slides, spawn, v
 from tuplet.games.game import NOBODY, ONGOING, Int, Words, plays
 from tuplet.kernel import draw, inlined, kernel, pdep, pext, popcount
 from tuplet.values.network import Network
-from tuplet.values.tables import Tables, value
+from tuplet.values.tables import Tables, make_tables, value
 
 Array = np.ndarray[Any, Any]
 
@@ -31,10 +31,7 @@ _SCORE = np.uint64(32)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
-NO_TABLES = Tables(
-    np.zeros(0, np.float32), np.zeros((3, 0), np.uint64), np.zeros(17, np.uint64),
-    np.zeros(0, np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.uint64),
-)  # fmt: skip
+NO_TABLES = make_tables([], np.zeros(0, np.float32))
 
 
 class Game2048(NamedTuple):

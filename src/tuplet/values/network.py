@@ -12,7 +12,16 @@ import numpy as np
 from tuplet.games.g2048.board import MOVES, Board, Move
 from tuplet.games.g2048.rules import as_share, rules_for, view
 from tuplet.values import tables as kernels
-from tuplet.values.patterns import NETWORKS, Tuple, parse, placements, spell
+from tuplet.values.patterns import (
+    NETWORKS,
+    SMALL_NETWORKS,
+    Size,
+    Tuple,
+    as_size,
+    parse,
+    placements,
+    spell,
+)
 
 Array = np.ndarray[Any, Any]
 Target = Literal["afterstate", "state"]
@@ -41,12 +50,18 @@ class Network:
     `tuples` is a name ("4x6"), text ("0123 4567 ..."), or lists of cells. All weights start at
     `initial / m`, so that every board is worth `initial`. `target`, `gamma` and `spawn4` say
     what the values mean, and so how a move is chosen; training sets them.
+
+    `board` is the size of the boards it looks at, 4x4 or smaller. With `stages`, some large
+    tiles such as "16384 8192", a board's tables depend on which of them it holds; a weight that
+    a later stage reads for the first time starts from the stage before.
     """
 
     def __init__(
         self,
-        tuples: str | Iterable[str | Sequence[int]] = "4x6",
+        tuples: str | Iterable[str | Sequence[int]] | None = None,
         *,
+        board: str | Size = (4, 4),
+        stages: str | Sequence[int] = (),
         initial: float = 0.0,
         target: Target = "afterstate",
         gamma: float = 1.0,
@@ -58,19 +73,43 @@ class Network:
             raise ValueError(f"the target is 'afterstate' or 'state', not {target!r}")
         if not 0 <= gamma <= 1:
             raise ValueError(f"the discount gamma is between 0 and 1, not {gamma}")
-        self.tuples: list[Tuple] = parse(tuples)
+        self.size = as_size(board)
+        self.tuples: list[Tuple] = parse(
+            usual_network(self.size) if tuples is None else tuples, self.size
+        )
+        self.stages = as_stages(stages)
         self.target: Target = target
         self.gamma = gamma
         self.spawn4 = as_share(spawn4)
         self.initial = float(initial)
-        self.weights = _allocate(self, sum(self.sizes), self.initial_weight)
-        self.tables = kernels.make_tables(self.tuples, self.weights)
+        stage = sum(self.sizes) // 2 ** len(self.stages)
+        self.weights = _allocate(self, sum(self.sizes))
+        if self.initial != 0:
+            self.weights[:stage] = self.initial_weight
+        self.weights[stage:] = np.nan  # not read yet
+        self.coherence: Array | None = None
+        self.tables = self._lay_out()
+
+    def _lay_out(self) -> kernels.Tables:
+        flat = None if self.coherence is None else self.coherence.reshape(-1)
+        marks = [tile.bit_length() - 1 for tile in self.stages]
+        return kernels.make_tables(self.tuples, self.weights, flat, marks, self.size)
+
+    def remember_updates(self) -> None:
+        """Make room for what TC remembers of each weight, if there is none: `coherence`.
+
+        float32[weights, 2]: the sum of a weight's updates, and the sum of their sizes.
+        """
+        if self.coherence is None:
+            self.coherence = _allocate(self, 2 * len(self.weights)).reshape(-1, 2)
+            self.tables = self._lay_out()
 
     @property
     def name(self) -> str:
         """The network's name, or its tuples where it has none."""
-        spelled = " ".join(spell(t) for t in self.tuples)
-        return next((name for name, tuples in NETWORKS.items() if tuples == spelled), spelled)
+        spelled = " ".join(spell(t, self.size) for t in self.tuples)
+        named = NETWORKS.items() if self.size == (4, 4) else ()
+        return next((name for name, tuples in named if tuples == spelled), spelled)
 
     @property
     def m(self) -> int:
@@ -79,8 +118,8 @@ class Network:
 
     @property
     def sizes(self) -> list[int]:
-        """How many weights each tuple's table has."""
-        return [16 ** len(t) for t in self.tuples]
+        """How many weights each table has: one for each tuple, stage after stage."""
+        return [16 ** len(t) for t in self.tuples] * (1 << len(self.stages))
 
     @property
     def initial_weight(self) -> np.float32:
@@ -90,14 +129,19 @@ class Network:
     @property
     def trained(self) -> bool:
         """Whether any weight has left its initial value."""
-        step = 1 << 22
-        parts = (self.weights[i : i + step] for i in range(0, len(self.weights), step))
+        step, stage = 1 << 22, int(self.tables.stride)
+        parts = (self.weights[i : min(i + step, stage)] for i in range(0, stage, step))
         return any(bool((part != self.initial_weight).any()) for part in parts)
 
     def table(self, number: int) -> Array:
-        """The part of `weights` that is one tuple's table, in storage order."""
-        start = kernels.table_starts(self.tuples)[number]
-        return self.weights[start : start + self.sizes[number]]
+        """The part of `weights` that is one table, in storage order."""
+        return self.weights[self.span(number)]
+
+    def span(self, number: int) -> slice:
+        """Where in `weights` a table stands: tuple `number`'s, or in a later stage, counting on."""
+        stage, number = divmod(number, len(self.tuples))
+        start = stage * int(self.tables.stride) + kernels.table_starts(self.tuples)[number]
+        return slice(start, start + self.sizes[number])
 
     def value(self, board: object) -> float:
         """V(board)."""
@@ -110,7 +154,9 @@ class Network:
         more than once; such a weight takes its share each time, and V moves further.)
         """
         return float(
-            kernels.update(self.tables, self._view(board), np.float32(target), np.float32(alpha))
+            kernels.update(
+                self.tables, self._view(board), np.float32(target), np.float32(alpha), False
+            )
         )
 
     def explain(self, board: object) -> list[Contribution]:
@@ -119,8 +165,9 @@ class Network:
         parts = []
         for t, cells in enumerate(self.tuples):
             own = weights[8 * t : 8 * t + 8]
-            where = [spell(p) for p in placements(cells)]
-            parts.append(Contribution(spell(cells), sum(own), list(zip(where, own, strict=True))))
+            where = [spell(p, self.size) for p in placements(cells, self.size)]
+            spelled = spell(cells, self.size)
+            parts.append(Contribution(spelled, sum(own), list(zip(where, own, strict=True))))
         return parts
 
     def moves(self, board: object) -> list[MoveValue]:
@@ -128,7 +175,7 @@ class Network:
         low, high = self._board(board).words
         rewards, values = np.zeros(4, np.uint64), np.zeros(4, np.float32)
         kernels.move_values(
-            rules_for(4, 4, self.spawn4), self.tables, self.target == "state",
+            rules_for(*self.size, self.spawn4), self.tables, self.target == "state",
             np.float32(self.gamma), low, high, rewards, values,
         )  # fmt: skip
         return [
@@ -161,11 +208,15 @@ class Network:
     def __repr__(self) -> str:
         return f"Network({self.name!r}, target={self.target!r}, weights={len(self.weights):,})"
 
-    @staticmethod
-    def _board(board: object) -> Board:
-        board = board if isinstance(board, Board) else Board(board)  # type: ignore[arg-type]
-        if (board.rows, board.columns) != (4, 4):
-            raise ValueError(f"a network looks at 4x4 boards, not {board.rows}x{board.columns}")
+    def _board(self, board: object) -> Board:
+        if not isinstance(board, Board):
+            rows, columns = self.size
+            board = Board(board, rows=rows, columns=columns)  # type: ignore[arg-type]
+        if (board.rows, board.columns) != self.size:
+            rows, columns = self.size
+            raise ValueError(
+                f"this network looks at {rows}x{columns} boards, not {board.rows}x{board.columns}"
+            )
         return board
 
     def _view(self, board: object) -> np.uint64:
@@ -186,7 +237,33 @@ def _available_memory() -> int:
         return 1 << 62
 
 
-def _allocate(net: Network, count: int, weight: np.float32) -> Array:
+def usual_network(size: Size) -> str:
+    """The tuples to take for a board where none are given."""
+    if size == (4, 4):
+        return "4x6"
+    if size not in SMALL_NETWORKS:
+        raise ValueError(
+            f"there is no usual network for a {size[0]}x{size[1]} board: give its tuples, such as "
+            '"012 345"'
+        )
+    return SMALL_NETWORKS[size]
+
+
+def as_stages(tiles: str | Sequence[int]) -> tuple[int, ...]:
+    """The tiles that tell the stages, from text or numbers; the largest first."""
+    words = tiles.replace(",", " ").split() if isinstance(tiles, str) else tiles
+    try:
+        marks = tuple(sorted((int(word) for word in words), reverse=True))
+    except (TypeError, ValueError):
+        marks = (0,)
+    if len(set(marks)) < len(marks) or not all(2 <= t <= 32768 and not t & (t - 1) for t in marks):
+        raise ValueError(f"stages are told by different tiles up to 32768, not {tiles!r}")
+    if len(marks) > 5:
+        raise ValueError(f"{len(marks)} tiles would make {2 ** len(marks)} stages: take at most 5")
+    return marks
+
+
+def _allocate(net: Network, count: int) -> Array:
     """Room for all weights; zeros cost no memory until touched.
 
     Refused at once where the machine could never hold them, instead of being killed later.
@@ -202,7 +279,4 @@ def _allocate(net: Network, count: int, weight: np.float32) -> Array:
     line = 16
     room = np.zeros(count + line, np.float32)
     skip = -(room.ctypes.data // room.itemsize) % line
-    weights = room[skip : skip + count]
-    if weight != 0:
-        weights[:] = weight
-    return weights
+    return room[skip : skip + count]

@@ -8,7 +8,9 @@ c d e f                                     . . . .                      . . . 3
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 NETWORKS = {
     "4x6": "012345 456789 012456 45689a",
@@ -23,60 +25,89 @@ NETWORKS = {
 Tuple = tuple[int, ...]  # cells, the first one lowest in a weight file's index
 
 
-def _turn(cell: int) -> int:
-    """Where a quarter turn clockwise carries a cell."""
-    row, column = divmod(cell, 4)
-    return 4 * column + 3 - row
+# On smaller boards, the tuple of all cells (or nearly all) is small enough.
+SMALL_NETWORKS = {
+    (2, 2): "0123",
+    (2, 3): "012345",
+    (3, 2): "012345",
+    (3, 3): "012345 012346 013467 134567",
+}
+
+Size = tuple[int, int]  # rows and columns
 
 
-def _mirror(cell: int) -> int:
-    """Where left and right changed places carries a cell."""
-    return cell ^ 3
+def as_size(board: str | Size) -> Size:
+    """A board's rows and columns, from "2x3" or (2, 3)."""
+    text = board if isinstance(board, str) else "x".join(str(n) for n in board)
+    rows, _, columns = text.lower().partition("x")
+    if not (rows in ("2", "3", "4") and columns in ("2", "3", "4")):
+        raise ValueError(f"a board is 2x2 to 4x4, not {text!r}")
+    return int(rows), int(columns)
 
 
-def _symmetries() -> tuple[Tuple, ...]:
+@cache
+def symmetries(size: Size = (4, 4)) -> tuple[Tuple, ...]:
+    """Eight maps from cell to cell, the identity first.
+
+    A board that is not square has four symmetries: each stands here twice, so that a value is
+    a sum of eight look-ups for each tuple on every board. Cells are numbered on the 4x4 grid.
+    """
+    rows, columns = size
     maps = []
-    for first in (range(16), [_mirror(c) for c in range(16)]):
-        cells = list(first)
-        for _ in range(4):
-            maps.append(tuple(cells))
-            cells = [_turn(c) for c in cells]
+    for mirrored, turns in itertools.product((False, True), range(4)):
+        places = []
+        for cell in range(16):
+            row, column = divmod(cell, 4)
+            if row < rows and column < columns:
+                column = columns - 1 - column if mirrored else column
+                for turn in range(turns):
+                    if rows == columns:
+                        row, column = column, rows - 1 - row
+                    elif turn % 2:  # two quarter turns are a half turn
+                        row, column = rows - 1 - row, columns - 1 - column
+            places.append(4 * row + column)
+        maps.append(tuple(places))
     return tuple(maps)
 
 
-SYMMETRIES = _symmetries()  # eight maps from cell to cell, the identity first
-
-
-def placements(cells: Tuple) -> list[Tuple]:
+def placements(cells: Tuple, size: Size = (4, 4)) -> list[Tuple]:
     """The eight placements of a tuple, itself first."""
-    return [tuple(symmetry[c] for c in cells) for symmetry in SYMMETRIES]
+    return [tuple(symmetry[c] for c in cells) for symmetry in symmetries(size)]
 
 
-def parse(pattern: str | Iterable[str | Sequence[int]]) -> list[Tuple]:
+def parse(pattern: str | Iterable[str | Sequence[int]], size: Size = (4, 4)) -> list[Tuple]:
     """A network's tuples, from its name ("4x6"), "0123 4567 ...", or lists of cells.
 
-    Raises ValueError, naming the tuple, where one is malformed or the same as another up to
-    symmetry (they would be one table learned twice).
+    Cells are numbered row by row on the board; in the result, on the 4x4 grid. Raises
+    ValueError, naming the tuple, where one is malformed or the same as another up to symmetry
+    (they would be one table learned twice).
     """
     if isinstance(pattern, str):
-        pattern = NETWORKS.get(pattern, pattern).replace(",", " ").split()
-    tuples = [_cells(t) for t in pattern]
+        if size == (4, 4):
+            pattern = NETWORKS.get(pattern, pattern)
+        elif pattern in NETWORKS:
+            raise ValueError(
+                f"network {pattern} is for the 4x4 board: give the {size[0]}x{size[1]} board's "
+                'own tuples, such as "0123"'
+            )
+        pattern = pattern.replace(",", " ").split()
+    tuples = [_cells(t, size) for t in pattern]
     if not tuples:
         raise ValueError(f"a network needs at least one tuple; known names: {', '.join(NETWORKS)}")
     seen: dict[frozenset[int], Tuple] = {}
     for cells in tuples:
-        for placed in placements(cells):
+        for placed in placements(cells, size):
             other = seen.get(frozenset(placed))
             if other is not None and other is not cells:
                 raise ValueError(
-                    f"tuples {spell(other)} and {spell(cells)} are the same up to symmetry: "
-                    "leave one out"
+                    f"tuples {spell(other, size)} and {spell(cells, size)} are the same up to "
+                    "symmetry: leave one out"
                 )
         seen[frozenset(cells)] = cells
     return tuples
 
 
-def _cells(spec: str | Sequence[int]) -> Tuple:
+def _cells(spec: str | Sequence[int], size: Size) -> Tuple:
     try:
         cells = tuple(int(c, 16) if isinstance(c, str) else int(c) for c in spec)
     except (ValueError, TypeError):
@@ -86,16 +117,19 @@ def _cells(spec: str | Sequence[int]) -> Tuple:
         ) from None
     if not 1 <= len(cells) <= 8:
         raise ValueError(f"tuple {spec!r} has {len(cells)} cells: a tuple has 1 to 8")
-    if not all(0 <= c < 16 for c in cells):
-        raise ValueError(f"tuple {spec!r} has a cell outside the board: cells are 0 to 15")
+    rows, columns = size
+    if not all(0 <= c < rows * columns for c in cells):
+        raise ValueError(
+            f"tuple {spec!r} has a cell outside the board: cells are 0 to {rows * columns - 1}"
+        )
     if len(set(cells)) < len(cells):
         raise ValueError(f"tuple {spec!r} holds a cell twice")
-    return cells
+    return tuple(4 * (c // columns) + c % columns for c in cells)
 
 
-def spell(cells: Tuple) -> str:
-    """A tuple as hexadecimal digits."""
-    return "".join(f"{c:x}" for c in cells)
+def spell(cells: Tuple, size: Size = (4, 4)) -> str:
+    """A tuple as hexadecimal digits, cells numbered row by row on the board."""
+    return "".join(f"{size[1] * (c // 4) + c % 4:x}" for c in cells)
 
 
 _CENTRE = {5, 6, 9, 10}

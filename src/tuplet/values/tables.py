@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +10,14 @@ import numpy as np
 from tuplet.games.g2048.rules import Rules, empty_cells, slide, view
 from tuplet.kernel import inlined, kernel, popcount, prefetch
 from tuplet.values.layout import ABSENT, index_of, indices
-from tuplet.values.patterns import Tuple, placements, storage_order
+from tuplet.values.patterns import Size, Tuple, placements, storage_order
 
 Array = np.ndarray[Any, Any]
+
+_EVERY = np.uint64(0x1111111111111111)
+_TOP = np.uint64(0x8888888888888888)
+_BYTES = np.uint64(0x0101010101010101)
+_LOW = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 
 class Tables(NamedTuple):
@@ -22,7 +28,9 @@ class Tables(NamedTuple):
     references each time an array is taken out of one.
     """
 
-    weights: Array  # float32[sum of 16^length]: the tables, see `table_starts`
+    weights: Array  # float32[stages * stride]: the tables of each stage, see `table_starts`
+    # TC's memory of each weight: the sum of its updates, E, and of their sizes, A, side by side.
+    coherence: Array  # float32[2 * len(weights)], or empty
     plan: Array  # uint64[3, m]: place, gap, and start of the table for each look-up
     # The look-ups that hold a cell c are number `holders[first[c]:first[c + 1]]`; a 2 (a 4)
     # put on the empty cell changes their index by exclusive-or with `twos` (`fours`).
@@ -30,6 +38,10 @@ class Tables(NamedTuple):
     holders: Array  # uint64[cells of all look-ups]
     twos: Array  # uint64[the same]
     fours: Array  # uint64[the same]
+    # A board's stage is told by which of these tiles it holds; a stage has tables of its own.
+    marks: Array  # uint64[log2(stages)]: exponents, the largest first
+    stride: np.uint64  # weights of a stage: sum of 16^length
+    small: bool  # a board on which many look-ups find the same weight
 
 
 def storage(cells: Tuple, order: list[int]) -> tuple[np.uint64, np.uint64]:
@@ -50,13 +62,21 @@ def table_starts(tuples: list[Tuple]) -> list[int]:
     return starts
 
 
-def make_tables(tuples: list[Tuple], weights: Array) -> Tables:
+def make_tables(
+    tuples: list[Tuple],
+    weights: Array,
+    coherence: Array | None = None,
+    marks: Sequence[int] = (),
+    size: Size = (4, 4),
+) -> Tables:
     """The look-ups of a network whose tables stand in `weights`."""
+    if coherence is None:
+        coherence = np.zeros(0, np.float32)
     plan: list[list[int]] = [[], [], []]
     where = []
     for cells, start in zip(tuples, table_starts(tuples), strict=True):
         order = storage_order(cells)
-        for placed in placements(cells):
+        for placed in placements(cells, size):
             where.append(placed)
             place, gap = storage(placed, order)
             for row, entry in zip(plan, (int(place), int(gap), start), strict=True):
@@ -72,10 +92,57 @@ def make_tables(tuples: list[Tuple], weights: Array) -> Tables:
                 fours.append(index_of(np.uint64(2 << 4 * cell), place, gap))
         first.append(len(holders))
 
-    def words(values: list[Any]) -> Array:
+    def words(values: Sequence[Any]) -> Array:
         return np.array(values, np.uint64)
 
-    return Tables(weights, words(plan), words(first), words(holders), words(twos), words(fours))
+    return Tables(
+        weights, coherence,
+        words(plan), words(first), words(holders), words(twos), words(fours),
+        words(marks), np.uint64(sum(16 ** len(t) for t in tuples)), size != (4, 4),
+    )  # fmt: skip
+
+
+@inlined
+def stage_of(board: np.uint64, marks: Array) -> np.uint64:
+    """Which of the marked tiles are on the board, as a binary number; a tile beyond the largest
+    counts as that.
+
+    The tiles of a game add up like a binary counter, so a game goes through its stages upwards.
+    """
+    least = (np.uint64(16) - marks[0]) * _BYTES
+    carries = (board & _LOW) + least | ((board >> np.uint64(4)) & _LOW) + least
+    stage = np.uint64(carries & (_BYTES << np.uint64(4)) != np.uint64(0))
+    for i in range(np.uint64(1), np.uint64(len(marks))):
+        differs = board ^ (marks[i] * _EVERY)
+        same = (differs - _EVERY) & ~differs & _TOP
+        stage = (stage << np.uint64(1)) | np.uint64(same != np.uint64(0))
+    return stage
+
+
+@inlined
+def locate(
+    board: np.uint64, plan: Array, marks: Array, stride: np.uint64, out: Array, start: np.uint64
+) -> None:
+    """Where the weights of a board's m look-ups stand, in the tables of its stage."""
+    indices(board, plan, out, start)
+    if len(marks) > 0:
+        ahead = stage_of(board, marks) * stride
+        for j in range(start, start + np.uint64(plan.shape[1])):
+            out[j] += ahead
+
+
+@kernel
+def take_over(
+    weights: Array, stride: np.uint64, found: Array, start: np.uint64, m: np.uint64
+) -> None:
+    """Give each weight of a later stage that is read for the first time (it is no number) the
+    value of the stage before.
+    """
+    for i in range(start, start + m):
+        at = found[i]
+        while np.isnan(weights[at]) and at >= stride:
+            at -= stride
+        weights[found[i]] = weights[at]
 
 
 @inlined
@@ -84,6 +151,13 @@ def fetch(weights: Array, found: Array, start: np.uint64, count: np.uint64) -> N
     for i in range(start, start + count, np.uint64(8)):
         for j in range(np.uint64(8)):
             prefetch(weights, found[i + j])
+
+
+@inlined
+def fetch_coherence(coherence: Array, found: Array, start: np.uint64, count: np.uint64) -> None:
+    """Prefetch what TC remembers of those weights."""
+    for i in range(start, start + count):
+        prefetch(coherence, found[i] + found[i])
 
 
 @inlined
@@ -103,6 +177,36 @@ def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.fl
 
 
 @inlined
+def value_at(
+    weights: Array, stride: np.uint64, found: Array, start: np.uint64, m: np.uint64
+) -> np.float32:
+    """The same, where a weight may belong to a stage that never read it."""
+    v = total(weights, found, start, m)
+    if np.isnan(v):
+        take_over(weights, stride, found, start, m)
+        v = total(weights, found, start, m)
+    return v
+
+
+@inlined
+def share_of(
+    alpha: np.float32, small: bool, found: Array, start: np.uint64, m: np.uint64
+) -> np.float32:
+    """What part of an error each look-up's weight takes: alpha / m.
+
+    A weight that is looked up k times takes it k times, and counts k times in V. On the 4x4
+    board that is rare; on a small board V would overshoot by far, so that its part is smaller.
+    """
+    if not small:
+        return alpha / np.float32(m)
+    times = 0
+    for i in range(start, start + m):
+        for j in range(start, start + m):
+            times += found[i] == found[j]
+    return alpha / np.float32(times)
+
+
+@inlined
 def add(weights: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32) -> None:
     """Add `amount` to each of the m weights (k times to a weight that is looked up k times)."""
     for i in range(start, start + m, np.uint64(8)):
@@ -110,11 +214,35 @@ def add(weights: Array, found: Array, start: np.uint64, m: np.uint64, amount: np
             weights[found[i + j]] += amount
 
 
+@inlined
+def add_coherently(
+    weights: Array, coherence: Array,
+    found: Array, start: np.uint64, m: np.uint64, amount: np.float32,
+) -> None:  # fmt: skip
+    """Temporal coherence (Beal & Smith 1999): each weight has a learning rate of its own, |E|/A.
+
+    It is 1 while all updates agree and falls where they cancel out. (It cannot exceed 1, except
+    where two threads write at once: then A may have missed an update, and weights would grow
+    without bound.)
+    """
+    size, one = abs(amount), np.float32(1)
+    for i in range(start, start + m):
+        at = found[i]
+        e, a = coherence[at + at], coherence[at + at + np.uint64(1)]
+        rate = min(abs(e) / a, one) if a > np.float32(0) else one
+        weights[at] += amount * rate
+        coherence[at + at] = e + amount
+        coherence[at + at + np.uint64(1)] = a + size
+
+
 @kernel
 def weights_of(tables: Tables, board: np.uint64) -> Array:
     """Where the board's m weights stand."""
-    found = np.empty(tables.plan.shape[1], np.uint64)
-    indices(board, tables.plan, found, np.uint64(0))
+    m = np.uint64(tables.plan.shape[1])
+    found = np.empty(m, np.uint64)
+    locate(board, tables.plan, tables.marks, tables.stride, found, np.uint64(0))
+    if len(tables.marks) > 0:
+        take_over(tables.weights, tables.stride, found, np.uint64(0), m)
     return found
 
 
@@ -126,12 +254,18 @@ def value(tables: Tables, board: np.uint64) -> np.float32:
 
 
 @kernel
-def update(tables: Tables, board: np.uint64, target: np.float32, alpha: np.float32) -> np.float32:
+def update(
+    tables: Tables, board: np.uint64, target: np.float32, alpha: np.float32, coherent: bool
+) -> np.float32:
     """V += alpha (target - V), an m-th of it to each weight; returns target - V."""
     start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
     found = weights_of(tables, board)
     error = target - total(tables.weights, found, start, m)
-    add(tables.weights, found, start, m, alpha / np.float32(m) * error)
+    amount = share_of(alpha, tables.small, found, start, m) * error
+    if coherent:
+        add_coherently(tables.weights, tables.coherence, found, start, m, amount)
+    else:
+        add(tables.weights, found, start, m, amount)
     return error
 
 
@@ -148,7 +282,7 @@ def expected_value(
     weights, first, holders = tables.weights, tables.first, tables.holders
     with_two, with_four = tables.twos, tables.fours
     m = np.uint64(tables.plan.shape[1])
-    indices(view(board, high), tables.plan, found, np.uint64(0))
+    locate(view(board, high), tables.plan, tables.marks, tables.stride, found, np.uint64(0))
     fetch(weights, found, np.uint64(0), m)
     empty = empty_cells(rules.cells, board, high)
     for cell in range(np.uint64(16)):
@@ -157,7 +291,7 @@ def expected_value(
                 at = found[holders[h]]
                 prefetch(weights, at ^ with_two[h])
                 prefetch(weights, at ^ with_four[h])
-    bare = np.float64(total(weights, found, np.uint64(0), m))
+    bare = np.float64(value_at(weights, tables.stride, found, np.uint64(0), m))
     for j in range(m):
         seen[j] = weights[found[j]]
 
@@ -169,6 +303,10 @@ def expected_value(
                 j = holders[h]
                 two += weights[found[j] ^ with_two[h]] - seen[j]
                 four += weights[found[j] ^ with_four[h]] - seen[j]
+            if np.isnan(two + four):  # some were never read at this stage
+                at = cell * np.uint64(4)
+                two = value(tables, view(board | (np.uint64(1) << at), high)) - np.float32(bare)
+                four = value(tables, view(board | (np.uint64(2) << at), high)) - np.float32(bare)
             twos += np.float64(two)
             fours += np.float64(four)
     count = popcount(empty)
@@ -213,32 +351,43 @@ def move_values(
         if states:
             v = expected_value(rules, tables, slid, slid_high, found, seen)
         else:
-            indices(view(slid, slid_high), tables.plan, found, np.uint64(0))
-            v = total(tables.weights, found, np.uint64(0), np.uint64(m))
+            v = value(tables, view(slid, slid_high))
         values[move] = np.float32(reward) + gamma * v
 
 
 @kernel
 def visited(
-    table: Array, initial: np.float32, place: np.uint64, gap: np.uint64,
-    start: np.uint64, stop: np.uint64, where: Array, weight: Array,
+    table: Array, memory: Array, initial: np.float32, place: np.uint64, gap: np.uint64,
+    start: np.uint64, stop: np.uint64, where: Array, weight: Array, coherence: Array,
 ) -> int:  # fmt: skip
     """List the weights that differ from their initial value, in the order of files.
 
     A file's index has a tuple's first cell in its lowest four bits; looks at those from
-    `start` to `stop`. Returns how many were written to `where` and `weight`.
+    `start` to `stop`. Returns how many were written to `where` and `weight`, with what TC
+    remembers of them in `memory` (empty without TC), which goes to `coherence`.
     """
     n = 0
     for i in range(start, stop):
-        w = table[index_of(np.uint64(i), place, gap)]
-        if w != initial:
-            where[n], weight[n] = i, w
+        at = index_of(np.uint64(i), place, gap)
+        w = table[at]
+        e, a = np.float32(0), np.float32(0)
+        if len(memory) > 0:
+            e, a = memory[at + at], memory[at + at + np.uint64(1)]
+        if (w != initial and not (np.isnan(w) and np.isnan(initial))) or a != np.float32(0):
+            where[n], weight[n], coherence[2 * n], coherence[2 * n + 1] = i, w, e, a
             n += 1
     return n
 
 
 @kernel
-def restore(table: Array, place: np.uint64, gap: np.uint64, where: Array, weight: Array) -> None:
+def restore(
+    table: Array, memory: Array, place: np.uint64, gap: np.uint64,
+    where: Array, weight: Array, coherence: Array,
+) -> None:  # fmt: skip
     """Undo `visited`: write listed weights to their places in the table."""
     for i in range(where.shape[0]):
-        table[index_of(np.uint64(where[i]), place, gap)] = weight[i]
+        at = index_of(np.uint64(where[i]), place, gap)
+        table[at] = weight[i]
+        if len(memory) > 0:
+            memory[at + at] = coherence[2 * i]
+            memory[at + at + np.uint64(1)] = coherence[2 * i + 1]
