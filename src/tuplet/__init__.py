@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tuplet.agents.ewn import make_agent
     from tuplet.arena.ewn import match, play_game, tournament
     from tuplet.arena.g2048 import Evaluation, evaluate, play_episode
+    from tuplet.exact import Solution, solve
     from tuplet.games.ewn import Position, Record
     from tuplet.games.g2048 import MOVES, Board, Episode
     from tuplet.learn.episodes import learn_from
@@ -40,6 +41,7 @@ _HOMES = {
     "learn.train": ["train"],
     "learn.run": ["Run"],
     "learn.episodes": ["learn_from"],
+    "exact": ["Solution", "solve"],
     "agents": [
         "GreedyPlayer", "LearnedPlayer", "RandomEnvironment", "RandomPlayer", "make_player",
     ],
@@ -63,6 +65,7 @@ __all__ = [
     "RandomPlayer",
     "Record",
     "Run",
+    "Solution",
     "evaluate",
     "learn_from",
     "make_agent",
@@ -70,6 +73,7 @@ __all__ = [
     "match",
     "play_episode",
     "play_game",
+    "solve",
     "tournament",
     "train",
 ]

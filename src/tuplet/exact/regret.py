@@ -344,8 +344,10 @@ def sample(
             score, regret, moves = score + chosen.reward, regret + loss, moves + 1
             optimal += loss <= EQUAL * best
             state, board = board.move(chosen.move)[0].spawn(state, solution.spawn4)
-        for entries, entry in zip(played, (score, regret, moves, optimal), strict=True):
-            entries.append(entry)
+        played.scores.append(score)
+        played.regrets.append(regret)
+        played.moves.append(moves)
+        played.optimal.append(optimal)
         if watch is not None:
             watch(number + 1)
     return played
