@@ -57,7 +57,8 @@ class Solution:
         reached: dict[int, float], after_states: int,
     ) -> None:  # fmt: skip
         self.rows, self.columns, self.spawn4 = rows, columns, spawn4
-        self.sums, self.counts, self.keys, self.values = sums, counts, keys, values
+        self.sums, self.counts = sums, counts  # of the layers
+        self.keys, self.values = keys, values  # of the states, layer by layer
         self.expected_score = expected_score  # of optimal play
         self.random_score = random_score  # of random play
         self.reached = reached  # tile -> chance, for the player who wants just that
@@ -82,11 +83,11 @@ class Solution:
 
     def value(self, board: object) -> float:
         """What optimal play will still score from a state."""
-        return float(self._values([self._board(board)])[0])
+        return float(self._values([self.as_board(board)])[0])
 
     def moves(self, board: object) -> list[MoveValue]:
         """All four moves with reward and exact value: reward + what optimal play makes of it."""
-        position = self._board(board)
+        position = self.as_board(board)
         after = position.after_states()
         found = []
         for move in MOVES:
@@ -125,11 +126,10 @@ class Solution:
             values[i] = self.values[at]
         return values
 
-    def _board(self, board: object) -> Board:
+    def as_board(self, board: object) -> Board:
+        """A board of the solution's size, from anything `Board` takes."""
         if not isinstance(board, Board):
-            flat = not isinstance(board, str) and any(isinstance(r, list | tuple) for r in board)  # type: ignore[attr-defined]
-            size = {} if flat else {"rows": self.rows, "columns": self.columns}
-            board = Board(board, **size)  # type: ignore[arg-type]
+            board = Board(board, rows=self.rows, columns=self.columns)  # type: ignore[arg-type]
         if (board.rows, board.columns) != (self.rows, self.columns):
             raise ValueError(
                 f"this is the solution of {self.size}, not of {board.rows}x{board.columns}"

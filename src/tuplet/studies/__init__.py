@@ -6,7 +6,7 @@ returns a `Report`. Its first docstring line says what it shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,8 +16,15 @@ STUDIES = {
 
 
 class Report(NamedTuple):
-    """What a study found: a table, and perhaps a picture."""
+    """What a study found: a table and a picture."""
 
     columns: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
-    draw: Callable[[Path], object] | None = None
+    rows: Sequence[tuple[Any, ...]]
+    draw: Callable[[Path], object]
+
+    @property
+    def words(self) -> set[str]:
+        """The columns that hold text."""
+        return {
+            c for i, c in enumerate(self.columns) if any(isinstance(r[i], str) for r in self.rows)
+        }
