@@ -5,8 +5,8 @@ it and perfect play. After runs of growing length its exact expected score is co
 (`tuplet.exact.regret.follow`); what it lacks of optimal play's is its regret.
 
 Moves are always the best ones known. From zero, that gets stuck: what was tried looks better than
-what was not. An optimistic start (all values too high) makes it try everything: OTD. OTD+TC goes
-on by temporal coherence for the last tenth of the run (Guei, Chen & Wu 2021).
+what was not. An optimistic start (all values at what optimal play scores) makes it try everything:
+OTD. With a constant α values never come to rest; with one that falls to 0, they do.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "TD": {"learner": "td"},
     "TC": {"learner": "tc"},
     "OTD": {"learner": "td"},
-    "OTD+TC": {"learner": "tc", "delay": 0.9},
+    "OTD, falling α": {"learner": "td", "schedule": "linear"},
 }
 TARGETS: tuple[Target, ...] = ("afterstate", "state")
 OPTIMISM = 1.0  # values start at the score of optimal play, times this
