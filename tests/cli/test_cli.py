@@ -33,8 +33,8 @@ def test_help_is_quick_and_names_every_command(tuplet) -> None:
         times.append(time.perf_counter() - began)
     assert done.returncode == 0
     for command in (
-        "train", "eval", "plot", "analyze", "play", "match", "tournament", "show", "agent", "bench",
-        "solve", "regret", "reproduce",
+        "train", "eval", "plot", "analyze", "play", "match", "tournament", "show", "agent",
+        "convert", "bench", "solve", "regret", "reproduce",
     ):  # fmt: skip
         assert command in done.stdout
         assert tuplet(command, "--help").returncode == 0

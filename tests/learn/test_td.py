@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from naive import NaiveNetwork
+from naive import NaiveNetwork, learn_game
 from tuplet import Board, Episode, Network, RandomEnvironment, evaluate, learn_from, train
 from tuplet.games.g2048 import rules_for
 from tuplet.games.g2048.episode import Slide
@@ -21,16 +22,12 @@ def grid(board: Board) -> list[list[int]]:
     return [list(board.exponents[r : r + 4]) for r in range(0, 16, 4)]
 
 
-def naive_learn(net: NaiveNetwork, game: Episode, states: bool, order: str, gamma: float) -> None:
-    """The ten lines."""
+def seen_in(game: Episode, states: bool) -> tuple[list[list[list[int]]], list[int]]:
+    """The boards that a game teaches the values of, and the reward behind each."""
     slides = [(b, a) for b, a in game.replay() if isinstance(a, Slide)]
     boards = [grid(b if states else b.move(a.move)[0]) for b, a in slides]
-    rewards = [a.reward for _, a in slides] + [0]
-    steps = range(len(boards))
-    for k in steps if order == "forward" else reversed(steps):
-        reward = rewards[k] if states else rewards[k + 1]
-        following = net.value(boards[k + 1]) if k + 1 < len(boards) else 0.0
-        net.learn(boards[k], reward + gamma * following, 0.25)
+    rewards = [a.reward for _, a in slides]
+    return boards, rewards if states else [*rewards[1:], 0]
 
 
 @pytest.fixture(scope="module")
@@ -41,19 +38,95 @@ def game(trained: Network) -> Episode:
     return games[0]
 
 
+LEARNERS: list[dict[str, Any]] = [
+    {},
+    {"order": "forward"},
+    {"gamma": 0.9},
+    {"gamma": 0.9, "order": "forward"},
+    {"lam": 0.5},
+    {"lam": 0.8, "gamma": 0.9},
+    {"steps": 3},
+    {"steps": 10, "gamma": 0.9},
+    {"steps": 4, "order": "forward", "gamma": 0.9},
+    {"steps": 1000},
+    {"learner": "tc", "alpha": 1.0, "lam": 0.0},
+    {"learner": "tc"},
+    {"learner": "tc", "steps": 5},
+    {"learner": "tc", "order": "forward"},
+    {"learner": "tc", "stages": "512 256"},
+    {"stages": "1024 64 32"},
+]
+
+
 @pytest.mark.parametrize("target", ["afterstate", "state"])
-@pytest.mark.parametrize("order", ["backward", "forward"])
-@pytest.mark.parametrize("gamma", [1.0, 0.9])
-def test_one_games_updates_equal_the_plain_learners(
-    game: Episode, target: str, order: str, gamma: float
+@pytest.mark.parametrize("settings", LEARNERS, ids=str)
+def test_each_learners_updates_equal_the_plain_ones(
+    game: Episode, target: str, settings: dict[str, Any]
 ) -> None:
-    net = Network(TUPLES, target=target, gamma=gamma)  # type: ignore[arg-type]
-    naive = NaiveNetwork(TUPLES.split())
+    settings = dict(settings)
+    gamma, stages = settings.pop("gamma", 1.0), settings.pop("stages", "")
+    tc = settings.get("learner") == "tc"
+    alpha = settings.setdefault("alpha", 1.0 if tc else 0.25)
+    net = Network(TUPLES, target=target, gamma=gamma, stages=stages)  # type: ignore[arg-type]
+    marks = tuple(int(tile).bit_length() - 1 for tile in stages.split())
+    naive = NaiveNetwork(TUPLES.split(), tc=tc, marks=marks)
+    order, steps = settings.get("order", "backward"), settings.get("steps", 1)
+    lam = settings.get("lam", 0.5 if tc and order == "backward" and steps == 1 else 0.0)
+    boards, rewards = seen_in(game, target == "state")
     for _ in range(2):
-        learn_from(net, game, alpha=0.25, order=order)  # type: ignore[arg-type]
-        naive_learn(naive, game, target == "state", order, gamma)
+        learn_from(net, game, **settings)
+        learn_game(
+            naive, boards, rewards, alpha=alpha, gamma=gamma, lam=lam, steps=steps, order=order
+        )
     for board, _ in list(game.replay())[::7]:
-        assert net.value(board) == pytest.approx(naive.value(grid(board)), rel=2e-4, abs=0.5)
+        assert net.value(board) == pytest.approx(naive.value(grid(board)), rel=5e-4, abs=0.5)
+
+
+def test_tcs_first_update_is_that_of_td_with_alpha_1(game: Episode) -> None:
+    boards = [board for board, action in game.replay() if isinstance(action, Slide)]
+    short = Episode("a", "b")  # a game of one move: each weight is updated once
+    for cell in (0, 5):
+        short.place(cell, 2)
+    short.slide("right")
+    short.place(0, 2)
+    tc, td = Network(TUPLES, target="state"), Network(TUPLES, target="state")
+    for net in (tc, td):
+        net.weights[:] = np.random.default_rng(3).normal(0, 50, len(net.weights))
+    learn_from(tc, short, learner="tc")
+    learn_from(td, short, alpha=1.0)
+    assert (tc.weights == td.weights).all()
+    changed = td.weights != np.random.default_rng(3).normal(0, 50, len(td.weights)).astype("f4")
+    assert changed.sum() > 8
+    assert tc.coherence is not None
+    assert (np.abs(tc.coherence[:, 0]) == tc.coherence[:, 1]).all()
+    assert boards
+
+
+@pytest.mark.parametrize("target", ["afterstate", "state"])
+def test_lambda_1_learns_monte_carlo_returns(game: Episode, target: str) -> None:
+    """With lambda 1 values play no part in the targets: each is what the game went on to earn."""
+    lam, plain = (Network(TUPLES, target=target) for _ in range(2))  # type: ignore[arg-type]
+    learn_from(lam, game, alpha=0.3, lam=1.0)
+    slides = [(b, a) for b, a in game.replay() if isinstance(a, Slide)]
+    earned = 0
+    for board, action in reversed(slides):
+        if target == "state":
+            earned += action.reward
+            plain.update(board, earned, 0.3)
+        else:
+            plain.update(board.move(action.move)[0], earned, 0.3)
+            earned += action.reward
+    assert np.allclose(lam.weights, plain.weights, rtol=1e-3, atol=0.05)
+
+
+@pytest.mark.parametrize("learner", ["td", "tc"])
+def test_lambda_0_and_one_step_are_the_same(game: Episode, learner: str) -> None:
+    nets = [Network(TUPLES) for _ in range(3)]
+    learn_from(nets[0], game, learner=learner, alpha=0.5, lam=0.0)
+    learn_from(nets[1], game, learner=learner, alpha=0.5, steps=1, lam=0.0)
+    learn_from(nets[2], game, learner=learner, alpha=0.5, lam=0.25)
+    assert (nets[0].weights == nets[1].weights).all()
+    assert (nets[0].weights != nets[2].weights).any()
 
 
 @pytest.mark.parametrize("target", ["afterstate", "state"])
@@ -61,7 +134,7 @@ def test_one_games_updates_equal_the_plain_learners(
 def test_a_played_game_teaches_what_its_record_teaches(target: str, order: str) -> None:
     """The loop that plays and learns does what `learn_from` does with the same game."""
     teacher = Network(TUPLES, target=target)  # type: ignore[arg-type]
-    train(teacher, games=200, seed=3, order=order, progress=False)
+    train(teacher, games=200, seed=3, learner="td", order=order, progress=False)
     before = Network(TUPLES, target=target)  # type: ignore[arg-type]
     before.weights[:] = teacher.weights
     play = play_states if target == "state" else play_afterstates

@@ -16,6 +16,7 @@ import tuplet
 from tuplet.cli.agent import agent
 from tuplet.cli.analyze import analyze
 from tuplet.cli.bench import bench
+from tuplet.cli.convert import convert
 from tuplet.cli.eval import eval_
 from tuplet.cli.match import match
 from tuplet.cli.play import play
@@ -36,7 +37,7 @@ app = App(
 )
 COMMANDS = (
     train, eval_, plot, analyze, play, match, tournament, show, agent, solve, regret, reproduce,
-    bench,
+    convert, bench,
 )  # fmt: skip
 for command in COMMANDS:
     app.command(command, name=command.__name__.strip("_"))

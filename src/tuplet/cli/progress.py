@@ -1,10 +1,10 @@
-"""A progress bar for work that counts games."""
+"""Progress bars for work that counts games, or weights."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -78,3 +78,49 @@ def games_progress(total: int) -> Iterator[Watcher]:
 def _speed(moves: int, seconds: float) -> str:
     speed = moves / max(seconds, 1e-9)
     return f"{speed:,.0f} moves/s" if speed >= 10 else f"{speed:.1f} moves/s"
+
+
+@contextmanager
+def weights_progress() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
+    """What to call with what is being done; it returns what to call with weights done, and all.
+
+    A bar in a terminal; elsewhere a line every ten seconds, the first after two.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(30),
+            TextColumn("{task.fields[far]}"),
+        )
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+
+            def begin(what: str) -> Callable[[int, int], None]:
+                task = bar.add_task(what, total=None, far="")
+
+                def update(done: int, total: int) -> None:
+                    bar.update(task, completed=done, total=total, far=_far(done, total))
+
+                return update
+
+            yield begin
+    else:
+        due = time.perf_counter() + 2.0
+
+        def line(what: str, far: str = "") -> None:
+            nonlocal due
+            if time.perf_counter() >= due:
+                due = time.perf_counter() + 10.0
+                print(what, far, file=sys.stderr, flush=True)
+
+        def begin(what: str) -> Callable[[int, int], None]:
+            line(what)
+            return lambda done, total: line(what, _far(done, total))
+
+        yield begin
+
+
+def _far(done: int, total: int) -> str:
+    return f"{done:,} of {total:,} weights"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def train(
     *,
+    recipe: str | None = None,
     net: str | None = None,
     board: str | None = None,
     stages: str | None = None,
@@ -48,6 +49,10 @@ def train(
 
     Parameters
     ----------
+    recipe
+        Settings that go well together, by name: homework, quick, strong, small, states, restart,
+        stages or optimistic (docs/learning.md says when to take which). Others given replace
+        its own.
     net
         A network (4x6, 5x6, 8x6, 5x4, 4x5, 2x7, 2x8) or its tuples ("0123 4567"). [default: 4x6]
     board
@@ -86,9 +91,11 @@ def train(
     games
         Stop after so many games. [default: 100000 unless there is a budget]
     budget
-        Stop after so much time: 60s, 10m, 2h.
+        Stop after so much time: 60s, 10m, 2h. Picks the recipe that learns most in that time,
+        unless a recipe, a network or a learner is given.
     threads
-        Threads that share the tables (more than one: not repeatable). [default: 1]
+        Threads that share the tables (more than one: not repeatable). [default: 1, or all cores
+        with a budget]
     seed
         With one thread, the same seed gives the same bytes. [default: 0]
     out
@@ -103,6 +110,7 @@ def train(
     """
     from tuplet.cli.progress import tell_if_compiling
     from tuplet.learn.display import watching
+    from tuplet.learn.recipes import choose
     from tuplet.learn.run import CONFIG, Run
     from tuplet.learn.settings import Settings, seconds
     from tuplet.learn.train import Training, carry_on, create_folder, locked, reopen
@@ -135,8 +143,10 @@ def train(
 
     tell_if_compiling()
     if resume is not None:
-        if settings or out is not None:
-            fixed = ", ".join(f"--{name}" for name in [*settings, *(["out"] if out else [])])
+        given = [*settings, *(["recipe"] if recipe else []), *(["out"] if out else [])]
+        if given:
+            names = {"lam": "lambda", "delay_alpha": "delay-alpha"}
+            fixed = ", ".join(f"--{names.get(name, name)}" for name in given)
             raise ValueError(f"a resumed run keeps its settings: leave out {fixed}")
         if not (resume / CONFIG).is_file():
             raise FileNotFoundError(f"{resume} is not the folder of a training run (no {CONFIG})")
@@ -154,7 +164,7 @@ def train(
     else:
         if games is None and budget is None:
             limits["games"] = 100_000
-        chosen = Settings(**settings, **limits)
+        chosen = Settings(**choose(recipe, limits.get("budget"), settings | limits))
         network = chosen.network()
         folder = create_folder(out if out is not None else _new_folder(chosen))
         with locked(folder), watching() as watch:

@@ -21,6 +21,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from tuplet.formats.files import replacing
+from tuplet.formats.foreign import kind_of, read_foreign
+from tuplet.formats.packed import read_packed
 from tuplet.values.network import Network, Target, as_stages
 from tuplet.values.patterns import Tuple, as_size, parse, spell, storage_order
 from tuplet.values.tables import restore, storage, visited
@@ -167,10 +169,20 @@ def load_network(path: str | Path) -> Network:
 
 
 def read_weights(path: str | Path) -> WeightFile:
-    """Read a weight file whole. Raises ValueError, with the reason, if it is not sound."""
+    """Read a weight file whole, ours or another program's.
+
+    Raises ValueError, with the reason, if it is not sound.
+    """
     from safetensors import SafetensorError, safe_open
 
     path = find_weights(path)
+    kind = kind_of(path)
+    if kind is None:
+        raise ValueError(f"{path} is not a sound weight file, of tuplet or another known program")
+    if kind == "packed":
+        return WeightFile(read_packed(path), {}, {})
+    if kind != "tuplet":
+        return WeightFile(read_foreign(path, kind), {}, {})
     try:
         with safe_open(path, framework="numpy") as file:
             return _read(file, path)

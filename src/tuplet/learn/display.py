@@ -69,16 +69,10 @@ class _Look:
     """One look at a training."""
 
     def __init__(self, training: Training, recent: deque[tuple[float, int]]) -> None:
-        settings = training.settings
         self.games = training.games
         (then, before), (now, moves) = recent[0], recent[-1]
         self.moves_per_s = (moves - before) / (now - then) if now > then else 0.0
-        fractions = [0.0]
-        if settings.games is not None:
-            fractions.append(training.games / settings.games)
-        if settings.budget is not None:
-            fractions.append(training.elapsed_s / settings.budget)
-        self.fraction = min(max(fractions), 1.0)
+        self.fraction = training.progress(training.games)
         self.elapsed = training.elapsed_s
         self.left = self.elapsed / self.fraction - self.elapsed if self.fraction > 0 else None
         scores, tiles = training.so_far()

@@ -28,6 +28,7 @@ from tuplet.formats.files import sweep
 from tuplet.formats.weights import WEIGHTS, read_weights, save_network
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Summary, summarise
+from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, LOCK, METRICS, Metrics, Run, read_metrics, write_metrics
 from tuplet.learn.settings import Settings, seconds
 from tuplet.learn.td import (
@@ -216,13 +217,15 @@ def train(
     *,
     games: int | None = None,
     budget: float | str | None = None,
+    recipe: str | None = None,
     out: str | Path | None = None,
     progress: bool = True,
     **settings: Any,
 ) -> Run:
     """Teach a network 2048 by letting it play, and return the run.
 
-    `games` or `budget` (seconds, or "10m") says when to stop; the other settings are those of
+    `games` or `budget` (seconds, or "10m") says when to stop; a budget, or a `recipe`, picks the
+    network and the learner where they are not given. The other settings are those of
     `Settings`: learner, target, alpha, lam, order, spawn4, threads, seed, ... With `out` the run is
     kept in that folder. Ctrl-C ends the training early (`run.interrupted` tells).
     """
@@ -242,7 +245,7 @@ def train(
         settings["net"] = net
     if isinstance(budget, str):
         budget = seconds(budget)
-    chosen = Settings(**settings, games=games, budget=budget)
+    chosen = Settings(**choose(recipe, budget, settings), games=games, budget=budget)
     made = made or chosen.network()
     if (made.target, made.gamma, made.spawn4) != (chosen.target, chosen.gamma, chosen.spawn4):
         if made.target != chosen.target and made.trained:

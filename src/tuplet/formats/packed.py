@@ -1,0 +1,105 @@
+"""Packed weight files: a player small enough to ship.
+
+An xz stream. Its first line is JSON: the tuples, what the values mean, and `step`, the size that
+weights are rounded to. Then, for each table in the order of files, all weights as 16-bit
+multiples of `step`: their low bytes first, then their high bytes, because bytes of a kind pack
+better together. What TC remembers is left out: a packed player plays, it does not go on learning.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from tuplet.formats.files import replacing
+from tuplet.formats.foreign import file_order
+from tuplet.values.network import Network
+from tuplet.values.patterns import spell
+
+FORMAT = "tuplet-packed-1"
+STEP = 8.0  # points: on 4x5, rounding to 16 changed the mean score by less than could be measured
+MOST_CELLS = 6  # a packed file is for small networks
+_LINE = 4096  # bytes: the first line is shorter
+_MEMORY = 1 << 27  # bytes that unpacking may take
+
+
+def write_packed(net: Network, path: Path, step: float = STEP) -> Path:
+    """Write a packed file beside `path` and rename it into place."""
+    if net.size != (4, 4) or net.stages or max(map(len, net.tuples)) > MOST_CELLS:
+        raise ValueError(
+            f"packed files hold networks of 4x4 boards without stages and of tuples of at most "
+            f"{MOST_CELLS} cells: write a .safetensors file"
+        )
+    largest = float(np.abs(net.weights).max())
+    if not np.isfinite(largest):
+        raise ValueError("the weights are no longer finite numbers")
+    step = max(step, largest / 32767)
+    head = {
+        "format": FORMAT, "tuples": " ".join(spell(t) for t in net.tuples), "step": step,
+        "target": net.target, "gamma": net.gamma, "spawn4": net.spawn4,
+    }  # fmt: skip
+    packer = lzma.LZMACompressor()
+    with replacing(path) as file:
+        file.write(packer.compress(json.dumps(head).encode() + b"\n"))
+        for t in range(len(net.tuples)):
+            weights = np.concatenate([net.weights[where] for where in file_order(net, t)])
+            planes = np.rint(weights / step).astype("<i2").view(np.uint8).reshape(-1, 2)
+            for plane in planes.T:
+                file.write(packer.compress(plane.tobytes()))
+        file.write(packer.flush())
+    return path
+
+
+def read_packed(path: Path) -> Network:
+    """The network in a packed file. Raises ValueError, with the reason, if it is not sound.
+
+    Unpacks no more than the tables of the tuples it names.
+    """
+    packed = path.read_bytes()
+    unpacker = lzma.LZMADecompressor(memlimit=_MEMORY)
+    try:
+        line, _, rest = unpacker.decompress(packed, _LINE).partition(b"\n")
+        head = json.loads(line)
+        if head["format"] != FORMAT:
+            raise ValueError("it is an xz file, but not one of tuplet's networks")
+        tuples = str(head["tuples"]).split()
+        if not all(1 <= len(cells) <= MOST_CELLS for cells in tuples) or len(tuples) > 64:
+            raise ValueError(f"it names tuples of more than {MOST_CELLS} cells, or too many")
+        step = np.float32(head["step"])
+        if not 0 < step < 1e6:
+            raise ValueError(f"it has weights in steps of {step}")
+        net = Network(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
+        for t, size in enumerate(net.sizes):
+            planes = np.frombuffer(b"".join(_take(unpacker, rest, 2 * size)), np.uint8)
+            rest = b""
+            if len(planes) < 2 * size:
+                raise ValueError("it ends too early")
+            weights = planes.reshape(2, -1).T.copy().view("<i2")[:, 0] * step
+            done = 0
+            for where in file_order(net, t):
+                net.weights[where] = weights[done : done + len(where)]
+                done += len(where)
+        more = b"" if unpacker.eof else unpacker.decompress(b"", 1)
+        if more or unpacker.unused_data:
+            raise ValueError("it goes on after its last table")
+        if not unpacker.eof:  # its checksum is missing
+            raise ValueError("it ends too early")
+    except (lzma.LZMAError, EOFError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a sound packed file: {error or 'cut off'}") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is not a sound packed file: {error}") from None
+    return net
+
+
+def _take(unpacker: lzma.LZMADecompressor, begun: bytes, count: int) -> Iterator[bytes]:
+    """The next `count` bytes, of which some are unpacked already."""
+    yield begun
+    count -= len(begun)
+    while count > 0 and not unpacker.eof and not unpacker.needs_input:
+        part = unpacker.decompress(b"", count)
+        count -= len(part)
+        yield part

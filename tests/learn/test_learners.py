@@ -1,0 +1,266 @@
+"""Recipes, schedules, stages, restarts, threads: what a training run promises beyond TD(0)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tuplet import Network, evaluate, train
+from tuplet.games.g2048 import Board
+from tuplet.learn.recipes import BUDGETS, RECIPES, choose, for_budget
+from tuplet.learn.settings import Settings, schedule_of
+from tuplet.learn.td import Learner, make_desk, make_results, play_afterstates
+from tuplet.learn.train import Training, carry_on, reopen
+from tuplet.values.tables import stage_of
+
+
+@pytest.mark.parametrize("target", ["afterstate", "state"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"stages": "512 128"},
+        {"restart": True},
+        {"schedule": "linear", "learner": "td"},
+        {"delay": 0.4, "initial": 20000.0},
+        {"steps": 4, "order": "forward"},
+    ],
+    ids=str,
+)
+def test_every_learner_resumes_bit_for_bit(
+    settings: dict[str, Any], target: str, tmp_path: Path
+) -> None:
+    settings = {"target": target, "seed": 8, "net": "0123 4567 0145", "games": 300} | settings
+    training = Training(_run(tmp_path / "whole", settings))
+    carry_on(training)
+    first = Training(_run(tmp_path / "parts", settings))
+    first._take = _until(first, 150)  # type: ignore[method-assign]
+    first.on_block = None
+    carry_on_until_stopped(first)
+    second = reopen(tmp_path / "parts")
+    assert second.games == 150
+    carry_on(second)
+    whole, parts = Network.load(tmp_path / "whole"), Network.load(tmp_path / "parts")
+    assert whole.weights.tobytes() == parts.weights.tobytes()
+    if settings.get("learner") != "td":
+        assert whole.coherence is not None and parts.coherence is not None
+        assert whole.coherence.tobytes() == parts.coherence.tobytes()
+
+
+def _run(folder: Path, settings: dict[str, Any]) -> Any:
+    from tuplet.learn.run import Run
+
+    folder.mkdir()
+    chosen = Settings(**settings)
+    return Run(chosen, chosen.network(), folder)
+
+
+def _until(training: Training, games: int) -> Any:
+    take = training._take
+
+    def until() -> tuple[int, int] | None:
+        if training.games >= games:
+            training.stop.set()
+            return None
+        return take()
+
+    return until
+
+
+def carry_on_until_stopped(training: Training) -> None:
+    run = carry_on(training)
+    assert run.interrupted and run.games == 150
+
+
+def test_a_learning_rate_follows_its_schedule() -> None:
+    assert [schedule_of("linear")(done) for done in (0, 0.25, 1)] == [1, 0.75, 0.001]
+    assert schedule_of("cosine")(0.5) == pytest.approx(0.5)
+    steps = schedule_of("0.5:0.1, 0.9:0.01")
+    assert [steps(done) for done in (0, 0.49, 0.5, 0.89, 0.95)] == [1, 1, 0.1, 0.1, 0.01]
+    for wrong in ("fast", "", "0.5", "2:0.1", "0.5:0", "a:b"):
+        with pytest.raises(ValueError, match="a schedule is"):
+            schedule_of(wrong)
+    settings = Settings(games=100, learner="td", alpha=0.4, schedule="linear")
+    assert settings.learner_at(0.5).alpha == np.float32(0.2)
+
+
+def test_a_delayed_run_learns_by_td_first_and_by_tc_then() -> None:
+    settings = Settings(games=100, delay=0.9, lam=0.0)
+    early, late = settings.learner_at(0.5), settings.learner_at(0.9)
+    assert (early.coherent, early.alpha) == (False, np.float32(0.1))
+    assert (late.coherent, late.alpha) == (True, np.float32(1.0))
+    net = Network("5x4")
+    train(net, games=400, delay=0.9, progress=False)
+    assert net.coherence is not None
+    assert 0 < np.count_nonzero(net.coherence[:, 1]) < np.count_nonzero(net.weights)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"learner": "sarsa"}, "td or tc"),
+        ({"lam": 1.5}, "lambda is between"),
+        ({"lam": 0.5, "steps": 3}, "leave out one"),
+        ({"lam": 0.5, "order": "forward"}, "from the end"),
+        ({"restart": True, "order": "forward"}, "restarted"),
+        ({"steps": 0}, "1 to 1000"),
+        ({"delay": 0.5, "learner": "td"}, "take --learner tc"),
+        ({"delay": 1.0}, "share of the run"),
+        ({"stages": "1000"}, "different tiles"),
+        ({"stages": "2 4 8 16 32 64"}, "64 stages"),
+        ({"board": "5x5"}, "2x2 to 4x4"),
+        ({"board": "3x4"}, "give its tuples"),
+        ({"board": "2x3", "net": "4x6"}, "for the 4x4 board"),
+        ({"board": "2x3", "net": "0126"}, "cells are 0 to 5"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        Settings(games=10, **settings).network()
+
+
+def test_recipes_are_sound_and_a_budget_picks_one() -> None:
+    for name, recipe in RECIPES.items():
+        Settings(games=1, **recipe.settings)
+        assert name and recipe.when.endswith(".")
+    assert for_budget(60) == "quick" and for_budget(600) == "strong"
+    assert list(BUDGETS) == sorted(BUDGETS)
+    assert choose(None, 600, {})["net"] == RECIPES["strong"].settings["net"]
+    assert choose(None, 600, {"net": "5x4"})["net"] == "5x4"
+    assert "net" not in choose(None, None, {})
+    assert choose("small", 600, {"alpha": 0.5})["alpha"] == 0.5
+    with pytest.raises(ValueError, match="take one of homework, quick"):
+        choose("nope", None, {})
+
+
+def test_a_board_is_in_the_stage_its_large_tiles_say() -> None:
+    marks = np.array([14, 13, 12], np.uint64)
+    for tiles, stage in [
+        ([2048, 1024], 0), ([4096, 2], 1), ([8192], 2), ([4096, 8192], 3), ([16384], 4),
+        ([16384, 8192, 4096], 7), ([32768], 4), ([32768, 16384, 4096], 5), ([65536], 4),
+    ]:  # fmt: skip
+        board = Board(tiles + [0] * (16 - len(tiles)))
+        low, high = board.words
+        from tuplet.games.g2048.rules import view
+
+        assert stage_of(np.uint64(view(low, high)), marks) == stage
+
+
+def test_a_new_stages_weights_start_from_the_stage_before(tmp_path: Path) -> None:
+    net = Network("0123 4567", stages="64")
+    early, late = Board([2, 4, 8] + [0] * 13), Board([2, 4, 8] + [0] * 12 + [64])
+    net.update(early, 100, 1.0)
+    shared = net.value(late)
+    assert shared > 0  # row 0 is known from before
+    net.update(early, 500, 1.0)
+    assert net.value(late) == shared  # read already: on its own from now on
+    again = Network.load(net.save(tmp_path / "staged.safetensors"))
+    assert again.stages == (64,) and again.value(late) == shared
+    assert again.weights.tobytes() == net.weights.tobytes()
+
+
+def test_restarted_games_teach_more_and_count_once() -> None:
+    plain = train("5x4", games=600, progress=False)
+    again = train("5x4", games=600, restart=True, progress=False)
+    assert again.games == 600
+    # A game's score is that of the whole game: small tables reach a few thousand points.
+    assert again.metrics[-1]["max_score"] < 10 * plain.metrics[-1]["max_score"]
+    net = Network("5x4")
+    train(net, games=3000, progress=False)
+    learner = Learner(np.float32(0.1), np.float32(1), restart=True)
+    from tuplet.games.g2048 import rules_for
+
+    desk, results = make_desk(net.m), make_results(20)
+    play_afterstates(rules_for(), net.tables, learner, desk, np.uint64(3), 0, 20, results, 0)
+    assert (results.lengths > 0).all()
+    assert results.lengths.sum() / 4 < desk.tally[0] < 2 * results.lengths.sum()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_tc_does_not_collapse(threads: int) -> None:
+    run = train("5x4", games=4000, threads=threads, progress=False)
+    assert run.metrics[-1]["mean_score"] > 22_000
+    assert np.isfinite(run.network.weights).all()
+
+
+def test_a_second_thread_waits_for_the_serial_start() -> None:
+    training = Training(_memory_run(threads=2, games=400, serial=300))
+    training.get_ready()
+    taken: dict[int, list[int]] = {0: [], 1: []}
+    take = training._take
+    import threading
+
+    def note() -> tuple[int, int] | None:
+        chunk = take()
+        if chunk is not None:
+            taken[int(threading.current_thread().name)].append(chunk[0])
+        return chunk
+
+    training._take = note  # type: ignore[method-assign]
+    workers = [
+        threading.Thread(target=training.work, args=(float("inf"), n), name=str(n)) for n in (0, 1)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert training.games == 400
+    assert all(first >= 300 for first in taken[1])
+    assert set(range(0, 300, 25)) <= set(taken[0])
+
+
+def _memory_run(**settings: Any) -> Any:
+    from tuplet.learn.run import Run
+
+    chosen = Settings(net="5x4", **settings)
+    return Run(chosen, chosen.network())
+
+
+def test_weights_that_are_no_numbers_stop_the_run_and_keep_the_checkpoint(tmp_path: Path) -> None:
+    run = train("5x4", games=100, out=tmp_path / "run", progress=False)
+    good = (tmp_path / "run" / "weights.safetensors").read_bytes()
+    training = reopen(tmp_path / "run", games=10_000)
+    training.net.weights[:1000] = np.inf
+    with pytest.raises(ValueError, match=r"no longer finite .* smaller alpha.* of game 100"):
+        carry_on(training)
+    assert (tmp_path / "run" / "weights.safetensors").read_bytes() == good
+    assert reopen(tmp_path / "run", games=200).games == run.games == 100
+
+
+@pytest.mark.parametrize(
+    ("board", "optimum", "settings"),
+    [
+        ("2x2", 66.964149, {"games": 30_000}),
+        ("2x2", 66.964149, {"games": 30_000, "target": "state", "learner": "td"}),
+        ("2x3", 480.258272, {"games": 400_000, "alpha": 0.3, "lam": 0.0, "initial": 500.0}),
+    ],
+)
+def test_a_learner_on_a_small_board_comes_within_1_percent_of_the_optimum(
+    board: str, optimum: float, settings: dict[str, Any]
+) -> None:
+    run = train(board=board, progress=False, **settings)
+    result = evaluate(run.network, games=60_000, seed=4)
+    assert result.summary.mean_score > 0.99 * optimum
+    assert result.ci95[0] < optimum
+
+
+@pytest.mark.parametrize("size", ["2x2", "2x3", "3x2", "3x3"])
+def test_a_small_boards_values_know_its_symmetries(size: str) -> None:
+    net = Network(board=size)
+    rows, columns = net.size
+    rng = np.random.default_rng(5)
+    net.weights[:] = rng.normal(size=len(net.weights))
+    grid = 2 ** rng.integers(1, 8, (rows, columns))
+    values = {round(net.value(Board(g.tolist())), 3) for g in (grid, grid[::-1], grid[:, ::-1])}
+    if rows == columns:
+        values.add(round(net.value(Board(grid.T.tolist())), 3))
+    assert len(values) == 1
+    error = net.update(Board(grid.tolist()), 1000.0, 1.0)
+    assert net.value(Board(grid.tolist())) == pytest.approx(1000, abs=1e-2)
+    assert error != 0
+    same = Board(np.full((rows, columns), 8).tolist())  # all placements find one weight
+    net.update(same, 50.0, 1.0)
+    assert net.value(same) == pytest.approx(50, abs=1e-2)
