@@ -91,6 +91,17 @@ def test_the_python_and_positions_of_the_docs_are_true() -> None:
     assert names["Diagonal"]().choose(Position.parse(notation)) == "22"
 
 
+def test_the_python_of_the_page_on_exact_solutions_is_true(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
+    result = doctest.DocTestRunner().run(
+        doctest.DocTestParser().get_doctest(
+            "\n".join(re.findall(r"```python\n(.*?)```", text, re.S)), {}, "exact.md", None, 0
+        )
+    )
+    assert result.attempted > 3 and result.failed == 0
+
+
 def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     """Every `tuplet` line of the README in order, with fewer games and a smaller network."""
     lines = [x for block in blocks("sh") for x in block.splitlines() if x.startswith("tuplet ")]
@@ -117,7 +128,7 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     "module",
     ["tuplet", "tuplet.games.g2048.board", "tuplet.games.g2048.statistics",
      "tuplet.learn.settings", "tuplet.arena.intervals", "tuplet.games.ewn.position",
-     "tuplet.games.ewn.record"],
+     "tuplet.games.ewn.record", "tuplet.exact.solution"],
 )  # fmt: skip
 def test_examples_in_docstrings_are_true(module: str) -> None:
     result = doctest.testmod(import_module(module))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tuplet.arena.ewn import match, play_game, tournament
     from tuplet.arena.g2048 import Evaluation, evaluate, play_episode
     from tuplet.arena.review import Review, review
+    from tuplet.exact import Solution, solve
     from tuplet.games.ewn import Position, Record
     from tuplet.games.g2048 import MOVES, Board, Episode
     from tuplet.learn.episodes import learn_from
@@ -41,6 +42,7 @@ _HOMES = {
     "learn.train": ["train"],
     "learn.run": ["Run"],
     "learn.episodes": ["learn_from"],
+    "exact": ["Solution", "solve"],
     "agents": [
         "GreedyPlayer", "LearnedPlayer", "RandomEnvironment", "RandomPlayer", "make_player",
     ],
@@ -66,6 +68,7 @@ __all__ = [
     "Record",
     "Review",
     "Run",
+    "Solution",
     "evaluate",
     "learn_from",
     "make_agent",
@@ -74,6 +77,7 @@ __all__ = [
     "play_episode",
     "play_game",
     "review",
+    "solve",
     "tournament",
     "train",
 ]

@@ -34,7 +34,7 @@ def test_help_is_quick_and_names_every_command(tuplet) -> None:
     assert done.returncode == 0
     for command in (
         "train", "eval", "plot", "analyze", "play", "review", "match", "tournament",
-        "show", "agent", "convert", "bench",
+        "show", "agent", "convert", "bench", "solve", "regret", "reproduce",
     ):  # fmt: skip
         assert command in done.stdout
         assert tuplet(command, "--help").returncode == 0

@@ -21,8 +21,11 @@ from tuplet.cli.eval import eval_
 from tuplet.cli.match import match
 from tuplet.cli.play import play
 from tuplet.cli.plot import plot
+from tuplet.cli.regret import regret
+from tuplet.cli.reproduce import reproduce
 from tuplet.cli.review import review
 from tuplet.cli.show import show
+from tuplet.cli.solve import solve
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
 
@@ -33,9 +36,11 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
-for command in (
-    train, eval_, plot, analyze, play, review, match, tournament, show, agent, convert, bench,
-):  # fmt: skip
+COMMANDS = (
+    train, eval_, plot, analyze, play, review, match, tournament, show, agent, solve, regret,
+    reproduce, convert, bench,
+)  # fmt: skip
+for command in COMMANDS:
     app.command(command, name=command.__name__.strip("_"))
 
 

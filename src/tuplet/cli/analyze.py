@@ -17,7 +17,7 @@ def analyze(
     board: str,
     /,
     *,
-    agent: str,
+    agent: str | None = None,
     depth: int | None = None,
     time: float | None = None,
     downgrade: int | None = None,
@@ -32,7 +32,7 @@ def analyze(
     board
         Sixteen tiles row by row, 0 for empty: "2,0,0,4, 0,0,8,2, ...".
     agent
-        A run folder or a weight file.
+        A run folder or a weight file. [default: small, the player that comes with tuplet]
     depth
         How many moves to look ahead. [default: 1]
     time
@@ -45,12 +45,13 @@ def analyze(
     """
     from tuplet.agents import LearnedPlayer
     from tuplet.cli.progress import tell_if_compiling
+    from tuplet.formats.weights import SHIPPED
     from tuplet.games.g2048 import Board
     from tuplet.values.network import Network, best_of
 
     tell_if_compiling()
     position = Board(board)
-    net = Network.load(agent)
+    net = Network.load(agent or SHIPPED)
     player = LearnedPlayer(net, depth=depth, time=time, downgrade=downgrade)
     moves = player.moves(position)
     best = best_of(moves)

@@ -49,8 +49,9 @@ def play(
     game
         2048, ewn, ewn-6x7, or another of EWN's family, as in ewn:board=4x4,cubes=3.
     agent
-        2048: who gives hints or plays: a run folder, a weight file, random, greedy, mcts:sims=100,
-        expectimax:depth=2,values=RUN, module:Class. EWN: the opponent. [default: best]
+        2048: who gives hints or plays: a run folder, a weight file, small (the player that comes
+        with tuplet), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN, module:Class.
+        EWN: the opponent. [default: small, EWN best]
     watch
         Let the agent play.
     against
@@ -92,18 +93,16 @@ def play(
         raise ValueError("--against is of ewn, not of 2048")
     from tuplet.agents import LearnedPlayer, make_player
     from tuplet.cli.progress import tell_if_compiling
+    from tuplet.formats.weights import SHIPPED
 
     speed = 5 if speed is None else speed
     if not 1 <= speed <= len(PAUSES):
         raise ValueError(f"the speed is 1 to {len(PAUSES)}, not {speed}")
-    if watch and agent is None:
-        raise ValueError("whom to watch? name a player with --agent")
     tell_if_compiling()
-    helper = None
-    if agent is not None:
-        helper = make_player(
-            agent, seed, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
-        )  # fmt: skip
+    agent = agent or SHIPPED
+    helper = make_player(
+        agent, seed, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
+    )  # fmt: skip
     if spawn4 is None:
         spawn4 = helper.spawn4 if isinstance(helper, LearnedPlayer) else None
     return _play_2048(agent, helper, watch, speed, 0.1 if spawn4 is None else spawn4, seed, save)

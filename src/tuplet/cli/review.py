@@ -41,7 +41,8 @@ def review(
         What tuplet play --save or tuplet eval --episodes has written; - for standard input; or a
         game's line of text itself.
     agent
-        Who judges: a run folder or a weight file.
+        Who judges: a run folder or a weight file. [default: small, the player that comes with
+        tuplet]
     depth
         How many moves to look ahead. [default: 3]
     time
@@ -59,15 +60,14 @@ def review(
     from tuplet.agents import LearnedPlayer, make_player
     from tuplet.arena import review as reviews
     from tuplet.cli.progress import games_progress, tell_if_compiling
+    from tuplet.formats.weights import SHIPPED
 
     if top < 0:
         raise ValueError(f"the costliest moves to show are 0 or more, not {top}")
-    if agent is None:
-        raise ValueError("by whose values? name a run folder or a weight file with --agent")
     episode = _episode(record, game)
     tell_if_compiling()
     depth = DEPTH if depth is None and time is None else depth
-    player = make_player(agent, depth=depth, time=time, downgrade=downgrade)
+    player = make_player(agent or SHIPPED, depth=depth, time=time, downgrade=downgrade)
     assert isinstance(player, LearnedPlayer)  # others have no depth
     with games_progress(len(episode.slides), "moves") as watch:
         result = reviews.review(episode, player, watch)

@@ -31,6 +31,8 @@ Array = np.ndarray[Any, Any]
 
 FORMAT = "tuplet-network-1"
 WEIGHTS = "weights.safetensors"
+PLAYERS = Path(__file__).parent.parent / "players"  # shipped with the package, packed
+SHIPPED = "small"  # the one to take where none is named: `make player` trains it
 _STEP = 1 << 20  # weights looked at, or written, at a time
 _DTYPES = {"u4": "U32", "f4": "F32", "i8": "I64", "u1": "U8"}
 
@@ -150,8 +152,11 @@ def _file_order(cells: Tuple) -> tuple[np.uint64, np.uint64]:
 
 
 def find_weights(path: str | Path) -> Path:
-    """The weight file that a path names: itself, or the one in a run folder."""
+    """The weight file that a path names: itself, the one in a run folder, or a shipped player's."""
     path = Path(path)
+    shipped = PLAYERS / f"{path}.xz"
+    if path.name == str(path) and shipped.is_file() and not path.exists():
+        return shipped
     if path.is_dir():
         if not (path / WEIGHTS).is_file():
             raise FileNotFoundError(

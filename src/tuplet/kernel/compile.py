@@ -24,7 +24,7 @@ from numba.core import caching
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).resolve().parent.parent
-ROOMS_WITHOUT_KERNELS = {"cli", "formats", "web"}
+ROOMS_WITHOUT_KERNELS = {"cli", "formats", "studies", "web"}
 INLINED = {"forceinline": True}  # also the `jit_options` of an inlined overload
 
 

@@ -16,19 +16,13 @@ FORMATS = (".svg", ".png", ".pdf")
 
 def draw_curves(runs: Sequence[Run], path: str | Path | None = None, *, log: bool = False) -> Any:
     """Draw the runs' curves into one figure; saved to `path` if given. Returns the figure."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import FuncFormatter
-    except ImportError:
-        raise ValueError(
-            "pictures need matplotlib: install it with  pip install 'tuplet[pictures]'"
-        ) from None
+    figure = new_figure(8, 4.5)
+    from matplotlib.ticker import FuncFormatter
+
     empty = [run.name for run in runs if not run.metrics]
     if empty:
         raise ValueError(f"{empty[0]} has no finished block of games to draw yet")
 
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
     for run in runs:
         games = [m["games"] for m in run.metrics]
@@ -60,18 +54,41 @@ def draw_curves(runs: Sequence[Run], path: str | Path | None = None, *, log: boo
             fontsize=11,
         )
     if path is not None:
-        path = Path(path)
-        if path.suffix.lower() not in FORMATS:
-            raise ValueError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
-        with (
-            matplotlib.rc_context({"svg.hashsalt": "tuplet", "svg.fonttype": "none"}),
-            replacing(path) as file,
-        ):
-            # No date inside: the same curve is the same bytes.
-            kind = path.suffix[1:].lower()
-            metadata = {"Date": None} if kind == "svg" else None
-            figure.savefig(file, format=kind, dpi=144, metadata=metadata)
+        save_figure(figure, path)
     return figure
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure, in inches. Raises ValueError where matplotlib is not installed."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ValueError(
+            "pictures need matplotlib: install it with  pip install 'tuplet[pictures]'"
+        ) from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def as_picture(path: str | Path) -> Path:
+    """A picture's path; raises ValueError where its ending is none of FORMATS."""
+    path = Path(path)
+    if path.suffix.lower() not in FORMATS:
+        raise ValueError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
+    return path
+
+
+def save_figure(figure: Any, path: str | Path) -> None:
+    """Write a figure: the same picture is the same bytes."""
+    import matplotlib
+
+    path = as_picture(path)
+    with (
+        matplotlib.rc_context({"svg.hashsalt": "tuplet", "svg.fonttype": "none"}),
+        replacing(path) as file,
+    ):
+        kind = path.suffix[1:].lower()
+        metadata = {"Date": None} if kind == "svg" else None
+        figure.savefig(file, format=kind, dpi=144, metadata=metadata)
 
 
 def _games(games: float, _: object = None) -> str:

@@ -1,0 +1,249 @@
+"""`Solution`: the exact value of every board of a small 2048, to look up, save and load.
+
+The file is a safetensors file: `sums` and `counts` (int64) of the layers, and for all of their
+states, layer by layer and sorted, `keys` (uint32) and `values` (float64); twelve bytes a state.
+It is read where it lies: opening a large table takes no time and no memory.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tuplet.exact.layers import canonical, pack
+from tuplet.formats.files import replacing
+from tuplet.games.g2048.board import MOVES, Board, Move
+from tuplet.games.g2048.rules import as_share, rules_for
+from tuplet.kernel import kernel
+from tuplet.values.network import MoveValue
+
+Array = np.ndarray[Any, Any]
+
+FORMAT = "tuplet-solution-1"
+SIZES = ("2x2", "2x3", "3x2", "2x4", "4x2", "3x3")
+_ARRAYS = {"sums": ("I64", "<i8"), "counts": ("I64", "<i8"), "values": ("F64", "<f8"),
+           "keys": ("U32", "<u4")}  # fmt: skip
+
+
+def solvable(board: str | tuple[int, int]) -> tuple[int, int]:
+    """Rows and columns of a board that can be solved; raises ValueError for others."""
+    text = board if isinstance(board, str) else "x".join(map(str, board))
+    if text not in SIZES:
+        what = "cannot be solved" if re.fullmatch(r"[2-4]x[2-4]", text) else "is not a board"
+        raise ValueError(f"{text} {what}: {', '.join(SIZES)} can be solved")
+    return int(text[0]), int(text[2])
+
+
+class Solution:
+    """Optimal play on a small board.
+
+    >>> import tuplet
+    >>> solution = tuplet.solve("2x2")
+    >>> round(solution.expected_score, 6), solution.states
+    (66.964149, 110)
+    >>> solution.best_move([[2, 2], [4, 8]])
+    'left'
+    """
+
+    def __init__(
+        self, rows: int, columns: int, spawn4: float, *, sums: Array, counts: Array,
+        keys: Array, values: Array, expected_score: float, random_score: float,
+        reached: dict[int, float], after_states: int,
+    ) -> None:  # fmt: skip
+        self.rows, self.columns, self.spawn4 = rows, columns, spawn4
+        self.sums, self.counts = sums, counts  # of the layers
+        self.keys, self.values = keys, values  # of the states, layer by layer
+        self.expected_score = expected_score  # of optimal play
+        self.random_score = random_score  # of random play
+        self.reached = reached  # tile -> chance, for the player who wants just that
+        self.after_states = after_states
+        ends = np.cumsum(counts).tolist()
+        self._spans = dict(zip(sums.tolist(), zip([0, *ends[:-1]], ends, strict=True), strict=True))
+        self.rules = rules_for(rows, columns)
+
+    @property
+    def size(self) -> str:
+        """The board's size: "3x3"."""
+        return f"{self.rows}x{self.columns}"
+
+    @property
+    def states(self) -> int:
+        """How many states there are, mirror images and rotations counted once."""
+        return len(self.keys)
+
+    def layer(self, total: int) -> slice:
+        """Where in `keys` and `values` the states with this sum of tiles stand."""
+        return slice(*self._spans.get(total, (0, 0)))
+
+    def value(self, board: object) -> float:
+        """What optimal play will still score from a state."""
+        return float(self._values([self.as_board(board)])[0])
+
+    def moves(self, board: object) -> list[MoveValue]:
+        """All four moves with reward and exact value: reward + what optimal play makes of it."""
+        position = self.as_board(board)
+        after = position.after_states()
+        found = []
+        for move in MOVES:
+            if move not in after:
+                found.append(MoveValue(move, False, 0, None))
+                continue
+            slid, reward = after[move]
+            boards, shares = zip(*slid.spawns(self.spawn4), strict=True)
+            worth = float(np.dot(shares, self._values(boards)))
+            found.append(MoveValue(move, True, reward, reward + worth))
+        return found
+
+    def best_move(self, board: object) -> Move | None:
+        """The legal move of the highest value (the first of equals), None if the game is over."""
+        legal = [move for move in self.moves(board) if move.value is not None]
+        return max(legal, key=lambda move: move.value or 0.0).move if legal else None
+
+    def choose(self, board: Board) -> Move:
+        """The best move: a solution is a player."""
+        move = self.best_move(board)
+        if move is None:
+            raise ValueError("no move is legal: the game is over")
+        return move
+
+    def _values(self, boards: tuple[Board, ...] | list[Board]) -> Array:
+        words = np.array([board.words[0] for board in boards], np.uint64)
+        canonical_all(self.rules, words)
+        keys = np.empty(len(words), np.uint32)
+        pack(self.rules.cells, words, keys)
+        values = np.empty(len(words))
+        for i, board in enumerate(boards):
+            layer = self.layer(sum(board.tiles))
+            at = int(np.searchsorted(self.keys[layer], keys[i])) + layer.start
+            if at >= layer.stop or self.keys[at] != keys[i]:
+                raise ValueError(f"no game comes to this board: {board!r}")
+            values[i] = self.values[at]
+        return values
+
+    def as_board(self, board: object) -> Board:
+        """A board of the solution's size, from anything `Board` takes."""
+        if not isinstance(board, Board):
+            board = Board(board, rows=self.rows, columns=self.columns)  # type: ignore[arg-type]
+        if (board.rows, board.columns) != (self.rows, self.columns):
+            raise ValueError(
+                f"this is the solution of {self.size}, not of {board.rows}x{board.columns}"
+            )
+        return board
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        return {
+            "board": self.size,
+            "spawn4": self.spawn4,
+            "expected_score": self.expected_score,
+            "random_score": self.random_score,
+            "states": self.states,
+            "after_states": self.after_states,
+            "layers": len(self.sums),
+            "reached": {str(tile): chance for tile, chance in self.reached.items()},
+        }
+
+    def save(self, path: str | Path) -> Path:
+        """Write the table beside `path` and rename it into place: 12 bytes a state."""
+        path = Path(path)
+        header: dict[str, Any] = {
+            "__metadata__": {"format": FORMAT, "solution": json.dumps(self.as_json())}
+        }
+        arrays = {name: np.ascontiguousarray(getattr(self, name), kind)
+                  for name, (_, kind) in _ARRAYS.items()}  # fmt: skip
+        size = 0
+        for name, array in arrays.items():
+            span = [size, size + array.nbytes]
+            header[name] = {"dtype": _ARRAYS[name][0], "shape": [len(array)], "data_offsets": span}
+            size = span[1]
+        text = json.dumps(header, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 8)
+        with replacing(path) as file:
+            file.write(len(text).to_bytes(8, "little") + text)
+            for array in arrays.values():
+                file.write(array.data)
+        return path
+
+    @staticmethod
+    def load(path: str | Path) -> Solution:
+        """Open a table. Raises ValueError, with the reason, if it is not sound."""
+        path = Path(path)
+        header = _header(path)
+        if header is None:
+            raise ValueError(f"{path} is not a table of exact values")
+        try:
+            return _read(path, header)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"{path} is not a sound table of exact values: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"<Solution of {self.size}: {self.states:,} states, {self.expected_score:,.2f}>"
+
+
+@kernel
+def canonical_all(rules: Any, boards: Array) -> None:
+    """Each board turned into the canonical one."""
+    for i in range(len(boards)):
+        boards[i] = canonical(rules, boards[i])
+
+
+def is_solution(path: str | Path) -> bool:
+    """Whether a file is a table of exact values, by what is in it."""
+    path = Path(path)
+    return path.is_file() and _header(path) is not None
+
+
+def _header(path: Path) -> Mapping[str, Any] | None:
+    """The header of a table's file as safetensors has checked it, None of any other file."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no table {path}")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            notes = file.metadata() or {}
+        if notes.get("format") != FORMAT:
+            return None
+        with path.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            header: dict[str, Any] = json.loads(stream.read(length))
+    except (SafetensorError, ValueError):
+        return None
+    return {**header, "__metadata__": notes, "__end__": 8 + length}
+
+
+def _read(path: Path, header: Mapping[str, Any]) -> Solution:
+    def need(sound: bool, text: str) -> None:
+        if not sound:
+            raise ValueError(text)
+
+    notes = json.loads(header["__metadata__"]["solution"])
+    rows, columns = solvable(notes["board"])
+    arrays: dict[str, Array] = {}
+    for name, (dtype, kind) in _ARRAYS.items():
+        entry = header.get(name, {})
+        need(entry.get("dtype") == dtype and len(entry["shape"]) == 1, f"no {dtype} array {name}")
+        start = header["__end__"] + entry["data_offsets"][0]
+        shape = tuple(entry["shape"])
+        need(shape[0] > 0, f"{name} is empty")
+        arrays[name] = np.memmap(path, kind, "r", start, shape)
+    sums, counts = arrays["sums"], arrays["counts"]
+    states = len(arrays["keys"])
+    need(len(sums) == len(counts) < 1 << 11, "sums and counts differ")
+    need(bool((counts > 0).all() and (counts <= states).all()), "a layer's count is wrong")
+    need(int(counts.sum()) == states == len(arrays["values"]), "the arrays' lengths differ")
+    need(bool((np.diff(sums) > 0).all()) and sums[0] >= 4, "the layers are out of order")
+    reached = {int(tile): float(chance) for tile, chance in notes["reached"].items()}
+    scores = float(notes["expected_score"]), float(notes["random_score"])
+    need(all(map(math.isfinite, (*scores, *reached.values()))), "a value is not a finite number")
+    return Solution(
+        rows, columns, as_share(float(notes["spawn4"])), **arrays,
+        expected_score=scores[0], random_score=scores[1], reached=reached,
+        after_states=int(notes["after_states"]),
+    )  # fmt: skip

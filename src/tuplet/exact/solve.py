@@ -1,0 +1,195 @@
+"""`solve`: forward, layer by layer, to find every state; then back, to value them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.exact.layers import (
+    OPTIMAL,
+    RANDOM,
+    REACHES,
+    Layer,
+    decide,
+    enter_after_states,
+    enter_spawns,
+    expect,
+    pack,
+    unpack,
+)
+from tuplet.exact.solution import Solution, solvable
+from tuplet.games.g2048.rules import Rules, as_share, rules_for
+
+Array = np.ndarray[Any, Any]
+
+CHUNK = 1 << 14  # boards for which room is made, or that a thread takes, at a time
+FIRST = 4  # the smallest sum of a state: two tiles
+
+
+class Progress(NamedTuple):
+    """How far a solution is: first states are found, then they are valued."""
+
+    found: int
+    valued: int
+    layers: int  # found so far
+    most_layers: int
+
+
+Watcher = Callable[[Progress], None]
+
+
+class Valued(NamedTuple):
+    """A layer with its states' values, a column for each player."""
+
+    layer: Layer
+    values: Array
+
+
+def solve(
+    board: str | tuple[int, int] = "3x3",
+    *,
+    spawn4: float = 0.1,
+    threads: int = 1,
+    watch: Watcher | None = None,
+) -> Solution:
+    """The exact solution of 2048 on a small board: "2x2", "2x3", "3x2", "2x4", "4x2", "3x3".
+
+    3x3 takes a minute or two and 1.4 GB of memory, the others seconds.
+    """
+    rows, columns = solvable(board)
+    rules, spawn4 = rules_for(rows, columns), as_share(spawn4)
+    if not 1 <= threads <= 256:
+        raise ValueError(f"threads are 1 to 256, not {threads}")
+    most = (1 << (rows * columns + 2)) // 2 - FIRST // 2  # with every tile from 4 on, each once
+    keys: dict[int, Array] = {}
+    found, after_states = 0, 0
+    for total, layer, after in _found_layers(rules, spawn4):
+        keys[total] = np.empty(len(layer), np.uint32)
+        pack(rules.cells, layer.boards, keys[total])
+        found, after_states = found + len(layer), after_states + after
+        if watch is not None:
+            watch(Progress(found, 0, len(keys), most))
+
+    values: dict[int, Array] = {}
+    near = far = Valued(Layer(), np.empty((0, REACHES + rows * columns)))
+    window = {0: near}
+    valued = 0
+    with ThreadPoolExecutor(threads) as pool:
+        for total in range(max(keys), FIRST - 1, -2):
+            own = _valued(rules, spawn4, pool, total, keys.get(total), near, far)
+            if total in keys:
+                values[total] = own.values[:, OPTIMAL].copy()
+            near, far = own, near
+            valued += len(own.layer)
+            if total <= 2 * FIRST:
+                window[total] = own
+            if watch is not None:
+                watch(Progress(found, valued, len(keys), most))
+
+    start = _start(rules, spawn4, window)
+    reached = {1 << e: float(start[e]) for e in range(REACHES, len(start)) if start[e] > 0}
+    totals = sorted(keys)
+    return Solution(
+        rows, columns, spawn4,
+        sums=np.array(totals, np.int64),
+        counts=np.array([len(keys[total]) for total in totals], np.int64),
+        keys=np.concatenate([keys.pop(total) for total in totals]),
+        values=np.concatenate([values.pop(total) for total in totals]),
+        expected_score=float(start[OPTIMAL]),
+        random_score=float(start[RANDOM]),
+        reached=reached,
+        after_states=after_states,
+    )  # fmt: skip
+
+
+def _found_layers(rules: Rules, spawn4: float) -> Iterator[tuple[int, Layer, int]]:
+    """Every layer of states, sorted, with its sum and the number of its after-states."""
+    tiles = [e for e, share in ((1, 1 - spawn4), (2, spawn4)) if share > 0]
+    ahead: dict[int, Layer] = {}
+
+    def spawn(after: Layer, total: int) -> None:
+        for exponent in tiles if len(after) else ():
+            layer = ahead.setdefault(total + (1 << exponent), Layer())
+            for first in range(0, len(after), CHUNK):
+                last = min(first + CHUNK, len(after))
+                layer.reserve(9 * (last - first))
+                layer.count = enter_spawns(
+                    rules, after.boards, first, last, np.uint64(exponent),
+                    layer.boards, layer.slots, layer.count,
+                )  # fmt: skip
+
+    spawn(Layer.of(np.zeros(1, np.uint64)), 0)
+    single, ahead = ahead, {}
+    for total, layer in single.items():
+        spawn(layer, total)
+    while ahead:
+        total = min(ahead)
+        boards = ahead.pop(total)
+        layer = Layer.of(np.sort(boards.boards[: len(boards)]))
+        after = _after(rules, layer)[0]
+        yield total, layer, len(after)
+        spawn(after, total)
+
+
+def _after(rules: Rules, states: Layer) -> tuple[Layer, Array, Array]:
+    """The after-states of a layer, and for each state and move its number and the reward."""
+    after = Layer()
+    links, rewards = np.empty((len(states), 4), np.int32), np.empty((len(states), 4), np.int32)
+    for first in range(0, len(states), CHUNK):
+        last = min(first + CHUNK, len(states))
+        after.reserve(4 * (last - first))
+        after.count = enter_after_states(
+            rules, states.boards, first, last, after.boards, after.slots, after.count,
+            links, rewards,
+        )  # fmt: skip
+    return after, links, rewards
+
+
+def _valued(
+    rules: Rules, spawn4: float, pool: ThreadPoolExecutor, total: int, keys: Array | None,
+    near: Valued, far: Valued,
+) -> Valued:  # fmt: skip
+    """A layer's values from those of the two layers above it."""
+    boards = np.empty(0 if keys is None else len(keys), np.uint64)
+    if keys is not None:
+        unpack(rules.cells, total, keys, boards)
+    states = Layer.of(boards)
+    after, links, rewards = _after(rules, states)
+    worth = np.empty((len(after), near.values.shape[1]))
+    values = np.empty((len(states), near.values.shape[1]))
+
+    def expect_some(first: int) -> bool:
+        return expect(
+            rules, spawn4, after.boards, first, min(first + CHUNK, len(after)),
+            near.layer.boards, near.layer.slots, near.values,
+            far.layer.boards, far.layer.slots, far.values, worth,
+        )  # fmt: skip
+
+    def decide_some(first: int) -> None:
+        last = min(first + CHUNK, len(states))
+        decide(states.boards, first, last, links, rewards, worth, values)
+
+    assert all(pool.map(expect_some, range(0, len(after), CHUNK)))
+    list(pool.map(decide_some, range(0, len(states), CHUNK)))
+    return Valued(states, values)
+
+
+def _start(rules: Rules, spawn4: float, window: dict[int, Valued]) -> Array:
+    """The values before the first tile: the mean over two spawns."""
+    start = np.zeros(window[0].values.shape[1])
+    cells = [c for c in range(16) if int(rules.cells) >> 4 * c & 1]
+    for exponent, share in ((1, 1 - spawn4), (2, spawn4)):
+        total = 1 << exponent
+        near, far = (window.get(total + more, window[0]) for more in (2, 4))
+        single = np.array([exponent << 4 * c for c in cells], np.uint64)
+        worth = np.empty((len(single), len(start)))
+        if share > 0:
+            expect(
+                rules, spawn4, single, 0, len(single), near.layer.boards, near.layer.slots,
+                near.values, far.layer.boards, far.layer.slots, far.values, worth,
+            )  # fmt: skip
+            start += share * worth.mean(axis=0)
+    return start
