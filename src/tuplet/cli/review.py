@@ -64,10 +64,11 @@ def review(
 
     if top < 0:
         raise ValueError(f"the costliest moves to show are 0 or more, not {top}")
+    agent = agent or SHIPPED
     episode = _episode(record, game)
     tell_if_compiling()
     depth = DEPTH if depth is None and time is None else depth
-    player = make_player(agent or SHIPPED, depth=depth, time=time, downgrade=downgrade)
+    player = make_player(agent, depth=depth, time=time, downgrade=downgrade)
     assert isinstance(player, LearnedPlayer)  # others have no depth
     with games_progress(len(episode.slides), "moves") as watch:
         result = reviews.review(episode, player, watch)
