@@ -111,12 +111,13 @@ def test_review_shows_the_costliest_moves(tuplet, trained_run: Path, games: Path
     assert done.stdout.count("best: ") == done.stdout.count("played: ") == 2
     assert max(len(line) for line in done.stdout.splitlines()[2:]) <= 80
     assert "mean loss" in done.stdout and "greedy" in done.stdout
+    shipped = tuplet("review", games, "--depth", 1)
+    assert shipped.returncode == 0 and "small" in shipped.stdout
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["{games}"], ["--agent"]),
         (["nowhere.txt", "--agent", "{run}"], ["nowhere.txt"]),
         (["{games}", "--agent", "nowhere"], ["nowhere"]),
         (["{games}", "--agent", "greedy"], ["greedy"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -13,16 +13,19 @@ def plot(
     /,
     *,
     log: Annotated[bool, Parameter(negative="")] = False,
+    by: Literal["games", "time"] = "games",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
 ) -> None:
-    """Draw mean score against games, one point per block, for one or more runs.
+    """Draw mean score against games or time, one point per block, for one or more runs.
 
     Parameters
     ----------
     runs
         Run folders.
     log
-        Count games on a logarithmic axis.
+        Count on a logarithmic axis.
+    by
+        Count games, or minutes.
     output
         The picture: its ending, .png, .svg or .pdf, says the kind. [default: curve.png in the
         folder of a single run, curves.png for several]
@@ -33,5 +36,5 @@ def plot(
 
     opened = [Run.load(folder) for folder in runs]
     path = output or (runs[0] / "curve.png" if len(runs) == 1 else Path("curves.png"))
-    draw_curves(opened, path, log=log)
+    draw_curves(opened, path, log=log, by=by)
     print(path)

@@ -1,10 +1,10 @@
-"""Learning curves: mean score against games, one point per block."""
+"""Learning curves: mean score against games or time, one point per block."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tuplet.formats.files import replacing
 
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".png", ".pdf")
 
 
-def draw_curves(runs: Sequence[Run], path: str | Path | None = None, *, log: bool = False) -> Any:
+def draw_curves(
+    runs: Sequence[Run],
+    path: str | Path | None = None,
+    *,
+    log: bool = False,
+    by: Literal["games", "time"] = "games",
+) -> Any:
     """Draw the runs' curves into one figure; saved to `path` if given. Returns the figure."""
     figure = new_figure(8, 4.5)
     from matplotlib.ticker import FuncFormatter
@@ -25,7 +31,7 @@ def draw_curves(runs: Sequence[Run], path: str | Path | None = None, *, log: boo
 
     axes = figure.add_subplot()
     for run in runs:
-        games = [m["games"] for m in run.metrics]
+        games = [m["games"] if by == "games" else m["elapsed_s"] / 60 for m in run.metrics]
         means = [m["mean_score"] for m in run.metrics]
         marker = "o" if len(games) == 1 else ""
         axes.plot(games, means, marker=marker, linewidth=1.3, label=run.name)
@@ -41,7 +47,7 @@ def draw_curves(runs: Sequence[Run], path: str | Path | None = None, *, log: boo
     axes.xaxis.set_major_formatter(FuncFormatter(_games))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:,.0f}"))
     axes.margins(x=0.06)
-    axes.set_xlabel("games")
+    axes.set_xlabel("games" if by == "games" else "minutes")
     axes.set_ylabel("mean score")
     axes.grid(True, alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
@@ -50,7 +56,8 @@ def draw_curves(runs: Sequence[Run], path: str | Path | None = None, *, log: boo
     else:
         settings = runs[0].settings
         axes.set_title(
-            f"2048, {settings.net}, TD(0) on {settings.target} values, α = {settings.alpha:g}",
+            f"2048, {settings.net}, {settings.method} on {settings.target} values, "
+            f"α = {settings.alpha:g}",
             fontsize=11,
         )
     if path is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tuplet.formats.files import replacing
 from tuplet.learn.settings import Settings
@@ -48,7 +48,7 @@ class Run:
         """What to call the run in a legend."""
         if self.folder is not None:
             return self.folder.name
-        return f"{self.settings.net} {self.settings.learner} {self.settings.target}"
+        return f"{self.settings.net} {self.settings.method} {self.settings.target}"
 
     @staticmethod
     def load(folder: str | Path) -> Run:
@@ -62,11 +62,17 @@ class Run:
             run.games, run.elapsed_s = run.metrics[-1]["games"], run.metrics[-1]["elapsed_s"]
         return run
 
-    def plot(self, path: str | Path | None = None, *, log: bool = False) -> Any:
-        """Draw mean score against games; saves to `path` if given, and returns the figure."""
+    def plot(
+        self,
+        path: str | Path | None = None,
+        *,
+        log: bool = False,
+        by: Literal["games", "time"] = "games",
+    ) -> Any:
+        """Draw mean score against games or time; saves to `path` if given, returns the figure."""
         from tuplet.learn.curves import draw_curves
 
-        return draw_curves([self], path, log=log)
+        return draw_curves([self], path, log=log, by=by)
 
     def __repr__(self) -> str:
         last = f", mean score {self.metrics[-1]['mean_score']:,.0f}" if self.metrics else ""

@@ -136,6 +136,12 @@ class Settings:
         check(self.block > 0, f"a block has at least one game, not {self.block}")
         check(self.checkpoint > 0, f"checkpoints are apart, not every {self.checkpoint} s")
 
+    @property
+    def method(self) -> str:
+        """TD(0), TC(0.5), or 3-step TD."""
+        name = self.learner.upper()
+        return f"{name}({self.lam:g})" if self.steps == 1 else f"{self.steps}-step {name}"
+
     def network(self) -> Network:
         """A new network to be trained so."""
         return Network(
