@@ -4,11 +4,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint player clean
 
 demo: .venv/demo-ready
 	@rm -rf runs/demo
-	$(BIN)/tuplet train --budget 60s --threads 2 --out runs/demo
+	$(BIN)/tuplet train --budget 60s --out runs/demo
 	$(BIN)/tuplet eval runs/demo --games 200 --threads 2
 	$(BIN)/tuplet play 2048 --agent runs/demo --watch --speed 7
 
@@ -19,6 +19,12 @@ lint: .venv/test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The player that comes with the package: some minutes, the same bytes each time.
+player: .venv/demo-ready
+	@rm -rf runs/player
+	$(BIN)/tuplet train --recipe small --games 100000 --seed 1 --out runs/player
+	$(BIN)/tuplet convert runs/player src/tuplet/players/small.xz
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tuplet needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
