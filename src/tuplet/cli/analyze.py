@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
@@ -30,9 +31,11 @@ def analyze(
     game
         2048.
     board
-        Sixteen tiles row by row, 0 for empty: "2,0,0,4, 0,0,8,2, ...".
+        Sixteen tiles row by row, 0 for empty: "2,0,0,4, 0,0,8,2, ..." (fewer on the smaller board
+        of the agent).
     agent
-        A run folder or a weight file. [default: small, the player that comes with tuplet]
+        A run folder, a weight file, or the table of an exact solution. [default: small, the player
+        that comes with tuplet]
     depth
         How many moves to look ahead. [default: 1]
     time
@@ -45,14 +48,22 @@ def analyze(
     """
     from tuplet.agents import LearnedPlayer
     from tuplet.cli.progress import tell_if_compiling
+    from tuplet.exact.solution import Solution, is_solution
     from tuplet.formats.weights import SHIPPED
-    from tuplet.games.g2048 import Board
     from tuplet.values.network import Network, best_of
 
     tell_if_compiling()
-    position = Board(board)
-    net = Network.load(agent or SHIPPED)
-    player = LearnedPlayer(net, depth=depth, time=time, downgrade=downgrade)
+    agent = agent or SHIPPED
+    source: Solution | Network
+    player: Solution | LearnedPlayer
+    if Path(agent).is_file() and is_solution(agent):
+        if not depth is time is downgrade is None:
+            raise ValueError("an exact value needs no --depth, --time or --downgrade: leave it out")
+        player = source = Solution.load(agent)
+    else:
+        source = Network.load(agent)
+        player = LearnedPlayer(source, depth=depth, time=time, downgrade=downgrade)
+    position = source.as_board(board)
     moves = player.moves(position)
     best = best_of(moves)
     if json_:
@@ -81,11 +92,13 @@ def analyze(
             table.add_row(move.move, str(move.reward), f"{move.value:,.1f}", behind, style=style)
     console.print()
     console.print(table)
-    if player.depth != 1:
+    if isinstance(source, Solution):
+        console.print("\nExact: reward + what optimal play will score.")
+    elif isinstance(player, LearnedPlayer) and player.depth != 1:
         console.print(f"\n{player.reached} moves ahead, over every tile that may appear.")
-        return
-    console.print(f"\nWhy: value = reward + what each tuple says of the {_kind(net)}")
-    _why(console, net, position, best, downgrade)
+    else:
+        console.print(f"\nWhy: value = reward + what each tuple says of the {_kind(source)}")
+        _why(console, source, position, best, downgrade)
 
 
 def _kind(net: Network) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,20 +79,34 @@ def regret(
         side.spawn4 = solution.spawn4
     report: dict[str, Any] = {"board": solution.size, "spawn4": solution.spawn4}
     if games is None:
+        tell = _teller("states followed")
         if isinstance(side, LearnedPlayer) and side.greedy:
-            found = follow(solution, side.network)
+            found = follow(solution, side.network, tell)
         elif isinstance(side, RandomPlayer):
-            found = follow(solution, random_policy(solution.rules))
+            found = follow(solution, random_policy(solution.rules), tell)
         else:
-            found = follow(solution, side)
+            found = follow(solution, side, tell)
         report |= {"optimal_score": solution.expected_score, **found.as_json()}
     else:
         report |= {"optimal_score": solution.expected_score}
-        report |= _judge(sample(solution, side, games=games, seed=seed))
+        report |= _judge(sample(solution, side, games=games, seed=seed, watch=_teller("games")))
     if json_:
         print(json.dumps(report))
     else:
         _table(player, report)
+
+
+def _teller(what: str) -> Callable[[int], None]:
+    """Says every ten seconds, on standard error, how many there are."""
+    due = time.perf_counter() + 5
+
+    def tell(count: int) -> None:
+        nonlocal due
+        if time.perf_counter() > due:
+            due = time.perf_counter() + 10
+            print(f"{count:,} {what}", file=sys.stderr, flush=True)
+
+    return tell
 
 
 def _judge(played: Any) -> dict[str, Any]:

@@ -75,7 +75,9 @@ def reproduce(
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in report.columns:
-        table.add_column(column, justify="left" if column in report.words else "right")
+        table.add_column(
+            column, justify="left" if column in report.words else "right", no_wrap=True
+        )
     for row in report.rows:
         table.add_row(*(f"{x:,.4f}" if isinstance(x, float) else f"{x:,}" if isinstance(x, int)
                         else str(x) for x in row))  # fmt: skip

@@ -6,7 +6,7 @@ it and perfect play. After runs of growing length its exact expected score is co
 
 Moves are always the best ones known. From zero, that gets stuck: what was tried looks better than
 what was not. An optimistic start (all values at what optimal play scores) makes it try everything:
-OTD. With a constant α values never come to rest; with one that falls to 0, they do.
+OTD.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "TD": {"learner": "td"},
     "TC": {"learner": "tc"},
     "OTD": {"learner": "td"},
-    "OTD, falling α": {"learner": "td", "schedule": "linear"},
 }
 TARGETS: tuple[Target, ...] = ("afterstate", "state")
 OPTIMISM = 1.0  # values start at the score of optimal play, times this
