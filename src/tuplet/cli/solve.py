@@ -61,6 +61,8 @@ def solve(
         print(json.dumps(solution.as_json()))
     else:
         _table(solution)
+    if out is not None:
+        print(f"Saved in {out}.", file=sys.stderr)
 
 
 @contextmanager
@@ -79,17 +81,19 @@ def solve_progress() -> Iterator[Callable[[Progress], None]]:
         now = time.perf_counter()
         began = began or now
         if not progress.valued:
-            speed = progress.found / max(now - began, 1e-9)
+            took, done = now - began, progress.found
             share = progress.layers / progress.most_layers
             text = f"layer {progress.layers:,}  {progress.found:,} states found"
-            left = (now - began) * (1 - share) / share + (now - began)  # the way back takes as long
+            left = took * (1 - share) / share + took  # the way back takes as long
         else:
             turned = turned or now
-            speed = progress.valued / max(now - turned, 1e-9)
+            took, done = now - turned, progress.valued
             share = progress.valued / progress.found
             text = f"{progress.valued:,} of {progress.found:,} states valued"
-            left = (now - turned) * (1 - share) / share
-        return share, f"{text}  {speed / 1e6:.2f} M states/s  {left:.0f} s left"
+            left = took * (1 - share) / share
+        if took < 0.5:  # too early to tell
+            return share, text
+        return share, f"{text}  {done / took / 1e6:.2f} M states/s  {left:.0f} s left"
 
     if sys.stderr.isatty():
         from rich.console import Console
