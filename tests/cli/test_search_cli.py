@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tuplet import Board, GreedyPlayer, LearnedPlayer, Network, RandomEnvironment, play_episode
+from tuplet import (
+    Board,
+    GreedyPlayer,
+    LearnedPlayer,
+    Network,
+    RandomEnvironment,
+    play_episode,
+    train,
+)
 from tuplet.cli import run
 
 BOARD = "2,0,0,4,0,8,2,0,0,0,16,0,2,0,0,64"
@@ -167,3 +175,25 @@ def test_the_docs_commands_and_python_run_as_written(
         assert done.returncode == 0, (line, done.stderr)
     for piece in re.findall(r"```python\n(.*?)```", DOCS, re.S):
         exec(piece.replace('"4x6"', '"5x4"'), {})
+
+
+def test_analyze_takes_exact_tables_and_small_boards(tuplet, tmp_path: Path) -> None:
+    table = tmp_path / "2x2.table"
+    assert tuplet("solve", "2048", "--board", "2x2", "--out", table).returncode == 0
+    done = tuplet("analyze", "2048", "2,2,4,8", "--agent", table, "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["best"] in ("left", "right")
+    assert "Exact" in tuplet("analyze", "2048", "2,2,4,8", "--agent", table).stdout
+    one_line(tuplet("analyze", "2048", "2,2,4,8", "--agent", table, "--depth", 2), "--depth")
+    one_line(tuplet("analyze", "2048", "2,2,4", "--agent", table), "3")
+    train(board="2x2", games=200, out=tmp_path / "run", progress=False)
+    for depth in (1, 3):
+        done = tuplet("analyze", "2048", "2,2,4,8", "--agent", tmp_path / "run", "--depth", depth)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_shipped_player_needs_no_training(tuplet) -> None:
+    board = "2,4,8,16, 0,2,64,32, 4,8,256,128, 0,2,512,1024"
+    done = tuplet("analyze", "2048", board, "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["best"] in ("up", "down")
+    done = tuplet("eval", "small", "--games", 3, "--json")
+    assert json.loads(done.stdout)["games"] == 3

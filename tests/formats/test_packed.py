@@ -12,6 +12,7 @@ import pytest
 
 from tuplet import Network, evaluate
 from tuplet.formats.packed import read_packed, write_packed
+from tuplet.formats.weights import PLAYERS, SHIPPED
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +107,12 @@ def test_bytes_beyond_the_tables_are_refused(tmp_path: Path) -> None:
         Network.load(path)
     assert tracemalloc.get_traced_memory()[1] < 16_000_000
     tracemalloc.stop()
+
+
+def test_the_shipped_player_is_small_and_decent(tmp_path: Path, monkeypatch) -> None:
+    assert (PLAYERS / f"{SHIPPED}.xz").stat().st_size <= 5_000_000
+    result = evaluate(Network.load(SHIPPED), games=500, seed=2)
+    assert result.ci95[0] > 80_000
+    monkeypatch.chdir(tmp_path)  # a file of that name comes first
+    Network("01").save("small")
+    assert Network.load("small").name == "01"
