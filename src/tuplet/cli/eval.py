@@ -36,8 +36,8 @@ def eval_(
     Parameters
     ----------
     player
-        A run folder, a weight file, random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN,
-        or module:Class for a player of your own.
+        A run folder, a weight file, small (the player that comes with tuplet), random, greedy,
+        mcts:sims=100, expectimax:depth=2,values=RUN, or module:Class for a player of your own.
     games
         How many games.
     threads
