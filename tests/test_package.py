@@ -112,14 +112,13 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
         words = [w.strip('"') for w in words[1:]]
         if words[0] == "bench" or (words[0] == "play" and "--watch" not in words):
             continue  # the one takes its time, the other a person
-        games = "2" if words[0] in ("match", "tournament") or "mcts" in words[1] else "300"
-        for option, value in (("--games", games), ("--budget", "1s")):
+        slow = words[0] in ("match", "tournament") or "mcts" in words[1] or "--depth" in words
+        budget = "2s" if "--resume" in words else "1s"
+        for option, value in (("--games", "2" if slow else "300"), ("--budget", budget)):
             if option in words:
                 words[words.index(option) + 1] = value
         if words[0] == "train" and "--resume" not in words and "--net" not in words:
             words += ["--net", "5x4"]
-        if "--resume" in words:
-            words[words.index("--games") + 1] = "600"
         done = tuplet(*words, cwd=tmp_path, input="")
         assert done.returncode == 0, (line, done.stderr)
 
