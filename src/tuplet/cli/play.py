@@ -109,7 +109,7 @@ def play(
 
 
 def _play_2048(
-    agent: str | None, helper: Player | None, watch: bool, speed: int, spawn4: float, seed: int,
+    agent: str, helper: Player, watch: bool, speed: int, spawn4: float, seed: int,
     save: Path | None,
 ) -> int:  # fmt: skip
     from tuplet.agents import RandomEnvironment
@@ -117,8 +117,8 @@ def _play_2048(
     environment = RandomEnvironment(seed, spawn4)
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not watch and not on_terminal:
-        raise ValueError("playing needs a terminal; to let an agent play, use --agent and --watch")
-    table = _Table(helper, environment, agent if watch and agent else "you")
+        raise ValueError("playing needs a terminal; to let an agent play, use --watch")
+    table = _Table(helper, environment, agent if watch else "you")
     if on_terminal:
         table.at_terminal(watch, speed)
     else:
@@ -132,7 +132,7 @@ def _play_2048(
 class _Table:
     """A game on the table: the episode so far, and who sits there."""
 
-    def __init__(self, helper: Player | None, environment: object, name: str) -> None:
+    def __init__(self, helper: Player, environment: object, name: str) -> None:
         from tuplet.agents import RandomEnvironment
         from tuplet.arena.g2048 import open_episode, place
         from tuplet.games.g2048 import Episode
@@ -170,7 +170,6 @@ class _Table:
     def _let_helper_move(self) -> None:
         from tuplet.arena.g2048 import place, slide
 
-        assert self.helper is not None
         slide(self.helper, self.episode)
         place(self.environment, self.episode)
 
@@ -234,8 +233,7 @@ class _Table:
         from tuplet.games.g2048 import MOVES
 
         assert callable(draw)
-        usual = "arrows move   " + ("h hint   " if self.helper else "") + "u takes back   q ends"
-        self.message = usual
+        self.message = usual = "arrows move   h hint   u takes back   q ends"
         while True:
             if self.board.over:
                 self.message = "The game is over.    u takes back   q ends"
@@ -258,8 +256,6 @@ class _Table:
     def _hint(self) -> str:
         from tuplet.agents import LearnedPlayer
 
-        if self.helper is None:
-            return "no agent to ask: start with --agent RUN_OR_WEIGHTS"
         if self.board.over:
             return "the game is over"
         if not isinstance(self.helper, LearnedPlayer):
