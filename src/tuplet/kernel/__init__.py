@@ -4,7 +4,7 @@ Everything here also runs uncompiled (`NUMBA_DISABLE_JIT=1`): each trick that ne
 processor's help has a plain-Python twin of the same name, and tests compare the two.
 """
 
-from tuplet.kernel.bits import pdep, pext, popcount, prefetch
+from tuplet.kernel.bits import line_aligned, pdep, pext, popcount, prefetch
 from tuplet.kernel.clock import now
 from tuplet.kernel.compile import cache_folder, inlined, kernel
 from tuplet.kernel.random import as_seed, draw, mix, stream
@@ -15,6 +15,7 @@ __all__ = [
     "draw",
     "inlined",
     "kernel",
+    "line_aligned",
     "mix",
     "now",
     "pdep",

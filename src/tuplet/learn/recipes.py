@@ -53,7 +53,7 @@ RECIPES = {
 }  # fmt: skip
 
 # From how many seconds on, on two cores, a recipe is ahead of the one before: docs/learning.md.
-BUDGETS = {0: "quick", 180: "strong"}
+BUDGETS = {0: "quick", 120: "strong"}
 
 
 def for_budget(seconds: float) -> str:

@@ -31,7 +31,7 @@ from tuplet.games.g2048.rules import (
     view,
     wide_slides,
 )
-from tuplet.kernel import draw, inlined, kernel, stream
+from tuplet.kernel import draw, inlined, kernel, line_aligned, stream
 from tuplet.values.tables import (
     Tables,
     add,
@@ -40,11 +40,11 @@ from tuplet.values.tables import (
     fetch,
     fetch_coherence,
     locate,
-    share_of,
+    take_over,
+    times_found,
     total,
     update,
     value,
-    value_at,
 )
 
 Array = np.ndarray[Any, Any]
@@ -97,17 +97,20 @@ def make_desk(m: int) -> Desk:
     The small arrays are written all the time. They stand in one block with free cache lines
     around it, so that two threads never write to one line.
     """
-    sizes = [SEATS] * 9 + [2] + [4 * SEATS] * 3 + [4 * SEATS * m, AHEAD * m, m]
-    block = np.zeros(sum(sizes) + 2 * _MARGIN, np.uint64)
+    wide, narrow = [4 * SEATS * m, AHEAD * m, *[4 * SEATS] * 3], [*[SEATS] * 9, 2, m]
+    sizes = [*wide, *narrow]  # vectors are written to the first: each begins at a cache line
+    block = line_aligned(sum(sizes) + 2 * _MARGIN, np.uint64)
     ends = np.cumsum([_MARGIN, *sizes])
-    small = [block[end - size : end] for end, size in zip(ends[1:], sizes, strict=True)]
+    found, ring, after, after_high, rewards, *small = (
+        block[end - size : end] for end, size in zip(ends[1:], sizes, strict=True)
+    )
     return Desk(
         np.zeros((SEATS, LONGEST_GAME), np.uint64),
         np.zeros((SEATS, LONGEST_GAME), np.uint32),
         small[0], small[1], small[2], small[3], small[4],
         small[5].view(np.int64), small[6].view(np.int64), small[7], small[8],
-        small[9].view(np.int64), small[10], small[11], small[12], small[13], small[14],
-        small[15].view(np.float32)[:m],
+        small[9].view(np.int64), after, after_high, rewards, found, ring,
+        small[10].view(np.float32)[:m],
     )  # fmt: skip
 
 
@@ -155,10 +158,11 @@ def learn_backward(
     Returns the first board's target (no finite number if some weight is none).
     """
     weights, coherence, plan = tables.weights, tables.coherence, tables.plan
-    marks, stride = tables.marks, tables.stride
+    marks, stride, staged = tables.marks, tables.stride, len(tables.marks) > 0
     m, one = np.uint64(plan.shape[1]), np.uint64(1)
     ahead = np.uint64(AHEAD)
-    alpha, gamma, lam, small = learner.alpha, learner.gamma, learner.lam, tables.small
+    gamma, lam, coherent, small = learner.gamma, learner.lam, learner.coherent, tables.small
+    share = learner.alpha / np.float32(m)
     steps, length = np.uint64(learner.steps), np.uint64(count)
     behind = np.zeros(learner.steps, np.float32)  # V of the boards walked over
     k = length
@@ -167,16 +171,20 @@ def learn_backward(
         k -= one
         locate(path[k], plan, marks, stride, ring, (k % ahead) * m)
         fetch(weights, ring, (k % ahead) * m, m)
-        if learner.coherent:
+        if coherent:
             fetch_coherence(coherence, ring, (k % ahead) * m, m)
     k = length
     target = np.float32(gains[k - one]) if states and count > 0 else np.float32(0)
     while k > np.uint64(0):
         k -= one
         start = (k % ahead) * m
-        v = value_at(weights, stride, ring, start, m)
-        amount = share_of(alpha, small, ring, start, m) * (target - v)
-        if learner.coherent:
+        if staged:
+            take_over(weights, stride, ring, start, m)
+        v = total(weights, ring, start, m)
+        if small:
+            share = learner.alpha / times_found(ring, start, m)
+        amount = share * (target - v)
+        if coherent:
             add_coherently(weights, coherence, ring, start, m, amount)
         else:
             add(weights, ring, start, m, amount)
@@ -195,7 +203,7 @@ def learn_backward(
         if k >= ahead:
             locate(path[k - ahead], plan, marks, stride, ring, start)
             fetch(weights, ring, start, m)
-            if learner.coherent:
+            if coherent:
                 fetch_coherence(coherence, ring, start, m)
     return target
 
@@ -241,7 +249,7 @@ def play_afterstates(
     rewards, found, ring = desk.rewards, desk.found, desk.ring
     m, zero, one, four = np.uint64(plan.shape[1]), np.uint64(0), np.uint64(1), np.uint64(4)
     gamma, steps, short = learner.gamma, np.uint64(learner.steps), np.uint64(2 * SHORT)
-    marks, stride = tables.marks, tables.stride
+    marks, stride, staged = tables.marks, tables.stride, len(tables.marks) > 0
     learns = learner.alpha != np.float32(0)
     # Learning as the game goes, the other seat's updates would be seen in the middle of a move.
     seats = min(SEATS, games) if not (learns and learner.forward) else 1
@@ -259,8 +267,10 @@ def play_afterstates(
             k = length[seat]
             if legal[seat] > zero:
                 best, best_value = mine, np.float32(-np.inf)
+                if staged:
+                    take_over(weights, stride, found, mine * m, legal[seat] * m)
                 for n in range(mine, mine + legal[seat]):
-                    v = np.float32(rewards[n]) + gamma * value_at(weights, stride, found, n * m, m)
+                    v = np.float32(rewards[n]) + gamma * total(weights, found, n * m, m)
                     best = np.uint64(n) if v > best_value else best
                     best_value = max(v, best_value)
                 high[seat] = after_high[best] if wide[seat] != zero else zero

@@ -11,6 +11,7 @@ import numpy as np
 
 from tuplet.games.g2048.board import MOVES, Board, Move
 from tuplet.games.g2048.rules import as_share, rules_for, view
+from tuplet.kernel import line_aligned
 from tuplet.values import tables as kernels
 from tuplet.values.patterns import (
     NETWORKS,
@@ -277,9 +278,5 @@ def _allocate(net: Network, count: int) -> Array:
             f"network {net.name} needs {4 * count / 1e9:.1f} GB for its weights and this machine "
             f"has {memory / 1e9:.1f} GB free: take shorter tuples"
         )
-    # Sixteen weights that are asked for together share a 64-byte cache line only if the array
-    # starts at one; NumPy starts large arrays 16 bytes into a page. (1 to 2 % on 4x6.)
-    line = 16
-    room = np.zeros(count + line, np.float32)
-    skip = -(room.ctypes.data // room.itemsize) % line
-    return room[skip : skip + count]
+    # Sixteen weights that are asked for together should share a cache line.
+    return line_aligned(count, np.float32)

@@ -102,7 +102,7 @@ def make_tables(
     )  # fmt: skip
 
 
-@inlined
+@kernel
 def stage_of(board: np.uint64, marks: Array) -> np.uint64:
     """Which of the marked tiles are on the board, as a binary number; a tile beyond the largest
     counts as that.
@@ -119,6 +119,15 @@ def stage_of(board: np.uint64, marks: Array) -> np.uint64:
     return stage
 
 
+@kernel
+def _go_to_stage(
+    board: np.uint64, marks: Array, stride: np.uint64, out: Array, start: np.uint64, m: np.uint64
+) -> None:
+    ahead = stage_of(board, marks) * stride
+    for j in range(start, start + m):
+        out[j] += ahead
+
+
 @inlined
 def locate(
     board: np.uint64, plan: Array, marks: Array, stride: np.uint64, out: Array, start: np.uint64
@@ -126,9 +135,7 @@ def locate(
     """Where the weights of a board's m look-ups stand, in the tables of its stage."""
     indices(board, plan, out, start)
     if len(marks) > 0:
-        ahead = stage_of(board, marks) * stride
-        for j in range(start, start + np.uint64(plan.shape[1])):
-            out[j] += ahead
+        _go_to_stage(board, marks, stride, out, start, np.uint64(plan.shape[1]))
 
 
 @kernel
@@ -188,22 +195,19 @@ def value_at(
     return v
 
 
-@inlined
-def share_of(
-    alpha: np.float32, small: bool, found: Array, start: np.uint64, m: np.uint64
-) -> np.float32:
-    """What part of an error each look-up's weight takes: alpha / m.
+@kernel
+def times_found(found: Array, start: np.uint64, m: np.uint64) -> np.float32:
+    """By how much V moves when each of its m look-ups' weights moves by 1.
 
-    A weight that is looked up k times takes it k times, and counts k times in V. On the 4x4
-    board that is rare; on a small board V would overshoot by far, so that its part is smaller.
+    A weight that is looked up k times moves k times, and counts k times in V. On the 4x4 board
+    that is rare, and m is taken instead, as everybody does; on a small board V would overshoot
+    by far.
     """
-    if not small:
-        return alpha / np.float32(m)
     times = 0
     for i in range(start, start + m):
         for j in range(start, start + m):
             times += found[i] == found[j]
-    return alpha / np.float32(times)
+    return np.float32(times)
 
 
 @inlined
@@ -261,7 +265,7 @@ def update(
     start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
     found = weights_of(tables, board)
     error = target - total(tables.weights, found, start, m)
-    amount = share_of(alpha, tables.small, found, start, m) * error
+    amount = alpha / (times_found(found, start, m) if tables.small else np.float32(m)) * error
     if coherent:
         add_coherently(tables.weights, tables.coherence, found, start, m, amount)
     else:
