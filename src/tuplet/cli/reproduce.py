@@ -73,7 +73,7 @@ def reproduce(
         rows = [dict(zip(report.columns, row, strict=True)) for row in report.rows]
         print(json.dumps({"study": name, "rows": rows}))
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    table = Table(box=None, pad_edge=False)
     for column in report.columns:
         table.add_column(
             column, justify="left" if column in report.words else "right", no_wrap=True

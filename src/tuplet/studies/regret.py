@@ -4,9 +4,8 @@ Each learner has a network that sees the whole board, so that nothing but learni
 it and perfect play. After runs of growing length its exact expected score is computed
 (`tuplet.exact.regret.follow`); what it lacks of optimal play's is its regret.
 
-Moves are always the best ones known. From zero, that gets stuck: what was tried looks better than
-what was not. An optimistic start (all values at what optimal play scores) makes it try everything:
-OTD.
+Moves are always the best ones known: nothing is explored on purpose. OTD is TD with an optimistic
+start, all values at what optimal play scores, so that what was not tried looks good.
 """
 
 from __future__ import annotations
