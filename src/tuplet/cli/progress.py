@@ -77,6 +77,8 @@ def games_progress(total: int, things: str = "games") -> Iterator[Watcher]:
 
 
 def _speed(moves: int, seconds: float) -> str:
+    if not moves:
+        return ""
     speed = moves / max(seconds, 1e-9)
     return f"{speed:,.0f} moves/s" if speed >= 10 else f"{speed:.1f} moves/s"
 

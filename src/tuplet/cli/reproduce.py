@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -54,7 +55,7 @@ def reproduce(
         return
     if name not in STUDIES:
         raise ValueError(f"there is no study {name!r}: {', '.join(STUDIES)}")
-    from tuplet.cli.progress import tell_if_compiling
+    from tuplet.cli.progress import games_progress, tell_if_compiling
     from tuplet.learn.curves import as_picture
 
     tell_if_compiling()
@@ -66,7 +67,15 @@ def reproduce(
         raise ValueError(f"the study {name} has no --{', --'.join(sorted(unknown))}")
     if output is not None:
         as_picture(output)
-    report = module.run(**options)
+    with ExitStack() as stack:
+        bar: Any = None
+
+        def watch(done: int, total: int, note: str) -> None:
+            nonlocal bar
+            bar = bar or stack.enter_context(games_progress(total, "runs"))
+            bar(done, 0, note)
+
+        report = module.run(**options, watch=watch)
     if output is not None:
         report.draw(output)
     if json_:

@@ -1,7 +1,7 @@
 """Experiments that can be rerun by name: `tuplet reproduce NAME`.
 
-A study is a module with a function `run` whose keyword arguments are its options, and which
-returns a `Report`. Its first docstring line says what it shows.
+A study is a module with a function `run` whose arguments are its options, and `watch`, to be told
+how far it is, and which returns a `Report`. Its first docstring line says what it shows.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 STUDIES = {
     "regret": "learned values approach perfect play on boards that are solved",
 }
+
+
+Watcher = Callable[[int, int, str], object]  # runs done, of how many, and which comes now
 
 
 class Report(NamedTuple):

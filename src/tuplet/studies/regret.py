@@ -4,8 +4,9 @@ Each learner has a network that sees the whole board, so that nothing but learni
 it and perfect play. After runs of growing length its exact expected score is computed
 (`tuplet.exact.regret.follow`); what it lacks of optimal play's is its regret.
 
-Moves are always the best ones known: nothing is explored on purpose. OTD is TD with an optimistic
-start, all values at what optimal play scores, so that what was not tried looks good.
+Moves are always the best ones known: nothing is explored on purpose. OTD and OTC have an optimistic
+start, all values at what optimal play scores, so that what was not tried looks good. OTC has α = 0.3
+and λ = 0: with one table for the whole board, α = 1 takes each first sample for the truth.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from tuplet.exact import Solution, solve
 from tuplet.exact.regret import follow
 from tuplet.learn.curves import new_figure, save_figure
 from tuplet.learn.train import train
-from tuplet.studies import Report
+from tuplet.studies import Report, Watcher
 from tuplet.values.network import Network, Target
 
 LEARNERS: dict[str, dict[str, Any]] = {
     "TD": {"learner": "td"},
     "TC": {"learner": "tc"},
     "OTD": {"learner": "td"},
+    "OTC": {"learner": "tc", "alpha": 0.3, "lam": 0.0},
 }
 TARGETS: tuple[Target, ...] = ("afterstate", "state")
 OPTIMISM = 1.0  # values start at the score of optimal play, times this
@@ -33,16 +35,23 @@ FLOOR = 1e-3  # on a logarithmic axis, less regret than this is drawn as this
 Row = tuple[str, str, str, int, float, float, float]
 
 
-def run(board: str = "2x2 2x3", games: int = 100_000, seed: int = 0) -> Report:
+def run(
+    board: str = "2x2 2x3", games: int = 200_000, seed: int = 0, *, watch: Watcher = lambda *_: None
+) -> Report:
     """Learn on each of the boards, in runs of up to this many games."""
     lengths = [k * 10**e for e in range(2, 9) for k in (1, 2, 5)]
+    solutions = [solve(size) for size in board.replace(",", " ").split()]
+    runs = [
+        (solution, name, target, length)
+        for solution in solutions
+        for name in LEARNERS
+        for target in TARGETS
+        for length in (*(n for n in lengths if n < games), games)
+    ]
     rows: list[Row] = []
-    for size in board.replace(",", " ").split():
-        solution = solve(size)
-        for name in LEARNERS:
-            for target in TARGETS:
-                for length in (*(n for n in lengths if n < games), games):
-                    rows.append(_learned(solution, name, target, length, seed))
+    for done, (solution, name, target, length) in enumerate(runs):
+        watch(done, len(runs), f"{solution.size} {name} {target} {length:,} games")
+        rows.append(_learned(solution, name, target, length, seed))
     return Report(COLUMNS, rows, lambda path: draw(rows, path))
 
 
