@@ -41,6 +41,15 @@ def test_weights_too_large_for_the_step_make_it_larger(tmp_path: Path) -> None:
     assert again.weights[:2] == pytest.approx([1e6, -1e6], rel=1e-4)
 
 
+@pytest.mark.parametrize("tuples", ["01 45", "01 0123", "0123 01 012"])
+def test_short_tuples_and_small_values_come_back(tuples: str, tmp_path: Path) -> None:
+    net = Network(tuples, target="state", gamma=0.5, spawn4=0.25)
+    net.weights[:] = np.random.default_rng(2).normal(0, 1, len(net.weights))
+    again = read_packed(write_packed(net, tmp_path / "short.xz"))
+    assert np.abs(again.weights - net.weights).max() < 0.01
+    assert (again.target, again.gamma, again.spawn4) == ("state", 0.5, 0.25)
+
+
 def test_networks_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     for net in (Network("0123", stages="64"), Network("0123", board="2x2"), Network("0123456")):
         with pytest.raises(ValueError, match="packed files hold"):
@@ -78,7 +87,7 @@ def test_damaged_files_fail_cleanly_and_stay_small(packed: Path, tmp_path: Path)
         [],
         {"format": "another"},
         {"tuples": "01234567"},
-        {"tuples": "0123 " * 100},
+        {"tuples": "012345 456789 89abcd"},
         {"tuples": "0123 4567 0123"},
         {"step": 0},
         {"step": "x"},

@@ -110,7 +110,8 @@ def test_a_delayed_run_learns_by_td_first_and_by_tc_then() -> None:
         ({"delay": 0.5, "learner": "td"}, "take --learner tc"),
         ({"delay": 1.0}, "share of the run"),
         ({"stages": "1000"}, "different tiles"),
-        ({"stages": "2 4 8 16 32 64"}, "64 stages"),
+        ({"stages": "8 16 32 64 128 256"}, "64 stages"),
+        ({"stages": "2"}, "from 8"),
         ({"board": "5x5"}, "2x2 to 4x4"),
         ({"board": "3x4"}, "give its tuples"),
         ({"board": "2x3", "net": "4x6"}, "for the 4x4 board"),
@@ -166,8 +167,8 @@ def test_restarted_games_teach_more_and_count_once() -> None:
     plain = train("5x4", games=600, progress=False)
     again = train("5x4", games=600, restart=True, progress=False)
     assert again.games == 600
-    # A game's score is that of the whole game: small tables reach a few thousand points.
-    assert again.metrics[-1]["max_score"] < 10 * plain.metrics[-1]["max_score"]
+    # The first game is played before anything is learned from a restart.
+    assert again.metrics[0]["games"] == plain.metrics[0]["games"] == 600
     net = Network("5x4")
     train(net, games=3000, progress=False)
     learner = Learner(np.float32(0.1), np.float32(1), restart=True)
@@ -264,3 +265,20 @@ def test_a_small_boards_values_know_its_symmetries(size: str) -> None:
     same = Board(np.full((rows, columns), 8).tolist())  # all placements find one weight
     net.update(same, 50.0, 1.0)
     assert net.value(same) == pytest.approx(50, abs=1e-2)
+
+
+def test_tc_that_has_begun_goes_on_when_a_run_is_given_more(tmp_path: Path) -> None:
+    train("5x4", games=100, delay=0.5, out=tmp_path / "run", progress=False)
+    training = reopen(tmp_path / "run", games=1000)
+    assert training.progress(100) < 0.5
+    assert training._learner(100).coherent
+
+
+def test_memory_that_tc_will_need_is_refused_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tuplet.values.network._available_memory", lambda: 2_000_000)
+    with pytest.raises(ValueError, match=r"needs 3.9 MB|needs 0.0 GB"):
+        train("5x4", games=10, out=tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
+    train("5x4", games=10, learner="td", out=tmp_path / "run", progress=False)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from both_ways import in_both_ways
-from tuplet import Board, LearnedPlayer, Network, RandomEnvironment, evaluate, play_episode
+from tuplet import Board, LearnedPlayer, Network, RandomEnvironment, evaluate, play_episode, solve
+from tuplet.exact.regret import follow
 from tuplet.games.g2048.board import MOVES
 from tuplet.games.g2048.rules import rules_for
 from tuplet.search.expectimax2048 import Desk, look, make_desk, outlook
@@ -90,6 +91,45 @@ def test_values_are_those_of_a_plain_search(depth: int, options: dict[str, objec
     player = LearnedPlayer(net, depth=depth)
     for n in range((12, 6, 2)[depth - 1]):
         assert_is_plain(player, plain, random_board(source, 4 + n, 3 if depth < 3 else 2))
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("target", ["afterstate", "state"])
+def test_stages_are_searched_as_they_are_valued(depth: int, target: str) -> None:
+    """Tuples of different lengths, weights that no stage has read yet, and spawns between."""
+    net = Network("0123 01245 569a", stages="64 16", target=target)  # type: ignore[arg-type]
+    stage = int(net.tables.stride)
+    net.weights[:stage] = np.random.default_rng(3).normal(0, 100, stage)
+    part = net.weights[2 * stage :: 3]  # of the later stages, some were read
+    part[:] = np.random.default_rng(4).normal(0, 100, len(part))
+    plain, player, source = Plain(net), LearnedPlayer(net, depth=depth), random.Random(7)
+    for n in range(8):
+        assert_is_plain(player, plain, random_board(source, 4 + n % 4, 3))
+
+
+@pytest.mark.parametrize("size", ["2x2", "2x3", "3x2"])
+def test_values_on_small_boards_are_those_of_a_plain_search(size: str) -> None:
+    source = random.Random(3)
+    for target in ("afterstate", "state"):
+        net = Network(board=size, target=target)  # type: ignore[arg-type]
+        net.weights[:] = np.random.default_rng(3).normal(0, 100, len(net.weights))
+        rows, columns = net.size
+        for depth in (1, 2, 3):
+            tiles = [[1 << source.randint(1, 4) for _ in range(columns)] for _ in range(rows)]
+            tiles[0][0] = tiles[1][1] = 0
+            assert_is_plain(LearnedPlayer(net, depth=depth), Plain(net), Board(tiles))
+
+
+def test_a_search_to_the_end_is_the_exact_solution() -> None:
+    """No game on 2x2 is longer than 40 moves: values that are all zero do not matter."""
+    solution = solve("2x2")
+    player = LearnedPlayer(Network(board="2x2"), depth=40)
+    for tiles in ([2, 2, 0, 0], [2, 4, 8, 0], [4, 16, 2, 2], [8, 2, 0, 4]):
+        exact = solution.moves(tiles)
+        for found, sure in zip(player.moves(tiles), exact, strict=True):
+            assert found[:3] == sure[:3]
+            assert found.value == (pytest.approx(sure.value, rel=1e-5) if sure.legal else None)
+    assert follow(solution, player).regret == pytest.approx(0, abs=1e-4)
 
 
 @pytest.mark.parametrize("target", ["afterstate", "state"])

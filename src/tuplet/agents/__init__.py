@@ -1,4 +1,6 @@
-"""Names to players: "random", "greedy", a run folder, a weight file, "module:Class"."""
+"""Names to players: "random", "greedy", "small", a run folder, a weight file, "mcts:sims=100",
+"expectimax:depth=2,values=RUN", "module:Class".
+"""
 
 from tuplet.agents.g2048 import (
     Environment,

@@ -17,7 +17,7 @@ import numpy as np
 from tuplet.agents import Environment, LearnedPlayer, Player, RandomEnvironment, make_player
 from tuplet.agents.g2048 import SearchPlayer
 from tuplet.arena.intervals import Interval, mean_interval, wilson
-from tuplet.games.g2048 import Episode, rules_for
+from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import Summary, summarise
 from tuplet.kernel import as_seed
 from tuplet.learn.td import (
@@ -181,6 +181,7 @@ def evaluate(
         player = replace(player, spawn4=spawn4)
         if environment is None and on_episode is None:
             return _compiled(player, games, threads, seed, spawn4, watch)
+        player.network.as_board(Board())  # episodes are of 4x4
     environment = environment or RandomEnvironment(seed, spawn4)
     results = make_results(games)
     began, moves, done = time.perf_counter(), 0, 0
@@ -230,9 +231,10 @@ def _compiled(
     chunks = iter(range(0, games, chunk))
     finished = np.zeros(len(range(0, games, chunk)), np.bool_)
     lock = threading.Lock()
-    began = time.perf_counter()
+    began = ended = time.perf_counter()
 
     def work() -> None:
+        nonlocal ended
         play = seat()
         while not stop[0]:
             with lock:
@@ -241,6 +243,7 @@ def _compiled(
                 return
             count = min(chunk, games - first)
             finished[first // chunk] = play(first, count) == count
+            ended = time.perf_counter()
 
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(work) for _ in range(threads)]
@@ -258,4 +261,4 @@ def _compiled(
     done = games if finished.all() else int(finished.argmin()) * chunk
     if not done:
         raise KeyboardInterrupt
-    return judge(Results(*(part[:done] for part in results)), time.perf_counter() - began)
+    return judge(Results(*(part[:done] for part in results)), ended - began)

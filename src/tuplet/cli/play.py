@@ -94,6 +94,7 @@ def play(
     from tuplet.agents import LearnedPlayer, make_player
     from tuplet.cli.progress import tell_if_compiling
     from tuplet.formats.weights import SHIPPED
+    from tuplet.games.g2048 import Board
 
     speed = 5 if speed is None else speed
     if not 1 <= speed <= len(PAUSES):
@@ -103,6 +104,8 @@ def play(
     helper = make_player(
         agent, seed, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
     )  # fmt: skip
+    if isinstance(helper, LearnedPlayer):
+        helper.network.as_board(Board())  # refuses a network of smaller boards
     if spawn4 is None:
         spawn4 = helper.spawn4 if isinstance(helper, LearnedPlayer) else None
     return _play_2048(agent, helper, watch, speed, 0.1 if spawn4 is None else spawn4, seed, save)

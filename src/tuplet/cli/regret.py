@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,6 +78,8 @@ def regret(
             solution = solve_exactly(size, spawn4=share, watch=watch)
     if isinstance(side, SearchPlayer):
         side.spawn4 = solution.spawn4
+    elif isinstance(side, LearnedPlayer):
+        side = replace(side, spawn4=solution.spawn4)
     report: dict[str, Any] = {"board": solution.size, "spawn4": solution.spawn4}
     if games is None:
         tell = _teller("states followed")

@@ -174,7 +174,7 @@ def train(
 
 
 def _new_folder(settings: Any) -> Path:
-    """runs/4x6-td, runs/4x6-td-2, ...: the first that is free."""
+    """runs/4x6-tc, runs/4x6-tc-2, ...: the first that is free."""
     tuples = settings.net.replace(" ", "-").replace(",", "-")
     parts = [tuples[:40], settings.learner] + (["state"] if settings.target == "state" else [])
     if settings.board != "4x4":

@@ -21,7 +21,7 @@ from tuplet.formats.files import replacing
 from tuplet.games.g2048.board import MOVES, Board, Move
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.kernel import kernel
-from tuplet.values.network import MoveValue
+from tuplet.values.network import MoveValue, best_of
 
 Array = np.ndarray[Any, Any]
 
@@ -102,8 +102,7 @@ class Solution:
 
     def best_move(self, board: object) -> Move | None:
         """The legal move of the highest value (the first of equals), None if the game is over."""
-        legal = [move for move in self.moves(board) if move.value is not None]
-        return max(legal, key=lambda move: move.value or 0.0).move if legal else None
+        return best_of(self.moves(board))
 
     def choose(self, board: Board) -> Move:
         """The best move: a solution is a player."""
@@ -179,7 +178,7 @@ class Solution:
             raise ValueError(f"{path} is not a table of exact values")
         try:
             return _read(path, header)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ValueError(f"{path} is not a sound table of exact values: {error}") from None
 
     def __repr__(self) -> str:
@@ -213,7 +212,7 @@ def _header(path: Path) -> Mapping[str, Any] | None:
         with path.open("rb") as stream:
             length = int.from_bytes(stream.read(8), "little")
             header: dict[str, Any] = json.loads(stream.read(length))
-    except (SafetensorError, ValueError):
+    except (SafetensorError, ValueError, RecursionError):
         return None
     return {**header, "__metadata__": notes, "__end__": 8 + length}
 

@@ -172,9 +172,15 @@ def _valued(
         last = min(first + CHUNK, len(states))
         decide(states.boards, first, last, links, rewards, worth, values)
 
-    assert all(pool.map(expect_some, range(0, len(after), CHUNK)))
+    _check(*pool.map(expect_some, range(0, len(after), CHUNK)))
     list(pool.map(decide_some, range(0, len(states), CHUNK)))
     return Valued(states, values)
+
+
+def _check(*found: bool) -> None:
+    """Every board that a spawn makes was found on the way up."""
+    if not all(found):
+        raise RuntimeError("a board is missing from its layer")
 
 
 def _start(rules: Rules, spawn4: float, window: dict[int, Valued]) -> Array:
@@ -187,9 +193,9 @@ def _start(rules: Rules, spawn4: float, window: dict[int, Valued]) -> Array:
         single = np.array([exponent << 4 * c for c in cells], np.uint64)
         worth = np.empty((len(single), len(start)))
         if share > 0:
-            expect(
+            _check(expect(
                 rules, spawn4, single, 0, len(single), near.layer.boards, near.layer.slots,
                 near.values, far.layer.boards, far.layer.slots, far.values, worth,
-            )  # fmt: skip
+            ))  # fmt: skip
             start += share * worth.mean(axis=0)
     return start

@@ -22,22 +22,24 @@ from tuplet.values.patterns import spell
 
 FORMAT = "tuplet-packed-1"
 STEP = 8.0  # points: on 4x5, rounding to 16 changed the mean score by less than could be measured
-MOST_CELLS = 6  # a packed file is for small networks
+MOST_CELLS, MOST_WEIGHTS = 6, 1 << 25  # a packed file is for small networks
 _LINE = 4096  # bytes: the first line is shorter
 _MEMORY = 1 << 27  # bytes that unpacking may take
 
 
 def write_packed(net: Network, path: Path, step: float = STEP) -> Path:
     """Write a packed file beside `path` and rename it into place."""
-    if net.size != (4, 4) or net.stages or max(map(len, net.tuples)) > MOST_CELLS:
+    fits = max(map(len, net.tuples)) <= MOST_CELLS and len(net.weights) <= MOST_WEIGHTS
+    if net.size != (4, 4) or net.stages or not fits:
         raise ValueError(
-            f"packed files hold networks of 4x4 boards without stages and of tuples of at most "
-            f"{MOST_CELLS} cells: write a .safetensors file"
+            f"packed files hold networks of 4x4 boards without stages, tuples of at most "
+            f"{MOST_CELLS} cells, {MOST_WEIGHTS:,} weights in all: write a .safetensors file"
         )
     largest = float(np.abs(net.weights).max())
     if not np.isfinite(largest):
         raise ValueError("the weights are no longer finite numbers")
-    step = max(step, largest / 32767)
+    # Fine enough for small values, and coarse enough for 16 bits.
+    step = max(min(step, largest / 1024), largest / 32767) or 1.0
     head = {
         "format": FORMAT, "tuples": " ".join(spell(t) for t in net.tuples), "step": step,
         "target": net.target, "gamma": net.gamma, "spawn4": net.spawn4,
@@ -67,15 +69,17 @@ def read_packed(path: Path) -> Network:
         if head["format"] != FORMAT:
             raise ValueError("it is an xz file, but not one of tuplet's networks")
         tuples = str(head["tuples"]).split()
-        if not all(1 <= len(cells) <= MOST_CELLS for cells in tuples) or len(tuples) > 64:
-            raise ValueError(f"it names tuples of more than {MOST_CELLS} cells, or too many")
+        longest = max(map(len, tuples), default=0)
+        if longest > MOST_CELLS or sum(16 ** len(cells) for cells in tuples) > MOST_WEIGHTS:
+            raise ValueError("it names tuples that are too long or too many for a packed file")
         step = np.float32(head["step"])
         if not 0 < step < 1e6:
             raise ValueError(f"it has weights in steps of {step}")
         net = Network(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
         for t, size in enumerate(net.sizes):
-            planes = np.frombuffer(b"".join(_take(unpacker, rest, 2 * size)), np.uint8)
-            rest = b""
+            begun, rest = rest[: 2 * size], rest[2 * size :]
+            parts = _take(unpacker, 2 * size - len(begun))
+            planes = np.frombuffer(b"".join([begun, *parts]), np.uint8)
             if len(planes) < 2 * size:
                 raise ValueError("it ends too early")
             weights = planes.reshape(2, -1).T.copy().view("<i2")[:, 0] * step
@@ -84,7 +88,7 @@ def read_packed(path: Path) -> Network:
                 net.weights[where] = weights[done : done + len(where)]
                 done += len(where)
         more = b"" if unpacker.eof else unpacker.decompress(b"", 1)
-        if more or unpacker.unused_data:
+        if rest or more or unpacker.unused_data:
             raise ValueError("it goes on after its last table")
         if not unpacker.eof:  # its checksum is missing
             raise ValueError("it ends too early")
@@ -95,10 +99,8 @@ def read_packed(path: Path) -> Network:
     return net
 
 
-def _take(unpacker: lzma.LZMADecompressor, begun: bytes, count: int) -> Iterator[bytes]:
-    """The next `count` bytes, of which some are unpacked already."""
-    yield begun
-    count -= len(begun)
+def _take(unpacker: lzma.LZMADecompressor, count: int) -> Iterator[bytes]:
+    """The next `count` bytes, or all there are."""
     while count > 0 and not unpacker.eof and not unpacker.needs_input:
         part = unpacker.decompress(b"", count)
         count -= len(part)

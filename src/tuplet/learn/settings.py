@@ -144,10 +144,13 @@ class Settings:
 
     def network(self) -> Network:
         """A new network to be trained so."""
-        return Network(
+        net = Network(
             self.net, board=self.board, stages=self.stages, initial=self.initial,
             target=self.target, gamma=self.gamma, spawn4=self.spawn4,
         )  # fmt: skip
+        if self.learner == "tc":
+            net.remember_updates()
+        return net
 
     def learner_at(self, progress: float) -> Learner:
         """How to learn when this share of the run is done."""

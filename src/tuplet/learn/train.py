@@ -4,7 +4,8 @@ A thread takes a *chunk* of games at a time; chunks end at fixed numbers of game
 clock says, so that an interrupted run can go on exactly where it was. With one thread the same
 seed gives the same bytes; several threads update the tables without locks and do not. (A run that
 was finished at a number of games and is given more equals a run of that many in one go if the
-first number is a multiple of CHUNK.)
+first number is a multiple of CHUNK, and if nothing depends on how much of the run is done: a
+schedule of alpha, or the delay of TC, is a share of the games or the time that were asked for.)
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from tuplet.learn.run import CONFIG, LOCK, METRICS, Metrics, Run, read_metrics, 
 from tuplet.learn.settings import Settings, seconds
 from tuplet.learn.td import (
     Desk,
+    Learner,
     Results,
     make_desk,
     make_results,
@@ -58,8 +60,12 @@ class Training:
         self.run = run
         self.net = run.network
         self.settings = settings = run.settings
+        self._coherent_games = 0  # learned by TC
         if settings.learner == "tc":
             self.net.remember_updates()
+            assert self.net.coherence is not None
+            begun = not settings.delay or self.net.coherence[:, 1].any()
+            self._coherent_games = self.run.games if begun else 0
         self.rules = rules_for(*self.net.size, settings.spawn4)
         self.play = play_states if settings.target == "state" else play_afterstates
         self.games = run.games  # finished
@@ -91,6 +97,13 @@ class Training:
             return self.run.elapsed_s
         return time.perf_counter() - self._began
 
+    def _learner(self, games: int | None = None) -> Learner:
+        """How to learn now, or from a game on. TC that has begun is not delayed any more."""
+        progress = self.progress(self.games if games is None else games)
+        if self._coherent_games:
+            progress = max(progress, self.settings.delay)
+        return self.settings.learner_at(progress)
+
     def progress(self, games: int) -> float:
         """How much of the run is done when so many games are: from 0 to 1."""
         shares = [0.0]
@@ -116,7 +129,7 @@ class Training:
         """
         desk = make_desk(self.net.m)
         while not self.stop.is_set() and time.perf_counter() < until:
-            alone = self.settings.learner == "tc" and self.games < self.settings.serial
+            alone = self._learner().coherent and self._coherent_games < self.settings.serial
             if alone and number > 0 and not self.done:
                 time.sleep(0.02)
                 continue
@@ -141,13 +154,14 @@ class Training:
     def _play(self, desk: Desk, first: int, games: int) -> None:
         results = make_results(games)
         seed = np.uint64(self.settings.seed)
-        learner = self.settings.learner_at(self.progress(first))
+        learner = self._learner(first)
         desk.tally[:] = 0
         self.play(self.rules, self.net.tables, learner, desk, seed, first, games, results, 0)
         if desk.tally[1]:
             raise DivergedError
         with self._lock:
             self.moves += int(results.lengths.sum() + desk.tally[0])
+            self._coherent_games += games if learner.coherent else 0
             # Another thread may still be at an earlier chunk; blocks are filled in order.
             self._finished_early[first] = (first, games, results)
             while self.games in self._finished_early:

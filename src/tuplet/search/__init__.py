@@ -1,1 +1,3 @@
-"""Searches, written once for every game: expectimax and alpha-beta, Monte-Carlo tree search."""
+"""Searches: expectimax and alpha-beta, and Monte-Carlo tree search, written once for every game;
+and an expectimax for 2048 alone, over learned values.
+"""

@@ -5,8 +5,8 @@ it and perfect play. After runs of growing length its exact expected score is co
 (`tuplet.exact.regret.follow`); what it lacks of optimal play's is its regret.
 
 Moves are always the best ones known: nothing is explored on purpose. OTD and OTC have an optimistic
-start, all values at what optimal play scores, so that what was not tried looks good. OTC has α = 0.3
-and λ = 0: with one table for the whole board, α = 1 takes each first sample for the truth.
+start, all values at what optimal play scores, so that what was not tried looks good. OTC has
+α = 0.3 and λ = 0: with one table for the whole board, α = 1 takes each first sample for the truth.
 """
 
 from __future__ import annotations

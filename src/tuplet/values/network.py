@@ -89,8 +89,8 @@ class Network:
         self.gamma = gamma
         self.spawn4 = as_share(spawn4)
         self.initial = float(initial)
-        stage = sum(self.sizes) // 2 ** len(self.stages)
-        self.weights = _allocate(self, sum(self.sizes))
+        stage = kernels.stage_size(self.tuples, 1 << len(self.stages))
+        self.weights = _allocate(self, stage << len(self.stages))
         if self.initial != 0:
             self.weights[:stage] = self.initial_weight
         self.weights[stage:] = np.nan  # not read yet
@@ -108,7 +108,8 @@ class Network:
         float32[weights, 2]: the sum of a weight's updates, and the sum of their sizes.
         """
         if self.coherence is None:
-            self.coherence = _allocate(self, 2 * len(self.weights)).reshape(-1, 2)
+            count = len(self.weights)
+            self.coherence = _allocate(self, 2 * count, beside=count).reshape(-1, 2)
             self.tables = self._lay_out()
 
     @property
@@ -158,7 +159,8 @@ class Network:
         """Move V(board) by alpha * (target - V): each of the m weights by an m-th of that.
 
         Returns the error, target - V. (A board that is its own mirror image finds some weights
-        more than once; such a weight takes its share each time, and V moves further.)
+        more than once; such a weight takes its share each time, and V moves further. On boards
+        smaller than 4x4, where that is common, shares are smaller and V moves by just that.)
         """
         return float(
             kernels.update(
@@ -203,7 +205,9 @@ class Network:
 
     @staticmethod
     def load(path: str | Path) -> Network:
-        """Read a weight file, or the weights of a run folder."""
+        """Read a weight file (ours, packed, or another program's), a run folder's weights, or the
+        player that comes with tuplet ("small").
+        """
         from tuplet.formats.weights import load_network
 
         return load_network(path)
@@ -260,22 +264,23 @@ def as_stages(tiles: str | Sequence[int]) -> tuple[int, ...]:
         marks = tuple(sorted((int(word) for word in words), reverse=True))
     except (TypeError, ValueError):
         marks = (0,)
-    if len(set(marks)) < len(marks) or not all(2 <= t <= 32768 and not t & (t - 1) for t in marks):
-        raise ValueError(f"stages are told by different tiles up to 32768, not {tiles!r}")
+    if len(set(marks)) < len(marks) or not all(8 <= t <= 32768 and not t & (t - 1) for t in marks):
+        raise ValueError(f"stages are told by different tiles from 8 to 32768, not {tiles!r}")
     if len(marks) > 5:
         raise ValueError(f"{len(marks)} tiles would make {2 ** len(marks)} stages: take at most 5")
     return marks
 
 
-def _allocate(net: Network, count: int) -> Array:
-    """Room for all weights; zeros cost no memory until touched.
+def _allocate(net: Network, count: int, beside: int = 0) -> Array:
+    """Room for weights, or what TC remembers of them; zeros cost no memory until touched.
 
-    Refused at once where the machine could never hold them, instead of being killed later.
+    Refused at once where the machine could never hold them (and those `beside` them, which may
+    not be touched yet), instead of being killed later.
     """
-    memory = _available_memory()
-    if 4 * count > memory:
+    memory, needed = _available_memory(), 4 * (count + beside)
+    if needed > memory:
         raise ValueError(
-            f"network {net.name} needs {4 * count / 1e9:.1f} GB for its weights and this machine "
+            f"network {net.name} needs {needed / 1e9:.1f} GB for its weights and this machine "
             f"has {memory / 1e9:.1f} GB free: take shorter tuples"
         )
     # Sixteen weights that are asked for together should share a cache line.

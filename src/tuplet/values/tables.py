@@ -40,7 +40,7 @@ class Tables(NamedTuple):
     fours: Array  # uint64[the same]
     # A board's stage is told by which of these tiles it holds; a stage has tables of its own.
     marks: Array  # uint64[log2(stages)]: exponents, the largest first
-    stride: np.uint64  # weights of a stage: sum of 16^length
+    stride: np.uint64  # weights of a stage: see `stage_size`
     small: bool  # a board on which many look-ups find the same weight
 
 
@@ -60,6 +60,14 @@ def table_starts(tuples: list[Tuple]) -> list[int]:
         starts[t] = start
         start += 16 ** len(tuples[t])
     return starts
+
+
+def stage_size(tuples: list[Tuple], stages: int = 1) -> int:
+    """The weights of one stage; where there are more, each begins at a multiple of any table's
+    size, so that an index keeps its bits there, too.
+    """
+    sizes = [1 << 4 * len(t) for t in tuples]
+    return sum(sizes) if stages == 1 else -(-sum(sizes) // max(sizes)) * max(sizes)
 
 
 def make_tables(
@@ -98,7 +106,7 @@ def make_tables(
     return Tables(
         weights, coherence,
         words(plan), words(first), words(holders), words(twos), words(fours),
-        words(marks), np.uint64(sum(16 ** len(t) for t in tuples)), size != (4, 4),
+        words(marks), np.uint64(stage_size(tuples, 1 << len(marks))), size != (4, 4),
     )  # fmt: skip
 
 
@@ -147,9 +155,10 @@ def take_over(
     """
     for i in range(start, start + m):
         at = found[i]
-        while np.isnan(weights[at]) and at >= stride:
-            at -= stride
-        weights[found[i]] = weights[at]
+        if np.isnan(weights[at]):
+            while np.isnan(weights[at]) and at >= stride:
+                at -= stride
+            weights[found[i]] = weights[at]
 
 
 @inlined
