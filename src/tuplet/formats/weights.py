@@ -124,7 +124,7 @@ def _count(net: Network, t: int) -> int:
 
 
 def _write_table(file: BinaryIO, net: Network, t: int, starts: list[int]) -> None:
-    place, gap = _file_order(net.tuples[t % len(net.tuples)])
+    place, gap = _table_order(net.tuples[t % len(net.tuples)])
     parts = [
         np.empty(_STEP, np.uint32),
         np.empty(_STEP, np.float32),
@@ -146,7 +146,7 @@ def _write_table(file: BinaryIO, net: Network, t: int, starts: list[int]) -> Non
             starts[i] += written[i].nbytes
 
 
-def _file_order(cells: Tuple) -> tuple[np.uint64, np.uint64]:
+def _table_order(cells: Tuple) -> tuple[np.uint64, np.uint64]:
     """Place and gap that lead from a file's index, read as a board, to the table's."""
     return storage(tuple(range(len(cells))), storage_order(cells))
 
@@ -243,6 +243,6 @@ def _read(file: Any, path: Path) -> WeightFile:
                 raise unsound(f"an index of table {t} is too large")
             if not (np.isfinite(weight).all() and np.isfinite(coherence).all()):
                 raise unsound("some weights are not finite numbers")
-            order = _file_order(net.tuples[t % len(tuples)])
+            order = _table_order(net.tuples[t % len(tuples)])
             restore(net.table(t), _memory(net, t), *order, where, weight, coherence)
     return WeightFile(net, notes, {name: file.get_tensor(name) for name in names})

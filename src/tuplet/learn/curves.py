@@ -31,12 +31,12 @@ def draw_curves(
 
     axes = figure.add_subplot()
     for run in runs:
-        games = [m["games"] if by == "games" else m["elapsed_s"] / 60 for m in run.metrics]
+        spent = [m["games"] if by == "games" else m["elapsed_s"] / 60 for m in run.metrics]
         means = [m["mean_score"] for m in run.metrics]
-        marker = "o" if len(games) == 1 else ""
-        axes.plot(games, means, marker=marker, linewidth=1.3, label=run.name)
+        marker = "o" if len(spent) == 1 else ""
+        axes.plot(spent, means, marker=marker, linewidth=1.3, label=run.name)
         axes.annotate(
-            f"{means[-1]:,.0f}", (games[-1], means[-1]), xytext=(4, 0),
+            f"{means[-1]:,.0f}", (spent[-1], means[-1]), xytext=(4, 0),
             textcoords="offset points", va="center", fontsize=9,
         )  # fmt: skip
     if log:
@@ -44,7 +44,7 @@ def draw_curves(
     else:
         axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_formatter(FuncFormatter(_games))
+    axes.xaxis.set_major_formatter(FuncFormatter(_short))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:,.0f}"))
     axes.margins(x=0.06)
     axes.set_xlabel("games" if by == "games" else "minutes")
@@ -98,7 +98,7 @@ def save_figure(figure: Any, path: str | Path) -> None:
         figure.savefig(file, format=kind, dpi=144, metadata=metadata)
 
 
-def _games(games: float, _: object = None) -> str:
-    if games >= 1e6:
-        return f"{games / 1e6:g}M"
-    return f"{games / 1e3:g}k" if games >= 1e3 else f"{games:g}"
+def _short(count: float, _: object = None) -> str:
+    if count >= 1e6:
+        return f"{count / 1e6:g}M"
+    return f"{count / 1e3:g}k" if count >= 1e3 else f"{count:g}"

@@ -28,7 +28,7 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "OTC": {"learner": "tc", "alpha": 0.3, "lam": 0.0},
 }
 TARGETS: tuple[Target, ...] = ("afterstate", "state")
-OPTIMISM = 1.0  # values start at the score of optimal play, times this
+OPTIMISTS = ("OTD", "OTC")  # their values start at the score of optimal play
 COLUMNS = ("board", "learner", "values of", "games", "score", "regret", "optimal moves")
 FLOOR = 1e-3  # on a logarithmic axis, less regret than this is drawn as this
 
@@ -56,7 +56,7 @@ def run(
 
 
 def _learned(solution: Solution, name: str, target: Target, games: int, seed: int) -> Row:
-    initial = OPTIMISM * solution.expected_score if name.startswith("O") else 0.0
+    initial = solution.expected_score if name in OPTIMISTS else 0.0
     net = Network(board=solution.size, target=target, initial=initial)
     train(net, games=games, seed=seed, progress=False, **LEARNERS[name])
     found = follow(solution, net)
