@@ -272,8 +272,8 @@ def _named(spec: str, seed: int) -> Player:
         return LearnedPlayer(Network.load(spec), Path(spec).name)
     except FileNotFoundError as error:
         raise FileNotFoundError(
-            f"{error} (players are random, greedy, mcts, expectimax, module:Class, a run folder "
-            "or a weight file)"
+            f"{error} (players are small, random, greedy, mcts, expectimax, module:Class, a run "
+            "folder or a weight file)"
         ) from None
 
 

@@ -261,4 +261,6 @@ def _compiled(
     done = games if finished.all() else int(finished.argmin()) * chunk
     if not done:
         raise KeyboardInterrupt
-    return judge(Results(*(part[:done] for part in results)), ended - began)
+    judged = Results(*(part[:done] for part in results))
+    share = judged.lengths.sum() / max(int(results.lengths.sum()), 1)  # of the moves that were made
+    return judge(judged, float(share) * (ended - began))

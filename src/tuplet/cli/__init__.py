@@ -49,7 +49,6 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # until the end
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same as Ctrl-C
     code = run(sys.argv[1:])
     if any(thread.name == "mind" for thread in threading.enumerate()):
         # The agent may be compiling, where an orderly exit pulls LLVM from under it.
@@ -59,6 +58,17 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run a command; returns the exit code."""
+    asked = False  # to stop: Numba may make something else of it while it compiles
+
+    def stop(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        raise KeyboardInterrupt
+
+    kinds: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)  # the same to us
+    if threading.current_thread() is not threading.main_thread():
+        kinds = ()
+    before = [signal.signal(kind, stop) for kind in kinds]
     try:
         result = app(
             arguments, exit_on_error=False, print_error=False, result_action="return_value"
@@ -80,6 +90,14 @@ def run(arguments: list[str]) -> int:
         return complain(f"{where}{error.strerror or error}")
     except ValueError as error:
         return complain(str(error))
+    except Exception:
+        if not asked:
+            raise
+        print("\ntuplet: interrupted", file=sys.stderr)
+        return 130
+    finally:
+        for kind, handler in zip(kinds, before, strict=True):
+            signal.signal(kind, handler)
 
 
 def complain(text: str) -> int:

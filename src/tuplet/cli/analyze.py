@@ -67,7 +67,10 @@ def analyze(
     moves = player.moves(position)
     best = best_of(moves)
     if json_:
-        print(json.dumps({"best": best, "moves": [move._asdict() for move in moves]}))
+        report: dict[str, object] = {"best": best, "moves": [move._asdict() for move in moves]}
+        if isinstance(player, LearnedPlayer):
+            report["depth"] = player.reached
+        print(json.dumps(report))
         return
 
     from rich.console import Console
@@ -95,7 +98,8 @@ def analyze(
     if isinstance(source, Solution):
         console.print("\nExact: reward + what optimal play will score.")
     elif isinstance(player, LearnedPlayer) and player.depth != 1:
-        console.print(f"\n{player.reached} moves ahead, over every tile that may appear.")
+        ahead = "1 move" if player.reached == 1 else f"{player.reached} moves"
+        console.print(f"\n{ahead} ahead, over every tile that may appear.")
     else:
         console.print(f"\nWhy: value = reward + what each tuple says of the {_kind(source)}")
         _why(console, source, position, best, downgrade)

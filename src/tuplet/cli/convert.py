@@ -33,7 +33,8 @@ def convert(
     Parameters
     ----------
     source
-        A run folder or a weight file: tuplet's, TDL2048-Demo's, TDL2048+'s or the 2048-Framework's.
+        A run folder or a weight file: tuplet's (packed, too), TDL2048-Demo's, TDL2048+'s or the
+        2048-Framework's.
     target
         The file to write. An existing one is replaced when the new one is complete.
     to

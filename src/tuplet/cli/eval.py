@@ -61,15 +61,18 @@ def eval_(
         Print one JSON object.
 
     """
-    from tuplet.agents import make_environment, make_player
+    from tuplet.agents import LearnedPlayer, make_environment, make_player
     from tuplet.arena.g2048 import evaluate
     from tuplet.cli.progress import games_progress, tell_if_compiling
+    from tuplet.games.g2048 import Board
 
     tell_if_compiling()
     side = make_player(
         player, seed, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
     )  # fmt: skip
     own = make_environment(environment, seed) if environment != "random" else None
+    if isinstance(side, LearnedPlayer) and (own is not None or episodes is not None):
+        side.network.as_board(Board())  # games that are recorded are of 4x4
     with ExitStack() as stack:
         write = None
         if episodes is not None:

@@ -129,6 +129,7 @@ def _play_2048(
     if save is not None:
         with save.open("a", encoding="utf-8") as file:
             file.write(f"{table.episode}\n")
+        print(f"Saved in {save}.", file=sys.stderr)
     return 0
 
 

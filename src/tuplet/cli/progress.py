@@ -49,21 +49,24 @@ def games_progress(total: int, things: str = "games") -> Iterator[Watcher]:
             speed_estimate_period=600,  # a game may take minutes
         ) as bar:  # fmt: skip
             task = bar.add_task("games", total=total, speed="", note="")
-            began = time.perf_counter()
+            began = 0.0  # the first call comes when all is compiled
 
             def update(games: int, moves: int, note: str = "", /) -> None:
+                nonlocal began
+                began = began or time.perf_counter()
                 speed = _speed(moves, time.perf_counter() - began)
                 bar.update(task, completed=games, speed=speed, note=note)
 
             yield update
     else:
-        began = time.perf_counter()
-        due = began + 2.0
+        began = 0.0
+        due = time.perf_counter() + 2.0
         before: int | None = None
 
         def line(games: int, moves: int, note: str = "", /) -> None:
-            nonlocal due, before
+            nonlocal began, due, before
             now = time.perf_counter()
+            began = began or now
             before = games if before is None else before
             if now >= due and (games > before or moves):
                 due = now + 10.0

@@ -7,9 +7,14 @@ import json
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tuplet.studies import Report
 
 
 def reproduce(
@@ -41,7 +46,6 @@ def reproduce(
 
     """
     from rich.console import Console
-    from rich.table import Table
 
     from tuplet.studies import STUDIES
 
@@ -65,8 +69,8 @@ def reproduce(
     unknown = set(options) - set(inspect.signature(module.run).parameters)
     if unknown:
         raise ValueError(f"the study {name} has no --{', --'.join(sorted(unknown))}")
-    if output is not None:
-        as_picture(output)
+    if output is not None and not as_picture(output).parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {output.parent} to draw {output.name} in")
     with ExitStack() as stack:
         bar: Any = None
 
@@ -76,12 +80,18 @@ def reproduce(
             bar(done, 0, note)
 
         report = module.run(**options, watch=watch)
-    if output is not None:
-        report.draw(output)
     if json_:
         rows = [dict(zip(report.columns, row, strict=True)) for row in report.rows]
         print(json.dumps({"study": name, "rows": rows}))
-        return
+    else:
+        _table(console, report)
+    if output is not None:
+        report.draw(output)
+
+
+def _table(console: Console, report: Report) -> None:
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False)
     for column in report.columns:
         table.add_column(

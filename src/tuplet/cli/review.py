@@ -75,7 +75,8 @@ def review(
     if json_:
         print(json.dumps(result.as_json()))
     else:
-        _show(result, f"{agent}, {depth} moves ahead" if time is None else agent, top)
+        how = f"{time:g} s a move" if time is not None else f"{depth} moves ahead"
+        _show(result, f"{agent}, {'1 move ahead' if depth == 1 else how}", top)
 
 
 def _episode(record: str, game: int) -> Episode:

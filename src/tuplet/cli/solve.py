@@ -51,17 +51,17 @@ def solve(
     from tuplet.exact import solve as solve_exactly
 
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise ValueError(f"cannot write {out}: " + ("a folder" if out.is_dir() else "no folder"))
+        what = "it is a folder" if out.is_dir() else f"there is no folder {out.parent}"
+        raise ValueError(f"cannot write {out}: {what}; name a file with --out")
     tell_if_compiling()
     with solve_progress() as watch:
         solution = solve_exactly(board, spawn4=spawn4, threads=threads, watch=watch)
-    if out is not None:
-        solution.save(out)
     if json_:
         print(json.dumps(solution.as_json()))
     else:
         _table(solution)
     if out is not None:
+        solution.save(out)
         print(f"Saved in {out}.", file=sys.stderr)
 
 

@@ -54,7 +54,8 @@ def train(
         stages or optimistic (docs/learning.md says when to take which). Others given replace
         its own.
     net
-        A network (4x6, 5x6, 8x6, 5x4, 4x5, 2x7, 2x8) or its tuples ("0123 4567"). [default: 4x6]
+        A network (4x6, 5x6, 8x6, 5x4, 4x5, 2x7, 2x8) or its tuples ("0123 4567"). [default:
+        4x6, on smaller boards one of all or most cells]
     board
         The board's rows and columns, 2x2 to 4x4. [default: 4x4]
     stages
@@ -92,7 +93,8 @@ def train(
         Stop after so many games. [default: 100000 unless there is a budget]
     budget
         Stop after so much time: 60s, 10m, 2h. Picks the recipe that learns most in that time,
-        unless a recipe, a network or a learner is given.
+        unless a recipe is named, or any of net, board, stages, learner, target, initial, delay,
+        order or steps is given.
     threads
         Threads that share the tables (more than one: not repeatable). [default: 1, or all cores
         with a budget]

@@ -197,6 +197,10 @@ def read_weights(path: str | Path) -> WeightFile:
 
 def _read(file: Any, path: Path) -> WeightFile:
     notes: dict[str, str] = file.metadata() or {}
+    if str(notes.get("format")).startswith("tuplet-solution"):
+        raise ValueError(
+            f"{path} is a table of exact values: it is for tuplet analyze, or tuplet regret --table"
+        )
     if notes.get("format") != FORMAT:
         raise ValueError(f"{path} is a safetensors file, but not one of tuplet's networks")
     try:

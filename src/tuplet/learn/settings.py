@@ -20,6 +20,7 @@ from tuplet.learn.td import Learner
 from tuplet.values.network import Network, Target, as_stages, usual_network
 from tuplet.values.patterns import as_size
 
+MOST_GAMES = 10**12
 Learning = Literal["backward", "forward"]
 
 
@@ -113,7 +114,9 @@ class Settings:
             self.order == "backward" or not self.restart,
             "a game is restarted after it was learned from its end: leave out --order forward",
         )
-        check(math.isfinite(self.initial), f"the initial value is a number, not {self.initial}")
+        check(
+            abs(self.initial) <= 1e9, f"the initial value is a number up to 1e9, not {self.initial}"
+        )
         schedule_of(self.schedule)
         check(
             self.target in ("afterstate", "state"),
@@ -124,7 +127,10 @@ class Settings:
             self.games is not None or self.budget is not None,
             "say when to stop: a number of games or a budget of time",
         )
-        check(self.games is None or self.games > 0, f"games must be positive, not {self.games}")
+        check(
+            self.games is None or 0 < self.games <= MOST_GAMES,
+            f"games are 1 to {MOST_GAMES:,}, not {self.games}",
+        )
         check(
             self.budget is None
             or (isinstance(self.budget, int | float) and 0 < self.budget < math.inf),

@@ -271,7 +271,7 @@ def train(
     run = Run(chosen, made, create_folder(Path(out)) if out is not None else None)
     with watching(progress) as watch, locked(run.folder):
         carry_on(Training(run), watch)
-    if run.interrupted:
+    if run.interrupted and progress:
         print(f"Training was interrupted after {run.games:,} games.", file=sys.stderr)
     return run
 

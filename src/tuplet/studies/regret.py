@@ -58,7 +58,8 @@ def run(
 def _learned(solution: Solution, name: str, target: Target, games: int, seed: int) -> Row:
     initial = solution.expected_score if name in OPTIMISTS else 0.0
     net = Network(board=solution.size, target=target, initial=initial)
-    train(net, games=games, seed=seed, progress=False, **LEARNERS[name])
+    if train(net, games=games, seed=seed, progress=False, **LEARNERS[name]).interrupted:
+        raise KeyboardInterrupt
     found = follow(solution, net)
     return solution.size, name, target, games, found.score, found.regret, found.optimal
 
