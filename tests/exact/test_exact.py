@@ -243,7 +243,7 @@ def test_ctrl_c_leaves_no_file(tmp_path: Path) -> None:
     assert "states found" in process.stderr.readline()
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130
     assert said.endswith("tuplet: interrupted\n") and "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
