@@ -61,8 +61,11 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     assert {p: p.stat().st_mtime_ns for p in package.rglob("*") if p.is_file()} == files
 
 
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", README, re.S)
+LEARNING = (ROOT / "docs" / "learning.md").read_text(encoding="utf-8")
+
+
+def blocks(kind: str, text: str = README) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", text, re.S)
 
 
 def test_the_readmes_python_runs_as_written(tmp_path: Path, monkeypatch) -> None:
@@ -103,8 +106,9 @@ def test_the_python_of_the_page_on_exact_solutions_is_true(tmp_path: Path, monke
 
 
 def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
-    """Every `tuplet` line of the README in order, with fewer games and a smaller network."""
-    lines = [x for block in blocks("sh") for x in block.splitlines() if x.startswith("tuplet ")]
+    """Every `tuplet` line of README and docs/learning.md, with fewer games, a smaller network."""
+    shown = blocks("sh") + blocks("sh", LEARNING)
+    lines = [x for block in shown for x in block.splitlines() if x.startswith("tuplet ")]
     assert len(lines) >= 15
     (tmp_path / "mine.py").write_text(next(b for b in blocks("python") if "def choose" in b))
     for line in lines:
