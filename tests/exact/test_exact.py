@@ -247,3 +247,12 @@ def test_ctrl_c_leaves_no_file(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert said.endswith("tuplet: interrupted\n") and "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_3x3_has_the_known_values() -> None:
+    """Half a minute, and 1.4 GB."""
+    solution = solve("3x3", threads=2)
+    assert f"{solution.expected_score:.2f}" == "5468.49"
+    known = {128: "0.99999981", 256: "0.99570964", 512: "0.73677418"}
+    assert {tile: f"{solution.reached[tile]:.8f}" for tile in known} == known
+    assert solution.states == 48_713_519
