@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint player clean
+.PHONY: demo test test-long lint player clean
 
 demo: .venv/demo-ready
 	@rm -rf runs/demo
@@ -14,6 +14,10 @@ demo: .venv/demo-ready
 
 test: .venv/test-ready lint
 	$(BIN)/python -m pytest --numprocesses 2
+
+# What takes longer than a test may: exact values of 3x3, kills by the hundred.
+test-long: .venv/test-ready
+	$(BIN)/python -m pytest -m long
 
 lint: .venv/test-ready
 	$(BIN)/ruff check .

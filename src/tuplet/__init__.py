@@ -7,88 +7,40 @@
 True
 """
 
-from __future__ import annotations
+import re
+from contextlib import AbstractContextManager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from tuplet.system.progress import Watcher, set_display
 
-__version__ = "0.1.0"
-
-if TYPE_CHECKING:
-    from tuplet.agents import (
-        GreedyPlayer,
-        LearnedPlayer,
-        RandomEnvironment,
-        RandomPlayer,
-        make_player,
-    )
-    from tuplet.agents.ewn import make_agent
-    from tuplet.arena.ewn import match, play_game, tournament
-    from tuplet.arena.g2048 import Evaluation, evaluate, play_episode
-    from tuplet.arena.review import Review, review
-    from tuplet.exact import Solution, solve
-    from tuplet.games.ewn import Position, Record
-    from tuplet.games.g2048 import MOVES, Board, Episode
-    from tuplet.learn.episodes import learn_from
-    from tuplet.learn.run import Run
-    from tuplet.learn.train import train
-    from tuplet.values import NETWORKS, Network
-
-# Where each name lives. They are imported when first used: `tuplet --help` must not wait for
-# the compiler.
+# `__init__.pyi` lists every public name and where it lives. They are imported when first used:
+# `tuplet --help` must not wait for the compiler.
+_STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 _HOMES = {
-    "games.g2048": ["MOVES", "Board", "Episode"],
-    "values": ["NETWORKS", "Network"],
-    "learn.train": ["train"],
-    "learn.run": ["Run"],
-    "learn.episodes": ["learn_from"],
-    "exact": ["Solution", "solve"],
-    "agents": [
-        "GreedyPlayer", "LearnedPlayer", "RandomEnvironment", "RandomPlayer", "make_player",
-    ],
-    "arena.g2048": ["Evaluation", "evaluate", "play_episode"],
-    "arena.review": ["Review", "review"],
-    "games.ewn": ["Position", "Record"],
-    "agents.ewn": ["make_agent"],
-    "arena.ewn": ["match", "play_game", "tournament"],
-}  # fmt: skip
+    name: home
+    for home, names in re.findall(r"^from ([\w.]+) import (\([^)]*\)|.+)", _STUB, re.M)
+    for name in re.findall(r"as (\w+)", names)
+}
 
-__all__ = [
-    "MOVES",
-    "NETWORKS",
-    "Board",
-    "Episode",
-    "Evaluation",
-    "GreedyPlayer",
-    "LearnedPlayer",
-    "Network",
-    "Position",
-    "RandomEnvironment",
-    "RandomPlayer",
-    "Record",
-    "Review",
-    "Run",
-    "Solution",
-    "evaluate",
-    "learn_from",
-    "make_agent",
-    "make_player",
-    "match",
-    "play_episode",
-    "play_game",
-    "review",
-    "solve",
-    "tournament",
-    "train",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"tuplet.{home}"), name)
-    raise AttributeError(f"module 'tuplet' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tuplet' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__})
+
+
+def _display() -> AbstractContextManager[Watcher]:
+    from tuplet.cli.display import showing
+
+    return showing()
+
+
+set_display(_display)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.ewn.rules import BLUE, GONE, MOST_CUBES, MOST_MOVES, RED, Ewn
+from tuplet.games.ewn.rules import BLUE, GONE, MOST_CUBES, RED, Ewn
 from tuplet.games.game import (
+    MOST_MOVES,
     ONGOING,
     Int,
     Words,

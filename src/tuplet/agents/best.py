@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tuplet.agents.searches import AlphaBeta, Thoughts
+from tuplet.agents.searches import AlphaBeta
 from tuplet.agents.traps import Traps
+from tuplet.games.analysis import Analysis
 from tuplet.games.ewn.rules import CYCLE
 from tuplet.games.game import Words
 
@@ -20,7 +21,7 @@ SEARCHED = 0.65  # the share of the time after which it is seen whether a trap i
 
 @dataclass
 class Best(AlphaBeta):
-    """Alpha-beta with `reduce`; where the outlook is bad and the die known, `traps`.
+    """Alpha-beta with `reduce`; where the leaf_values is bad and the die known, `traps`.
 
     A second a move unless `depth`, `time` or `nodes` say otherwise. What traps look at comes on
     top of `nodes`.
@@ -51,7 +52,7 @@ class Best(AlphaBeta):
             return move
         if self.value < 0:
             until = None if seconds is None else began + seconds
-            trap = self._traps.move(game, position, self.value, self.desk, until)
+            trap = self._traps.move(game, position, self.value, self.work, until)
             self._trapped = trap is not None
             return move if trap is None else self.take(trap)
         left = None if seconds is None else began + seconds - clock.monotonic()
@@ -61,7 +62,7 @@ class Best(AlphaBeta):
 
     def warm_up(self, game: Any, position: Words) -> None:
         """Load what traps need, so that the first of them is not late."""
-        self._traps.move(game, position, -1.0, self.desk, clock.monotonic() + 0.001)
+        self._traps.move(game, position, -1.0, self.work, clock.monotonic() + 0.001)
         self._traps.forget()
 
     @property
@@ -69,9 +70,9 @@ class Best(AlphaBeta):
         """Whether the last move is the one that was valued, and no trap."""
         return not self._trapped
 
-    def thoughts(self, text_of: Callable[[int], str]) -> Thoughts:
+    def analysis(self, text_of: Callable[[int], str]) -> Analysis:
         """Of the last move."""
-        thoughts = super().thoughts(text_of)
+        analysis = super().analysis(text_of)
         if not self._trapped:
-            return thoughts
-        return Thoughts(thoughts.moves, thoughts.line, thoughts.note + "; a trap for hard")
+            return analysis
+        return replace(analysis, note=analysis.note + "; a trap for hard")

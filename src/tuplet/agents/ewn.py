@@ -17,16 +17,21 @@ game again), `close_game(last)`, called with the last position unless somebody f
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from tuplet.agents.baselines import baseline_move
 from tuplet.agents.best import Best
-from tuplet.agents.searches import AlphaBeta, Mcs, Mcts, Thoughts
-from tuplet.agents.specs import from_settings, is_class, own_class, split_spec
-from tuplet.games.ewn import FORFEITS, Position, Side
-from tuplet.kernel import draw
+from tuplet.agents.protocol.external import External
+from tuplet.agents.searches import AlphaBeta, Mcs, Mcts
+from tuplet.agents.specs import Spec, as_spec, make_own
+from tuplet.games.analysis import Analysis
+from tuplet.games.ewn import Position, Side
+from tuplet.kernel import draw, stream
+from tuplet.system.settings import from_text
 
 
 class Agent(Protocol):
@@ -34,16 +39,6 @@ class Agent(Protocol):
 
     def choose(self, position: Position) -> str:
         """A legal move, as `Position.legal_moves` writes it."""
-
-
-class Forfeit(Exception):  # noqa: N818  # no error of the program: a way to lose
-    """Raised by an agent that gives a game up: it was "late", "illegal" or "crashed"."""
-
-    def __init__(self, kind: str, reason: str) -> None:
-        if kind not in FORFEITS:
-            raise ValueError(f"a forfeit is {', '.join(FORFEITS)}, not {kind!r}")
-        super().__init__(kind, reason)
-        self.kind, self.reason = kind, reason
 
 
 class Easy:
@@ -79,7 +74,7 @@ class Baseline:
     def choose(self, position: Position) -> str:
         """The first of the best moves."""
         _check(position)
-        known = position.family.die == "cycle"
+        known = position.variant.die == "cycle"
         depth = 2 if self.name == "normal" else 8 if known else 4
         return position.text_of(int(baseline_move(position.rules, position.words, depth)))
 
@@ -116,39 +111,57 @@ class Searcher:
     def choose(self, position: Position) -> str:
         """The best move found."""
         _check(position)
-        if self._asked is not None and self._asked.rules is not position.rules:
-            self.search.open(self.search.state)  # another known die: nothing remembered holds
         self._asked = position
         return position.text_of(self.search.think(position.rules, position.words))
 
-    def thoughts(self) -> Thoughts:
+    def thoughts(self) -> Analysis:
         """Of the last move."""
         if self._asked is None:
-            return Thoughts(note="no thoughts yet")
-        return self.search.thoughts(self._asked.text_of)
+            return Analysis(note="no thoughts yet")
+        return replace(self.search.analysis(self._asked.text_of), position=self._asked)
+
+    def warm_up(self, start: Position) -> None:
+        """Load or compile what a first move needs."""
+        position, limit = start.play(start.legal_moves()[0]), self.time
+        self.open_game(position, position.turn, np.uint64(stream(np.uint64(0), np.uint64(0))))
+        self.time = 0.01
+        self.choose(position)
+        self.search.warm_up(position.rules, position.words)
+        self.time = limit
 
 
-SEARCHES: dict[str, type[Mcts | AlphaBeta]] = {"alphabeta": AlphaBeta, "mcs": Mcs, "mcts": Mcts}
+SEARCHES: dict[str, type[Mcts | AlphaBeta]] = {
+    "alphabeta": AlphaBeta, "best": Best, "mcs": Mcs, "mcts": Mcts,
+}  # fmt: skip
 NAMES = "easy, normal, hard, best, alphabeta, mcs, mcts, exec:PROGRAM, module:Class"
 
 
-def make_agent(spec: str, game: str = "ewn-6x7") -> Agent:
+def make_agent(spec: str | Spec, game: str = "ewn-6x7") -> Agent:
     """The agent a text names, with its settings behind a colon: `mcts:c=0.6,sims=20000`."""
-    name, settings = split_spec(spec)
-    if spec.startswith(("exec:", "exec[")):
-        from tuplet.agents.external import External
-
-        return External(spec, game)
-    if name in ("easy", "random", "normal", "hard") and settings:
-        raise ValueError(f"{name} has no settings")
-    if name in ("easy", "random"):
-        return Easy()
-    if name in ("normal", "hard"):
-        return Baseline(name)
-    if name == "best":
-        return Searcher(spec, from_settings(Best, settings, spec))
+    spec = as_spec(spec)
+    name, settings = spec.name, spec.settings
+    if spec.text.startswith(("exec:", "exec[")):
+        spec.needs_trust("a program")
+        return External(spec.text, game)
+    if name in ("easy", "random", "normal", "hard"):
+        if settings:
+            raise ValueError(f"{name} has no settings")
+        return Easy() if name in ("easy", "random") else Baseline(name)
     if name in SEARCHES:
-        return Searcher(spec, from_settings(SEARCHES[name], settings, spec))
-    if is_class(spec):
-        return own_class(spec, "choose", "position")  # type: ignore[no-any-return]
-    raise ValueError(f"{spec!r} is not an agent: {NAMES}")
+        return Searcher(spec.text, from_text(SEARCHES[name], settings, spec.text))
+    if spec.is_class:
+        return spec.own_class("choose", "position")  # type: ignore[no-any-return]
+    raise ValueError(f"{spec.text!r} is not an agent: {NAMES}")
+
+
+Named = str | Spec | Agent | Callable[[], Agent]  # an agent, its name, its class, or its maker
+
+
+def agent_from(named: Any, game: str) -> Agent:
+    """An agent to play with, from whatever names it."""
+    if isinstance(named, str | Spec):
+        return make_agent(named, game)
+    if isinstance(named, type) or not hasattr(named, "choose"):
+        name = getattr(named, "__name__", repr(named))
+        return make_own(named, name, "choose", "position")  # type: ignore[no-any-return]
+    return named  # type: ignore[no-any-return]

@@ -15,23 +15,26 @@ and a `name`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.searches import AlphaBeta, Mcts
-from tuplet.agents.specs import from_settings, is_class, own_class, split_spec
-from tuplet.games.g2048 import MOVES, Board, Move
-from tuplet.games.g2048.rules import Rules, as_share, rules_for
+from tuplet.agents.specs import Spec, as_spec, make_own
+from tuplet.exact.solution import Solution, is_solution
+from tuplet.games.analysis import Analysis, MoveValue
+from tuplet.games.g2048 import MOVES, Board
+from tuplet.games.g2048.game import Game2048, position_of
+from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.game import Words
 from tuplet.kernel import as_seed, draw, stream
-from tuplet.search.expectimax2048 import DEEPEST, Desk, Outlook, forget, look, make_desk, outlook
-from tuplet.search.g2048 import Game2048, position_of
 from tuplet.search.mcts import mean_result
-from tuplet.values.downgrade import as_limit
-from tuplet.values.network import MoveValue, Network, best_of
+from tuplet.system.settings import from_text
+from tuplet.values.network import Network
 
 
 class Player(Protocol):
@@ -48,19 +51,33 @@ class Environment(Protocol):
         """An empty cell of the board (numbered row by row from 0) and the tile to put there."""
 
 
-class RandomPlayer:
+class _Numbered:
+    """Somebody whose game n depends on the seed and n alone."""
+
+    next_game = 0  # the number of the game that `open_episode` begins
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = as_seed(seed)
+        self._state = np.uint64(0)
+
+    def fresh(self) -> Any:
+        """The same one with a memory of its own, for another thread."""
+        return copy(self)
+
+    def _stream(self, seed: np.uint64) -> np.uint64:
+        """The next game's own stream of random numbers."""
+        number, self.next_game = self.next_game, self.next_game + 1
+        return np.uint64(stream(seed, np.uint64(number)))
+
+
+class RandomPlayer(_Numbered):
     """Any legal move, each as likely as the others. Game n depends on the seed and n alone."""
 
     name = "random"
 
-    def __init__(self, seed: int = 0) -> None:
-        self._seed, self._game = as_seed(seed), 0
-        self._state = np.uint64(0)
-
     def open_episode(self) -> None:
         """Begin the next game's own stream of random numbers."""
-        self._state = stream(~self._seed, np.uint64(self._game))
-        self._game += 1
+        self._state = self._stream(~self._seed)
 
     def choose(self, board: Board) -> object:
         """A random legal move."""
@@ -69,7 +86,7 @@ class RandomPlayer:
         return legal[(int(bits) >> 32) * len(legal) >> 32]
 
 
-class GreedyPlayer:
+class GreedyPlayer(_Numbered):
     """The move of the largest reward, the first of equals (up, right, down, left)."""
 
     name = "greedy"
@@ -80,67 +97,6 @@ class GreedyPlayer:
         return max(after, key=lambda move: after[move][1])
 
 
-@dataclass(eq=False)
-class LearnedPlayer:
-    """The best move by a network's values, `depth` moves ahead.
-
-    With `time`, as many moves ahead as so many seconds a move allow (and the depth, if there is
-    one). Boards with a tile of `downgrade` or more are seen lowered (see `values.downgrade`).
-    `spawn4` is the share of fours that the player expects. [default: the network's]
-    """
-
-    network: Network
-    name: str = "learned"
-    depth: int | None = None
-    time: float | None = None
-    downgrade: int | None = None
-    spawn4: float | None = None
-    reached: int = field(default=0, init=False, repr=False)  # the depth of the last search
-    _desk: Desk | None = field(default=None, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.depth is None:
-            self.depth = 1 if self.time is None else DEEPEST
-        if not 1 <= self.depth <= DEEPEST:
-            raise ValueError(f"the depth is 1 to {DEEPEST}, not {self.depth}")
-        if self.time is not None and not 0 < self.time < np.inf:
-            raise ValueError(f"the time of a move is more than 0 seconds, not {self.time:g}")
-        self.spawn4 = as_share(self.network.spawn4 if self.spawn4 is None else self.spawn4)
-        as_limit(self.downgrade)
-
-    @property
-    def greedy(self) -> bool:
-        """Whether it takes the network's best move without any search."""
-        return self.depth == 1 and self.downgrade is None
-
-    @property
-    def search(self) -> tuple[Outlook, np.int64, float]:
-        """What leaves are worth, the depth and the seconds of a move, as kernels take them."""
-        seconds = np.inf if self.time is None else float(self.time)
-        return outlook(self.network, self.downgrade), np.int64(self.depth or 1), seconds
-
-    def moves(self, board: object) -> list[MoveValue]:
-        """All four moves with reward and value, in the order up, right, down, left."""
-        board = self.network.as_board(board)
-        if self._desk is None:
-            self._desk = make_desk(self.network.m)
-        values, depth, seconds = self.search
-        if depth > 1:
-            forget(self._desk)  # the network may have learned since
-        rules = rules_for(board.rows, board.columns, self.spawn4 or 0.0)
-        self.reached = int(look(rules, values, *board.words, depth, seconds, self._desk))
-        return [
-            MoveValue(move, not np.isnan(v), int(r), None if np.isnan(v) else float(v))
-            for move, r, v in zip(
-                MOVES, self._desk.root_rewards, self._desk.root_values, strict=True
-            )
-        ]
-
-    def choose(self, board: object) -> Move | None:
-        """The move of the highest value, None if the game is over."""
-        return best_of(self.moves(board))
-
-
 @dataclass
 class Mcts2048(Mcts):
     """Monte-Carlo tree search of 2048; results count in units of a random game's."""
@@ -148,6 +104,7 @@ class Mcts2048(Mcts):
     batch: int = 5
     expand: int = 25
     reuse: bool = False  # points are counted from the root on
+    points: ClassVar[bool] = True
 
     def unit(self, game: Any, position: Words) -> float:
         """What random play earns from here."""
@@ -157,6 +114,8 @@ class Mcts2048(Mcts):
 @dataclass
 class Expectimax2048(AlphaBeta):
     """Expectimax of 2048 that knows no values but points and empty cells."""
+
+    points: ClassVar[bool] = True
 
     def usual_depth(self, game: Any, position: Words) -> int:  # noqa: ARG002
         """The depth where none is given."""
@@ -172,38 +131,60 @@ class _OverValues:
     time: float | None = None
     downgrade: int | None = None
 
-    def player(self, name: str) -> LearnedPlayer:
+    def player(self, spec: Spec) -> LearnedPlayer:
         depth = 2 if self.depth is None and self.time is None else self.depth
-        return LearnedPlayer(Network.load(self.values), name, depth, self.time, self.downgrade)
+        net = Network.load(spec.path(self.values))
+        return LearnedPlayer(net, spec.text, depth, self.time, self.downgrade)
 
 
-class SearchPlayer:
+class SearchPlayer(_Numbered):
     """Chooses by search without learned values. Game n depends on the seed and n alone.
 
     `spawn4` is the share of fours that the search expects.
     """
 
     def __init__(self, name: str, search: Mcts2048 | Expectimax2048, seed: int = 0) -> None:
+        super().__init__(seed)
         self.name, self.search = name, search
         self.spawn4 = 0.1
-        self._seed, self._game = as_seed(seed), 0
-        self._rules: Rules | None = None
 
     def open_episode(self) -> None:
         """Begin the next game's own stream of random numbers."""
-        self.search.open(stream(~self._seed, np.uint64(self._game)))
-        self._game += 1
+        self.search.open(self._stream(~self._seed))
 
-    def choose(self, board: Board) -> object:
+    def choose(self, board: Board) -> str:
         """The best move found."""
         rules = rules_for(board.rows, board.columns, self.spawn4)
-        if self._rules is not None and self._rules is not rules:
-            self.search.open(self.search.state)  # another size: nothing remembered holds
-        self._rules = rules
-        return self.search.think(Game2048(rules), position_of(board))
+        return MOVES[self.search.think(Game2048(rules), position_of(board))]
+
+    def analyze(self, board: object) -> Analysis:
+        """The values that the search found, of random or short-sighted play."""
+        board = board if isinstance(board, Board) else Board(board)  # type: ignore[arg-type]
+        after = board.after_states()
+        if not after:
+            return Analysis(_illegal(), points=True, position=board)
+        self.search.open(self._seed)
+        best = self.choose(board)
+        found = self.search.analysis(lambda code: MOVES[code])
+        known = {move.move: move for move in found.moves}
+        moves = [
+            known[move]._replace(reward=after[move][1]) if move in after else illegal
+            for move, illegal in zip(MOVES, _illegal(), strict=True)
+        ]
+        return replace(found, moves=moves, best=best, position=board)
+
+    def fresh(self) -> SearchPlayer:
+        """The same one with a memory of its own, for another thread."""
+        twin: SearchPlayer = super().fresh()
+        twin.search = replace(self.search)
+        return twin
 
 
-class RandomEnvironment:
+def _illegal() -> list[MoveValue]:
+    return [MoveValue(move, None, legal=False) for move in MOVES]
+
+
+class RandomEnvironment(_Numbered):
     """The rules' environment: a 2 or a 4 on a random empty cell.
 
     Game n depends on the seed and n alone, and is the same as in compiled games.
@@ -212,14 +193,12 @@ class RandomEnvironment:
     name = "random"
 
     def __init__(self, seed: int = 0, spawn4: float = 0.1) -> None:
+        super().__init__(seed)
         self.spawn4 = as_share(spawn4)
-        self._seed, self._game = as_seed(seed), 0
-        self._state = np.uint64(0)
 
     def open_episode(self) -> None:
         """Begin the next game's own stream of random numbers."""
-        self._state = stream(self._seed, np.uint64(self._game))
-        self._game += 1
+        self._state = self._stream(self._seed)
 
     def place(self, board: Board) -> tuple[int, int]:
         """A random spawn."""
@@ -228,7 +207,7 @@ class RandomEnvironment:
 
 
 def make_player(
-    spec: str,
+    spec: str | Spec,
     seed: int = 0,
     *,
     depth: int | None = None,
@@ -237,39 +216,59 @@ def make_player(
     spawn4: float | None = None,
 ) -> Player:
     """The player a text names: random, greedy, mcts:sims=1000, expectimax:depth=2,values=RUN,
-    module:Class, a run folder or a weight file.
+    module:Class, a run folder, a weight file, or the table of an exact solution.
 
     `depth`, `time` and `downgrade` are a `LearnedPlayer`'s; `spawn4` is what searches expect.
     """
-    player = _named(spec, seed)
+    return adapted(
+        _named(as_spec(spec), seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
+    )
+
+
+def adapted(
+    player: Player,
+    *,
+    depth: int | None = None,
+    time: float | None = None,
+    downgrade: int | None = None,
+    spawn4: float | None = None,
+) -> Player:
+    """A player that looks so far ahead, and expects so many fours, where that is possible."""
     if isinstance(player, SearchPlayer) and spawn4 is not None:
+        player = player.fresh()
         player.spawn4 = as_share(spawn4)
     if isinstance(player, LearnedPlayer):
         if depth is None and time is None:
             depth, time = player.depth, player.time
         downgrade = player.downgrade if downgrade is None else downgrade
+        spawn4 = player.spawn4 if spawn4 is None else spawn4
         return replace(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
     if not depth is time is downgrade is None:
-        raise ValueError(f"depth, time and downgrade are of players with values, not of {spec}")
+        what = "an exact value needs no" if isinstance(player, Solution) else "this player has no"
+        name = getattr(player, "name", type(player).__name__)
+        raise ValueError(f"{name}: {what} --depth, --time or --downgrade: leave it out")
     return player
 
 
-def _named(spec: str, seed: int) -> Player:
-    if spec == "random":
+def _named(spec: Spec, seed: int) -> Player:
+    name, settings = spec.name, spec.settings
+    if spec.text == "random":
         return RandomPlayer(seed)
-    if spec == "greedy":
+    if spec.text == "greedy":
         return GreedyPlayer()
-    name, settings = split_spec(spec)
     if name == "mcts":
-        return SearchPlayer(spec, from_settings(Mcts2048, settings, spec), seed)
+        return SearchPlayer(spec.text, from_text(Mcts2048, settings, spec.text), seed)
     if name == "expectimax" and "values" in settings:
-        return from_settings(_OverValues, settings, spec).player(spec)
+        return from_text(_OverValues, settings, spec.text).player(spec)
     if name == "expectimax":
-        return SearchPlayer(spec, from_settings(Expectimax2048, settings, spec), seed)
-    if is_class(spec):
-        return own_class(spec, "choose", "board", seed)  # type: ignore[no-any-return]
+        return SearchPlayer(spec.text, from_text(Expectimax2048, settings, spec.text), seed)
+    if spec.is_class:
+        return spec.own_class("choose", "board", seed)  # type: ignore[no-any-return]
+    path = spec.path(spec.text)
     try:
-        return LearnedPlayer(Network.load(spec), Path(spec).name)
+        if Path(path).is_file() and is_solution(path):
+            return Solution.load(path)
+        return LearnedPlayer(Network.load(path), Path(spec.text).name)
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"{error} (players are small, random, greedy, mcts, expectimax, module:Class, a run "
@@ -277,10 +276,32 @@ def _named(spec: str, seed: int) -> Player:
         ) from None
 
 
-def make_environment(spec: str, seed: int = 0, spawn4: float = 0.1) -> Environment:
+def player_from(named: Any, seed: int = 0) -> Player:
+    """A player, from whatever names it: a text, a network, a class, or itself."""
+    if isinstance(named, str | Spec):
+        return make_player(named, seed)
+    if isinstance(named, Network):
+        return LearnedPlayer(named)
+    if isinstance(named, type) or not hasattr(named, "choose"):
+        name = getattr(named, "__name__", repr(named))
+        return make_own(named, name, "choose", "board", seed)  # type: ignore[no-any-return]
+    return named  # type: ignore[no-any-return]
+
+
+def make_environment(spec: str | Spec, seed: int = 0, spawn4: float = 0.1) -> Environment:
     """The environment a text names: random, or module:Class."""
-    if spec == "random":
+    spec = as_spec(spec)
+    if spec.text == "random":
         return RandomEnvironment(seed, spawn4)
-    if is_class(spec):
-        return own_class(spec, "place", "board", seed)  # type: ignore[no-any-return]
-    raise ValueError(f"{spec!r} is not an environment: random, or module:Class for one's own")
+    if spec.is_class:
+        return spec.own_class("place", "board", seed)  # type: ignore[no-any-return]
+    raise ValueError(f"{spec.text!r} is not an environment: random, or module:Class for one's own")
+
+
+def environment_from(named: Any, seed: int = 0) -> Environment:
+    """An environment, from whatever names it: a text, a class, or itself."""
+    if isinstance(named, str | Spec):
+        return make_environment(named, seed)
+    if isinstance(named, type):
+        return make_own(named, named.__name__, "place", "board", seed)  # type: ignore[no-any-return]
+    return named  # type: ignore[no-any-return]

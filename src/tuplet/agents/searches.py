@@ -1,7 +1,7 @@
 """Searches with their settings and memory: what stands behind agents of every game.
 
 A search is told of a new game with `open`, thinks about a position (a game's rules and two
-words) and returns a move as kernels number it; `thoughts` tells of its last one.
+words) and returns a move as kernels number it; `analysis` tells of its last one.
 """
 
 from __future__ import annotations
@@ -9,36 +9,17 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tuplet.games.game import Words
+from tuplet.games.analysis import Analysis, MoveValue
+from tuplet.games.game import MOST_MOVES, Words, same_rules
 from tuplet.kernel import draw
-from tuplet.search import expectimax, mcts
+from tuplet.search import expectimax, mcts, transpositions, tree as trees
 
 SIMS = 20_000  # a move, where nothing else is said
 PIECE_S = 0.25  # seconds after which a tree search can be interrupted
-
-
-@dataclass(frozen=True)
-class MoveThought:
-    """What an agent thinks of one move."""
-
-    move: str
-    value: float  # to the side that moves: from 0, lost, to 1, won
-    visits: int | None = None
-    ci95: tuple[float, float] | None = None
-    proven: bool = False  # the value is no estimate
-
-
-@dataclass(frozen=True)
-class Thoughts:
-    """What an agent thought of a position: moves from best to worst, and what it expects."""
-
-    moves: list[MoveThought] = field(default_factory=list)
-    line: list[str] = field(default_factory=list)  # the main line, until chance decides
-    note: str = ""  # "depth 14, 1,200,000 nodes in 0.2 s"
 
 
 @dataclass
@@ -67,6 +48,7 @@ class Mcts:
     sims: int | None = None
     time: float | None = None
     state: np.uint64 = field(default=np.uint64(0), init=False)
+    points: ClassVar[bool] = False  # results are points, of a game that counts them
 
     def __post_init__(self) -> None:
         if self.sims == 0:
@@ -75,38 +57,39 @@ class Mcts:
             raise ValueError("a batch has 1 to 1,000,000 simulations")
         if not 1000 <= self.nodes <= 200_000_000:
             raise ValueError("a tree has 1,000 to 200,000,000 nodes")
-        self._tree: mcts.Tree | None = None
-        self._planted = False
+        self._tree: trees.Tree | None = None
+        self._game: Any = None  # whose tree it is
         self._seconds = 0.0
         self._chosen = 0
 
     @property
-    def settings(self) -> mcts.Settings:
+    def settings(self) -> mcts.Options:
         """As kernels take them."""
-        return mcts.Settings(
+        return mcts.Options(
             ("ucb1", "tuned", "report").index(self.ucb), self.c, self.c1, self.c2, self.batch,
             self.expand, self.results == "rich", self.shortcuts, self.solver,
             -1.0 if self.descent_k is None else self.descent_k,
         )  # fmt: skip
 
     @property
-    def tree(self) -> mcts.Tree:
+    def tree(self) -> trees.Tree:
         """The tree, as it stands."""
         if self._tree is None:
-            self._tree = mcts.make_tree(self.nodes)
+            self._tree = trees.make_tree(self.nodes)
         return self._tree
 
     def open(self, state: np.uint64) -> None:
         """Begin a game with a random stream of its own."""
-        self.state, self._planted = np.uint64(state), False
+        self.state, self._game = np.uint64(state), None
 
     def think(self, game: Any, position: Words) -> int:
         """The move to play; with `shortcuts`, at once if it is the only one or wins."""
         began = clock.monotonic()
         tree, settings = self.tree, self.settings._replace(unit=self.unit(game, position))
-        if not (self.reuse and self._planted and mcts.replant(tree, position)):
-            mcts.plant(game, tree, position)
-        self._planted = True
+        known = self.reuse and self._game is not None and same_rules(self._game, game)
+        if not (known and trees.reroot(tree, position)):
+            trees.reset(game, tree, position)
+        self._game = game
         most = self.sims
         if most is None:
             most = SIMS if self.time is None else mcts.NEVER
@@ -118,18 +101,18 @@ class Mcts:
             used = clock.monotonic() - began
             piece = max(min(limit - used, PIECE_S), 0.0)
             self.state = np.uint64(
-                mcts.grow(game, tree, settings, most, piece, np.uint64(self.state))
+                mcts.search(game, tree, settings, most, piece, np.uint64(self.state))
             )
-            done = tree.counters[mcts.SIMULATIONS] >= most or used + piece >= limit
-            if done or tree.proven[mcts.ROOT] != mcts.UNPROVEN:
+            done = tree.counters[trees.SIMULATIONS] >= most or used + piece >= limit
+            if done or tree.proven[trees.ROOT] != trees.UNPROVEN:
                 break
         state, bits = draw(self.state)
         self.state = np.uint64(state)
-        temper = -1.0 if self.final_k is None else self.final_k
+        k = -1.0 if self.final_k is None else self.final_k
         final = ("rate", "visits", "lower").index(self.final)
-        self._chosen = int(mcts.choose(tree, settings, final, temper, np.uint64(bits)))
+        self._chosen = int(mcts.choose(tree, settings, final, k, np.uint64(bits)))
         if obvious != mcts.NO_MOVE:
-            self._chosen = next(n for n in _children(tree, mcts.ROOT) if tree.moves[n] == obvious)
+            self._chosen = next(n for n in _children(tree, trees.ROOT) if tree.moves[n] == obvious)
         self._seconds = clock.monotonic() - began
         return int(tree.moves[self._chosen])
 
@@ -140,45 +123,49 @@ class Mcts:
         """What a result of 1 is: games that count points have another."""
         return 1.0
 
-    def thoughts(self, text_of: Callable[[int], str]) -> Thoughts:
+    def analysis(self, text_of: Callable[[int], str]) -> Analysis:
         """Of the last move; `text_of` writes a move as text."""
         tree = self._tree
-        if tree is None or not self._planted:
-            return Thoughts(note="no thoughts yet")
+        if tree is None or self._game is None:
+            return Analysis(note="no thoughts yet")
         nodes = sorted(
-            _children(tree, mcts.ROOT), key=lambda n: (n != self._chosen, -tree.visits[n])
+            _children(tree, trees.ROOT), key=lambda n: (n != self._chosen, -tree.visits[n])
         )
         line, node = [], self._chosen
         while True:
             line.append(text_of(int(tree.moves[node])))
-            if tree.first[node] == mcts.NO_NODE or tree.sides[node] == mcts.CHANCE:
+            if tree.first[node] == trees.NO_NODE or tree.sides[node] == trees.CHANCE:
                 break
             node = max(_children(tree, node), key=lambda n: int(tree.visits[n]))
-        sims, used = tree.counters[mcts.SIMULATIONS], tree.counters[mcts.USED]
-        full = ", tree full" if tree.counters[mcts.FULL] else ""
-        return Thoughts(
-            [_thought(tree, n, text_of) for n in nodes], line,
-            f"{sims:,} simulations in {self._seconds:.2f} s, {used:,} nodes{full}",
-        )  # fmt: skip
+        sims, used = tree.counters[trees.SIMULATIONS], tree.counters[trees.USED]
+        full = ", tree full" if tree.counters[trees.FULL] else ""
+        moves = [_move_value(tree, n, text_of, self.points) for n in nodes]
+        note = f"{sims:,} simulations in {self._seconds:.2f} s, {used:,} nodes{full}"
+        return Analysis(moves, line[0], line, note, points=self.points)
 
 
-def _children(tree: mcts.Tree, node: int) -> range:
+def _children(tree: trees.Tree, node: int) -> range:
     first = int(tree.first[node])
     return range(first, first + int(tree.children[node]))
 
 
-def _thought(tree: mcts.Tree, node: int, text_of: Callable[[int], str]) -> MoveThought:
-    mover = int(tree.sides[mcts.ROOT])
+def _move_value(
+    tree: trees.Tree, node: int, text_of: Callable[[int], str], points: bool
+) -> MoveValue:
+    mover = int(tree.sides[trees.ROOT])
     visits, proven = int(tree.visits[node]), int(tree.proven[node])
     move = text_of(int(tree.moves[node]))
-    if proven != mcts.UNPROVEN:
-        return MoveThought(move, float(proven == mover), visits, None, True)
+    if proven != trees.UNPROVEN:
+        return MoveValue(move, float(proven == mover), visits=visits, proven=True)
     if not visits:
-        return MoveThought(move, 0.5, 0)
+        return MoveValue(move, 0.0 if points else 0.5, visits=0)
     mean = float(tree.totals[node] / visits)
     half = 1.96 * max(float(tree.squares[node] / visits) - mean * mean, 0.0) ** 0.5 / visits**0.5
     value = mean if mover == 0 else 1 - mean
-    return MoveThought(move, value, visits, (max(value - half, 0.0), min(value + half, 1.0)))
+    most = np.inf if points else 1.0
+    return MoveValue(
+        move, value, visits=visits, ci95=(max(value - half, 0.0), min(value + half, most))
+    )
 
 
 @dataclass
@@ -205,6 +192,7 @@ class AlphaBeta:
     table: int = 20
     reduce: bool = False
     state: np.uint64 = field(default=np.uint64(0), init=False)  # nothing here is random
+    points: ClassVar[bool] = False  # values are points, of a game that counts them
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
@@ -213,17 +201,17 @@ class AlphaBeta:
             raise ValueError("a search looks at 1 node at least")
         if not 2 <= self.table <= 28:
             raise ValueError("table=N has 2^N entries, N from 2 to 28")
-        self._desk: expectimax.Desk | None = None
+        self._work: expectimax.Workspace | None = None
         self._asked: tuple[Any, Words] | None = None
         self._move, self.value, self._depth = 0, 0.0, 0
         self._nodes, self._seconds = 0, 0.0
 
     @property
-    def desk(self) -> expectimax.Desk:
+    def work(self) -> expectimax.Workspace:
         """The search's memory."""
-        if self._desk is None:
-            self._desk = expectimax.make_desk(self.table, self.reduce)
-        return self._desk
+        if self._work is None:
+            self._work = expectimax.make_workspace(self.table, self.reduce)
+        return self._work
 
     @property
     def unlimited(self) -> bool:
@@ -233,14 +221,14 @@ class AlphaBeta:
     @property
     def stopped_by_time(self) -> bool:
         """Whether the last search might have gone on but for the time."""
-        return bool(self.desk.counters[expectimax.STOPPED]) and (
-            self.nodes is None or self.desk.counters[expectimax.NODES] < self.nodes
+        return bool(self.work.counters[expectimax.STOPPED]) and (
+            self.nodes is None or self.work.counters[expectimax.NODES] < self.nodes
         )
 
     def open(self, state: np.uint64) -> None:  # noqa: ARG002  # nothing here is random
         """Begin a game: forget the last one."""
-        self.desk.table[:] = np.zeros(1, expectimax.ENTRY)
-        self.desk.history[:] = 0
+        self.work.table[:] = np.zeros(1, transpositions.ENTRY)
+        self.work.history[:] = 0
         self._asked = None
 
     def think(self, game: Any, position: Words) -> int:
@@ -250,17 +238,19 @@ class AlphaBeta:
     def search(self, game: Any, position: Words, seconds: float | None) -> int:
         """The move to play, found in so many seconds; adds to an earlier search of it."""
         began = clock.monotonic()
+        if self._asked is not None and not same_rules(self._asked[0], game):
+            self.open(self.state)  # another known die, say: nothing remembered holds
         deepest = self.depth or expectimax.DEEPEST - 1
         if self.unlimited and seconds is None:
             deepest = self.usual_depth(game, position)
         move, value, depth = expectimax.deepen(
             game, position, deepest, np.inf if seconds is None else seconds,
-            self.nodes or 1 << 62, self.desk,
+            self.nodes or 1 << 62, self.work,
         )  # fmt: skip
-        if self._asked != (game, position):
+        if self._asked is None or self._asked[1] != position:
             self._nodes, self._seconds = 0, 0.0
         self._asked = (game, position)
-        self._nodes += int(self.desk.counters[expectimax.NODES])
+        self._nodes += int(self.work.counters[expectimax.NODES])
         self._seconds += clock.monotonic() - began
         self.value, self._depth = float(value), int(depth)
         return self.take(int(move))
@@ -277,28 +267,30 @@ class AlphaBeta:
         """The depth where none is given."""
         return 4 if expectimax.meets_chance(game, position) else 10
 
-    def thoughts(self, text_of: Callable[[int], str]) -> Thoughts:
+    def analysis(self, text_of: Callable[[int], str]) -> Analysis:
         """Of the last move: its value, those of the others by a glance, and the main line."""
         if self._asked is None:
-            return Thoughts(note="no thoughts yet")
+            return Analysis(note="no thoughts yet")
         game, position = self._asked
-        codes, values = np.zeros(expectimax.WIDEST, np.uint8), np.zeros(expectimax.WIDEST)
-        glance = expectimax.make_desk(12)  # what has been searched so far must not change
+        codes, values = np.zeros(MOST_MOVES, np.uint8), np.zeros(MOST_MOVES)
+        glance = expectimax.make_workspace(12)  # what has been searched so far must not change
         shallow = max(min(self._depth, self.usual_depth(game, position)), 1)
         count = int(expectimax.move_values(game, position, shallow, glance, codes, values))
         worth = {int(c): float(v) for c, v in zip(codes[:count], values, strict=False)}
         if self.best_is_taken:
             worth[self._move] = self.value
         moves = [
-            MoveThought(text_of(code), (value + 1) / 2, None, None, abs(value) == 1)
+            MoveValue(text_of(code), value if self.points else (value + 1) / 2,
+                      proven=abs(value) == 1 and not self.points)
             for code, value in sorted(worth.items(), key=lambda w: (w[0] != self._move, -w[1]))
-        ]
+        ]  # fmt: skip
         line = np.zeros(max(self._depth, 1), np.uint8)
-        length = expectimax.main_line(game, position, self._move, self.desk, line)
+        length = expectimax.main_line(game, position, self._move, self.work, line)
         note = f"depth {self._depth}, {self._nodes:,} nodes in {self._seconds:.2f} s"
         if count > 1:
             note += f"; other moves at depth {shallow}"
-        return Thoughts(moves, [text_of(int(code)) for code in line[:length]], note)
+        texts = [text_of(int(code)) for code in line[:length]]
+        return Analysis(moves, texts[0], texts, note, points=self.points)
 
     @property
     def best_is_taken(self) -> bool:

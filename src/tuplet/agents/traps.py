@@ -1,4 +1,4 @@
-"""What to play where the outlook is bad: a line that an opponent who sees less would lose.
+"""What to play where the leaf_values is bad: a line that an opponent who sees less would lose.
 
 Opponent-model search (Iida, Uiterwijk, van den Herik & Herschberg 1993; Carmel & Markovitch
 1993). The model is the course's `hard`, which looks 8 plies ahead at plain distances. The game is
@@ -16,10 +16,20 @@ import numpy as np
 
 from tuplet.agents.baselines import baseline_move
 from tuplet.games.ewn.position import apply_move, ended
-from tuplet.games.ewn.rules import MOST_MOVES, Ewn
-from tuplet.games.game import ONGOING, Int, Words, apply, ending, legal, side, winner
+from tuplet.games.ewn.rules import Ewn
+from tuplet.games.game import (
+    MOST_MOVES,
+    ONGOING,
+    Int,
+    Words,
+    apply,
+    ending,
+    legal,
+    side,
+    winner,
+)
 from tuplet.kernel import draw, kernel
-from tuplet.search import expectimax
+from tuplet.search import expectimax, transpositions
 
 Array = np.ndarray[Any, Any]
 
@@ -34,7 +44,7 @@ LONGEST = 256  # plies of a game: more than any has
 
 @kernel
 def _play_on(
-    game: Ewn, position: Words, state: np.uint64, desk: expectimax.Desk, line: Array
+    game: Ewn, position: Words, state: np.uint64, work: expectimax.Workspace, line: Array
 ) -> tuple[np.uint64, Int]:
     """Play a game to its end, the side to move against the model.
 
@@ -55,7 +65,7 @@ def _play_on(
             count = np.uint64(legal(game, position, moves, 0))
             move: Int = np.int64(moves[((bits >> np.uint64(32)) * count) >> np.uint64(32)])
         else:
-            move, _, _ = expectimax.deepen(game, position, OWN, np.inf, 1 << 62, desk)
+            move, _, _ = expectimax.deepen(game, position, OWN, np.inf, 1 << 62, work)
         line[n, 0], line[n, 1], line[n, 2] = position[0], position[1], np.uint64(move)
         n += 1
         position = apply(game, position, move)
@@ -67,7 +77,7 @@ class Traps:
     _plan: dict[Words, int]  # own positions of the line, and the moves there
 
     def __init__(self) -> None:
-        self._desk = expectimax.make_desk(12)
+        self._work = expectimax.make_workspace(12)
         self._line = np.zeros((LONGEST, 3), np.uint64)
         self.forget()
 
@@ -77,29 +87,34 @@ class Traps:
         self._state = np.uint64(0)
 
     def move(
-        self, game: Ewn, position: Words, value: float, desk: expectimax.Desk, until: float | None
+        self,
+        game: Ewn,
+        position: Words,
+        value: float,
+        work: expectimax.Workspace,
+        until: float | None,
     ) -> int | None:
         """The next move of a line that wins against the model; None if none was found.
 
-        `value` is what the position is worth by search, `desk` the search's. Looks until the
+        `value` is what the position is worth by search, `work` the search's. Looks until the
         clock (`time.monotonic`) shows `until`.
         """
         for _ in range(LINES if until is None else LONGEST):
             if position in self._plan:
                 move = self._plan[position]
-                if value == -1 or self._worth(game, position, move, desk, until) >= value - RISK:
+                if value == -1 or self._worth(game, position, move, work, until) >= value - RISK:
                     return move
                 self._plan = {}
             if until is not None and time.monotonic() >= until:
                 return None
-            self._desk.table[:] = np.zeros(1, expectimax.ENTRY)
-            state, length = _play_on(game, position, self._state, self._desk, self._line)
+            self._work.table[:] = np.zeros(1, transpositions.ENTRY)
+            state, length = _play_on(game, position, self._state, self._work, self._line)
             self._state = np.uint64(state)
             self._plan = {(red, blue): int(move) for red, blue, move in self._line[:length]}
         return None
 
     def _worth(
-        self, game: Ewn, position: Words, move: int, desk: expectimax.Desk, until: float | None
+        self, game: Ewn, position: Words, move: int, work: expectimax.Workspace, until: float | None
     ) -> float:
         """A move's value by search."""
         red, blue = apply_move(game, position, move)
@@ -108,5 +123,5 @@ class Traps:
             return 1.0
         left = np.inf if until is None else until - time.monotonic()
         deepest = expectimax.DEEPEST - 1
-        _, value, depth = expectimax.deepen(game, child, deepest, left, LOOK, desk)
+        _, value, depth = expectimax.deepen(game, child, deepest, left, LOOK, work)
         return -float(value) if depth else -1.0

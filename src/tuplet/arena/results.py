@@ -13,8 +13,10 @@ from tuplet.arena.intervals import Interval, elo, pair_share
 from tuplet.arena.ratings import Pairs, Rating, ratings
 from tuplet.arena.sprt import Decision, Sprt
 from tuplet.games.ewn import FORFEITS, SIDES, Record
+from tuplet.system.sheet import Sheet, Shown, counted, percent
 
 KINDS = ("corner", "elimination", *FORFEITS)  # how games end
+_MOST_FORFEITS = 5  # reasons shown
 
 
 class Place(NamedTuple):
@@ -48,8 +50,8 @@ class Played(NamedTuple):
         return cls(a_won, record.winner == "red", record.kind, len(record.moves), record.reason)
 
 
-@dataclass(frozen=True)
-class Match:
+@dataclass(frozen=True, repr=False)
+class Match(Shown):
     """Games between A and B, in pairs, seen from A's side."""
 
     a: str
@@ -162,6 +164,39 @@ class Match:
             report |= {"llr": self.llr, "decision": self.decision}
         return report
 
+    def sheets(self) -> list[Sheet]:
+        """Share, Elo, and how the games went, with intervals."""
+        lost, split, won = self.pairs
+        first, first_ci95 = self.first_player
+        low, high = self.elo_ci95
+        rows = [
+            ["wins - losses", f"{self.wins:,} - {self.losses:,}", ""],
+            ["share", percent(self.win_rate), _range(self.ci95)],
+            ["Elo", _elo(self.elo), f"95 %: {_elo(low)} to {_elo(high)}"],
+            ["pairs", f"{won:,} won, {split:,} split, {lost:,} lost", ""],
+            ["first player", percent(first), _range(first_ci95)],
+            ["length", f"{self.mean_length:.1f} plies", ""],
+        ]
+        if self.sprt is not None and self.llr is not None:
+            low, high = self.sprt.bounds
+            answer = {
+                "H0": f"H0 accepted: {self.sprt.elo0:g} Elo",
+                "H1": f"H1 accepted: {self.sprt.elo1:g} Elo",
+                None: "no answer yet",
+            }[self.decision]
+            rows.append(["test", answer, f"LLR {self.llr:.2f} ({low:.2f} to {high:.2f})"])
+        wins, losses = self.kinds(True), self.kinds(False)
+        endings = [
+            [kind if kind not in FORFEITS else f"opponent {kind}", f"{wins[kind]:,}",
+             f"{losses[kind]:,}"]
+            for kind in KINDS if wins[kind] or losses[kind]
+        ]  # fmt: skip
+        title = f"{self.a} - {self.b}  {self.game}  {counted(self.games, 'game')}"
+        return [
+            Sheet(title, (), rows, words=(0, 1, 2), strong=(1,)),
+            Sheet("", ["won by", self.a, self.b], endings, _forfeits([self])),
+        ]
+
     def __repr__(self) -> str:
         low, high = self.ci95
         return (
@@ -170,8 +205,8 @@ class Match:
         )
 
 
-@dataclass(frozen=True)
-class Tournament:
+@dataclass(frozen=True, repr=False)
+class Tournament(Shown):
     """Everybody against everybody: a match for each pairing, and ratings."""
 
     agents: list[str]
@@ -242,6 +277,25 @@ class Tournament:
             "matches": [match.as_json() for match in self.matches.values()],
         }  # fmt: skip
 
+    def sheets(self) -> list[Sheet]:
+        """Ratings from best to worst, and everybody's score against everybody."""
+        order, rows = self.ranking, []
+        for place, i in enumerate(order, 1):
+            rating, (wins, losses) = self.ratings[i], self.total(i)
+            low, high = rating.ci95
+            scores = [self.score(i, j) for j in order]
+            rows.append([
+                str(place), self.agents[i], _elo(rating.elo), f"{_elo(low)} to {_elo(high)}",
+                f"{wins:,} - {losses:,}",
+                *("·" if score is None else f"{score[0]:,}-{score[1]:,}" for score in scores),
+            ])  # fmt: skip
+        places = [str(place) for place, _ in enumerate(order, 1)]
+        title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
+        note = "Elo relative to the mean of all; a column for each opponent, by its place."
+        notes = [note, *_forfeits([*self.matches.values()])]
+        columns = ["", "agent", "Elo", "95 %", "wins - losses", *places]
+        return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
+
     def __repr__(self) -> str:
         order = ", ".join(f"{self.agents[i]} {self.ratings[i].elo:+.0f}" for i in self.ranking)
         return f"<Tournament of {self.game}, {self.games} games: {order}>"
@@ -258,3 +312,28 @@ def _pairs(wins: list[bool]) -> Pairs:
 def _finite(value: float) -> float | None:
     """JSON knows no infinity."""
     return value if math.isfinite(value) else None
+
+
+def _forfeits(matches: list[Match]) -> list[str]:
+    """Who forfeited games and why, in a line each."""
+    forfeits = [(match, forfeit) for match in matches for forfeit in match.forfeits]
+    lines = []
+    for match, each in forfeits[:_MOST_FORFEITS]:
+        against = match.b if each["side"] == "a" else match.a
+        many = counted(each["games"], "game") if each["games"] > 1 else "a game"
+        text = f"{each['agent']} forfeited {many} against {against} ({each['kind']}): "
+        lines.append(text + each["reason"])
+    if len(forfeits) > _MOST_FORFEITS:
+        lines.append(f"... and for {len(forfeits) - _MOST_FORFEITS:,} other reasons: see --json")
+    return lines
+
+
+def _range(interval: Interval) -> str:
+    low, high = interval
+    return f"95 %: {100 * low:.1f} to {100 * high:.1f}"
+
+
+def _elo(elo: float) -> str:
+    if math.isinf(elo):
+        return "∞" if elo > 0 else "-∞"
+    return f"{round(elo):+d}"

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from tuplet.agents import LearnedPlayer
-from tuplet.games.g2048 import Board, Episode, Move
+from tuplet.agents.g2048 import adapted, player_from
+from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.specs import Spec, name_of
+from tuplet.games.analysis import best_of
+from tuplet.games.g2048 import Board, Episode
 from tuplet.games.g2048.episode import Slide
-from tuplet.values.network import best_of
+from tuplet.system.progress import Pace, Progress, Show, watching
+from tuplet.system.sheet import Sheet, Shown, counted, percent
+from tuplet.system.stop import Stop, Stopped
+from tuplet.values.weights import SHIPPED
 
+DEPTH = 3  # where neither depth nor time is given
 BLUNDER = 0.05  # of all that was still to be won
 
 
@@ -20,8 +27,8 @@ class Judgement:
 
     number: int  # counted from 1
     board: Board
-    played: Move
-    best: Move
+    played: str
+    best: str
     played_value: float
     value: float  # the best move's
 
@@ -44,12 +51,15 @@ class Judgement:
         }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Review:
+@dataclass(frozen=True, repr=False)
+class Review(Shown):
     """All moves of a game, judged."""
 
     episode: Episode
     moves: list[Judgement]
+    judge: str = ""
+    depth: int | None = None
+    time: float | None = None
 
     @property
     def mean_loss(self) -> float:
@@ -71,6 +81,33 @@ class Review:
         costly = sorted((m for m in self.moves if m.loss > 0), key=lambda m: -m.loss)
         return costly[:count]
 
+    def sheets(self) -> list[Sheet]:
+        """Totals, and the costliest moves."""
+        episode, how = self.episode, f"{counted(self.depth or 1, 'move')} ahead"
+        how = how if self.time is None else f"{self.time:g} s a move"
+        title = (
+            f"{episode.slider}  score {episode.score:,}   {counted(len(self.moves), 'move')}   "
+            f"largest tile {episode.board.largest}"
+        )
+        totals = [
+            f"judged by {self.judge}, {how}",
+            f"best moves {percent(self.best_share)}   mean loss {self.mean_loss:,.1f} points a "
+            f"move   blunders {self.blunders:,}",
+        ]
+        rows = [
+            [f"{m.number:,}", m.played, f"{m.played_value:,.1f}", m.best, f"{m.value:,.1f}",
+             f"{m.loss:,.1f}", "blunder" if m.blunder else ""]
+            for m in self.worst(5)
+        ]  # fmt: skip
+        columns = ["move", "played", "value", "best", "value", "loss", ""]
+        return [Sheet(title, notes=totals), Sheet("", columns, rows, words=(1, 3, 6))]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Review of {self.episode!r}: {percent(self.best_share)} best moves, mean loss "
+            f"{self.mean_loss:,.1f}>"
+        )
+
     def as_json(self) -> dict[str, Any]:
         """Totals, and a list of all moves."""
         return {
@@ -81,24 +118,67 @@ class Review:
 
 
 def review(
-    episode: Episode, player: LearnedPlayer, watch: Callable[[int, int], None] | None = None
+    record: Episode | str | Path,
+    agent: LearnedPlayer | str | Spec | None = None,
+    *,
+    game: int = 1,
+    depth: int | None = None,
+    time: float | None = None,
+    downgrade: int | None = None,
+    progress: Show = None,
+    stop: Stop | None = None,
 ) -> Review:
-    """Value every move of a game beside the player's best one.
+    """Value every move of a game of 2048 beside the best one.
 
-    `watch` is told of moves judged. Raises ValueError for a game without moves.
+    `record` is an episode, its line of text, or a file of such lines, of which number `game`
+    (counted from 1) is taken. The judge is a player with values (the one that comes with tuplet if
+    none is named), which looks `depth` moves ahead (3 if it is named by a text), or as far as
+    `time` seconds a move allow.
     """
+    episode = record if isinstance(record, Episode) else read_episode(record, game)
+    named = agent is None or isinstance(agent, str | Spec)
+    if named and depth is None and time is None:
+        depth = DEPTH
+    player = adapted(
+        player_from(SHIPPED if agent is None else agent), depth=depth, time=time,
+        downgrade=downgrade,
+    )  # fmt: skip
+    if not isinstance(player, LearnedPlayer):
+        raise ValueError(f"{name_of(player)} has no values to judge by: name a run or weights")
     moves: list[Judgement] = []
-    for board, action in episode.replay():
-        if not isinstance(action, Slide):
-            continue
-        known = player.moves(board)
-        values = {move.move: move.value for move in known if move.value is not None}
-        best = best_of(known)
-        assert best is not None  # a move was made
-        number, played = len(moves) + 1, action.move
-        moves.append(Judgement(number, board, played, best, values[played], values[best]))
-        if watch is not None:
-            watch(len(moves), len(moves))
+    total, pace = len(episode.slides), Pace()
+    with watching(progress) as watch:
+        for board, action in episode.replay():
+            if not isinstance(action, Slide):
+                continue
+            if stop is not None and stop.is_set():
+                raise Stopped("stopped before the game was reviewed")
+            known = player.moves(board)
+            values = {move.move: move.value for move in known if move.value is not None}
+            best = best_of(known)
+            assert best is not None  # a move was made
+            number, played = len(moves) + 1, action.move
+            moves.append(Judgement(number, board, played, best, values[played], values[best]))
+            watch(Progress("moves", number, total, pace.rate(number)))
     if not moves:
         raise ValueError("the game has no moves that could be reviewed")
-    return Review(episode, moves)
+    judge = agent if isinstance(agent, str) else SHIPPED if agent is None else name_of(player)
+    return Review(episode, moves, judge, player.depth, player.time)
+
+
+def read_episode(record: str | Path, game: int = 1) -> Episode:
+    """Game number `game` of a file, or of a text that is a record itself."""
+    where = "the record" if "|" in str(record) else str(record)
+    if "|" in str(record) or not str(record).strip():
+        text = str(record)
+    else:
+        text = Path(record).read_text(encoding="utf-8", errors="replace")
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not 1 <= game <= len(lines):
+        raise ValueError(
+            f"{where or 'it'} has {counted(len(lines), 'game')}: there is no game {game}"
+        )
+    try:
+        return Episode.parse(lines[game - 1])
+    except ValueError as error:
+        raise ValueError(f"{where}, game {game}: {error}") from None

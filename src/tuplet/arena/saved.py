@@ -20,8 +20,9 @@ from typing import Any, BinaryIO
 from tuplet.arena.results import KINDS, Match, Played, Tournament, place_of
 from tuplet.arena.sprt import Sprt
 from tuplet.games.ewn import SIDES, Record
+from tuplet.system.files import hold
 
-Settings = dict[str, Any]
+Header = dict[str, Any]  # the first line
 
 
 class GameFile:
@@ -30,7 +31,7 @@ class GameFile:
     `played` are the games it had before.
     """
 
-    def __init__(self, path: Path, settings: Settings) -> None:
+    def __init__(self, path: Path, settings: Header) -> None:
         self.path, self.settings = path, settings
         self.pairings = _pairings(settings)
         self.played: list[Played] = []
@@ -40,7 +41,8 @@ class GameFile:
             raise ValueError(f"{self.path} is not a file that games can be saved in")
         self._file = self.path.open("a+b")
         try:
-            self._lock()
+            where = f"{self.path}: wait for it, or choose another file"
+            hold(self._file, f"another process is saving games in {where}")
             self._read()
         except BaseException:
             self._file.close()
@@ -56,26 +58,13 @@ class GameFile:
     def add(self, number: int, record: Record) -> None:
         """Write a finished game."""
         at = place_of(number, self.pairings)
-        line: Settings = {"pairing": at.pairing} if self.pairings > 1 else {}
+        line: Header = {"pairing": at.pairing} if self.pairings > 1 else {}
         line |= {"pair": at.pair, "a": SIDES[at.game], **record.as_json()}
         self._write(line)
 
-    def _write(self, line: Settings) -> None:
+    def _write(self, line: Header) -> None:
         self._file.write(json.dumps(line).encode() + b"\n")
         self._file.flush()
-
-    def _lock(self) -> None:
-        try:
-            import fcntl
-        except ImportError:  # Windows: nothing to hold
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(
-                f"another process is saving games in {self.path}: wait for it, or choose "
-                "another file"
-            ) from None
 
     def _read(self) -> None:
         self._file.seek(0)
@@ -132,7 +121,7 @@ def load_game(path: str | Path, number: int) -> Record:
     with path.open("rb") as file:
         first = file.readline()
         if _is_record(first):
-            settings: Settings = {}
+            settings: Header = {}
             file.seek(0)
         else:
             settings = _settings(path, first)
@@ -162,7 +151,7 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
     return (line for line in file if line.endswith(b"\n"))
 
 
-def _asks_for_more(line: bytes, settings: Settings) -> bool:
+def _asks_for_more(line: bytes, settings: Header) -> bool:
     """Whether a line says that a match is to have more games; notes it in the settings."""
     try:
         more = json.loads(line)
@@ -174,14 +163,14 @@ def _asks_for_more(line: bytes, settings: Settings) -> bool:
     return True
 
 
-def _pairings(settings: Settings) -> int:
+def _pairings(settings: Header) -> int:
     agents = len(settings["agents"])
     return agents * (agents - 1) // 2
 
 
-def _settings(path: Path, line: bytes) -> Settings:
+def _settings(path: Path, line: bytes) -> Header:
     try:
-        settings: Settings = json.loads(line)
+        settings: Header = json.loads(line)
         good = (
             settings["kind"] in ("match", "tournament")
             and isinstance(settings["tuplet"], str)
@@ -200,7 +189,7 @@ def _settings(path: Path, line: bytes) -> Settings:
     return settings
 
 
-def _check_same(path: Path, old: Settings, new: Settings) -> None:
+def _check_same(path: Path, old: Header, new: Header) -> None:
     for name in [*new, *old]:
         if name != "games" and old.get(name) != new.get(name):
             what = {"tuplet": "tuplet's version", "sprt": "test"}.get(name, name)

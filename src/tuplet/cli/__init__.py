@@ -4,10 +4,13 @@ errors to standard error; bad input is one line and exit code 2.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 import threading
+import warnings
+from contextlib import suppress
 from pathlib import Path
 
 from cyclopts import App, CycloptsError
@@ -28,6 +31,8 @@ from tuplet.cli.show import show
 from tuplet.cli.solve import solve
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
+from tuplet.cli.working import INTERRUPTED
+from tuplet.system.stop import Stopped
 
 app = App(
     name="tuplet",
@@ -50,8 +55,13 @@ def main() -> None:
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # until the end
     code = run(sys.argv[1:])
-    if any(thread.name == "mind" for thread in threading.enumerate()):
-        # The agent may be compiling, where an orderly exit pulls LLVM from under it.
+    if threading.active_count() > 1:
+        # Somebody's agent may never answer, or be compiling, where an orderly exit would pull
+        # LLVM from under it. What must be done at the end is done; nobody is waited for.
+        atexit._run_exitfuncs()
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
 
@@ -69,6 +79,7 @@ def run(arguments: list[str]) -> int:
     if threading.current_thread() is not threading.main_thread():
         kinds = ()
     before = [signal.signal(kind, stop) for kind in kinds]
+    shown, warnings.showwarning = warnings.showwarning, _warn
     try:
         result = app(
             arguments, exit_on_error=False, print_error=False, result_action="return_value"
@@ -79,7 +90,10 @@ def run(arguments: list[str]) -> int:
         return complain(_in_one_line(error))
     except KeyboardInterrupt:
         print("\ntuplet: interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
+    except Stopped as stopped:
+        print(f"\ntuplet: interrupted: {stopped}", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # the reader (head, less) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -94,10 +108,16 @@ def run(arguments: list[str]) -> int:
         if not asked:
             raise
         print("\ntuplet: interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     finally:
+        warnings.showwarning = shown
         for kind, handler in zip(kinds, before, strict=True):
             signal.signal(kind, handler)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning of the library, in one line."""
+    print(f"tuplet: {message}", file=sys.stderr)
 
 
 def complain(text: str) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import sys
+from contextlib import suppress
+from functools import cache
 from typing import Literal
 
 
@@ -33,12 +35,24 @@ def agent(
         Of the agent's choices. [default: different each time]
 
     """
-    from tuplet.formats.protocol import converse
+    from tuplet.agents.protocol.session import GAME, converse, ready
+
+    @cache  # each once
+    def complain(text: str) -> None:
+        """A line on standard error, unless its reader has left or does not read."""
+        with suppress(OSError, ValueError):
+            if ready([], [sys.stderr.fileno()]):
+                print(f"tuplet: {text}", file=sys.stderr, flush=True)
+
+    def make() -> object:
+        from tuplet.agents.ewn import make_agent
+
+        return make_agent(agent, GAME)
 
     if sys.stdin is None:  # closed by the caller: the end of input
         return 0
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     moves = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever an agent prints is no move
-    converse(agent, time, seed, sys.stdin.fileno(), moves)
+    converse(make, agent, time, seed, sys.stdin.fileno(), moves, complain)
     return 0

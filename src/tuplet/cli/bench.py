@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from cyclopts import Parameter
-
-WARM_UP, MEASURED = 10_000, 3_000  # games
+from tuplet.cli.working import Json, show_result, working
 
 
 def bench(
@@ -19,7 +16,7 @@ def bench(
     learner: Literal["td", "tc"] = "td",
     target: Literal["afterstate", "state"] = "afterstate",
     seed: int = 0,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
 ) -> None:
     """Measure how fast this machine learns, plays and searches.
 
@@ -42,62 +39,13 @@ def bench(
         Values of after-states or of states (2048).
     seed
         The same seed gives the same games (with one thread).
-    json_
-        Print one JSON object.
 
     """
-    if game == "ewn":
-        from tuplet.cli.bench_ewn import bench_ewn
+    import tuplet
 
-        bench_ewn(threads, seed, json_)
-        return
-    from tuplet.arena.g2048 import evaluate
-    from tuplet.cli.progress import games_progress, tell_if_compiling
-    from tuplet.learn.run import Run
-    from tuplet.learn.settings import Settings
-    from tuplet.learn.train import Training, carry_on
-    from tuplet.values.network import Network
-
-    tell_if_compiling()
-    network = Network(net, target=target)
-
-    def learn(first: int, last: int, watch: Any) -> float:
-        """Train from one number of games to another; returns moves per second."""
-        settings = Settings(
-            net=net, learner=learner, target=target, games=last, threads=threads, seed=seed,
-            checkpoint=1e9,
+    with working(quiet=json_) as work:
+        result = tuplet.bench(
+            game, threads=threads, net=net, learner=learner, target=target, seed=seed,
+            **work._asdict(),
         )  # fmt: skip
-        run = Run(settings, network)
-        run.games = first
-        training = Training(run)
-
-        def show(training: Training) -> None:
-            if watch is not None:
-                watch(training.games, training.moves)
-
-        carry_on(training, show)
-        if run.interrupted:
-            raise KeyboardInterrupt
-        return training.moves / run.elapsed_s
-
-    with games_progress(WARM_UP + MEASURED) as watch:
-        learn(0, WARM_UP, watch)
-        train_speed = learn(WARM_UP, WARM_UP + MEASURED, watch)
-    with games_progress(MEASURED) as watch:
-        result = evaluate(network, games=MEASURED, threads=threads, seed=seed + 1, watch=watch)
-    report = {
-        "train_moves_per_s": round(train_speed),
-        "eval_moves_per_s": round(result.moves_per_s),
-        "net": net,
-        "learner": learner,
-        "target": target,
-        "threads": threads,
-        "mean_score": result.summary.mean_score,
-    }
-    if json_:
-        print(json.dumps(report))
-        return
-    name = {"td": "TD(0)", "tc": "TC(0.5)"}[learner]
-    print(f"{net}, {name} on {target} values, {threads} thread{'s' if threads > 1 else ''}")
-    print(f"training  {train_speed:>12,.0f} moves/s")
-    print(f"play      {result.moves_per_s:>12,.0f} moves/s")
+    show_result(result, json_)

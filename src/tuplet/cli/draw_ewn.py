@@ -14,10 +14,10 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from tuplet.agents.searches import Thoughts
+from tuplet.games.analysis import Analysis
 from tuplet.games.ewn import SIDES, Position, Side
 from tuplet.games.ewn.drawing import COLOURS, GOALS
-from tuplet.games.ewn.family import Square
+from tuplet.games.ewn.variant import Square
 
 PANEL = 28  # columns of text beside the board
 LINE = 12  # moves of a main line that are told
@@ -45,7 +45,7 @@ class View:
 def picture(view: View) -> RenderableType:
     """The board, the panel beside it, and below what happens and what keys do."""
     columns, lines = shutil.get_terminal_size()
-    rows, across = view.position.family.rows, view.position.family.columns
+    rows, across = view.position.variant.rows, view.position.variant.columns
     height = next((h for h in (3, 2) if h * rows + 4 <= lines), 1)
     width = 7 if 7 * across + 2 + PANEL <= columns else 5
     grid = Table.grid(padding=(0, 2, 0, 0))
@@ -80,7 +80,7 @@ def _style(front: str, back: str, bold: bool = False) -> Style:
 
 def _board(view: View, width: int, height: int) -> Text:
     """The squares, each of `width` by `height` characters."""
-    family, position = view.position.family, view.position
+    variant, position = view.position.variant, view.position
     at = {square: cube for cube, square in position.cubes.items()}
     targets: dict[Square, list[int]] = {}
     for number, move in enumerate(view.choices):
@@ -89,9 +89,9 @@ def _board(view: View, width: int, height: int) -> Text:
             targets.setdefault(target, []).append(number)
     movable = {int(m[:-1]) for m in view.choices if m[0] != "="}
     lines: list[Text] = []
-    for row in range(family.rows):
+    for row in range(variant.rows):
         strips = [Text() for _ in range(height)]
-        for column in range(family.columns):
+        for column in range(variant.columns):
             square = (row, column)
             cube = at.get(square)
             numbers = targets.get(square, [])
@@ -109,14 +109,14 @@ def _board(view: View, width: int, height: int) -> Text:
 
 def _ground(view: View, square: Square, numbers: list[int]) -> str:
     """The colour of a square."""
-    family = view.position.family
+    variant = view.position.variant
     if view.chosen in numbers:
         return CHOSEN
     if numbers:
         return TARGET
     if view.last and square in view.last:
         return LAST
-    corners = {(family.rows - 1, family.columns - 1): GOALS["red"], (0, 0): GOALS["blue"]}
+    corners = {(variant.rows - 1, variant.columns - 1): GOALS["red"], (0, 0): GOALS["blue"]}
     return corners.get(square, ODD if sum(square) % 2 else EVEN)
 
 
@@ -202,8 +202,8 @@ def _die(position: Position) -> Text:
     if position.chooses_die:
         return Text(f"{position.turn} chooses the die")
     if position.die is None:
-        return Text("any cube may move" if position.family.die == "free" else "the die is rolled")
-    face = f" {FACES[position.die - 1]}" if position.family.first else ""
+        return Text("any cube may move" if position.variant.die == "free" else "the die is rolled")
+    face = f" {FACES[position.die - 1]}" if position.variant.first else ""
     return Text("die ").append(f" {position.die}{face} ", style="bold reverse")
 
 
@@ -216,7 +216,7 @@ def _coming(position: Position) -> Text:
     return line.append(" …")
 
 
-def thoughts_lines(name: str, position: Position, thoughts: Thoughts, room: int = 8) -> list[str]:
+def thoughts_lines(name: str, position: Position, thoughts: Analysis, room: int = 8) -> list[str]:
     """What an agent thought of a position, as lines of text; `room` for so many moves."""
     lines = [f"{name} thought of {position.turn}'s moves:"]
     for thought in thoughts.moves[:room]:

@@ -17,6 +17,13 @@ LETTERS = {
     "k": "up", "j": "down", "l": "right",
 }  # fmt: skip
 
+FASTER, SLOWER = ("+", "=", "up", "right"), ("-", "_", "down", "left")
+
+
+def changed(speed: int, key: str, speeds: int) -> int:
+    """A speed, of so many, after one of these keys."""
+    return min(speed + 1, speeds - 1) if key in FASTER else max(speed - 1, 0)
+
 
 class Keys:
     """Keys as they are pressed: "up", "left", ..., or the letter."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from contextlib import ExitStack, redirect_stdout
+from functools import partial
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
+from tuplet.cli.working import Json, play_pairs
 
 
 def match(
@@ -22,7 +19,7 @@ def match(
     threads: int = 1,
     sprt: str | None = None,
     save: Path | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
 ) -> int:
     """Let two agents play EWN against each other, and report A's share and Elo, with intervals.
 
@@ -42,34 +39,15 @@ def match(
     seed
         The same seed gives the same games.
     threads
-        Threads to use; the result is the same for any number.
+        How many games are played at a time; the result is the same for any number. (Classes of
+        your own play in processes.)
     sprt
         Stop as soon as a sequential test tells elo0 from elo1: 0,20 asks "no better, or 20 Elo?"
     save
         Write every game to this file; a file with games of the same match is continued.
-    json_
-        Print one JSON object.
 
     """
-    from tuplet.arena import ewn
-    from tuplet.cli.progress import games_progress, tell_if_compiling
-    from tuplet.cli.results import match_table, tell_end, tell_rounding
+    import tuplet
 
-    tell_if_compiling()
-    tell_rounding(games)
-    try:
-        with ExitStack() as stack:
-            watch = stack.enter_context(games_progress(games + games % 2))
-            if json_:  # what an agent prints is not the result
-                stack.enter_context(redirect_stdout(sys.stderr))
-            result = ewn.match(
-                a, b, game, games=games, seed=seed, threads=threads, sprt=sprt, save=save,
-                watch=watch,
-            )  # fmt: skip
-    except KeyboardInterrupt:  # before the first pair was finished
-        return tell_end(True, 0, games + games % 2, save)
-    if json_:
-        print(json.dumps(result.as_json()))
-    else:
-        match_table(result)
-    return tell_end(result.interrupted, result.games, result.asked, save)
+    play = partial(tuplet.match, a, b, game, seed=seed, threads=threads, sprt=sprt)
+    return play_pairs(play, games, 1, save, json_)

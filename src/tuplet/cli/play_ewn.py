@@ -15,13 +15,14 @@ import numpy as np
 from rich.console import Console
 from rich.live import Live
 
-from tuplet.agents.ewn import Agent, Forfeit, make_agent
-from tuplet.agents.external import External
-from tuplet.agents.searches import Thoughts
+from tuplet.agents.ewn import Agent, make_agent
+from tuplet.agents.protocol.external import External
 from tuplet.cli.draw_ewn import View, picture, spelled, thoughts_lines
-from tuplet.cli.keys import Keys, pressed_keys
-from tuplet.games.ewn import SIDES, Position, Record, Side
-from tuplet.games.ewn.family import Square
+from tuplet.cli.keys import FASTER, SLOWER, Keys, changed, pressed_keys
+from tuplet.cli.working import tell_if_compiling
+from tuplet.games.analysis import Analysis
+from tuplet.games.ewn import SIDES, Forfeit, Position, Record, Side
+from tuplet.games.ewn.variant import Square
 from tuplet.kernel import as_seed, stream
 
 DEFAULT_AGENT = "best"
@@ -37,8 +38,6 @@ def play_ewn(
     seed: int, save: Path | None,
 ) -> int:  # fmt: skip
     """Play, or watch; returns the exit code."""
-    from tuplet.cli.progress import tell_if_compiling
-
     if against is not None and not watch:
         raise ValueError("--against names the second of two agents: add --watch")
     if not 1 <= speed <= len(PAUSES):
@@ -50,7 +49,7 @@ def play_ewn(
     tell_if_compiling()
     agent = agent or DEFAULT_AGENT
     other = (against or agent) if watch else None
-    table = Table(game, agent, other, side, seed)
+    table = TerminalGame(game, agent, other, side, seed)
     try:
         if on_terminal:
             table.at_terminal(speed - 1)
@@ -63,7 +62,7 @@ def play_ewn(
     return 0
 
 
-class Table:
+class TerminalGame:
     """A game on the table, those who sit there, and what they did before."""
 
     record: Record
@@ -76,7 +75,7 @@ class Table:
         self.helper: Agent | None = None  # who gives hints; made when first asked
         self.past: list[Record] = []  # before each of the person's moves, for taking back
         self.finished: list[Record] = []  # games left for a new one
-        self.thoughts: dict[Side, tuple[Position, Thoughts]] = {}
+        self.thoughts: dict[Side, tuple[Position, Analysis]] = {}
         self.shows_thoughts = self.thinking = False
         self.chosen, self.message = 0, ""
         self.open()
@@ -267,10 +266,8 @@ class Table:
                 return
             elif key == " ":
                 paused = not paused
-            elif key in ("+", "=", "up", "right"):
-                speed = min(speed + 1, len(PAUSES) - 1)
-            elif key in ("-", "_", "down", "left"):
-                speed = max(speed - 1, 0)
+            elif key in FASTER + SLOWER:
+                speed = changed(speed, key, len(PAUSES))
             elif not paused and not self._let_agent_move(keys, redraw):
                 return
 
@@ -380,10 +377,10 @@ def _choice(agent: Agent, position: Position) -> str | Exception:
         return error
 
 
-def _thoughts(agent: Agent) -> Thoughts | None:
+def _thoughts(agent: Agent) -> Analysis | None:
     """What an agent tells of its last choice, if it can."""
     try:
         thoughts = agent.thoughts() if hasattr(agent, "thoughts") else None
     except Exception:
         return None
-    return thoughts if isinstance(thoughts, Thoughts) else None
+    return thoughts if isinstance(thoughts, Analysis) else None

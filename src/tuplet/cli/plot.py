@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from tuplet.cli.working import Json, show_result
+
 
 def plot(
     runs: Annotated[list[Path], Parameter(negative="")],
@@ -15,6 +17,7 @@ def plot(
     log: Annotated[bool, Parameter(negative="")] = False,
     by: Literal["games", "time"] = "games",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    json_: Json = False,
 ) -> None:
     """Draw mean score against games or time, one point per block, for one or more runs.
 
@@ -31,10 +34,11 @@ def plot(
         folder of a single run, curves.png for several]
 
     """
-    from tuplet.learn.curves import draw_curves
-    from tuplet.learn.run import Run
+    import tuplet
 
-    opened = [Run.load(folder) for folder in runs]
     path = output or (runs[0] / "curve.png" if len(runs) == 1 else Path("curves.png"))
-    draw_curves(opened, path, log=log, by=by)
-    print(path)
+    result = tuplet.plot(*runs, path=path, log=log, by=by)
+    if json_:
+        show_result(result, True)
+    else:
+        print(path)

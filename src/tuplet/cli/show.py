@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
+from tuplet.cli.working import Json, show_result
 
 if TYPE_CHECKING:
     from tuplet.games.ewn import Position, Record
@@ -19,7 +18,7 @@ def show(
     game: int | None = None,
     ply: int | None = None,
     svg: Path | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
 ) -> None:
     """Show a saved match or tournament, or replay one of its games move by move.
 
@@ -33,13 +32,9 @@ def show(
         Only the position after so many moves of that game.
     svg
         Draw that position (the last, without --ply) to this file instead.
-    json_
-        Print one JSON object.
 
     """
-    from tuplet.arena.results import Match
     from tuplet.arena.saved import load, load_game
-    from tuplet.cli.results import match_table, tournament_table
 
     if game is None and (ply is not None or svg is not None):
         raise ValueError("which game? --ply and --svg need --game")
@@ -55,12 +50,7 @@ def show(
             _replay(record, game)
         return
     result = load(file)
-    if json_:
-        print(json.dumps(result.as_json()))
-    elif isinstance(result, Match):
-        match_table(result)
-    else:
-        tournament_table(result)
+    show_result(result, json_)
     if result.interrupted and not json_:
         print(f"The {type(result).__name__.lower()} is not finished.")
 

@@ -14,15 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.g2048.rules import Rules, empty_cells, largest, slides, transpose
+from tuplet.games.g2048.rules import Rules, empty_cells, largest, slides
+from tuplet.games.g2048.symmetry import canonical
 from tuplet.kernel import inlined, kernel, mix, pdep, pext
 
 Array = np.ndarray[Any, Any]
 
 OPTIMAL, RANDOM, REACHES = range(3)  # columns of values; from REACHES on, tiles 4, 8, ...
-_BYTES = np.uint64(0x00FF00FF00FF00FF)
-_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
-_PAIRS = np.uint64(0x0000FFFF0000FFFF)
 _ZERO = np.uint64(0)
 
 
@@ -56,33 +54,6 @@ class Layer:
 
     def __len__(self) -> int:
         return self.count
-
-
-@inlined
-def canonical(rules: Rules, board: np.uint64) -> np.uint64:
-    """The smallest of the words that the board's mirror images and rotations have."""
-    least = _least_mirror(rules, board)
-    if rules.rows == rules.columns:
-        least = min(least, _least_mirror(rules, transpose(board)))
-    return least
-
-
-@inlined
-def _least_mirror(rules: Rules, board: np.uint64) -> np.uint64:
-    # Mirrored on 4x4, a smaller board lies at the other edge: shifted, it is back.
-    turned = ((board & _BYTES) << np.uint64(8)) | ((board >> np.uint64(8)) & _BYTES)
-    turned = ((turned & _NIBBLES) << np.uint64(4)) | ((turned >> np.uint64(4)) & _NIBBLES)
-    turned >>= np.uint64(16 - 4 * rules.columns)
-    both = min(board, turned), min(_flip(rules, board), _flip(rules, turned))
-    return min(both[0], both[1])
-
-
-@inlined
-def _flip(rules: Rules, board: np.uint64) -> np.uint64:
-    """Top becomes bottom."""
-    turned = (board << np.uint64(32)) | (board >> np.uint64(32))
-    turned = ((turned & _PAIRS) << np.uint64(16)) | ((turned >> np.uint64(16)) & _PAIRS)
-    return turned >> np.uint64(64 - 16 * rules.rows)
 
 
 @inlined

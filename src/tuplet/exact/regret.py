@@ -16,19 +16,21 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tuplet.exact.layers import Layer, canonical, enter, expect, find, unpack
-from tuplet.exact.solution import Solution, canonical_all
+from tuplet.exact.layers import Layer, enter, expect, find, unpack
+from tuplet.exact.solution import Solution
 from tuplet.games.g2048.board import MOVES, Board, as_move
 from tuplet.games.g2048.rules import Rules, empty_cells, largest, rules_for, slide
+from tuplet.games.g2048.symmetry import canonical, canonical_all
 from tuplet.kernel import as_seed, kernel, stream
+from tuplet.system.progress import Progress, Watcher
+from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, move_values
 
 Array = np.ndarray[Any, Any]
 Policy = Callable[[Array], Array]  # of boards' words: the share of each move, float64[boards, 4]
-Watcher = Callable[[int], None]  # told how many states are done
 
-CHUNK = 1 << 14
+PART = 1 << 14
 EQUAL = 1e-9  # a move whose loss is below this share of the value is as good as the best
 _ZERO = np.uint64(0)
 _SCORE, _LOSS, _OPTIMAL, _MOVES = range(4)  # what is summed up
@@ -41,7 +43,7 @@ class Player(Protocol):
         """A legal move."""
 
 
-class Followed(NamedTuple):
+class ExactRegret(NamedTuple):
     """What a player scores on average, exactly."""
 
     score: float
@@ -56,7 +58,7 @@ class Followed(NamedTuple):
         return {**self._asdict(), "reached": {str(t): c for t, c in self.reached.items()}}
 
 
-class Sampled(NamedTuple):
+class SampledRegret(NamedTuple):
     """Games that were played: an entry for each."""
 
     scores: list[float]
@@ -65,7 +67,7 @@ class Sampled(NamedTuple):
     optimal: list[int]  # moves that were as good as the best
 
 
-class Cloud(Layer):
+class ChanceLayer(Layer):
     """A layer with the chance of each board."""
 
     def __init__(self) -> None:
@@ -124,8 +126,9 @@ def player_policy(player: Player, rows: int, columns: int) -> Policy:
 
 
 def follow(
-    solution: Solution, player: Policy | Network | Player, watch: Watcher | None = None
-) -> Followed:
+    solution: Solution, player: Policy | Network | Player,
+    watch: Watcher = lambda _: None, stop: Stop | None = None,
+) -> ExactRegret:  # fmt: skip
     """A player's exact expected score and regret on the solution's board."""
     size, rules, spawn4 = (solution.rows, solution.columns), solution.rules, solution.spawn4
     if isinstance(player, Network):
@@ -138,42 +141,43 @@ def follow(
     else:
         policy = player_policy(player, *size) if hasattr(player, "choose") else player
     tiles = [(e, share) for e, share in ((1, 1 - spawn4), (2, spawn4)) if share > 0]
-    ahead: dict[int, Cloud] = {}
+    ahead: dict[int, ChanceLayer] = {}
 
-    def spawn(after: Cloud, total: int) -> None:
+    def spawn(after: ChanceLayer, total: int) -> None:
         for exponent, share in tiles if len(after) else ():
-            cloud = ahead.setdefault(total + (1 << exponent), Cloud())
-            for first in range(0, len(after), CHUNK):
-                last = min(first + CHUNK, len(after))
-                cloud.reserve(9 * (last - first))
-                cloud.count = _carry_spawns(
+            layer = ahead.setdefault(total + (1 << exponent), ChanceLayer())
+            for first in range(0, len(after), PART):
+                last = min(first + PART, len(after))
+                layer.reserve(9 * (last - first))
+                layer.count = _carry_spawns(
                     rules.cells, after.boards, after.chances, first, last, np.uint64(exponent),
-                    share, cloud.boards, cloud.slots, cloud.count, cloud.chances,
+                    share, layer.boards, layer.slots, layer.count, layer.chances,
                 )  # fmt: skip
 
-    empty = Cloud()
+    empty = ChanceLayer()
     empty.count = 1
     empty.boards[0], empty.chances[0] = 0, 1.0
     spawn(empty, 0)
     single, ahead = ahead, {}
-    for total, cloud in single.items():
-        spawn(cloud, total)
+    for total, layer in single.items():
+        spawn(layer, total)
 
     sums, ended, states = np.zeros(4), np.zeros(18), 0
     tables: dict[int, tuple[Layer, Array]] = {}
     while ahead:
         total = min(ahead)
-        cloud = ahead.pop(total)
+        layer = ahead.pop(total)
         tables = {t: tables.get(t) or _table(solution, t) for t in (total, total + 2, total + 4)}
-        after = _step(rules, spawn4, policy, cloud, [*tables.values()], sums, ended)
+        after = _step(rules, spawn4, policy, layer, [*tables.values()], sums, ended)
         spawn(after, total)
-        states += len(cloud)
-        if watch is not None:
-            watch(states)
+        states += len(layer)
+        watch(Progress("states followed", states))
+        if stop is not None and stop.is_set():
+            raise Stopped("stopped before every board was followed")
     top = int(np.flatnonzero(ended).max())
     reached = {1 << e: float(ended[e:].sum()) for e in range(2, top + 1)}
     score, loss, optimal, moves = sums.tolist()
-    return Followed(score, loss, optimal / moves, moves, reached, states)
+    return ExactRegret(score, loss, optimal / moves, moves, reached, states)
 
 
 def _table(solution: Solution, total: int) -> tuple[Layer, Array]:
@@ -186,19 +190,19 @@ def _table(solution: Solution, total: int) -> tuple[Layer, Array]:
 
 
 def _step(
-    rules: Rules, spawn4: float, policy: Policy, cloud: Cloud,
+    rules: Rules, spawn4: float, policy: Policy, layer: ChanceLayer,
     tables: list[tuple[Layer, Array]], sums: Array, ended: Array,
-) -> Cloud:  # fmt: skip
+) -> ChanceLayer:  # fmt: skip
     """Let the player move on all boards of a layer; returns the after-states."""
-    boards = cloud.boards[: len(cloud)]
+    boards = layer.boards[: len(layer)]
     shares = policy(boards)
-    after = Cloud()
-    links, rewards = np.empty((len(cloud), 4), np.int32), np.zeros((len(cloud), 4), np.int32)
-    for first in range(0, len(cloud), CHUNK):
-        last = min(first + CHUNK, len(cloud))
+    after = ChanceLayer()
+    links, rewards = np.empty((len(layer), 4), np.int32), np.zeros((len(layer), 4), np.int32)
+    for first in range(0, len(layer), PART):
+        last = min(first + PART, len(layer))
         after.reserve(4 * (last - first))
         after.count = _carry_moves(
-            rules, boards, cloud.chances, shares, first, last,
+            rules, boards, layer.chances, shares, first, last,
             after.boards, after.slots, after.count, after.chances, links, rewards, ended,
         )  # fmt: skip
     canonicals = after.boards[: len(after)].copy()
@@ -209,7 +213,7 @@ def _step(
         rules, spawn4, canonicals, 0, len(after), near.boards, near.slots, near_values,
         far.boards, far.slots, far_values, worth,
     ) and _account(
-        rules, boards, cloud.chances, shares, links, rewards, worth,
+        rules, boards, layer.chances, shares, links, rewards, worth,
         own.boards, own.slots, values, sums,
     )  # fmt: skip
     if not sound:
@@ -317,16 +321,16 @@ def _account(
 
 
 def sample(
-    solution: Solution, player: Player, *, games: int = 1000, seed: int = 0,
-    watch: Watcher | None = None,
-) -> Sampled:  # fmt: skip
+    solution: Solution, player: Player, *, games: int = 1000, seed: int = 0, first: int = 0,
+    stop: Stop | None = None,
+) -> SampledRegret:  # fmt: skip
     """Let a player play games on the solution's board, and look up what each move loses.
 
-    Game n depends on the seed and n alone (and on the player).
+    Game n, from `first` on, depends on the seed and n alone (and on the player).
     """
     start = as_seed(seed)
-    played = Sampled([], [], [], [])
-    for number in range(games):
+    played = SampledRegret([], [], [], [])
+    for number in range(first, first + games):
         if callable(getattr(player, "open_episode", None)):
             player.open_episode()  # type: ignore[attr-defined]
         state = stream(start, np.uint64(number))
@@ -340,6 +344,8 @@ def sample(
             chosen = values[as_move(player.choose(board))]
             if chosen.value is None:
                 raise ValueError(f"{chosen.move} changes nothing on this board: {board!r}")
+            if stop is not None and stop.is_set():
+                return played
             loss = best - chosen.value
             score, regret, moves = score + chosen.reward, regret + loss, moves + 1
             optimal += loss <= EQUAL * best
@@ -348,6 +354,4 @@ def sample(
         played.regrets.append(regret)
         played.moves.append(moves)
         played.optimal.append(optimal)
-        if watch is not None:
-            watch(number + 1)
     return played

@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.exact.layers import canonical, pack
-from tuplet.formats.files import replacing
-from tuplet.games.g2048.board import MOVES, Board, Move
+from tuplet.exact.layers import pack
+from tuplet.games.analysis import Analysis, MoveValue, best_of
+from tuplet.games.g2048.board import MOVES, Board
 from tuplet.games.g2048.rules import as_share, rules_for
-from tuplet.kernel import kernel
-from tuplet.values.network import MoveValue, best_of
+from tuplet.games.g2048.symmetry import canonical_all
+from tuplet.system.files import replacing
+from tuplet.system.sheet import Sheet, Shown
+from tuplet.system.tensors import write_header
 
 Array = np.ndarray[Any, Any]
 
@@ -40,7 +42,7 @@ def solvable(board: str | tuple[int, int]) -> tuple[int, int]:
     return int(text[0]), int(text[2])
 
 
-class Solution:
+class Solution(Shown):
     """Optimal play on a small board.
 
     >>> import tuplet
@@ -92,24 +94,31 @@ class Solution:
         found = []
         for move in MOVES:
             if move not in after:
-                found.append(MoveValue(move, False, 0, None))
+                found.append(MoveValue(move, None, legal=False))
                 continue
             slid, reward = after[move]
             boards, shares = zip(*slid.spawns(self.spawn4), strict=True)
             worth = float(np.dot(shares, self._values(boards)))
-            found.append(MoveValue(move, True, reward, reward + worth))
+            found.append(MoveValue(move, reward + worth, True, reward))
         return found
 
-    def best_move(self, board: object) -> Move | None:
+    def best_move(self, board: object) -> str | None:
         """The legal move of the highest value (the first of equals), None if the game is over."""
         return best_of(self.moves(board))
 
-    def choose(self, board: Board) -> Move:
+    def choose(self, board: Board) -> str:
         """The best move: a solution is a player."""
         move = self.best_move(board)
         if move is None:
             raise ValueError("no move is legal: the game is over")
         return move
+
+    def analyze(self, board: object) -> Analysis:
+        """All four moves with their exact values."""
+        position = self.as_board(board)
+        moves = self.moves(position)
+        note = "Exact: reward + what optimal play will score."
+        return Analysis(moves, best_of(moves), note=note, points=True, position=position)
 
     def _values(self, boards: tuple[Board, ...] | list[Board]) -> Array:
         words = np.array([board.words[0] for board in boards], np.uint64)
@@ -148,23 +157,30 @@ class Solution:
             "reached": {str(tile): chance for tile, chance in self.reached.items()},
         }
 
+    def sheets(self) -> list[Sheet]:
+        """The scores of optimal and random play, and the chance of each tile."""
+        title = (
+            f"{self.size}, fours {100 * self.spawn4:g} %: {self.states:,} states, "
+            f"{self.after_states:,} after-states, mirror images counted once"
+        )
+        scores = [["optimal play", f"{self.expected_score:,.6f}"],
+                  ["random play", f"{self.random_score:,.6f}"]]  # fmt: skip
+        tiles = [[str(tile), f"{chance:.10f}"] for tile, chance in self.reached.items()]
+        columns = ["tile", "chance of reaching it, for who wants just that"]
+        return [
+            Sheet(title, (), scores, strong=(1,), words=(0, 1)),
+            Sheet("", columns, tiles, words=()),
+        ]
+
     def save(self, path: str | Path) -> Path:
         """Write the table beside `path` and rename it into place: 12 bytes a state."""
         path = Path(path)
-        header: dict[str, Any] = {
-            "__metadata__": {"format": FORMAT, "solution": json.dumps(self.as_json())}
-        }
+        notes = {"format": FORMAT, "solution": json.dumps(self.as_json())}
         arrays = {name: np.ascontiguousarray(getattr(self, name), kind)
                   for name, (_, kind) in _ARRAYS.items()}  # fmt: skip
-        size = 0
-        for name, array in arrays.items():
-            span = [size, size + array.nbytes]
-            header[name] = {"dtype": _ARRAYS[name][0], "shape": [len(array)], "data_offsets": span}
-            size = span[1]
-        text = json.dumps(header, separators=(",", ":")).encode()
-        text += b" " * (-len(text) % 8)
         with replacing(path) as file:
-            file.write(len(text).to_bytes(8, "little") + text)
+            kinds = {name: (_ARRAYS[name][1][1:], len(array)) for name, array in arrays.items()}
+            write_header(file, notes, kinds)
             for array in arrays.values():
                 file.write(array.data)
         return path
@@ -183,13 +199,6 @@ class Solution:
 
     def __repr__(self) -> str:
         return f"<Solution of {self.size}: {self.states:,} states, {self.expected_score:,.2f}>"
-
-
-@kernel
-def canonical_all(rules: Any, boards: Array) -> None:
-    """Each board turned into the canonical one."""
-    for i in range(len(boards)):
-        boards[i] = canonical(rules, boards[i])
 
 
 def is_solution(path: str | Path) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,23 +22,14 @@ from tuplet.exact.layers import (
 )
 from tuplet.exact.solution import Solution, solvable
 from tuplet.games.g2048.rules import Rules, as_share, rules_for
+from tuplet.system.blocks import Worker, as_threads, in_order
+from tuplet.system.progress import COMPILING, Pace, Progress, Show, Watcher, watching
+from tuplet.system.stop import Stop, Stopped
 
 Array = np.ndarray[Any, Any]
 
-CHUNK = 1 << 14  # boards for which room is made, or that a thread takes, at a time
+PART = 1 << 14  # boards for which room is made, or that a thread takes, at a time
 FIRST = 4  # the smallest sum of a state: two tiles
-
-
-class Progress(NamedTuple):
-    """How far a solution is: first states are found, then they are valued."""
-
-    found: int
-    valued: int
-    layers: int  # found so far
-    most_layers: int
-
-
-Watcher = Callable[[Progress], None]
 
 
 class Valued(NamedTuple):
@@ -53,16 +44,25 @@ def solve(
     *,
     spawn4: float = 0.1,
     threads: int = 1,
-    watch: Watcher | None = None,
+    progress: Show = None,
+    stop: Stop | None = None,
 ) -> Solution:
     """The exact solution of 2048 on a small board: "2x2", "2x3", "3x2", "2x4", "4x2", "3x3".
 
-    3x3 takes a minute or two and 1.4 GB of memory, the others seconds.
+    3x3 takes half a minute or more and 1.4 GB of memory, the others seconds.
     """
     rows, columns = solvable(board)
     rules, spawn4 = rules_for(rows, columns), as_share(spawn4)
-    if not 1 <= threads <= 256:
-        raise ValueError(f"threads are 1 to 256, not {threads}")
+    with watching(progress) as watch, ThreadPoolExecutor(as_threads(threads)) as pool:
+        return _solve(rules, spawn4, pool, stop or Stop(), watch)
+
+
+def _solve(
+    rules: Rules, spawn4: float, pool: Executor, stop: Stop, watch: Watcher
+) -> Solution:  # fmt: skip
+    rows, columns = rules.rows, rules.columns
+    watch(Progress(COMPILING))
+    pace = Pace()
     most = (1 << (rows * columns + 2)) // 2 - FIRST // 2  # with every tile from 4 on, each once
     keys: dict[int, Array] = {}
     found, after_states = 0, 0
@@ -70,24 +70,25 @@ def solve(
         keys[total] = np.empty(len(layer), np.uint32)
         pack(rules.cells, layer.boards, keys[total])
         found, after_states = found + len(layer), after_states + after
-        if watch is not None:
-            watch(Progress(found, 0, len(keys), most))
+        _go_on(stop)
+        figures = {"states": f"{found:,}"}
+        watch(Progress("layers found", len(keys), most, pace.rate(found), "states/s", figures))
 
     values: dict[int, Array] = {}
     near = far = Valued(Layer(), np.empty((0, REACHES + rows * columns)))
     window = {0: near}
     valued = 0
-    with ThreadPoolExecutor(threads) as pool:
-        for total in range(max(keys), FIRST - 1, -2):
-            own = _valued(rules, spawn4, pool, total, keys.get(total), near, far)
-            if total in keys:
-                values[total] = own.values[:, OPTIMAL].copy()
-            near, far = own, near
-            valued += len(own.layer)
-            if total <= 2 * FIRST:
-                window[total] = own
-            if watch is not None:
-                watch(Progress(found, valued, len(keys), most))
+    pace = Pace()
+    for total in range(max(keys), FIRST - 1, -2):
+        own = _valued(rules, spawn4, pool, total, keys.get(total), near, far, stop)
+        _go_on(stop)
+        if total in keys:
+            values[total] = own.values[:, OPTIMAL].copy()
+        near, far = own, near
+        valued += len(own.layer)
+        if total <= 2 * FIRST:
+            window[total] = own
+        watch(Progress("states valued", valued, found, pace.rate(valued), "states/s"))
 
     start = _start(rules, spawn4, window)
     reached = {1 << e: float(start[e]) for e in range(REACHES, len(start)) if start[e] > 0}
@@ -105,6 +106,11 @@ def solve(
     )  # fmt: skip
 
 
+def _go_on(stop: Stop) -> None:
+    if stop.is_set():
+        raise Stopped("stopped before the board was solved")
+
+
 def _found_layers(rules: Rules, spawn4: float) -> Iterator[tuple[int, Layer, int]]:
     """Every layer of states, sorted, with its sum and the number of its after-states."""
     tiles = [e for e, share in ((1, 1 - spawn4), (2, spawn4)) if share > 0]
@@ -113,8 +119,8 @@ def _found_layers(rules: Rules, spawn4: float) -> Iterator[tuple[int, Layer, int
     def spawn(after: Layer, total: int) -> None:
         for exponent in tiles if len(after) else ():
             layer = ahead.setdefault(total + (1 << exponent), Layer())
-            for first in range(0, len(after), CHUNK):
-                last = min(first + CHUNK, len(after))
+            for first in range(0, len(after), PART):
+                last = min(first + PART, len(after))
                 layer.reserve(9 * (last - first))
                 layer.count = enter_spawns(
                     rules, after.boards, first, last, np.uint64(exponent),
@@ -138,8 +144,8 @@ def _after(rules: Rules, states: Layer) -> tuple[Layer, Array, Array]:
     """The after-states of a layer, and for each state and move its number and the reward."""
     after = Layer()
     links, rewards = np.empty((len(states), 4), np.int32), np.empty((len(states), 4), np.int32)
-    for first in range(0, len(states), CHUNK):
-        last = min(first + CHUNK, len(states))
+    for first in range(0, len(states), PART):
+        last = min(first + PART, len(states))
         after.reserve(4 * (last - first))
         after.count = enter_after_states(
             rules, states.boards, first, last, after.boards, after.slots, after.count,
@@ -149,8 +155,8 @@ def _after(rules: Rules, states: Layer) -> tuple[Layer, Array, Array]:
 
 
 def _valued(
-    rules: Rules, spawn4: float, pool: ThreadPoolExecutor, total: int, keys: Array | None,
-    near: Valued, far: Valued,
+    rules: Rules, spawn4: float, pool: Executor, total: int, keys: Array | None,
+    near: Valued, far: Valued, stop: Stop,
 ) -> Valued:  # fmt: skip
     """A layer's values from those of the two layers above it."""
     boards = np.empty(0 if keys is None else len(keys), np.uint64)
@@ -161,20 +167,24 @@ def _valued(
     worth = np.empty((len(after), near.values.shape[1]))
     values = np.empty((len(states), near.values.shape[1]))
 
-    def expect_some(first: int) -> bool:
+    def expect_some(first: int, _: Worker) -> bool:
         return expect(
-            rules, spawn4, after.boards, first, min(first + CHUNK, len(after)),
+            rules, spawn4, after.boards, first, min(first + PART, len(after)),
             near.layer.boards, near.layer.slots, near.values,
             far.layer.boards, far.layer.slots, far.values, worth,
         )  # fmt: skip
 
-    def decide_some(first: int) -> None:
-        last = min(first + CHUNK, len(states))
+    def decide_some(first: int, _: Worker) -> None:
+        last = min(first + PART, len(states))
         decide(states.boards, first, last, links, rewards, worth, values)
 
-    _check(*pool.map(expect_some, range(0, len(after), CHUNK)))
-    list(pool.map(decide_some, range(0, len(states), CHUNK)))
+    _check(*in_order(expect_some, _parts(len(after)), executor=pool, stop=stop))
+    list(in_order(decide_some, _parts(len(states)), executor=pool, stop=stop))
     return Valued(states, values)
+
+
+def _parts(count: int) -> Iterator[tuple[int]]:
+    return ((first,) for first in range(0, count, PART))
 
 
 def _check(*found: bool) -> None:

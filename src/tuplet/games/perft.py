@@ -6,10 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.game import ONGOING, Words, apply, chance, ending, is_chance, legal, outcomes
+from tuplet.games.game import (
+    MOST_MOVES,
+    ONGOING,
+    Words,
+    apply,
+    chance,
+    ending,
+    is_chance,
+    legal,
+    outcomes,
+)
 from tuplet.kernel import kernel
-
-WIDEST = 256  # more moves than any position of any game has
 
 
 @kernel
@@ -27,7 +35,7 @@ def perft(game: Any, position: Words, depth: int) -> int:
         for outcome in range(outcomes(game, position)):
             count += perft(game, chance(game, position, outcome), depth - 1)
         return count
-    moves = np.zeros(WIDEST, np.uint8)
+    moves = np.zeros(MOST_MOVES, np.uint8)
     for i in range(legal(game, position, moves, 0)):
         count += perft(game, apply(game, position, np.int64(moves[i])), depth - 1)
     return count

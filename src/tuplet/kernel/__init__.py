@@ -7,11 +7,13 @@ processor's help has a plain-Python twin of the same name, and tests compare the
 from tuplet.kernel.bits import line_aligned, pdep, pext, popcount, prefetch
 from tuplet.kernel.clock import now
 from tuplet.kernel.compile import cache_folder, inlined, kernel
+from tuplet.kernel.dispatch import code_of, register
 from tuplet.kernel.random import as_seed, draw, mix, stream
 
 __all__ = [
     "as_seed",
     "cache_folder",
+    "code_of",
     "draw",
     "inlined",
     "kernel",
@@ -22,5 +24,6 @@ __all__ = [
     "pext",
     "popcount",
     "prefetch",
+    "register",
     "stream",
 ]

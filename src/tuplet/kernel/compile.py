@@ -1,16 +1,17 @@
 """`@kernel` and `@inlined`: the only place where tuplet calls Numba's compiler.
 
 Compiled code is kept in the user's cache folder, under a name that hashes the Numba version
-and every source file that can hold a kernel. Numba's own cache looks only at the file a
-function stands in, and would go on serving old code after a helper in another file changed.
+and every source file that holds a kernel, or constants that such a file imports. Numba's own cache
+looks only at the file a function stands in, and would go on serving old code after a helper in
+another file changed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -19,12 +20,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba import types
 from numba.core import caching
+from platformdirs import user_cache_path
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).resolve().parent.parent
-ROOMS_WITHOUT_KERNELS = {"cli", "formats", "studies", "web"}
+_HOLDS_KERNELS = re.compile(rb"^(@kernel|@inlined|@intrinsic|@overload|register)", re.M)
+_CONSTANTS = re.compile(rb"^from (tuplet[\w.]*) import (?:\([^)]*|.*)\b[A-Z][A-Z0-9_]+\b", re.M)
 INLINED = {"forceinline": True}  # also the `jit_options` of an inlined overload
 
 
@@ -57,17 +61,10 @@ def _compiled(function: F, **options: Any) -> F:
 @cache
 def cache_folder() -> Path | None:
     """Where compiled kernels are kept, or None where nothing can be written."""
-    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    base = os.environ.get("NUMBA_CACHE_DIR")
     try:
-        if base:
-            root = Path(base)
-        elif sys.platform == "darwin":
-            root = Path.home() / "Library" / "Caches"
-        elif sys.platform == "win32":
-            root = Path(os.environ.get("LOCALAPPDATA") or Path.home())
-        else:
-            root = Path.home() / ".cache"
-        folder = root / "tuplet" / f"kernels-{_sources_hash()}"
+        root = Path(base, "tuplet") if base else user_cache_path("tuplet", appauthor=False)
+        folder = root / f"kernels-{_sources_hash()}"
         if not folder.exists():
             folder.mkdir(parents=True, exist_ok=True)
             _remove_old(folder.parent)
@@ -86,12 +83,26 @@ def _remove_old(folder: Path) -> None:
 
 def _sources_hash() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE)
-        if name.parts[0] not in ROOMS_WITHOUT_KERNELS:
-            digest.update(name.as_posix().encode())
-            digest.update(path.read_bytes())
+    for name, source in sorted(kernel_sources().items()):
+        digest.update(name.encode())
+        digest.update(source)
     return digest.hexdigest()[:16]
+
+
+def kernel_sources() -> dict[str, bytes]:
+    """The modules that hold kernels, and those that these take constants from, by name."""
+    sources = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path.read_bytes()
+        for path in PACKAGE.rglob("*.py")
+    }
+    found = {name for name in sources if name.startswith("tuplet.kernel.")}
+    found |= {name for name, source in sources.items() if _HOLDS_KERNELS.search(source)}
+    new = found
+    while new:
+        named = {home.decode() for module in new for home in _CONSTANTS.findall(sources[module])}
+        new = (named & sources.keys()) - found
+        found |= new
+    return {name: sources[name] for name in found}
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]  # Numba has no types
@@ -125,9 +136,29 @@ class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _CacheImpl
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the compiled code; a full disk costs the next start some seconds, no more."""
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled code, if it is there; what is damaged is forgotten, and compiled again."""
         try:
-            super().save_overload(sig, data)
+            return super().load_overload(sig, target_context)
+        except Exception:
+            self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the compiled code; a full disk costs the next start some seconds, no more.
+
+        Code for types of somebody else's, a game or a learner, is not kept: who starts next may
+        not have the module that they are from.
+        """
+        try:
+            if all(map(_is_ours, sig)):
+                super().save_overload(sig, data)
         except OSError:
             self.disable()
+
+
+def _is_ours(kind: Any) -> bool:
+    """Whether a type of compiled code can be read again by anybody who has tuplet."""
+    if not isinstance(kind, types.BaseNamedTuple):
+        return True
+    return kind.instance_class.__module__.startswith("tuplet.") and all(map(_is_ours, kind))

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from tuplet.formats.files import replacing
-
-if TYPE_CHECKING:
-    from tuplet.learn.run import Run
-
-FORMATS = (".svg", ".png", ".pdf")
+from tuplet.system.pictures import new_figure, save_figure, tidy
 
 
 def draw_curves(
-    runs: Sequence[Run],
+    runs: Sequence[Any],  # each a `Run`: it draws itself with this
     path: str | Path | None = None,
     *,
     log: bool = False,
@@ -49,53 +44,18 @@ def draw_curves(
     axes.margins(x=0.06)
     axes.set_xlabel("games" if by == "games" else "minutes")
     axes.set_ylabel("mean score")
-    axes.grid(True, alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes)
     if len(runs) > 1:
         axes.legend(frameon=False)
     else:
-        settings = runs[0].settings
+        method = runs[0].method
         axes.set_title(
-            f"2048, {settings.net}, {settings.method} on {settings.target} values, "
-            f"α = {settings.alpha:g}",
+            f"2048, {method.net}, {method.name} on {method.target} values, α = {method.alpha:g}",
             fontsize=11,
         )
     if path is not None:
         save_figure(figure, path)
     return figure
-
-
-def new_figure(width: float, height: float) -> Any:
-    """An empty figure, in inches. Raises ValueError where matplotlib is not installed."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ValueError(
-            "pictures need matplotlib: install it with  pip install 'tuplet[pictures]'"
-        ) from None
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def as_picture(path: str | Path) -> Path:
-    """A picture's path; raises ValueError where its ending is none of FORMATS."""
-    path = Path(path)
-    if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
-    return path
-
-
-def save_figure(figure: Any, path: str | Path) -> None:
-    """Write a figure: the same picture is the same bytes."""
-    import matplotlib
-
-    path = as_picture(path)
-    with (
-        matplotlib.rc_context({"svg.hashsalt": "tuplet", "svg.fonttype": "none"}),
-        replacing(path) as file,
-    ):
-        kind = path.suffix[1:].lower()
-        metadata = {"Date": None} if kind == "svg" else None
-        figure.savefig(file, format=kind, dpi=144, metadata=metadata)
 
 
 def _short(count: float, _: object = None) -> str:

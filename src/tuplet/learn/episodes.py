@@ -8,7 +8,7 @@ import numpy as np
 
 from tuplet.games.g2048.episode import Episode, Slide
 from tuplet.games.g2048.rules import view
-from tuplet.learn.settings import Settings
+from tuplet.learn.settings import Method
 from tuplet.learn.td import AHEAD, learn_backward, learn_forward
 from tuplet.values.network import Network
 
@@ -16,16 +16,14 @@ from tuplet.values.network import Network
 def learn_from(net: Network, episode: Episode | str, **settings: Any) -> None:
     """Update a network by one finished episode (or its text), as training does after a game.
 
-    By TD(0) with alpha 0.1, from the end, unless `Settings` say otherwise: learner, alpha, lam,
+    By TD(0) with alpha 0.1, from the end, unless `Method` says otherwise: learner, alpha, lam,
     steps, order.
     """
     if isinstance(episode, str):
         episode = Episode.parse(episode)
-    for name, value in {"learner": "td", "gamma": net.gamma, "games": 1}.items():
-        settings.setdefault(name, value)
-    learner = Settings(**settings).learner_at(0.0)
-    if learner.coherent:
-        net.remember_updates()
+    method = Method(**{"learner": "td", "gamma": net.gamma, **settings})
+    rule, learner = method.rule_at(0.0), method.registered
+    tables = net.tables_with(learner.memory, learner.floats)
     states = net.target == "state"
     boards, rewards = [], []
     for board, action in episode.replay():
@@ -33,8 +31,8 @@ def learn_from(net: Network, episode: Episode | str, **settings: Any) -> None:
             boards.append(view(*(board if states else board.move(action.move)[0]).words))
             rewards.append(action.reward)
     path, gains = np.array(boards, np.uint64), np.array(rewards, np.uint32)
-    if learner.forward:
-        learn_forward(net.tables, learner, states, path, gains, len(path))
+    if rule.forward:
+        learn_forward(tables, rule, states, path, gains, len(path))
     else:
         ring = np.zeros(AHEAD * net.m, np.uint64)
-        learn_backward(net.tables, learner, states, path, gains, len(path), ring)
+        learn_backward(tables, rule, states, path, gains, len(path), ring)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, NamedTuple
+
+from tuplet.system.blocks import cores
+from tuplet.system.settings import seconds
 
 
 class Recipe(NamedTuple):
@@ -61,26 +63,21 @@ def for_budget(seconds: float) -> str:
     return next(name for start, name in reversed(BUDGETS.items()) if seconds >= start)
 
 
-def choose(recipe: str | None, budget: float | None, settings: dict[str, Any]) -> dict[str, Any]:
+def choose(recipe: str | None, settings: dict[str, Any]) -> dict[str, Any]:
     """The settings of a recipe with those given in place of its own.
 
-    Without a recipe, a budget of time picks one, unless the network, the board or the learner are
+    Without a recipe, a budget of time picks one, unless the network or how it learns is
     given. With a budget the result depends on the machine anyway: all its cores learn.
     """
     if recipe is not None and recipe not in RECIPES:
         raise ValueError(f"there is no recipe {recipe!r}: take one of {', '.join(RECIPES)}")
+    budget = settings.get("budget")
+    if isinstance(budget, str):
+        budget = seconds(budget)
     fixed = {"net", "board", "learner", "target", "stages", "initial", "delay", "order", "steps"}
     if recipe is None and budget is not None and not fixed & set(settings):
         recipe = for_budget(budget)
     chosen = {**(RECIPES[recipe].settings if recipe is not None else {}), **settings}
     if budget is not None:
-        chosen.setdefault("threads", cores())
+        chosen |= {"budget": budget, "threads": settings.get("threads", cores())}
     return chosen
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        return os.cpu_count() or 1

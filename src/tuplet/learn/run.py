@@ -9,30 +9,41 @@ curve.svg, curve.png  mean score against games
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from tuplet.formats.files import replacing
-from tuplet.learn.settings import Settings
+from tuplet.learn.curves import draw_curves
+from tuplet.learn.settings import Limits, Method, load_settings
+from tuplet.system.files import hold, replacing, sweep
+from tuplet.system.pictures import as_svg
+from tuplet.system.sheet import Sheet, Shown, clock, percent
 from tuplet.values.network import Network
+from tuplet.values.weights import WEIGHTS
 
 CONFIG, METRICS, LOCK = "config.toml", "metrics.jsonl", ".lock"
 
 Metrics = dict[str, Any]
 
 
-class Run:
+class Run(Shown):
     """A run in progress or finished. `metrics` has a dictionary for each block of games."""
 
     def __init__(
-        self, settings: Settings, network: Network | None = None, folder: Path | None = None
+        self,
+        method: Method,
+        limits: Limits,
+        network: Network | None = None,
+        folder: Path | None = None,
     ) -> None:
-        self.settings = settings
-        self.folder = folder
+        self.method, self.limits, self.folder = method, limits, folder
         self.metrics: list[Metrics] = []
         self.games = 0
         self.elapsed_s = 0.0
         self.interrupted = False
+        self.no_picture = ""  # why there is none
         self._network = network
 
     @property
@@ -48,15 +59,13 @@ class Run:
         """What to call the run in a legend."""
         if self.folder is not None:
             return self.folder.name
-        return f"{self.settings.net} {self.settings.method} {self.settings.target}"
+        return f"{self.method.net} {self.method.name} {self.method.target}"
 
     @staticmethod
     def load(folder: str | Path) -> Run:
         """Open a run folder."""
-        folder = Path(folder)
-        if not (folder / CONFIG).is_file():
-            raise FileNotFoundError(f"{folder} is not the folder of a training run (no {CONFIG})")
-        run = Run(Settings.load(folder / CONFIG), folder=folder)
+        folder = as_run_folder(folder)
+        run = Run(*load_settings(folder / CONFIG), folder=folder)
         run.metrics = read_metrics(folder / METRICS)
         if run.metrics:
             run.games, run.elapsed_s = run.metrics[-1]["games"], run.metrics[-1]["elapsed_s"]
@@ -70,13 +79,45 @@ class Run:
         by: Literal["games", "time"] = "games",
     ) -> Any:
         """Draw mean score against games or time; saves to `path` if given, returns the figure."""
-        from tuplet.learn.curves import draw_curves
-
         return draw_curves([self], path, log=log, by=by)
+
+    def draw(self) -> None:
+        """Draw the curve into the run's folder; `no_picture` says why if that cannot be."""
+        if self.folder is not None and self.metrics:
+            try:
+                for kind in ("svg", "png"):
+                    self.plot(self.folder / f"curve.{kind}")
+            except ValueError as error:
+                self.no_picture = str(error)
+
+    def as_json(self) -> Metrics:
+        """The last line of metrics."""
+        return self.metrics[-1] if self.metrics else {}
+
+    def sheets(self) -> list[Sheet]:
+        """The last block of games."""
+        title = f"{self.name}: {self.games:,} games in {clock(self.elapsed_s)}"
+        if not self.metrics:
+            return [Sheet(title)]
+        last = self.metrics[-1]
+        rows = [
+            [tile, percent(share), percent(last["ended"].get(tile, 0.0))]
+            for tile, share in last["reached"].items()
+        ]
+        note = f"mean score {last['mean_score']:,.1f}, best {last['max_score']:,} of the last block"
+        return [Sheet(title, ["tile", "reached", "ended with"], rows, [note], words=())]
+
+    def _repr_svg_(self) -> str | None:
+        """The curve, for notebooks."""
+        try:
+            return as_svg(self.plot())
+        except ValueError:  # nothing to draw yet, or nothing to draw with
+            return None
 
     def __repr__(self) -> str:
         last = f", mean score {self.metrics[-1]['mean_score']:,.0f}" if self.metrics else ""
-        return f"<Run {self.name}: {self.games:,} games{last}>"
+        ended = ", interrupted" if self.interrupted else ""
+        return f"<Run {self.name}: {self.games:,} games{last}{ended}>"
 
 
 def read_metrics(path: Path) -> list[Metrics]:
@@ -93,7 +134,7 @@ def read_metrics(path: Path) -> list[Metrics]:
             for key in ("games", "elapsed_s", "mean_score", "max_score"):
                 float(entry[key] + 0)
             metrics.append(entry)
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             if number == len(lines):
                 break
             raise ValueError(f"{path}: line {number} is not a line of metrics") from None
@@ -104,3 +145,55 @@ def write_metrics(path: Path, metrics: list[Metrics]) -> None:
     """Write all lines anew."""
     with replacing(path) as file:
         file.write("".join(json.dumps(m) + "\n" for m in metrics).encode())
+
+
+def as_run_folder(folder: str | Path) -> Path:
+    """The folder of a run; FileNotFoundError if it is none."""
+    folder = Path(folder)
+    if not (folder / CONFIG).is_file():
+        raise FileNotFoundError(f"{folder} is not the folder of a training run (no {CONFIG})")
+    return folder
+
+
+def create_folder(folder: Path) -> Path:
+    """Make a run folder; refuses one that already holds a run."""
+    if (folder / CONFIG).exists():
+        raise ValueError(
+            f"{folder} already holds a run: go on with --resume {folder}, or choose another --out"
+        )
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file: choose another --out")
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"cannot write to {folder}: choose another --out")
+    return folder
+
+
+def free_folder(method: Method, parent: Path = Path("runs")) -> Path:
+    """runs/4x6-tc, runs/4x6-tc-2, ...: the first that is free."""
+    tuples = str(method.net).replace(" ", "-").replace(",", "-")
+    parts = [tuples[:40], method.learner] + (["state"] if method.target == "state" else [])
+    if method.board != "4x4":
+        parts.insert(0, method.board)
+    base = parent / "-".join(parts)
+    number = 1
+    folder = base
+    while folder.exists():
+        number += 1
+        folder = base.with_name(f"{base.name}-{number}")
+    return folder
+
+
+@contextmanager
+def locked(folder: Path | None) -> Iterator[None]:
+    """Hold a run folder, so that two processes never train into one."""
+    if folder is None:
+        yield
+        return
+    with (folder / LOCK).open("a+") as file:
+        hold(
+            file, f"another process is training in {folder}: wait for it, or choose another folder"
+        )
+        for name in (CONFIG, METRICS, WEIGHTS):
+            sweep(folder / name)
+        yield

@@ -1,3 +1,1 @@
-"""Searches: expectimax and alpha-beta, and Monte-Carlo tree search, written once for every game;
-and an expectimax for 2048 alone, over learned values.
-"""
+"""Searches: written once for every game; and an expectimax over learned values, for 2048 alone."""

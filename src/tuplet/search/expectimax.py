@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.game import (
+    MOST_MOVES,
     NOBODY,
     ONGOING,
     Int,
@@ -23,22 +24,30 @@ from tuplet.games.game import (
     is_chance,
     legal,
     likelihood,
-    limits,
+    move_priority,
     outcomes,
     payoff,
-    promise,
     side,
+    value_range,
     winner,
 )
-from tuplet.kernel import inlined, kernel, mix, now
+from tuplet.kernel import inlined, kernel, now
+from tuplet.search.transpositions import (
+    AT_LEAST,
+    AT_MOST,
+    ENTRY,
+    EXACT,
+    KEY,
+    NO_MOVE,
+    key_of,
+    known_move,
+    store,
+)
 
 Array = np.ndarray[Any, Any]
 
 DEEPEST = 100
-WIDEST = 48  # moves of a position
 TINY = 1e-9  # the width of a window that only asks: better or not?
-EXACT, AT_LEAST, AT_MOST = range(3)
-NO_MOVE = 255
 CERTAIN = 255  # the depth of a win or a loss
 DONE, FIRST = -(1 << 40), 1 << 40  # in the order of moves
 # Moves that are searched less deeply at first, where `reduces`: the third of a position and on,
@@ -48,44 +57,37 @@ LATE, VERY_LATE, SHALLOW = 2, 4, 4
 NODES, STOPPED, DUE = range(3)  # counters; DUE: the node at which limits are looked at
 DEADLINE, MOST_NODES, REDUCES = range(3)  # limits
 
-ENTRY = np.dtype([("tag", np.uint64), ("value", np.float64)])
-_ONE, _ZERO = np.uint64(1), np.uint64(0)
-_KEY = np.uint64(0xFFFFFFFFFF000000)  # tag: key, bound, depth, move
+_ZERO = np.uint64(0)
 
 
-class Desk(NamedTuple):
+class Workspace(NamedTuple):
     """A search's working memory."""
 
     table: Array  # ENTRY[2^k]
-    words: Array  # uint64[DEEPEST * WIDEST * 2]: the positions after each move, by ply
-    moves: Array  # uint8[DEEPEST * WIDEST]
-    order: Array  # int64[DEEPEST * WIDEST]: what is searched first
+    words: Array  # uint64[DEEPEST * MOST_MOVES * 2]: the positions after each move, by ply
+    moves: Array  # uint8[DEEPEST * MOST_MOVES]
+    order: Array  # int64[DEEPEST * MOST_MOVES]: what is searched first
     history: Array  # int64[DEEPEST * 256]: how often a move was the best, by ply
     counters: Array  # int64[3]
     limits: Array  # float64[3]
-    root_values: Array  # float64[WIDEST]
+    root_values: Array  # float64[MOST_MOVES]
 
 
-def make_desk(bits: int = 20, reduces: bool = False) -> Desk:
-    """A desk with a table of 2^bits entries, 16 bytes each."""
-    desk = Desk(
-        np.zeros(1 << bits, ENTRY), np.zeros(DEEPEST * WIDEST * 2, np.uint64),
-        np.zeros(DEEPEST * WIDEST, np.uint8), np.zeros(DEEPEST * WIDEST, np.int64),
-        np.zeros(DEEPEST * 256, np.int64), np.zeros(3, np.int64), np.zeros(3), np.zeros(WIDEST),
+def make_workspace(bits: int = 20, reduces: bool = False) -> Workspace:
+    """Room for a search, with a table of 2^bits entries, 16 bytes each."""
+    work = Workspace(
+        np.zeros(1 << bits, ENTRY), np.zeros(DEEPEST * MOST_MOVES * 2, np.uint64),
+        np.zeros(DEEPEST * MOST_MOVES, np.uint8), np.zeros(DEEPEST * MOST_MOVES, np.int64),
+        np.zeros(DEEPEST * 256, np.int64), np.zeros(3, np.int64), np.zeros(3), np.zeros(MOST_MOVES),
     )  # fmt: skip
-    desk.limits[REDUCES] = reduces
-    return desk
-
-
-@inlined
-def _key(position: Words) -> np.uint64:
-    return mix(position[0] ^ mix(position[1] ^ np.uint64(0x9E3779B97F4A7C15)))
+    work.limits[REDUCES] = reduces
+    return work
 
 
 @inlined
 def _final(game: Any, position: Words, ended: Int, of: Int) -> float:
     """The value of a finished game to a side."""
-    low, high = limits(game)
+    low, high = value_range(game)
     won = winner(game, ended)
     if won == NOBODY:
         return payoff(game, position, ended, False)
@@ -94,14 +96,14 @@ def _final(game: Any, position: Words, ended: Int, of: Int) -> float:
 
 @kernel
 def value(
-    game: Any, position: Words, depth: Int, alpha: float, beta: float, ply: Int, desk: Desk
+    game: Any, position: Words, depth: Int, alpha: float, beta: float, ply: Int, work: Workspace
 ) -> float:
     """The value of a position that is not over, exact if it is between alpha and beta.
 
     Otherwise a bound (fail-soft). Means nothing once the search has been stopped.
     """
-    counters = desk.counters
-    low, high = limits(game)
+    counters = work.counters
+    low, high = value_range(game)
     if is_chance(game, position):
         # The mean over what nature can do; Star1: until no rest could bring it into the window.
         # (Not a function of its own: functions that call each other cannot be cached.)
@@ -117,7 +119,7 @@ def value(
             child = chance(game, position, outcome)
             ended = ending(game, child)
             if ended == ONGOING:
-                found = value(game, child, depth, floor, top, ply, desk)
+                found = value(game, child, depth, floor, top, ply, work)
             else:
                 found = _final(game, child, ended, side(game, position))
             total += share * found
@@ -132,22 +134,22 @@ def value(
 
     counters[NODES] += 1
     if counters[NODES] >= counters[DUE]:
-        left = desk.limits[MOST_NODES] - counters[NODES]
-        if left < 0.0 or now() > desk.limits[DEADLINE]:
+        left = work.limits[MOST_NODES] - counters[NODES]
+        if left < 0.0 or now() > work.limits[DEADLINE]:
             counters[STOPPED] = 1
         counters[DUE] += np.int64(min(left + 1.0, 1024.0))
     if counters[STOPPED]:
         return 0.0
 
-    table = desk.table
-    key = _key(position)
+    table = work.table
+    key = key_of(position)
     bucket = key & np.uint64(len(table) - 4)
     best_known: Int = NO_MOVE
     if depth > 1:
         for i in range(4):
             entry = table[bucket + np.uint64(i)]
             tag = entry["tag"]
-            if (tag ^ key) & _KEY == _ZERO and tag != _ZERO:
+            if (tag ^ key) & KEY == _ZERO and tag != _ZERO:
                 best_known = np.int64(tag & np.uint64(0xFF))
                 if np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) >= depth:
                     found = np.float64(entry["value"])
@@ -161,8 +163,8 @@ def value(
                 break
 
     mover = side(game, position)
-    words, moves, order, history = desk.words, desk.moves, desk.order, desk.history
-    start = ply * WIDEST
+    words, moves, order, history = work.words, work.moves, work.order, work.history
+    start = ply * MOST_MOVES
     count = legal(game, position, moves, start)
     for i in range(start, start + count):
         child = apply(game, position, np.int64(moves[i]))
@@ -203,8 +205,8 @@ def value(
             order[i] = FIRST
         else:
             child = (words[2 * i], words[2 * i + 1])
-            order[i] = promise(game, position, move, child) + history[ply << 8 | move]
-    first, reduces = True, desk.limits[REDUCES] > 0.0
+            order[i] = move_priority(game, position, move, child) + history[ply << 8 | move]
+    first, reduces = True, work.limits[REDUCES] > 0.0
     for n in range(count):
         if best >= beta:
             break
@@ -224,19 +226,19 @@ def value(
         if reduces and n >= LATE and depth >= SHALLOW:
             less = 3 if n >= VERY_LATE and depth >= SHALLOW + 2 else 2
         if same:
-            found = value(game, child, depth - less, floor, top, ply + 1, desk)
+            found = value(game, child, depth - less, floor, top, ply + 1, work)
         else:
-            found = -value(game, child, depth - less, -top, -floor, ply + 1, desk)
+            found = -value(game, child, depth - less, -top, -floor, ply + 1, work)
         if found > floor and less > 1:
             if same:
-                found = value(game, child, depth - 1, floor, top, ply + 1, desk)
+                found = value(game, child, depth - 1, floor, top, ply + 1, work)
             else:
-                found = -value(game, child, depth - 1, -top, -floor, ply + 1, desk)
+                found = -value(game, child, depth - 1, -top, -floor, ply + 1, work)
         if not first and floor < found < beta:
             if same:
-                found = value(game, child, depth - 1, floor, beta, ply + 1, desk)
+                found = value(game, child, depth - 1, floor, beta, ply + 1, work)
             else:
-                found = -value(game, child, depth - 1, -beta, -floor, ply + 1, desk)
+                found = -value(game, child, depth - 1, -beta, -floor, ply + 1, work)
         if counters[STOPPED]:
             return 0.0
         first = False
@@ -249,52 +251,29 @@ def value(
     kind = AT_LEAST if best >= beta else EXACT if best > alpha else AT_MOST
     if best >= high or best <= low:
         depth, kind = np.int64(CERTAIN), EXACT
-    _store(table, key, bucket, depth, kind, best_move, best)
+    store(table, key, bucket, depth, kind, best_move, best)
     return best
-
-
-@inlined
-def _store(
-    table: Array, key: np.uint64, bucket: np.uint64, depth: Int, bound: Int, move: Int,
-    found: float,
-) -> None:  # fmt: skip
-    """Keep a result: over the same position, else over the shallowest of its neighbours."""
-    slot = bucket
-    shallowest: Int = 1 << 30
-    for i in range(4):
-        tag = table[bucket + np.uint64(i)]["tag"]
-        if (tag ^ key) & _KEY == _ZERO:
-            slot = bucket + np.uint64(i)
-            break
-        deep: Int = np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) if i < 3 else 0
-        if deep < shallowest:
-            slot, shallowest = bucket + np.uint64(i), deep
-    table[slot]["tag"] = (
-        (key & _KEY) | (np.uint64(bound) << np.uint64(16)) | (np.uint64(depth) << np.uint64(8))
-        | np.uint64(move)
-    )  # fmt: skip
-    table[slot]["value"] = found
 
 
 @kernel
 def deepen(
-    game: Any, position: Words, deepest: Int, seconds: float, most_nodes: Int, desk: Desk
+    game: Any, position: Words, deepest: Int, seconds: float, most_nodes: Int, work: Workspace
 ) -> tuple[Int, float, Int]:
     """The best move found, its value, and the depth that was searched to the end.
 
     Searches depth 1, 2, ... until one of the limits is reached or the result is certain.
     """
-    counters, moves, words = desk.counters, desk.moves, desk.words
-    root_values, order = desk.root_values, desk.order
+    counters, moves, words = work.counters, work.moves, work.words
+    root_values, order = work.root_values, work.order
     counters[NODES] = counters[STOPPED] = 0
     counters[DUE] = min(most_nodes, 1024)
-    desk.limits[DEADLINE] = now() + seconds
-    desk.limits[MOST_NODES] = most_nodes
-    desk.history[:] = desk.history // 8
+    work.limits[DEADLINE] = now() + seconds
+    work.limits[MOST_NODES] = most_nodes
+    work.history[:] = work.history // 8
     mover = side(game, position)
     next_ply = np.int64(1)  # a literal would compile `value` twice, and not be cached
     count = legal(game, position, moves, 0)
-    low, high = limits(game)
+    low, high = value_range(game)
     chosen, worth, reached = np.int64(moves[0]), low, 0
     for i in range(count):
         words[2 * i], words[2 * i + 1] = apply(game, position, np.int64(moves[i]))
@@ -302,7 +281,7 @@ def deepen(
         root_values[i] = 0.0
         if order[i] == ONGOING:
             child = (words[2 * i], words[2 * i + 1])
-            root_values[i] = np.float64(promise(game, position, np.int64(moves[i]), child))
+            root_values[i] = np.float64(move_priority(game, position, np.int64(moves[i]), child))
     for depth in range(1, deepest + 1):
         # The best of the last depth first; the others keep the order of their values.
         for a in range(1, count):
@@ -325,14 +304,14 @@ def deepen(
             else:
                 top = high if i == 0 else best + TINY
                 if same:
-                    found = value(game, child, depth - 1, best, top, next_ply, desk)
+                    found = value(game, child, depth - 1, best, top, next_ply, work)
                 else:
-                    found = -value(game, child, depth - 1, -top, -best, next_ply, desk)
+                    found = -value(game, child, depth - 1, -top, -best, next_ply, work)
                 if i > 0 and found > best and top < high:
                     if same:
-                        found = value(game, child, depth - 1, best, high, next_ply, desk)
+                        found = value(game, child, depth - 1, best, high, next_ply, work)
                     else:
-                        found = -value(game, child, depth - 1, -high, -best, next_ply, desk)
+                        found = -value(game, child, depth - 1, -high, -best, next_ply, work)
             if counters[STOPPED]:
                 break
             root_values[i] = found
@@ -355,7 +334,7 @@ def deepen(
 
 
 @kernel
-def main_line(game: Any, position: Words, move: Int, desk: Desk, line: Array) -> Int:
+def main_line(game: Any, position: Words, move: Int, work: Workspace, line: Array) -> Int:
     """Write the moves that both sides are expected to make, as far as the table knows them.
 
     Returns how many there are; stops where nature acts.
@@ -367,13 +346,7 @@ def main_line(game: Any, position: Words, move: Int, desk: Desk, line: Array) ->
         position = apply(game, position, move)
         if ending(game, position) != ONGOING or is_chance(game, position):
             break
-        key = _key(position)
-        bucket = key & np.uint64(len(desk.table) - 4)
-        move = NO_MOVE
-        for i in range(4):
-            tag = desk.table[bucket + np.uint64(i)]["tag"]
-            if (tag ^ key) & _KEY == _ZERO and tag != _ZERO:
-                move = np.int64(tag & np.uint64(0xFF))
+        move = known_move(work.table, position)
         if move == NO_MOVE:
             break
     return n
@@ -381,12 +354,12 @@ def main_line(game: Any, position: Words, move: Int, desk: Desk, line: Array) ->
 
 @kernel
 def move_values(
-    game: Any, position: Words, depth: Int, desk: Desk, moves: Array, values: Array
+    game: Any, position: Words, depth: Int, work: Workspace, moves: Array, values: Array
 ) -> Int:
     """Write every legal move and its value at a depth; returns how many there are."""
-    desk.counters[:] = 0
-    desk.limits[DEADLINE] = desk.limits[MOST_NODES] = np.inf
-    low, high = limits(game)
+    work.counters[:] = 0
+    work.limits[DEADLINE] = work.limits[MOST_NODES] = np.inf
+    low, high = value_range(game)
     ply, mover, count = np.int64(1), side(game, position), legal(game, position, moves, 0)
     for i in range(count):
         child = apply(game, position, np.int64(moves[i]))
@@ -396,7 +369,7 @@ def move_values(
             continue
         found = estimate(game, child)
         if depth > 1:
-            found = value(game, child, depth - 1, low, high, ply, desk)
+            found = value(game, child, depth - 1, low, high, ply, work)
         values[i] = found if side(game, child) == mover else -found
     return count
 
@@ -404,6 +377,6 @@ def move_values(
 @kernel
 def meets_chance(game: Any, position: Words) -> bool:
     """Whether nature acts after a move."""
-    moves = np.zeros(WIDEST, np.uint8)
+    moves = np.zeros(MOST_MOVES, np.uint8)
     legal(game, position, moves, 0)
     return is_chance(game, apply(game, position, np.int64(moves[0])))

@@ -1,9 +1,17 @@
-"""2048 as the generic searches see it: a game for one player, against chance.
+"""Expectimax of 2048 over a network's values, written for 2048 alone: there speed decides.
 
-A position is the board and a second word: which cells hold tiles beyond 32768 (bits 0-15),
-whether a tile is about to appear (bit 16), and the points won since the search began (from bit
-32). Boards that are equal at equal depth have equal points, so that points do not keep a
-transposition table from finding them.
+A depth counts the player's moves. Depth 1 is greedy play; depth 3 is
+
+    s --max--> s' --mean--> s'' --max--> ... --max--> after-state: reward + γV
+
+The mean is exact: over every empty cell and both tiles. A state without moves is worth 0.
+
+An after-state that looks `left` moves ahead is worth the same wherever it is met, so it is kept
+in a table under its exact board and `left`, and results are the same for a table of any size.
+Nothing in it ages until the weights change. After-states at the leaves have a table of their
+own, as they are many: after a slide, most spawns on the same row are the same board. Those of
+all spawns on one after-state are looked up together, their weights on their way while others
+are summed.
 """
 
 from __future__ import annotations
@@ -12,172 +20,339 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.g2048.board import Board
-from tuplet.games.g2048.rules import Rules, empty_cells, slide, slides, spawn
-from tuplet.games.game import NOBODY, ONGOING, Int, Words, plays
-from tuplet.kernel import draw, inlined, kernel, pdep, pext, popcount
+from tuplet.games.g2048.rules import (
+    WIDE,
+    Rules,
+    empty_cells,
+    largest,
+    opening,
+    slide,
+    slides,
+    spawn,
+    view,
+    wide_slides,
+)
+from tuplet.games.g2048.statistics import Results
+from tuplet.kernel import draw, inlined, kernel, mix, now, pext, popcount, stream
+from tuplet.values.downgrade import as_limit, lowered
+from tuplet.values.network import Network
+from tuplet.values.tables import Tables, expected_value, fetch, locate, value, value_at
 
 Array = np.ndarray[Any, Any]
 
-OVER = 1
-HIGHEST = 1e9  # more than any game's score
+DEEPEST = 63
+AHEAD = 8  # leaves whose weights are on their way; a power of two
+LEAVES, NODES = 14, 14  # bits of the tables' sizes
+DEADLINE, STOPPED = range(2)  # in `clock`
 
+ENTRY = np.dtype([("board", np.uint64), ("tag", np.uint32), ("value", np.float32)])
+_LAST = np.uint64(4 * DEEPEST + 4)  # where the after-states of the last move stand
+_MOST = 2 * 15 * 4 + 4  # how many there are
+_MARGIN = 32  # words: four cache lines
+_AWAITED = np.uint32(1 << 31)  # in a leaf's tag: `value` is the number of the leaf it will be
 _LOWEST = np.uint64(0x1111111111111111)
-_HIGH = np.uint64(0xFFFF)
-_TILE_DUE = np.uint64(1 << 16)
-_SCORE = np.uint64(32)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_AHEAD = np.uint64(AHEAD)
 
 
-class Game2048(NamedTuple):
-    """The game, told from others by its type."""
+class LeafValues(NamedTuple):
+    """What the leaves of a search are worth."""
 
-    rules: Rules
+    tables: Tables
+    states: bool  # values of states, not of after-states
+    gamma: np.float32
+    limit: np.uint64  # boards are lowered from this exponent on
 
 
-def position_of(board: Board) -> Words:
-    """A board before a move, with no points yet."""
-    low, high = board.words
-    return low, pext(high, _LOWEST)
+def leaf_values(network: Network, downgrade: int | None = None) -> LeafValues:
+    """A network's values, of boards lowered from a tile on."""
+    states = network.target == "state"
+    return LeafValues(network.tables, states, np.float32(network.gamma), as_limit(downgrade))
+
+
+class Workspace(NamedTuple):
+    """A thread's working memory, made once for one network."""
+
+    nodes: Array  # ENTRY[2^k]: values of after-states that look ahead
+    leaves: Array  # ENTRY[2^k]: V of after-states
+    after: Array  # uint64: four after-states for each depth, then those of the last move
+    after_high: Array  # uint64
+    rewards: Array  # uint64
+    legal: Array  # uint64[30]: how many moves each spawn leaves
+    same: Array  # uint64: the number of the leaf that has this leaf's value
+    waiting: Array  # uint64: numbers of the leaves that wait for their weights
+    found: Array  # uint64[AHEAD * m]: where those are
+    worth: Array  # float32: the leaves' values
+    seen: Array  # float32[m]
+    root_rewards: Array  # uint64[4]: of up, right, down, left
+    root_values: Array  # float32[4]: reward + gamma V, not a number where the move is illegal
+    trial: Array  # float32[4]: the same, until a depth has been searched to the end
+    clock: Array  # float64[2]
+
+
+def make_workspace(m: int, leaves: int = LEAVES, nodes: int = NODES) -> Workspace:
+    """Room for a network of m look-ups, with tables of 2^leaves and 2^nodes entries."""
+    places = int(_LAST) + _MOST
+    sizes = [places] * 6 + [30, AHEAD * m, m, 4, 4, 4, 2]
+    block = np.zeros(sum(sizes) + 2 * _MARGIN, np.uint64)  # apart from other threads' lines
+    ends = np.cumsum([_MARGIN, *sizes])
+    small = [block[end - size : end] for end, size in zip(ends[1:], sizes, strict=True)]
+    floats = [part.view(np.float32)[: len(part)] for part in small]
+    return Workspace(
+        nodes=np.zeros(1 << nodes, ENTRY), leaves=np.zeros(1 << leaves, ENTRY),
+        after=small[0], after_high=small[1], rewards=small[2], same=small[3], waiting=small[4],
+        worth=floats[5], legal=small[6], found=small[7], seen=floats[8], root_rewards=small[9],
+        root_values=floats[10], trial=floats[11], clock=small[12].view(np.float64),
+    )  # fmt: skip
+
+
+def forget(work: Workspace) -> None:
+    """Empty the tables: the weights may have changed."""
+    work.nodes[:] = work.leaves[:] = np.zeros(1, ENTRY)
+
+
+@inlined
+def _lay_out(
+    rules: Rules, across: Array, down: Array, board: np.uint64, high: np.uint64,
+    after: Array, after_high: Array, rewards: Array, start: np.uint64,
+) -> np.uint64:  # fmt: skip
+    """The after-states of any board, from `start` on; returns how many there are."""
+    count = WIDE
+    if high == _ZERO:
+        count = slides(across, down, board, after, rewards, start)
+        for n in range(np.uint64(4)):
+            after_high[start + n] = _ZERO
+    if count == WIDE:
+        count = wide_slides(rules, board, high, after, after_high, rewards, start)
+    return count
+
+
+@inlined
+def _place(table: Array, board: np.uint64, tag: np.uint32) -> np.uint64:
+    """Where in a table an entry would stand."""
+    return mix(board ^ (np.uint64(tag) << np.uint64(40))) & np.uint64(len(table) - 1)
+
+
+@inlined
+def _tiles(rules: Rules) -> tuple[int, int]:
+    """The exponents - 1 of tiles that appear, from and to."""
+    return int(rules.fours == np.uint64(1 << 32)), 1 + int(rules.fours > _ZERO)
 
 
 @kernel
-def _slide(rules: Rules, position: Words, move: Int) -> tuple[Words, bool]:
-    """The after-state, and whether the move changes anything."""
-    high = pdep(position[1] & _HIGH, _LOWEST)
-    board, out_high, reward = slide(rules, position[0], high, move)
-    score = (position[1] >> _SCORE) + reward
-    second = pext(out_high, _LOWEST) | _TILE_DUE | (score << _SCORE)
-    return (board, second), board != position[0] or out_high != high
+def last_mean(
+    rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace
+) -> np.float32:
+    """The mean, over all spawns on an after-state, of the best reward + gamma V."""
+    tables, states, gamma, limit = leaf_values
+    weights, plan, across, down = tables.weights, tables.plan, rules.across, rules.down
+    after, after_high, rewards, moves = work.after, work.after_high, work.rewards, work.legal
+    leaves, same, waiting, found = work.leaves, work.same, work.waiting, work.found
+    worth, marks, stride, m = work.worth, tables.marks, tables.stride, np.uint64(plan.shape[1])
+    least, most = _tiles(rules)
+    n, spawns, asked, summed = _LAST, _ZERO, _ZERO, _ZERO
+    empty = empty_cells(rules.cells, board, high)
+    rest = empty
+    while rest != _ZERO:
+        cell = rest & (~rest + _ONE)
+        rest ^= cell
+        for tile in range(least, most):
+            state = board | (cell << np.uint64(tile))
+            legal = _lay_out(rules, across, down, state, high, after, after_high, rewards, n)
+            moves[spawns] = legal
+            spawns += _ONE
+            for i in range(n, n + legal):
+                leaf, leaf_high = after[i], after_high[i]
+                tag = np.uint32(pext(leaf_high, _LOWEST))
+                place = _place(leaves, leaf, tag)
+                same[i] = i
+                if leaves[place]["board"] == leaf:
+                    known = leaves[place]["tag"]
+                    if known == tag:
+                        worth[i] = leaves[place]["value"]
+                        continue
+                    if known == tag | _AWAITED:
+                        same[i] = np.uint64(leaves[place]["value"])
+                        continue
+                if states:
+                    leaves[place]["board"], leaves[place]["tag"] = leaf, tag
+                    leaf, leaf_high = lowered(leaf, leaf_high, limit)
+                    v = expected_value(rules, tables, leaf, leaf_high, found, work.seen)
+                    worth[i] = leaves[place]["value"] = v
+                    continue
+                if asked == summed + _AHEAD:
+                    _sum(
+                        weights, stride, found, m, after, after_high, waiting, leaves, worth, summed
+                    )
+                    summed += _ONE
+                leaves[place]["board"], leaves[place]["tag"] = leaf, tag | _AWAITED
+                leaves[place]["value"] = np.float32(i)
+                waiting[asked] = i
+                at = (asked % _AHEAD) * m
+                leaf, leaf_high = lowered(leaf, leaf_high, limit)
+                locate(view(leaf, leaf_high), plan, marks, stride, found, at)
+                fetch(weights, found, at, m)
+                asked += _ONE
+            n += legal
+    while summed < asked:
+        _sum(weights, stride, found, m, after, after_high, waiting, leaves, worth, summed)
+        summed += _ONE
+
+    n, twos, fours = _LAST, np.float64(0), np.float64(0)
+    s = _ZERO
+    while s < spawns:
+        for tile in range(least, most):
+            best = np.float32(-np.inf) if moves[s] > _ZERO else np.float32(0)
+            for i in range(n, n + moves[s]):
+                best = max(best, np.float32(rewards[i]) + gamma * worth[same[i]])
+            n += moves[s]
+            s += _ONE
+            if tile == 0:
+                twos += np.float64(best)
+            else:
+                fours += np.float64(best)
+    return _mean(rules, twos, fours, empty)
 
 
 @inlined
-def _side(game: Game2048, position: Words) -> Int:  # noqa: ARG001
-    return 0
+def _sum(
+    weights: Array, stride: np.uint64, found: Array, m: np.uint64, after: Array,
+    after_high: Array, waiting: Array, leaves: Array, worth: Array, number: np.uint64,
+) -> None:  # fmt: skip
+    """Value a leaf that waited; it may have lost its place in the table to another."""
+    i = waiting[number]
+    v = value_at(weights, stride, found, (number % _AHEAD) * m, m)
+    worth[i] = v
+    tag = np.uint32(pext(after_high[i], _LOWEST))
+    place = _place(leaves, after[i], tag)
+    if leaves[place]["board"] == after[i] and leaves[place]["tag"] == tag | _AWAITED:
+        leaves[place]["tag"], leaves[place]["value"] = tag, v
 
 
 @inlined
-def _is_chance(game: Game2048, position: Words) -> bool:  # noqa: ARG001
-    return bool(position[1] & _TILE_DUE != _ZERO)
+def _mean(rules: Rules, twos: np.float64, fours: np.float64, empty: np.uint64) -> np.float32:
+    """The mean, given the sums over all empty cells."""
+    share = np.float64(rules.fours) * 2.0**-32
+    return np.float32(((1.0 - share) * twos + share * fours) / np.float64(popcount(empty)))
 
 
-@inlined
-def _legal(game: Game2048, position: Words, moves: Array, start: Int) -> Int:
-    at = start
-    for move in range(4):
-        if _slide(game.rules, position, move)[1]:
-            moves[at] = move
-            at += 1
-    return at - start
+@kernel
+def mean(
+    rules: Rules,
+    leaf_values: LeafValues,
+    board: np.uint64,
+    high: np.uint64,
+    left: np.int64,
+    work: Workspace,
+) -> np.float32:
+    """The value of an after-state by looking `left` moves ahead, at least one.
+
+    Means nothing once the search has been stopped.
+    """
+    nodes, clock = work.nodes, work.clock
+    tag = np.uint32(pext(high, _LOWEST)) | (np.uint32(left) << np.uint32(16))
+    place = _place(nodes, board, tag)
+    if nodes[place]["board"] == board and nodes[place]["tag"] == tag:
+        return nodes[place]["value"]  # type: ignore[no-any-return]
+    if left == 1:
+        v = last_mean(rules, leaf_values, board, high, work)
+    else:
+        after, after_high, rewards = work.after, work.after_high, work.rewards
+        across, down, gamma = rules.across, rules.down, leaf_values.gamma
+        mine, twos, fours = np.uint64(4 * left), np.float64(0), np.float64(0)
+        least, most = _tiles(rules)
+        empty = empty_cells(rules.cells, board, high)
+        rest = empty
+        while rest != _ZERO:
+            cell = rest & (~rest + _ONE)
+            rest ^= cell
+            for tile in range(least, most):
+                state = board | (cell << np.uint64(tile))
+                legal = _lay_out(rules, across, down, state, high, after, after_high, rewards, mine)
+                best = np.float32(-np.inf) if legal > _ZERO else np.float32(0)
+                for i in range(mine, mine + legal):
+                    v = mean(rules, leaf_values, after[i], after_high[i], left - 1, work)
+                    best = max(best, np.float32(rewards[i]) + gamma * v)
+                if clock[DEADLINE] < np.inf and now() > clock[DEADLINE]:
+                    clock[STOPPED] = 1.0
+                if clock[STOPPED] > 0.0:
+                    return np.float32(0)
+                if tile == 0:
+                    twos += np.float64(best)
+                else:
+                    fours += np.float64(best)
+        v = _mean(rules, twos, fours, empty)
+    nodes[place]["board"], nodes[place]["tag"], nodes[place]["value"] = board, tag, v
+    return v
 
 
-@inlined
-def _apply(game: Game2048, position: Words, move: Int) -> Words:
-    return _slide(game.rules, position, move)[0]
+@kernel
+def look(
+    rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64,
+    depth: np.int64 | int, seconds: float, work: Workspace,
+) -> int:  # fmt: skip
+    """Value all four moves, `depth` moves ahead; within `seconds`, as deep as time allows.
 
-
-@inlined
-def _empty(game: Game2048, position: Words) -> np.uint64:
-    return empty_cells(game.rules.cells, position[0], pdep(position[1] & _HIGH, _LOWEST))
-
-
-@inlined
-def _outcomes(game: Game2048, position: Words) -> Int:
-    return 2 * np.int64(popcount(_empty(game, position)))
-
-
-@inlined
-def _likelihood(game: Game2048, position: Words, outcome: Int) -> float:
-    fours = np.float64(game.rules.fours) * 2.0**-32
-    share = fours if outcome & 1 else 1.0 - fours
-    return share / np.float64(popcount(_empty(game, position)))
-
-
-@inlined
-def _chance(game: Game2048, position: Words, outcome: Int) -> Words:
-    """Outcome 2n is a 2 on empty cell n, 2n + 1 a 4."""
-    cell = pdep(_ONE << np.uint64(outcome >> 1), _empty(game, position))
-    return position[0] | (cell << np.uint64(outcome & 1)), position[1] & ~_TILE_DUE
-
-
-@inlined
-def _ending(game: Game2048, position: Words) -> Int:
-    if position[1] & _TILE_DUE == _ZERO:
+    Leaves rewards and values in the workspace's `root_rewards` and `root_values`; returns the depth
+    that was searched to the end.
+    """
+    tables, states, gamma, limit = leaf_values
+    rewards, trial, clock = work.root_rewards, work.trial, work.clock
+    clock[DEADLINE], clock[STOPPED] = now() + seconds, 0.0
+    reached = 0
+    for ahead in range(1 if seconds < np.inf else depth, depth + 1):
+        left = np.int64(ahead - 1)
         for move in range(4):
-            if _slide(game.rules, position, move)[1]:
-                return ONGOING
-        return OVER
-    return ONGOING
-
-
-@inlined
-def _winner(game: Game2048, ended: Int) -> Int:  # noqa: ARG001
-    return NOBODY
-
-
-@inlined
-def _payoff(game: Game2048, position: Words, ended: Int, rich: bool) -> float:  # noqa: ARG001
-    return np.float64(position[1] >> _SCORE)
-
-
-@inlined
-def _limits(game: Game2048) -> tuple[float, float]:  # noqa: ARG001
-    return -HIGHEST, HIGHEST
-
-
-@inlined
-def _estimate(game: Game2048, position: Words) -> float:
-    """The points so far, and a little for every empty cell."""
-    return np.float64(position[1] >> _SCORE) + np.float64(popcount(_empty(game, position)))
-
-
-@inlined
-def _promise(game: Game2048, position: Words, move: Int, child: Words) -> Int:  # noqa: ARG001
-    """Nothing: every move of a single player has to be searched anyway."""
-    return 0
+            slid, slid_high, reward = slide(rules, board, high, move)
+            if slid == board and slid_high == high:
+                rewards[move], trial[move] = _ZERO, np.nan
+                continue
+            if left > 0:
+                v = mean(rules, leaf_values, slid, slid_high, left, work)
+            else:
+                slid, slid_high = lowered(slid, slid_high, limit)
+                if states:
+                    v = expected_value(rules, tables, slid, slid_high, work.found, work.seen)
+                else:
+                    v = value(tables, view(slid, slid_high))
+            rewards[move], trial[move] = reward, np.float32(reward) + gamma * v
+        if clock[STOPPED] > 0.0:
+            break
+        work.root_values[:] = trial
+        reached = ahead
+    return reached
 
 
 @kernel
-def _playout(
-    game: Game2048, position: Words, state: np.uint64, shortcuts: bool  # noqa: ARG001
-) -> tuple[np.uint64, Words]:  # fmt: skip
-    """Random moves to the end, by the fast tables while no tile is beyond 32768."""
-    rules = game.rules
-    across, down = rules.across, rules.down
-    after, rewards = np.zeros(5, np.uint64), np.zeros(5, np.uint64)
-    moves = np.zeros(4, np.uint8)
-    board, second = position
-    while second & _HIGH == _ZERO:
-        if second & _TILE_DUE != _ZERO:
+def play_games(
+    rules: Rules, leaf_values: LeafValues, depth: np.int64 | int, seconds: float, work: Workspace,
+    seed: np.uint64, first: int, games: int, results: Results, stop: Array,
+) -> int:  # fmt: skip
+    """Play games number `first` to `first + games` by search, until `stop[0]` says otherwise.
+
+    Returns how many were finished. `results` begins with the first of them; a game's length there
+    grows as the game goes.
+    """
+    values = work.root_values
+    for game in range(first, first + games):
+        state, board = opening(rules, stream(seed, np.uint64(game)))
+        high, score, length = np.uint64(0), np.int64(0), 0
+        while True:
+            look(rules, leaf_values, board, high, np.int64(depth), seconds, work)
+            best = -1
+            for move in range(4):
+                if not np.isnan(values[move]) and (best < 0 or values[move] > values[best]):
+                    best = move
+            if best < 0:
+                break
+            if stop[0]:
+                return game - first
+            board, high, reward = slide(rules, board, high, best)
+            score += np.int64(reward)
+            length += 1
+            results.lengths[game - first] = length
             state, bits = draw(state)
-            board = spawn(rules, board, _ZERO, bits)
-            second &= ~_TILE_DUE
-        count = slides(across, down, board, after, rewards, _ZERO)
-        if count == _ZERO:
-            return state, (board, second)
-        if count > np.uint64(4):
-            break
-        state, bits = draw(state)
-        pick = ((bits >> np.uint64(32)) * count) >> np.uint64(32)
-        board = after[pick]
-        second = (second + (rewards[pick] << _SCORE)) | _TILE_DUE
-    position = (board, second)
-    while True:
-        high = pdep(position[1] & _HIGH, _LOWEST)
-        state, bits = draw(state)
-        if position[1] & _TILE_DUE != _ZERO:
-            board = spawn(rules, position[0], high, bits)
-            position = (board, position[1] & ~_TILE_DUE)
-            continue
-        count = np.uint64(_legal(game, position, moves, 0))
-        if count == _ZERO:
-            return state, position
-        pick = ((bits >> np.uint64(32)) * count) >> np.uint64(32)
-        position = _apply(game, position, np.int64(moves[pick]))
-
-
-plays(
-    Game2048, side=_side, is_chance=_is_chance, legal=_legal, apply=_apply, outcomes=_outcomes,
-    likelihood=_likelihood, chance=_chance, ending=_ending, winner=_winner, payoff=_payoff,
-    limits=_limits, estimate=_estimate, promise=_promise, playout=_playout,
-)  # fmt: skip
+            board = spawn(rules, board, high, bits)
+        results.scores[game - first] = score
+        results.tiles[game - first] = largest(board, high)
+    return games

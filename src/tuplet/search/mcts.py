@@ -4,8 +4,6 @@ A simulation descends from the root by an upper confidence bound, plays random g
 leaf, and adds their results to every node on the way back. A leaf is expanded once it has been
 simulated often enough; simulations come in batches. Where nature acts, the descent follows a
 random outcome. A solver proves wins and losses (Winands et al. 2008).
-
-The tree is a struct of arrays, allocated once. Results are seen from player 0.
 """
 
 from __future__ import annotations
@@ -16,14 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.game import (
-    NOBODY,
+    MOST_MOVES,
     ONGOING,
     Int,
     Words,
     apply,
     chance,
     ending,
-    is_chance,
     legal,
     likelihood,
     outcomes,
@@ -33,40 +30,27 @@ from tuplet.games.game import (
     winner,
 )
 from tuplet.kernel import draw, inlined, kernel, now
+from tuplet.search.tree import (
+    CHANCE,
+    FULL,
+    NO_NODE,
+    ROOT,
+    SIMULATIONS,
+    UNPROVEN,
+    USED,
+    Tree,
+    add_node,
+)
 
 Array = np.ndarray[Any, Any]
 
-ROOT = 0
-NO_NODE = -1
 NO_MOVE = -1
-UNPROVEN = NOBODY  # else the player who wins whatever the other does
-CHANCE = 2  # in `sides`: nature acts here
 UCB1, TUNED, REPORT = range(3)
 RATE, VISITS, LOWER = range(3)
 NEVER = np.iinfo(np.int64).max  # an expansion threshold
-USED, SIMULATIONS, FULL = range(3)  # counters
-WIDEST = 256
 
 
-class Tree(NamedTuple):
-    """Nodes by number; the children of a node stand side by side."""
-
-    red: Array  # uint64[nodes]: the position's first word
-    blue: Array  # uint64[nodes]: and its second
-    parents: Array  # int32[nodes]: NO_NODE for the root
-    first: Array  # int32[nodes]: the first child, or NO_NODE for a leaf
-    children: Array  # uint8[nodes]: how many
-    moves: Array  # uint8[nodes]: the move, or nature's outcome, that leads here
-    sides: Array  # uint8[nodes]: who moves here: 0, 1 or CHANCE
-    endings: Array  # uint8[nodes]
-    proven: Array  # uint8[nodes]: UNPROVEN, or who wins
-    visits: Array  # int64[nodes]: simulations that went through
-    totals: Array  # float64[nodes]: the sum of their results
-    squares: Array  # float64[nodes]: the sum of the results' squares
-    counters: Array  # int64[3]
-
-
-class Settings(NamedTuple):
+class Options(NamedTuple):
     """How to search. The defaults are the report's."""
 
     ucb: int = TUNED
@@ -78,100 +62,13 @@ class Settings(NamedTuple):
     rich: bool = False
     shortcuts: bool = True
     solver: bool = True
-    softmax: float = -1.0  # K in the descent, in place of the bound; negative: the bound
+    descent_k: float = -1.0  # K in the descent, in place of the bound; negative: the bound
     unit: float = 1.0  # what a result of 1 would be, for games that count points
-
-
-def make_tree(nodes: int = 1_000_000) -> Tree:
-    """An empty tree that can hold so many nodes: 53 bytes each."""
-    kinds = (
-        np.uint64, np.uint64, np.int32, np.int32, np.uint8, np.uint8, np.uint8, np.uint8,
-        np.uint8, np.int64, np.float64, np.float64,
-    )  # fmt: skip
-    arrays = [np.zeros(nodes, kind) for kind in kinds]
-    return Tree(*arrays, np.zeros(3, np.int64))  # type: ignore[call-arg]  # one for each field
-
-
-@inlined
-def _add_node(game: Any, tree: Tree, parent: Int, move: Int, position: Words, solver: bool) -> None:
-    node = tree.counters[USED]
-    tree.counters[USED] = node + 1
-    tree.red[node], tree.blue[node] = position
-    tree.parents[node], tree.moves[node] = parent, move
-    tree.first[node], tree.children[node] = NO_NODE, 0
-    tree.visits[node], tree.totals[node], tree.squares[node] = 0, 0.0, 0.0
-    ended = ending(game, position)
-    tree.endings[node] = ended
-    tree.proven[node] = UNPROVEN
-    if ended != ONGOING:
-        tree.sides[node] = 0
-        if solver:
-            tree.proven[node] = winner(game, ended)
-    elif is_chance(game, position):
-        tree.sides[node] = CHANCE
-    else:
-        tree.sides[node] = side(game, position)
-
-
-@kernel
-def plant(game: Any, tree: Tree, position: Words) -> None:
-    """Make a tree of one node."""
-    tree.counters[:] = 0
-    _add_node(game, tree, NO_NODE, 0, position, False)
-
-
-@kernel
-def replant(tree: Tree, position: Words) -> bool:
-    """Keep what is below `position` if it is near the root; False if it is not there.
-
-    A child always has a larger number than its parent, so that nodes can be moved in place.
-    """
-    used = tree.counters[USED]
-    found = NO_NODE
-    level = np.zeros(used, np.uint8)  # steps from the old root; later 1 for what is kept
-    for node in range(1, used):
-        level[node] = min(level[tree.parents[node]] + 1, 255)
-        if (
-            level[node] <= 4  # two moves, and what nature does between them
-            and tree.red[node] == position[0]
-            and tree.blue[node] == position[1]
-        ):
-            found = node
-            break
-    if found == NO_NODE:
-        return False
-    names = np.zeros(used, np.int32)  # a node's new number
-    level[:] = 0
-    level[found] = 1
-    at = 0
-    for node in range(found, used):
-        if node != found and not level[tree.parents[node]]:
-            continue
-        level[node] = 1
-        names[node] = at
-        tree.red[at], tree.blue[at] = tree.red[node], tree.blue[node]
-        # Every parent stands before its children, so its new number is known.
-        tree.first[at] = tree.first[node]
-        parent = tree.parents[node]
-        if node == found:
-            tree.parents[at] = NO_NODE
-        else:
-            tree.parents[at] = names[parent]
-            if tree.first[names[parent]] == node:
-                tree.first[names[parent]] = at
-        tree.children[at], tree.moves[at] = tree.children[node], tree.moves[node]
-        tree.sides[at], tree.endings[at] = tree.sides[node], tree.endings[node]
-        tree.proven[at], tree.visits[at] = tree.proven[node], tree.visits[node]
-        tree.totals[at], tree.squares[at] = tree.totals[node], tree.squares[node]
-        at += 1
-    tree.counters[USED] = at
-    tree.counters[SIMULATIONS] = tree.counters[FULL] = 0
-    return True
 
 
 @kernel
 def bound(
-    settings: Settings, mean: float, variance: float, parent_log: float, visits: float
+    settings: Options, mean: float, variance: float, parent_log: float, visits: float
 ) -> float:
     """How good a move may be: its mean and what is not known yet (Auer et al. 2002).
 
@@ -188,7 +85,7 @@ def bound(
 
 
 @inlined
-def view(settings: Settings, mean: float, mover: Int) -> float:
+def view(settings: Options, mean: float, mover: Int) -> float:
     """A mean result as the player to move sees it, on a scale from 0 to 1."""
     seen = mean / settings.unit
     return seen if mover == 0 else 1.0 - seen
@@ -201,17 +98,17 @@ def share_of(bits: np.uint64) -> float:
 
 
 @inlined
-def _tempered(temper: float, seen: float, bits: np.uint64) -> float:
+def _with_noise(k: float, seen: float, bits: np.uint64) -> float:
     """Worth with noise: the largest is each move with a share in proportion to exp(K * seen).
 
     The noise is Gumbel's, so that no exponential can overflow, however large K is.
     """
     share = (np.float64(bits >> np.uint64(12)) + 0.5) * 2.0**-52  # neither 0 nor 1
-    return temper * seen - math.log(-math.log(share))
+    return k * seen - math.log(-math.log(share))
 
 
 @kernel
-def _select(tree: Tree, settings: Settings, node: Int, bits: np.uint64) -> Int:
+def _select(tree: Tree, settings: Options, node: Int, bits: np.uint64) -> Int:
     """The child to descend to: never one that is proven lost while another is not."""
     mover = np.int64(tree.sides[node])
     first, count = np.int64(tree.first[node]), np.int64(tree.children[node])
@@ -227,9 +124,9 @@ def _select(tree: Tree, settings: Settings, node: Int, bits: np.uint64) -> Int:
             return child
         mean = tree.totals[child] / visits
         seen = view(settings, mean, mover)
-        if settings.softmax >= 0.0:
+        if settings.descent_k >= 0.0:
             bits, random = draw(bits)
-            worth = _tempered(settings.softmax, seen, random)
+            worth = _with_noise(settings.descent_k, seen, random)
         else:
             variance = max(tree.squares[child] / visits - mean * mean, 0.0)
             variance /= settings.unit * settings.unit
@@ -252,29 +149,29 @@ def _outcome(game: Any, position: Words, bits: np.uint64) -> Int:
 
 
 @kernel
-def _expand(game: Any, tree: Tree, settings: Settings, node: Int, moves: Array) -> bool:
+def _expand(game: Any, tree: Tree, settings: Options, node: Int, moves: Array) -> bool:
     """Give a leaf its children; False if the tree is full."""
-    position = (tree.red[node], tree.blue[node])
+    position = (tree.word0[node], tree.word1[node])
     natural = tree.sides[node] == CHANCE
     count = outcomes(game, position) if natural else legal(game, position, moves, 0)
     used = tree.counters[USED]
-    if used + count > len(tree.red):
+    if used + count > len(tree.word0):
         tree.counters[FULL] = 1
         return False
     tree.first[node], tree.children[node] = used, count
     for i in range(count):
         if natural:
-            _add_node(game, tree, node, i, chance(game, position, i), settings.solver)
+            add_node(game, tree, node, i, chance(game, position, i), settings.solver)
         else:
             move = np.int64(moves[i])
-            _add_node(game, tree, node, move, apply(game, position, move), settings.solver)
+            add_node(game, tree, node, move, apply(game, position, move), settings.solver)
     return True
 
 
 @kernel
-def _simulate(game: Any, tree: Tree, settings: Settings, node: Int, state: np.uint64) -> np.uint64:
+def _simulate(game: Any, tree: Tree, settings: Options, node: Int, state: np.uint64) -> np.uint64:
     """A batch of random games from a node, added to it and to every node above."""
-    position = (tree.red[node], tree.blue[node])
+    position = (tree.word0[node], tree.word1[node])
     ended = np.int64(tree.endings[node])
     batch = settings.batch
     total = squares = 0.0
@@ -321,14 +218,14 @@ def _prove(tree: Tree, node: Int) -> None:
 
 
 @kernel
-def grow(
-    game: Any, tree: Tree, settings: Settings, simulations: Int, seconds: float, state: np.uint64
+def search(
+    game: Any, tree: Tree, settings: Options, simulations: Int, seconds: float, state: np.uint64
 ) -> np.uint64:
     """Simulate until so many simulations have been made, the time is over, or all is proven.
 
     Counts from where the tree's counter stands; returns the random stream's next state.
     """
-    moves = np.zeros(WIDEST, np.uint8)
+    moves = np.zeros(MOST_MOVES, np.uint8)
     deadline = now() + seconds
     counters = tree.counters
     if tree.first[ROOT] == NO_NODE and _expand(game, tree, settings, ROOT, moves):
@@ -346,7 +243,7 @@ def grow(
             while tree.first[node] != NO_NODE and tree.proven[node] == UNPROVEN:
                 state, bits = draw(state)
                 if tree.sides[node] == CHANCE:
-                    position = (tree.red[node], tree.blue[node])
+                    position = (tree.word0[node], tree.word1[node])
                     node = np.int64(tree.first[node]) + _outcome(game, position, bits)
                 else:
                     node = _select(tree, settings, node, bits)
@@ -381,7 +278,7 @@ def mean_result(game: Any, position: Words, games: Int, state: np.uint64) -> flo
 @kernel
 def obvious_move(game: Any, position: Words) -> Int:
     """The move that wins at once, or the only one; else NO_MOVE."""
-    moves = np.zeros(WIDEST, np.uint8)
+    moves = np.zeros(MOST_MOVES, np.uint8)
     count = legal(game, position, moves, 0)
     for i in range(count):
         ended = ending(game, apply(game, position, np.int64(moves[i])))
@@ -391,10 +288,10 @@ def obvious_move(game: Any, position: Words) -> Int:
 
 
 @kernel
-def choose(tree: Tree, settings: Settings, final: Int, temper: float, bits: np.uint64) -> Int:
+def choose(tree: Tree, settings: Options, final: Int, k: float, bits: np.uint64) -> Int:
     """The child of the root to play: a proven win, else the best that is not proven lost.
 
-    With `temper` (K) not negative: at random, in proportion to exp(K * win rate).
+    With `k` (K) not negative: at random, in proportion to exp(K * win rate).
     """
     mover = np.int64(tree.sides[ROOT])
     first, count = np.int64(tree.first[ROOT]), np.int64(tree.children[ROOT])
@@ -408,9 +305,9 @@ def choose(tree: Tree, settings: Settings, final: Int, temper: float, bits: np.u
         mean = tree.totals[child] / visits if visits > 0.0 else 0.0
         seen = view(settings, mean, mover) if visits > 0.0 else -1.0
         worth, lost = seen, proven != UNPROVEN
-        if temper >= 0.0:
+        if k >= 0.0:
             bits, random = draw(bits)
-            worth, lost = _tempered(temper, seen, random), False
+            worth, lost = _with_noise(k, seen, random), False
         elif final == VISITS:
             worth = visits
         elif final == LOWER and visits > 0.0:

@@ -11,17 +11,22 @@ start, all values at what optimal play scores, so that what was not tried looks 
 
 from __future__ import annotations
 
-from pathlib import Path
+from concurrent.futures import Executor
 from typing import Any
 
-from tuplet.exact import Solution, solve
 from tuplet.exact.regret import follow
-from tuplet.learn.curves import new_figure, save_figure
+from tuplet.exact.solution import solvable
+from tuplet.exact.solve import solve
 from tuplet.learn.train import train
-from tuplet.studies import Report, Watcher
-from tuplet.values.network import Network, Target
+from tuplet.studies.report import Report
+from tuplet.system.blocks import Worker, in_order
+from tuplet.system.pictures import new_figure, tidy
+from tuplet.system.progress import Progress, Watcher
+from tuplet.system.stop import Stop, Stopped
+from tuplet.values.network import Network
+from tuplet.values.parameters import Target
 
-LEARNERS: dict[str, dict[str, Any]] = {
+WAYS: dict[str, dict[str, Any]] = {
     "TD": {"learner": "td"},
     "TC": {"learner": "tc"},
     "OTD": {"learner": "td"},
@@ -36,41 +41,63 @@ Row = tuple[str, str, str, int, float, float, float]
 
 
 def run(
-    board: str = "2x2 2x3", games: int = 200_000, seed: int = 0, *, watch: Watcher = lambda *_: None
+    board: str = "2x2 2x3",
+    games: int = 200_000,
+    seed: int = 0,
+    *,
+    threads: int = 1,
+    executor: Executor | None = None,
+    watch: Watcher = lambda _: None,
+    stop: Stop | None = None,
 ) -> Report:
     """Learn on each of the boards, in runs of up to this many games."""
     lengths = [k * 10**e for e in range(2, 9) for k in (1, 2, 5)]
-    solutions = [solve(size) for size in board.replace(",", " ").split()]
-    runs = [
-        (solution, name, target, length)
-        for solution in solutions
-        for name in LEARNERS
+    blocks = [
+        (size, name, target, length, seed)
+        for size in board.replace(",", " ").split()
+        for name in WAYS
         for target in TARGETS
         for length in (*(n for n in lengths if n < games), games)
     ]
+    for size in dict.fromkeys(block[0] for block in blocks):
+        solvable(size)  # refuses it now
     rows: list[Row] = []
-    for done, (solution, name, target, length) in enumerate(runs):
-        watch(done, len(runs), f"{solution.size} {name} {target} {length:,} games")
-        rows.append(_learned(solution, name, target, length, seed))
-    return Report(COLUMNS, rows, lambda path: draw(rows, path))
+
+    def look(worker: Worker) -> None:  # noqa: ARG001
+        size, name, target, length, *_ = blocks[min(len(rows), len(blocks) - 1)]
+        watch(Progress("runs", len(rows), len(blocks),
+                       figures={"now": f"{size} {name} {target} {length:,} games"}))  # fmt: skip
+
+    for row in in_order(_learned, blocks, threads=threads, executor=executor, stop=stop, look=look):
+        if row is None:
+            break
+        rows.append(row)
+    if len(rows) < len(blocks):
+        raise Stopped(f"stopped after {len(rows)} of {len(blocks)} runs")
+    return Report("regret", COLUMNS, rows, lambda: draw(rows))
 
 
-def _learned(solution: Solution, name: str, target: Target, games: int, seed: int) -> Row:
+def _learned(
+    size: str, name: str, target: Target, games: int, seed: int, worker: Worker
+) -> Row | None:
+    """A run, and how far it is from perfect play."""
+    solution = worker.keep(size, lambda: solve(size, progress=False))
     initial = solution.expected_score if name in OPTIMISTS else 0.0
-    net = Network(board=solution.size, target=target, initial=initial)
-    if train(net, games=games, seed=seed, progress=False, **LEARNERS[name]).interrupted:
-        raise KeyboardInterrupt
+    net = Network(board=size, target=target, initial=initial)
+    learned = train(net, games=games, seed=seed, progress=False, stop=worker.stop, **WAYS[name])
+    if learned.interrupted:
+        return None
     found = follow(solution, net)
-    return solution.size, name, target, games, found.score, found.regret, found.optimal
+    return size, name, target, games, found.score, found.regret, found.optimal
 
 
-def draw(rows: list[Row], path: Path) -> None:
+def draw(rows: list[Row]) -> Any:
     """Regret against games, a panel for each board."""
     boards = list(dict.fromkeys(row[0] for row in rows))
     figure = new_figure(4.2 * len(boards) + 0.4, 3.8)
     panels = figure.subplots(1, len(boards), squeeze=False)[0]
     for axes, size in zip(panels, boards, strict=True):
-        for number, name in enumerate(LEARNERS):
+        for number, name in enumerate(WAYS):
             for target, line in zip(TARGETS, ("-", ":"), strict=True):
                 curve = [row for row in rows if row[:3] == (size, name, target)]
                 axes.plot(
@@ -79,8 +106,7 @@ def draw(rows: list[Row], path: Path) -> None:
                     label=f"{name}, {target}s",
                 )  # fmt: skip
         axes.set(xscale="log", yscale="log", xlabel="games", title=size)
-        axes.grid(True, alpha=0.3)
-        axes.spines[["top", "right"]].set_visible(False)
+        tidy(axes)
     panels[0].set_ylabel("regret: points a game behind optimal play")
     panels[-1].legend(frameon=False, fontsize=7)
-    save_figure(figure, path)
+    return figure

@@ -1,6 +1,1 @@
-"""Learned values: n-tuple networks, their patterns, symmetries and tables."""
-
-from tuplet.values.network import Network
-from tuplet.values.patterns import NETWORKS
-
-__all__ = ["NETWORKS", "Network"]
+"""Learned values of 2048: n-tuple networks, their patterns and tables, and files of weights."""

@@ -19,7 +19,7 @@ from tuplet.games.g2048.board import Board
 from tuplet.games.g2048.rules import LARGEST
 from tuplet.kernel import inlined, kernel
 
-NEVER = np.uint64(0)  # in place of a limit
+NO_LIMIT = np.uint64(0)  # in place of a limit
 
 _EVEN = np.uint64(0x0F0F0F0F0F0F0F0F)
 _ONES = np.uint64(0x0101010101010101)
@@ -30,7 +30,7 @@ _ONE, _FOUR, _NIBBLE = np.uint64(1), np.uint64(4), np.uint64(15)
 def as_limit(tile: int | None) -> np.uint64:
     """The exponent of the tile from which on boards are lowered; None for never."""
     if tile is None:
-        return NEVER
+        return NO_LIMIT
     exponent = int(tile).bit_length() - 1
     if tile != 1 << max(exponent, 0) or not 3 <= exponent <= LARGEST:
         raise ValueError(f"boards are lowered from a tile on, 8 to {1 << LARGEST}, not {tile}")
@@ -70,8 +70,8 @@ def _lower(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint
 def lowered(
     board: np.uint64, high: np.uint64, limit: np.uint64
 ) -> tuple[np.uint64, np.uint64]:  # fmt: skip
-    """The board as it is seen: lowered from `limit` on, an exponent or NEVER."""
-    if limit != NEVER and (high != np.uint64(0) or _reaches(board, min(limit, _NIBBLE))):
+    """The board as it is seen: lowered from `limit` on, an exponent or NO_LIMIT."""
+    if limit != NO_LIMIT and (high != np.uint64(0) or _reaches(board, min(limit, _NIBBLE))):
         return _lower(board, high, limit)
     return board, high
 
@@ -79,5 +79,5 @@ def lowered(
 def downgraded(board: Board, tile: int | None) -> Board:
     """The board as it is seen where boards are lowered from a tile on."""
     limit = as_limit(tile)
-    low, high = board.words if limit == NEVER else _lower(*board.words, limit)
+    low, high = board.words if limit == NO_LIMIT else _lower(*board.words, limit)
     return Board.from_words(int(low), int(high), board.rows, board.columns)

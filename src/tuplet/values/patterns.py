@@ -8,9 +8,10 @@ c d e f                                     . . . .                      . . . 3
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
-from functools import cache
+
+from tuplet.games.g2048.board import Size
+from tuplet.games.g2048.symmetry import symmetries
 
 NETWORKS = {
     "4x6": "012345 456789 012456 45689a",
@@ -32,42 +33,6 @@ SMALL_NETWORKS = {
     (3, 2): "012345",
     (3, 3): "012345 012346 013457",
 }
-
-Size = tuple[int, int]  # rows and columns
-
-
-def as_size(board: str | Size) -> Size:
-    """A board's rows and columns, from "2x3" or (2, 3)."""
-    text = board if isinstance(board, str) else "x".join(str(n) for n in board)
-    rows, _, columns = text.lower().partition("x")
-    if not (rows in ("2", "3", "4") and columns in ("2", "3", "4")):
-        raise ValueError(f"a board is 2x2 to 4x4, not {text!r}")
-    return int(rows), int(columns)
-
-
-@cache
-def symmetries(size: Size = (4, 4)) -> tuple[Tuple, ...]:
-    """Eight maps from cell to cell, the identity first.
-
-    A board that is not square has four symmetries: each stands here twice, so that a value is
-    a sum of eight look-ups for each tuple on every board. Cells are numbered on the 4x4 grid.
-    """
-    rows, columns = size
-    maps = []
-    for mirrored, turns in itertools.product((False, True), range(4)):
-        places = []
-        for cell in range(16):
-            row, column = divmod(cell, 4)
-            if row < rows and column < columns:
-                column = columns - 1 - column if mirrored else column
-                for turn in range(turns):
-                    if rows == columns:
-                        row, column = column, rows - 1 - row
-                    elif turn % 2:  # two quarter turns are a half turn
-                        row, column = rows - 1 - row, columns - 1 - column
-            places.append(4 * row + column)
-        maps.append(tuple(places))
-    return tuple(maps)
 
 
 def placements(cells: Tuple, size: Size = (4, 4)) -> list[Tuple]:

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.g2048.rules import Rules, empty_cells, slide, view
+from tuplet.games.g2048.board import Size
+from tuplet.games.g2048.rules import Rules, empty_cells, slide, stuck, view
 from tuplet.kernel import inlined, kernel, popcount, prefetch
 from tuplet.values.layout import ABSENT, index_of, indices
-from tuplet.values.patterns import Size, Tuple, placements, storage_order
+from tuplet.values.patterns import Tuple, placements, storage_order
 
 Array = np.ndarray[Any, Any]
 
@@ -29,8 +30,7 @@ class Tables(NamedTuple):
     """
 
     weights: Array  # float32[stages * stride]: the tables of each stage, see `table_starts`
-    # TC's memory of each weight: the sum of its updates, E, and of their sizes, A, side by side.
-    coherence: Array  # float32[2 * len(weights)], or empty
+    memory: Array  # float32[k * len(weights)]: what a learner remembers of each; empty in play
     plan: Array  # uint64[3, m]: place, gap, and start of the table for each look-up
     # The look-ups that hold a cell c are number `holders[first[c]:first[c + 1]]`; a 2 (a 4)
     # put on the empty cell changes their index by exclusive-or with `twos` (`fours`).
@@ -73,13 +73,10 @@ def stage_size(tuples: list[Tuple], stages: int = 1) -> int:
 def make_tables(
     tuples: list[Tuple],
     weights: Array,
-    coherence: Array | None = None,
     marks: Sequence[int] = (),
     size: Size = (4, 4),
 ) -> Tables:
     """The look-ups of a network whose tables stand in `weights`."""
-    if coherence is None:
-        coherence = np.zeros(0, np.float32)
     plan: list[list[int]] = [[], [], []]
     where = []
     for cells, start in zip(tuples, table_starts(tuples), strict=True):
@@ -104,7 +101,7 @@ def make_tables(
         return np.array(values, np.uint64)
 
     return Tables(
-        weights, coherence,
+        weights, np.zeros(0, np.float32),
         words(plan), words(first), words(holders), words(twos), words(fours),
         words(marks), np.uint64(stage_size(tuples, 1 << len(marks))), size != (4, 4),
     )  # fmt: skip
@@ -170,13 +167,6 @@ def fetch(weights: Array, found: Array, start: np.uint64, count: np.uint64) -> N
 
 
 @inlined
-def fetch_coherence(coherence: Array, found: Array, start: np.uint64, count: np.uint64) -> None:
-    """Prefetch what TC remembers of those weights."""
-    for i in range(start, start + count):
-        prefetch(coherence, found[i] + found[i])
-
-
-@inlined
 def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.float32:
     """V: the sum of the m weights whose indices stand in `found` from `start` on."""
     a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
@@ -227,27 +217,6 @@ def add(weights: Array, found: Array, start: np.uint64, m: np.uint64, amount: np
             weights[found[i + j]] += amount
 
 
-@inlined
-def add_coherently(
-    weights: Array, coherence: Array,
-    found: Array, start: np.uint64, m: np.uint64, amount: np.float32,
-) -> None:  # fmt: skip
-    """Temporal coherence (Beal & Smith 1999): each weight has a learning rate of its own, |E|/A.
-
-    It is 1 while all updates agree and falls where they cancel out. (It cannot exceed 1, except
-    where two threads write at once: then A may have missed an update, and weights would grow
-    without bound.)
-    """
-    size, one = abs(amount), np.float32(1)
-    for i in range(start, start + m):
-        at = found[i]
-        e, a = coherence[at + at], coherence[at + at + np.uint64(1)]
-        rate = min(abs(e) / a, one) if a > np.float32(0) else one
-        weights[at] += amount * rate
-        coherence[at + at] = e + amount
-        coherence[at + at + np.uint64(1)] = a + size
-
-
 @kernel
 def weights_of(tables: Tables, board: np.uint64) -> Array:
     """Where the board's m weights stand."""
@@ -267,19 +236,20 @@ def value(tables: Tables, board: np.uint64) -> np.float32:
 
 
 @kernel
-def update(
-    tables: Tables, board: np.uint64, target: np.float32, alpha: np.float32, coherent: bool
-) -> np.float32:
+def update(tables: Tables, board: np.uint64, target: np.float32, alpha: np.float32) -> np.float32:
     """V += alpha (target - V), an m-th of it to each weight; returns target - V."""
     start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
     found = weights_of(tables, board)
     error = target - total(tables.weights, found, start, m)
-    amount = alpha / (times_found(found, start, m) if tables.small else np.float32(m)) * error
-    if coherent:
-        add_coherently(tables.weights, tables.coherence, found, start, m, amount)
-    else:
-        add(tables.weights, found, start, m, amount)
+    add(tables.weights, found, start, m, share_of(tables, found, alpha) * error)
     return error
+
+
+@inlined
+def share_of(tables: Tables, found: Array, alpha: np.float32) -> np.float32:
+    """The part of an error that each weight of one board takes."""
+    start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
+    return alpha / (times_found(found, start, m) if tables.small else np.float32(m))
 
 
 @kernel
@@ -335,16 +305,6 @@ def expected_value(
 
 
 @kernel
-def stuck(rules: Rules, board: np.uint64, high: np.uint64) -> bool:
-    """Whether no move changes the board."""
-    for move in range(4):
-        slid, slid_high, _ = slide(rules, board, high, move)
-        if slid != board or slid_high != high:
-            return False
-    return True
-
-
-@kernel
 def move_values(
     rules: Rules, tables: Tables, states: bool, gamma: np.float32,
     board: np.uint64, high: np.uint64, rewards: Array, values: Array,
@@ -366,41 +326,3 @@ def move_values(
         else:
             v = value(tables, view(slid, slid_high))
         values[move] = np.float32(reward) + gamma * v
-
-
-@kernel
-def visited(
-    table: Array, memory: Array, initial: np.float32, place: np.uint64, gap: np.uint64,
-    start: np.uint64, stop: np.uint64, where: Array, weight: Array, coherence: Array,
-) -> int:  # fmt: skip
-    """List the weights that differ from their initial value, in the order of files.
-
-    A file's index has a tuple's first cell in its lowest four bits; looks at those from
-    `start` to `stop`. Returns how many were written to `where` and `weight`, with what TC
-    remembers of them in `memory` (empty without TC), which goes to `coherence`.
-    """
-    n = 0
-    for i in range(start, stop):
-        at = index_of(np.uint64(i), place, gap)
-        w = table[at]
-        e, a = np.float32(0), np.float32(0)
-        if len(memory) > 0:
-            e, a = memory[at + at], memory[at + at + np.uint64(1)]
-        if (w != initial and not (np.isnan(w) and np.isnan(initial))) or a != np.float32(0):
-            where[n], weight[n], coherence[2 * n], coherence[2 * n + 1] = i, w, e, a
-            n += 1
-    return n
-
-
-@kernel
-def restore(
-    table: Array, memory: Array, place: np.uint64, gap: np.uint64,
-    where: Array, weight: Array, coherence: Array,
-) -> None:  # fmt: skip
-    """Undo `visited`: write listed weights to their places in the table."""
-    for i in range(where.shape[0]):
-        at = index_of(np.uint64(where[i]), place, gap)
-        table[at] = weight[i]
-        if len(memory) > 0:
-            memory[at + at] = coherence[2 * i]
-            memory[at + at + np.uint64(1)] = coherence[2 * i + 1]

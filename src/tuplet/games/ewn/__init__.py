@@ -1,7 +1,7 @@
 """EinStein würfelt nicht!: rules, positions, records."""
 
-from tuplet.games.ewn.family import Family, family
 from tuplet.games.ewn.position import SIDES, Position, Side
-from tuplet.games.ewn.record import FORFEITS, Record
+from tuplet.games.ewn.record import FORFEITS, Forfeit, Record
+from tuplet.games.ewn.variant import Variant, variant
 
-__all__ = ["FORFEITS", "SIDES", "Family", "Position", "Record", "Side", "family"]
+__all__ = ["FORFEITS", "SIDES", "Forfeit", "Position", "Record", "Side", "Variant", "variant"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from tuplet.games.ewn.position import Position
+from tuplet.games.ewn.variant import Square
+
+Drawn = Any  # a `Position`, which draws itself with these
 
 COLOURS = {"red": "#c8402f", "blue": "#2f62b5"}
 SQUARE, LINE = "#f3ead9", "#cbb994"
@@ -13,7 +14,7 @@ GOALS = {"red": "#f0c9bf", "blue": "#c6d4ee"}  # the corner that each side wants
 CELL = 56  # pixels
 
 
-def caption(position: Position) -> str:
+def caption(position: Drawn) -> str:
     """Who has won, or who is to move, and the die."""
     if position.winner is not None:
         return f"{position.winner} has won ({position.kind})"
@@ -26,18 +27,18 @@ def caption(position: Position) -> str:
     return f"{position.turn} to move, {die}" + (f", then {coming}..." if coming else "")
 
 
-def position_text(position: Position) -> str:
+def position_text(position: Drawn) -> str:
     """The board, a line for each row, and the caption."""
-    rows = [["."] * position.family.columns for _ in range(position.family.rows)]
+    rows = [["."] * position.variant.columns for _ in range(position.variant.rows)]
     for (side, number), (row, column) in position.cubes.items():
         rows[row][column] = f"{side[0]}{number}"
     lines = [" " + " ".join(f"{cell:>2}" for cell in row) for row in rows]
     return "\n".join([*lines, caption(position)])
 
 
-def position_svg(position: Position, moved: tuple[int, int] | None = None) -> str:
+def position_svg(position: Drawn, moved: Square | None = None) -> str:
     """The board as SVG; the square a cube moved from may be marked."""
-    rows, columns = position.family.rows, position.family.columns
+    rows, columns = position.variant.rows, position.variant.columns
     width, height = columns * CELL + 16, rows * CELL + 44
     goal = {(rows - 1, columns - 1): GOALS["red"], (0, 0): GOALS["blue"]}
     parts = [

@@ -30,7 +30,7 @@ from tuplet.kernel import inlined, kernel
 
 Array = np.ndarray[Any, Any]
 
-NEVER = 255
+UNREACHABLE = 255
 TURNS = 4.0  # a lead of so many turns is halfway to a win
 _BYTE = np.uint64(0xFF)
 _TOP = np.uint64(56)
@@ -40,7 +40,7 @@ _ONE, _SEVEN = np.uint64(1), np.uint64(7)
 @kernel
 def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces: int) -> None:
     """Fill the table; `turns` is the length of a known cycle, or 1."""
-    arrival[:] = NEVER
+    arrival[:] = UNREACHABLE
     known, free = cycle[0] < MOST_CUBES, cycle[0] == ANY
     for lost in range(64):
         for turn in range(turns):
@@ -51,7 +51,7 @@ def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces
                 arrival[at] = 0
                 if known:
                     steps, ply, waited = 0, turn, 0
-                    while steps < STRIDE - 1 and waited < NEVER - 1:
+                    while steps < STRIDE - 1 and waited < UNREACHABLE - 1:
                         waited += 1
                         if _moves(movable, lost, np.int64(cycle[ply]), cube):
                             steps += 1
@@ -62,7 +62,9 @@ def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces
                     for die in range(faces):
                         helps += free or _moves(movable, lost, die, cube)
                     for steps in range(1, STRIDE):
-                        arrival[at + steps] = min(4 * steps * faces // max(helps, 1), NEVER - 1)
+                        arrival[at + steps] = min(
+                            4 * steps * faces // max(helps, 1), UNREACHABLE - 1
+                        )
 
 
 @kernel
@@ -85,7 +87,7 @@ def race(game: Ewn, position: Words, of: Int) -> Int:
     base = (gone(cubes) * game.turns + turn) * np.uint64(MOST_CUBES * STRIDE)
     board = np.uint64(of) << _SEVEN
     distance, arrival = game.distance, game.arrival
-    best = np.uint64(NEVER)
+    best = np.uint64(UNREACHABLE)
     for cube in range(MOST_CUBES):
         square = (cubes >> np.uint64(8 * cube)) & _BYTE
         steps = np.uint64(distance[board | square])
@@ -95,7 +97,7 @@ def race(game: Ewn, position: Words, of: Int) -> Int:
 
 
 @inlined
-def limits(game: Ewn) -> tuple[float, float]:  # noqa: ARG001
+def value_range(game: Ewn) -> tuple[float, float]:  # noqa: ARG001
     """A loss and a win."""
     return -1.0, 1.0
 
@@ -116,7 +118,7 @@ def estimate(game: Ewn, position: Words) -> float:
 
 
 @inlined
-def promise(game: Ewn, position: Words, move: Int, child: Words) -> Int:
+def move_priority(game: Ewn, position: Words, move: Int, child: Words) -> Int:
     """The estimate first; then captures and steps towards the goal, captures of one's own last."""
     if move >= CHOICE:
         return 0

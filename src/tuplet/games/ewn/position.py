@@ -9,18 +9,18 @@ from typing import Any, Literal
 import numpy as np
 
 from tuplet.games import game as generic
-from tuplet.games.ewn.family import Family, Square, family
+from tuplet.games.ewn.drawing import position_svg, position_text
 from tuplet.games.ewn.rules import (
     BLUE_ALL,
     CHOICE,
     GONE,
     MOST_CUBES,
-    MOST_MOVES,
     RED_ALL,
     UNKNOWN,
     Ewn,
 )
-from tuplet.games.game import ONGOING, Int, Words
+from tuplet.games.ewn.variant import Square, Variant, variant
+from tuplet.games.game import MOST_MOVES, ONGOING, Int, Words
 from tuplet.kernel import draw, kernel
 
 Side = Literal["red", "blue"]
@@ -69,14 +69,14 @@ class Position:
     True
     """
 
-    __slots__ = ("family", "rules", "words")
+    __slots__ = ("rules", "variant", "words")
 
-    family: Family
+    variant: Variant
     rules: Ewn
     words: Words
 
-    def __init__(self, family: Family, rules: Ewn, words: Words) -> None:
-        self.family, self.rules, self.words = family, rules, words
+    def __init__(self, variant: Variant, rules: Ewn, words: Words) -> None:
+        self.variant, self.rules, self.words = variant, rules, words
 
     @classmethod
     def start(
@@ -93,7 +93,7 @@ class Position:
         `die` is the known die of games that have one. Without `red` and `blue` cubes are placed
         in the order of their numbers.
         """
-        kind = family(game)
+        kind = variant(game)
         usual = range(kind.first, kind.first + kind.cubes)
         words = [_EMPTY, _EMPTY]
         for side, given, squares in ((0, red, kind.red), (1, blue, kind.blue)):
@@ -118,7 +118,7 @@ class Position:
     @classmethod
     def random(cls, game: str, state: np.uint64) -> tuple[np.uint64, Position]:
         """The random stream's next state and a first position: placements and known die."""
-        kind = family(game)
+        kind = variant(game)
         state, red = _shuffled(kind, state)
         state, blue = _shuffled(kind, state)
         die: list[int] = []
@@ -130,7 +130,7 @@ class Position:
     @property
     def game(self) -> str:
         """The name of the game."""
-        return self.family.name
+        return self.variant.name
 
     @property
     def turn(self) -> Side:
@@ -140,17 +140,17 @@ class Position:
     @property
     def chooses_die(self) -> bool:
         """Whether the next move is to choose the opponent's die."""
-        return self.family.die == "chosen" and self._die == UNKNOWN
+        return self.variant.die == "chosen" and self._die == UNKNOWN
 
     @property
     def needs_roll(self) -> bool:
         """Whether the die must be rolled before anybody can move."""
-        return self.family.die == "rolled" and self._die == UNKNOWN and not self.over
+        return self.variant.die == "rolled" and self._die == UNKNOWN and not self.over
 
     @property
     def die(self) -> int | None:
         """The number on the die; None if there is none, or not yet."""
-        return self._die + self.family.first if self._die < MOST_CUBES else None
+        return self._die + self.variant.first if self._die < MOST_CUBES else None
 
     @property
     def ply(self) -> int:
@@ -160,7 +160,7 @@ class Position:
     @property
     def known_die(self) -> list[int]:
         """The values of the known die from its beginning; empty for other dice."""
-        return [int(v) + self.family.first for v in self.rules.cycle[: self.family.cycle]]
+        return [int(v) + self.variant.first for v in self.rules.cycle[: self.variant.cycle]]
 
     def coming_die(self, plies: int) -> list[int]:
         """The known die of the next plies, this one first."""
@@ -171,7 +171,7 @@ class Position:
     def cubes(self) -> dict[tuple[Side, int], Square]:
         """Where each cube stands, by side and number."""
         return {
-            (side, cube + self.family.first): divmod(square, self.family.columns)
+            (side, cube + self.variant.first): divmod(square, self.variant.columns)
             for side, word in zip(SIDES, self.words, strict=True)
             for cube in range(MOST_CUBES)
             if (square := int(word) >> 8 * cube & 0xFF) != GONE
@@ -222,8 +222,8 @@ class Position:
     def text_of(self, code: int) -> str:
         """A move as text."""
         if code >= CHOICE:
-            return f"={code - CHOICE + self.family.first}"
-        return f"{(code >> 3) + self.family.first}{code & 7}"
+            return f"={code - CHOICE + self.variant.first}"
+        return f"{(code >> 3) + self.variant.first}{code & 7}"
 
     def code_of(self, move: str) -> int:
         """The number of a legal move; ValueError if it is not legal."""
@@ -241,9 +241,9 @@ class Position:
         code = self.code_of(move)
         if code >= CHOICE:
             return None
-        cube = self.cubes[self.turn, (code >> 3) + self.family.first]
-        at = (SIDES.index(self.turn) * 128 + self.family.square(*cube)) * 8 + (code & 7)
-        return divmod(int(self.rules.targets[at]), self.family.columns)
+        cube = self.cubes[self.turn, (code >> 3) + self.variant.first]
+        at = (SIDES.index(self.turn) * 128 + self.variant.square(*cube)) * 8 + (code & 7)
+        return divmod(int(self.rules.targets[at]), self.variant.columns)
 
     def play(self, move: str) -> Position:
         """The position after a legal move."""
@@ -252,23 +252,23 @@ class Position:
     def after(self, code: int) -> Position:
         """The position after a legal move, given by its number."""
         red, blue = apply_move(self.rules, self.words, code)
-        return Position(self.family, self.rules, (np.uint64(red), np.uint64(blue)))
+        return Position(self.variant, self.rules, (np.uint64(red), np.uint64(blue)))
 
     def roll(self, number: int) -> Position:
         """The position with a number rolled."""
         if not self.needs_roll:
             raise ValueError("there is nothing to roll here")
-        face = number - self.family.first
-        if not 0 <= face < self.family.cubes:
+        face = number - self.variant.first
+        if not 0 <= face < self.variant.cubes:
             raise ValueError(f"the die of {self.game} has no {number}")
         words = int(self.words[1]) & ~(0xFF << 56) | face << 56
-        return Position(self.family, self.rules, (self.words[0], np.uint64(words)))
+        return Position(self.variant, self.rules, (self.words[0], np.uint64(words)))
 
     def random_roll(self, state: np.uint64) -> tuple[np.uint64, Position]:
         """The random stream's next state, and the position with the die rolled."""
         state, bits = draw(np.uint64(state))
-        face = (int(bits) >> 32) * self.family.cubes >> 32
-        return np.uint64(state), self.roll(face + self.family.first)
+        face = (int(bits) >> 32) * self.variant.cubes >> 32
+        return np.uint64(state), self.roll(face + self.variant.first)
 
     @property
     def notation(self) -> str:
@@ -277,11 +277,11 @@ class Position:
         The die is a number, `?` before the roll, `*` where any cube may move, or ply and
         values of a known one.
         """
-        rows = [["."] * self.family.columns for _ in range(self.family.rows)]
+        rows = [["."] * self.variant.columns for _ in range(self.variant.rows)]
         for (side, number), (row, column) in self.cubes.items():
             rows[row][column] = f"{side[0]}{number}"
         board = "/".join("".join(row) for row in rows)
-        if self.family.die == "cycle":
+        if self.variant.die == "cycle":
             die = f"{self._ply}:{''.join(map(str, self.known_die))}"
         else:
             die = {UNKNOWN: "?"}.get(self._die, str(self.die) if self.die is not None else "*")
@@ -293,7 +293,7 @@ class Position:
         words = text.split()
         if len(words) != 4:
             raise ValueError("a position is four words: game, board, side to move, die")
-        kind, turn, die = family(words[0]), words[2], words[3]
+        kind, turn, die = variant(words[0]), words[2], words[3]
         if turn not in SIDES:
             raise ValueError(f"{turn!r} is not a side: red or blue")
         cubes = _board(kind, words[1])
@@ -317,29 +317,28 @@ class Position:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and (
-            (self.family, self.words, self.known_die)
-            == (other.family, other.words, other.known_die)
+            (self.variant, self.words, self.known_die)
+            == (other.variant, other.words, other.known_die)
         )
 
     def __hash__(self) -> int:
-        return hash((self.family, self.words))
+        return hash((self.variant, self.words))
 
     def __str__(self) -> str:
-        from tuplet.games.ewn.drawing import position_text
-
         return position_text(self)
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return Position.parse, (self.notation,)  # the tables of its rules stay at home
 
     def __repr__(self) -> str:
         return f"Position.parse({self.notation!r})"
 
     def _repr_svg_(self) -> str:
         """How notebooks show a position."""
-        from tuplet.games.ewn.drawing import position_svg
-
         return position_svg(self)
 
 
-def _known_die(kind: Family, die: str | Sequence[int]) -> list[int]:
+def _known_die(kind: Variant, die: str | Sequence[int]) -> list[int]:
     values = [int(v) - kind.first for v in die]
     if len(values) != kind.cycle:
         raise ValueError(f"the known die of {kind.name} has {kind.cycle} values, not {len(values)}")
@@ -348,7 +347,7 @@ def _known_die(kind: Family, die: str | Sequence[int]) -> list[int]:
     return values
 
 
-def _shuffled(kind: Family, state: np.uint64) -> tuple[np.uint64, list[int]]:
+def _shuffled(kind: Variant, state: np.uint64) -> tuple[np.uint64, list[int]]:
     """A random order of the cubes' numbers (Fisher & Yates)."""
     numbers = list(range(kind.first, kind.first + kind.cubes))
     for last in range(len(numbers) - 1, 0, -1):
@@ -358,7 +357,7 @@ def _shuffled(kind: Family, state: np.uint64) -> tuple[np.uint64, list[int]]:
     return np.uint64(state), numbers
 
 
-def _board(kind: Family, text: str) -> list[int]:
+def _board(kind: Variant, text: str) -> list[int]:
     """The two words of cubes of a notation's board."""
     words = [_EMPTY, _EMPTY]
     rows = text.split("/")

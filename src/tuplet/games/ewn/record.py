@@ -12,6 +12,16 @@ from tuplet.games.ewn.position import SIDES, Position, Side
 FORFEITS = ("late", "illegal", "crashed")  # kinds of endings besides corner and elimination
 
 
+class Forfeit(Exception):  # noqa: N818  # no error of the program: a way to lose
+    """Raised by an agent that gives a game up: it was "late", "illegal" or "crashed"."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        if kind not in FORFEITS:
+            raise ValueError(f"a forfeit is {', '.join(FORFEITS)}, not {kind!r}")
+        super().__init__(kind, reason)
+        self.kind, self.reason = kind, reason
+
+
 @dataclass
 class Record:
     """Who played, from which position, every roll and move, and how it ended.

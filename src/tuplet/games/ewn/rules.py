@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.game import NOBODY, ONGOING, Int, Words
+from tuplet.games.game import MOST_MOVES, NOBODY, ONGOING, Int, Words
 from tuplet.kernel import draw, inlined, kernel, pext, popcount
 
 Array = np.ndarray[Any, Any]
@@ -35,7 +35,6 @@ RED_CORNER, RED_ALL, BLUE_CORNER, BLUE_ALL = range(1, 5)  # endings; ALL: by eli
 ANY, UNKNOWN = 6, 7  # dice that are no number
 CHOICE = 64  # a move: the die chosen for the opponent is `move - CHOICE`
 MOST_CUBES = 6
-MOST_MOVES = 48
 STRIDE = 9  # distances are 0 to 8
 
 GONE = np.uint64(0x7F)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
+from tuplet.games.analysis import MoveValue
+from tuplet.games.g2048.drawing import board_svg
 from tuplet.games.g2048.rules import LARGEST, slide_line
 from tuplet.kernel import draw
 
@@ -14,6 +16,17 @@ Move = Literal["up", "right", "down", "left"]
 MOVES: tuple[Move, ...] = ("up", "right", "down", "left")
 
 Row = Sequence[int]
+Array = np.ndarray[Any, Any]
+Size = tuple[int, int]  # rows and columns
+
+
+def as_size(board: str | Size) -> Size:
+    """A board's rows and columns, from "2x3" or (2, 3)."""
+    text = board if isinstance(board, str) else "x".join(str(n) for n in board)
+    rows, _, columns = text.lower().partition("x")
+    if not (rows in ("2", "3", "4") and columns in ("2", "3", "4")):
+        raise ValueError(f"a board is 2x2 to 4x4, not {text!r}")
+    return int(rows), int(columns)
 
 
 def as_move(move: object) -> Move:
@@ -25,6 +38,16 @@ def as_move(move: object) -> Move:
     elif isinstance(move, int | np.integer) and 0 <= move < 4:
         return MOVES[int(move)]
     raise ValueError(f"{move!r} is not a move: up, right, down or left (or 0, 1, 2, 3)")
+
+
+def slide_values(rewards: Array, values: Array) -> list[MoveValue]:
+    """What kernels say of up, right, down, left; a move whose value is no number is illegal."""
+    return [
+        MoveValue(move, None, legal=False)
+        if np.isnan(v)
+        else MoveValue(move, float(v), True, int(r))
+        for move, r, v in zip(MOVES, rewards, values, strict=True)
+    ]
 
 
 class Board:
@@ -227,9 +250,7 @@ class Board:
 
     def _repr_svg_(self) -> str:
         """How notebooks show a board."""
-        from tuplet.games.g2048.drawing import board_svg
-
-        return board_svg(self)
+        return board_svg(self.tiles, self.columns)
 
 
 def _numbers(text: str) -> list[int]:

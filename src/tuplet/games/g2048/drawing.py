@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tuplet.games.g2048.board import Board
+from collections.abc import Sequence
 
 GRID = "#bbada0"
 EMPTY = "#cdc1b4"
@@ -24,18 +21,18 @@ def colours(tile: int) -> tuple[str, str]:
     return background, DARK if tile <= 4 else LIGHT
 
 
-def board_svg(board: Board, cell: int = 60, gap: int = 8) -> str:
-    """The board as an SVG picture."""
+def board_svg(tiles: Sequence[int], columns: int, cell: int = 60, gap: int = 8) -> str:
+    """A board's tiles, row by row, as an SVG picture."""
     step = cell + gap
-    width, height = board.columns * step + gap, board.rows * step + gap
+    width, height = columns * step + gap, len(tiles) // columns * step + gap
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" font-family="Helvetica, Arial, sans-serif" '
         'font-weight="bold" text-anchor="middle">',
         f'<rect width="{width}" height="{height}" rx="8" fill="{GRID}"/>',
     ]
-    for i, tile in enumerate(board.tiles):
-        row, column = divmod(i, board.columns)
+    for i, tile in enumerate(tiles):
+        row, column = divmod(i, columns)
         x, y = gap + column * step, gap + row * step
         background, text = colours(tile)
         parts.append(

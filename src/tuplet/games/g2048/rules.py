@@ -215,6 +215,16 @@ def slide(
 
 
 @kernel
+def stuck(rules: Rules, board: np.uint64, high: np.uint64) -> bool:
+    """Whether no move changes the board."""
+    for move in range(4):
+        slid, slid_high, _ = slide(rules, board, high, move)
+        if slid != board or slid_high != high:
+            return False
+    return True
+
+
+@kernel
 def wide_slides(
     rules: Rules, board: np.uint64, high: np.uint64,
     after: Array, after_high: Array, rewards: Array, start: np.uint64,

@@ -9,6 +9,19 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 
+class Results(NamedTuple):
+    """What became of each game."""
+
+    scores: Array  # int64[games]
+    tiles: Array  # uint8[games]: the exponent of the largest tile
+    lengths: Array  # int64[games]: moves
+
+
+def make_results(games: int) -> Results:
+    """Room for the results of so many games."""
+    return Results(np.zeros(games, np.int64), np.zeros(games, np.uint8), np.zeros(games, np.int64))
+
+
 class Summary(NamedTuple):
     """The results of some games. Shares are between 0 and 1, by tile."""
 
@@ -19,10 +32,10 @@ class Summary(NamedTuple):
     ended: dict[int, float]  # of games whose largest tile was this
 
 
-def summarise(scores: Array, exponents: Array) -> Summary:
-    """Summarise scores and the exponents of the largest tiles of the same games."""
-    games = len(scores)
-    counts = np.bincount(exponents, minlength=1)
+def summarise(results: Results) -> Summary:
+    """Summarise some games."""
+    scores, games = results.scores, len(results.scores)
+    counts = np.bincount(results.tiles, minlength=1)
     ended = {1 << e: int(n) / games for e, n in enumerate(counts) if n}
     reached = {
         1 << e: int(counts[e:].sum()) / games

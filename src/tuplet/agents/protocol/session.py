@@ -7,31 +7,28 @@
     both send    2 digits   a move: cube, direction
     we receive   y          after a game: another follows; anything else: stop
 
-A late or illegal move loses, so two threads share the work. The conversation reads, writes and
-watches the clock; it knows the rules in plain Python. The mind imports, compiles and thinks. When
-the mind has no good answer in time, the conversation makes a move of its own.
+A late or illegal move loses, so two threads share the work. The session reads, writes and watches
+the clock; it knows the rules in plain Python. The agent has a thread of its own, which imports,
+compiles and thinks. When it has no good answer in time, the session makes a move of its own.
 
-This module imports nothing that takes time: the mind must begin as early as possible.
+This module imports nothing that takes time: the agent's thread must begin as early as possible.
 """
 
 from __future__ import annotations
 
 import os
 import select
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tuplet.formats import plain
+from tuplet.agents.protocol import plain
 
 if TYPE_CHECKING:
-    from tuplet.agents.ewn import Agent
     from tuplet.games.ewn import Position
 
 GAME = "ewn-6x7"
@@ -44,21 +41,25 @@ STACK = 64 << 20  # bytes; compiling needs more than a thread has on some system
 _imported = time.monotonic()
 
 
-def converse(spec: str, limit: float, seed: int, source: int, sink: int) -> None:
+def converse(
+    make: Callable[[], Any], name: str, limit: float, seed: int, source: int, sink: int,
+    complain: Callable[[str], None],
+) -> None:  # fmt: skip
     """Let an agent play on two file descriptors until the other side has had enough.
 
-    `limit` is the seconds a move may take. What is not of the protocol raises ValueError.
+    `make` makes the agent, in its own thread; `limit` is the seconds a move may take; `complain`
+    is told what goes wrong. What is not of the protocol raises ValueError.
     """
     if not 0.1 <= limit <= 86400:
         raise ValueError(f"a move takes 0.1 to 86400 seconds, not {limit:g}")
-    mind = Mind(spec, seed)
+    agent = AgentThread(make, name, seed, complain)
     try:
-        mind.made.wait(process_start() + max(limit, START_UP) - RESERVE - time.monotonic())
-        if isinstance(mind.failure, (ValueError, OSError)):  # before a game: better no agent
-            raise mind.failure
-        Conversation(mind, limit, source, sink).run()
+        agent.made.wait(process_start() + max(limit, START_UP) - RESERVE - time.monotonic())
+        if isinstance(agent.failure, (ValueError, OSError)):  # before a game: better no agent
+            raise agent.failure
+        Session(agent, limit, source, sink).run()
     finally:
-        mind.close()
+        agent.close()
 
 
 def process_start() -> float:
@@ -86,17 +87,19 @@ class Question(NamedTuple):
     until: float  # on the clock of time.monotonic
 
 
-class Mind:
+class AgentThread:
     """An agent in a thread of its own, which takes as long as it takes.
 
     `made` is set once the agent exists (or `failure` says why not), `free` when it can be asked.
     """
 
-    def __init__(self, spec: str, seed: int) -> None:
-        self.spec, self._seed = spec, seed
+    def __init__(
+        self, make: Callable[[], Any], name: str, seed: int, complain: Callable[[str], None]
+    ) -> None:
+        self.name, self._make, self._seed, self.complain = name, make, seed, complain
         self.made, self.free = threading.Event(), threading.Event()
         self.failure: Exception | None = None
-        self._agent: Agent | None = None
+        self._agent: Any = None
         self._own_time: float | None = None  # the limit that the agent's own settings name
         self._game = -1
         self._position: Position
@@ -104,7 +107,7 @@ class Mind:
         self._questions: SimpleQueue[Question] = SimpleQueue()
         self._answers: SimpleQueue[tuple[Question, str | Exception]] = SimpleQueue()
         usual = threading.stack_size(STACK)
-        threading.Thread(target=self._live, name="mind", daemon=True).start()
+        threading.Thread(target=self._live, name="agent", daemon=True).start()
         threading.stack_size(usual)
 
     def ask(self, question: Question, until: float) -> str | Exception | None:
@@ -128,11 +131,10 @@ class Mind:
 
     def _live(self) -> None:
         try:
-            from tuplet.agents.ewn import make_agent
+            self._agent = self._make()
             from tuplet.kernel import as_seed
 
             as_seed(self._seed)  # refuse it now, not in the first game
-            self._agent = make_agent(self.spec, GAME)
             self._own_time = getattr(self._agent, "time", None)
         except Exception as error:
             self.failure = error
@@ -140,9 +142,9 @@ class Mind:
         finally:
             self.made.set()
         try:
-            _warm_up(self._agent)
+            self._warm_up()
         except Exception as error:
-            _complain(f"{self.spec}: {type(error).__name__}: {error}")
+            self.complain(f"{self.name}: {type(error).__name__}: {error}")
         while True:
             self.free.set()
             question = self._questions.get()
@@ -151,6 +153,16 @@ class Mind:
             except (Exception, SystemExit) as error:
                 answer = error if isinstance(error, Exception) else RuntimeError("it wants to exit")
             self._answers.put((question, answer))
+
+    def _warm_up(self) -> None:
+        """Load or compile what the first move needs. Agents of other people are not disturbed."""
+        from tuplet.games.ewn import Position
+
+        start = Position.start(GAME, die="012345012345012345012")
+        if hasattr(self._agent, "warm_up"):
+            self._agent.warm_up(start)
+        elif type(self._agent).__module__ == "tuplet.agents.ewn":
+            self._agent.choose(start)
 
     def _answer(self, agent: Any, question: Question) -> str:
         import numpy as np
@@ -174,34 +186,11 @@ class Mind:
         return str(agent.choose(self._position))
 
 
-def _warm_up(agent: Any) -> None:
-    """Load or compile what the first move needs. Agents of other people are not disturbed."""
-    import numpy as np
-
-    from tuplet.agents.ewn import Searcher
-    from tuplet.agents.external import External
-    from tuplet.games.ewn import Position
-    from tuplet.kernel import stream
-
-    position = Position.start(GAME, die="012345012345012345012")
-    position = position.play(position.legal_moves()[0])
-    state = np.uint64(stream(np.uint64(0), np.uint64(0)))
-    if not type(agent).__module__.startswith("tuplet.") or isinstance(agent, External):
-        return
-    if hasattr(agent, "open_game"):
-        agent.open_game(position, position.turn, state)
-    if hasattr(agent, "time"):
-        agent.time = 0.01
-    agent.choose(position)
-    if isinstance(agent, Searcher):
-        agent.search.warm_up(position.rules, position.words)
-
-
-class Conversation:
+class Session:
     """One side of the protocol, for as many games as the other side likes."""
 
-    def __init__(self, mind: Mind, limit: float, source: int, sink: int) -> None:
-        self.mind, self.limit, self.source, self.sink = mind, limit, source, sink
+    def __init__(self, agent: AgentThread, limit: float, source: int, sink: int) -> None:
+        self.agent, self.limit, self.source, self.sink = agent, limit, source, sink
         self.games = 0
         self._received = ""
         self._answered = False
@@ -244,14 +233,16 @@ class Conversation:
         due = self._asked + self.limit - MARGIN
         if not self._answered:
             due = max(due, self._started + START_UP - MARGIN)
-        begin = due - RESERVE  # of our own search, should the mind not be free
-        if self.mind.failure is not None:
+        begin = due - RESERVE  # of our own search, should the agent not be free
+        if self.agent.failure is not None:
             begin = 0.0
-        if not self.mind.free.wait(max(begin - time.monotonic(), 0.0)):
-            _complain(f"{self.mind.failure or 'not ready yet'}; a move in plain Python instead")
+        if not self.agent.free.wait(max(begin - time.monotonic(), 0.0)):
+            self.agent.complain(
+                f"{self.agent.failure or 'not ready yet'}; a move in plain Python instead"
+            )
             return plain.choose(position, min(due, time.monotonic() + RESERVE))
         due = min(due, time.monotonic() + self.limit - MARGIN)
-        answer = self.mind.ask(question._replace(until=due - SIGNAL), due)
+        answer = self.agent.ask(question._replace(until=due - SIGNAL), due)
         if isinstance(answer, str) and answer in plain.legal_moves(position):
             return answer
         if answer is None:
@@ -260,7 +251,7 @@ class Conversation:
             problem = f"its move {answer!r} is not legal"
         else:
             problem = f"{type(answer).__name__}: {answer}"
-        _complain(f"{problem}; a move in plain Python instead")
+        self.agent.complain(f"{problem}; a move in plain Python instead")
         return plain.choose(position, due)
 
     def _take(self, count: int, allowed: str = "") -> str:
@@ -284,7 +275,7 @@ class Conversation:
         Input that is there at once may have waited in the pipe while we were starting: the clock
         has been running since then.
         """
-        waits = not _ready([self.source], [])
+        waits = not ready([self.source], [])
         data = os.read(self.source, 4096)
         if not data:
             raise EOFError
@@ -297,15 +288,7 @@ class Conversation:
         self._asked, self._answered = time.monotonic(), True
 
 
-@cache  # each once
-def _complain(text: str) -> None:
-    """A line on standard error, unless its reader has left or does not read."""
-    with suppress(OSError, ValueError):
-        if _ready([], [sys.stderr.fileno()]):
-            print(f"tuplet: {text}", file=sys.stderr, flush=True)
-
-
-def _ready(read: list[int], write: list[int]) -> bool:
+def ready(read: list[int], write: list[int]) -> bool:
     """Whether a file descriptor can be used without waiting, as far as the system tells."""
     try:
         return any(select.select(read, write, [], 0))

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tuplet.formats.files import replacing
-from tuplet.formats.foreign import file_order
-from tuplet.values.network import Network
+from tuplet.system.files import replacing
+from tuplet.values.foreign import file_order
+from tuplet.values.parameters import Parameters
 from tuplet.values.patterns import spell
 
 FORMAT = "tuplet-packed-1"
@@ -27,7 +27,7 @@ _LINE = 4096  # bytes: the first line is shorter
 _MEMORY = 1 << 27  # bytes that unpacking may take
 
 
-def write_packed(net: Network, path: Path, step: float = STEP) -> Path:
+def write_packed(net: Parameters, path: Path, step: float = STEP) -> Path:
     """Write a packed file beside `path` and rename it into place."""
     fits = max(map(len, net.tuples)) <= MOST_CELLS and len(net.weights) <= MOST_WEIGHTS
     if net.size != (4, 4) or net.stages or not fits:
@@ -56,7 +56,7 @@ def write_packed(net: Network, path: Path, step: float = STEP) -> Path:
     return path
 
 
-def read_packed(path: Path) -> Network:
+def read_packed(path: Path) -> Parameters:
     """The network in a packed file. Raises ValueError, with the reason, if it is not sound.
 
     Unpacks no more than the tables of the tuples it names.
@@ -75,7 +75,7 @@ def read_packed(path: Path) -> Network:
         step = np.float32(head["step"])
         if not 0 < step < 1e6:
             raise ValueError(f"it has weights in steps of {step}")
-        net = Network(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
+        net = Parameters(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
         for t, size in enumerate(net.sizes):
             begun, rest = rest[: 2 * size], rest[2 * size :]
             parts = _take(unpacker, 2 * size - len(begun))

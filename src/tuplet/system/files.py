@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO
 
 PART = ".part"
 
@@ -45,3 +45,18 @@ def sweep(path: Path) -> None:
     for part in path.parent.glob(f".{path.name}.*{PART}"):
         with suppress(OSError):
             part.unlink()
+
+
+def hold(file: IO[Any], why_not: str) -> None:
+    """Hold an open file, so that no other process does; ValueError, with the reason, if one does.
+
+    It is let go when the file is closed, or the process ends, however it ends.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: nothing to hold
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise ValueError(why_not) from None

@@ -27,24 +27,25 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
-from tuplet.formats.files import replacing
+from tuplet.system.files import replacing
+from tuplet.system.progress import Progress, Watcher
 from tuplet.values.layout import index_of
-from tuplet.values.network import Network
+from tuplet.values.parameters import Parameters
 from tuplet.values.patterns import NETWORKS, Tuple, parse, spell, storage_order
 from tuplet.values.tables import storage, table_starts
 
 Array = np.ndarray[Any, Any]
 Kind = Literal["demo", "tdl2048", "framework", "framework-2017"]
 First = Literal["low", "high"]  # a tuple's first cell: the lowest or the highest bits of an index
-Watcher = Callable[[int, int], None]  # weights done, of how many
 
 _PART_BITS = 18  # of an index: weights read or written at a time
 _LENGTHS = [16**n for n in range(1, 9)]
 _MOST_TABLES = 1 << 16  # more than there are different tuples
+SUMS = "coherence"  # what TC remembers of each weight: E and A
 _NO_SUM = np.finfo(np.float32).tiny  # TDL2048+'s E and A of a weight that was never updated
 
 
-class Table(NamedTuple):
+class FileTable(NamedTuple):
     """Where in a file one tuple's table stands."""
 
     cells: str  # "" where the file does not say
@@ -90,7 +91,7 @@ class _Reader:
             raise ValueError("it ends too early")
 
 
-def _demo_tables(reader: _Reader) -> Iterator[Table]:
+def _demo_tables(reader: _Reader) -> Iterator[FileTable]:
     for _ in reader.count("Q"):
         (length,) = reader.numbers("i")
         name = reader.bytes(length if length <= 64 else -1).decode("ascii", "replace")
@@ -98,10 +99,10 @@ def _demo_tables(reader: _Reader) -> Iterator[Table]:
         if not match:
             raise ValueError(f"it has a feature {name!r}, which is not a tuple")
         (length,) = reader.numbers("Q")
-        yield Table(match[1], length, reader.step_over(length, 4))
+        yield FileTable(match[1], length, reader.step_over(length, 4))
 
 
-def _tdl2048_tables(reader: _Reader) -> Iterator[Table]:
+def _tdl2048_tables(reader: _Reader) -> Iterator[FileTable]:
     reader.numbers("B")
     for _ in reader.count("I"):
         code, number, digits, text, width, length = reader.numbers("BIHHHQ")
@@ -116,7 +117,7 @@ def _tdl2048_tables(reader: _Reader) -> Iterator[Table]:
             coherence = reader.step_over(count, coherence_width)
             if count != 2 * length or reader.numbers("H") != (0,):
                 raise ValueError("it has fields that are not TC's sums")
-        yield Table(f"{number:0{digits}x}", length, weights, width, coherence, coherence_width)
+        yield FileTable(f"{number:0{digits}x}", length, weights, width, coherence, coherence_width)
 
 
 def _check_width(width: int) -> None:
@@ -124,13 +125,13 @@ def _check_width(width: int) -> None:
         raise ValueError(f"a weight has 2, 4 or 8 bytes, not {width}")
 
 
-def _framework_tables(reader: _Reader, counted: str = "I") -> Iterator[Table]:
+def _framework_tables(reader: _Reader, counted: str = "I") -> Iterator[FileTable]:
     for _ in reader.count(counted):
         (length,) = reader.numbers("Q")
-        yield Table("", length, reader.step_over(length, 4))
+        yield FileTable("", length, reader.step_over(length, 4))
 
 
-_TABLES: dict[Kind, Callable[[_Reader], Iterator[Table]]] = {
+_TABLES: dict[Kind, Callable[[_Reader], Iterator[FileTable]]] = {
     "demo": _demo_tables,
     "tdl2048": _tdl2048_tables,
     "framework": _framework_tables,
@@ -164,8 +165,8 @@ def kind_of(path: Path) -> Kind | Literal["tuplet", "packed"] | None:
 
 
 def read_foreign(
-    path: Path, kind: Kind, *, net: str = "", first: First = "low", watch: Watcher | None = None
-) -> Network:
+    path: Path, kind: Kind, *, net: str = "", first: First = "low", watch: Watcher = lambda _: None
+) -> Parameters:
     """The network in another program's file. Raises ValueError, with the reason, if unsound.
 
     A Framework file does not say which tuples it has: that named network whose tables have the
@@ -195,14 +196,13 @@ def read_foreign(
         if lengths != [16 ** len(cells) for cells in tuples]:
             raise unsound("a table's length does not fit its tuple")
 
-        network = Network([spell(cells) for cells in tuples])
+        network = Parameters([spell(cells) for cells in tuples])
         parts = [(t, network.weights, table.weights, table.width) for t, table in enumerate(tables)]
         if tables[0].coherence:
-            network.remember_updates()
-            assert network.coherence is not None
+            sums = network.remember(SUMS, 2)
             for t, (_, length, _, _, start, width) in enumerate(tables):
-                parts.append((t, network.coherence[:, 0], start, width))
-                parts.append((t, network.coherence[:, 1], start + length * width, width))
+                parts.append((t, sums[:, 0], start, width))
+                parts.append((t, sums[:, 1], start + length * width, width))
         done, total = 0, sum(lengths[t] for t, *_ in parts)
         for t, out, start, width in parts:
             file.seek(start)
@@ -218,8 +218,7 @@ def read_foreign(
                     numbers[numbers == _NO_SUM] = 0
                 out[where] = numbers
                 done += len(where)
-                if watch:
-                    watch(done, total)
+                watch(Progress("weights read", done, total))
     return network
 
 
@@ -254,7 +253,12 @@ def _in_words(lengths: list[int]) -> str:
 
 
 def write_foreign(
-    net: Network, path: Path, kind: Kind, *, first: First = "low", watch: Watcher | None = None
+    net: Parameters,
+    path: Path,
+    kind: Kind,
+    *,
+    first: First = "low",
+    watch: Watcher = lambda _: None,
 ) -> Path:
     """Write a network as another program's file, beside `path`, and rename it into place.
 
@@ -269,7 +273,7 @@ def write_foreign(
     ):
         if not fits:
             raise ValueError(f"{kind} files hold only {what}: write a .safetensors file")
-    sums = net.coherence if kind == "tdl2048" else None
+    sums = net.remember(SUMS, 2) if kind == "tdl2048" and net.recalls(SUMS) else None
     done, total = 0, len(net.weights) * (1 if sums is None else 3)
 
     def pour(t: int, array: Array) -> None:
@@ -282,8 +286,7 @@ def write_foreign(
                 raise ValueError("the weights are no longer finite numbers")
             file.write(numbers.astype("<f4", copy=False).tobytes())
             done += len(where)
-            if watch:
-                watch(done, total)
+            watch(Progress("weights written", done, total))
 
     with replacing(path) as file:
         file.write(_file_head(kind, len(net.tuples)))
@@ -315,7 +318,7 @@ def _table_head(kind: Kind, cells: Tuple) -> bytes:
     return struct.pack("<Q", length)
 
 
-def file_order(net: Network, t: int, first: First = "low") -> Iterator[Array]:
+def file_order(net: Parameters, t: int, first: First = "low") -> Iterator[Array]:
     """Where in `net.weights` a file's weights of tuple t stand, in the file's order, by parts.
 
     An index of ours is linear in exclusive-or (see `layout`): the index of a part's weight is

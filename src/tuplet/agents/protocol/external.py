@@ -28,15 +28,14 @@ from typing import IO
 
 import numpy as np
 
-from tuplet.agents.ewn import Forfeit
-from tuplet.games.ewn import SIDES, Position, Side
+from tuplet.games.ewn import SIDES, Forfeit, Position, Side
 
 GAME = "ewn-6x7"
 LIMIT = 2.0  # seconds a move, as the protocol has it
 START_UP = 2.0  # seconds that the first move has at least, from the program's start
 GRACE = 0.3  # seconds a program has to end by itself
 KEPT = 4096  # bytes of its standard error
-CHUNK = 4096  # bytes read at once
+READ = 4096  # bytes read at once
 
 
 class External:
@@ -131,9 +130,9 @@ def setup_text(start: Position, side: Side) -> str:
     at = {(of, square): str(number) for (of, number), square in start.cubes.items()}
     placed = [
         "".join(at.get((of, square), "") for square in squares)
-        for of, squares in zip(SIDES, (start.family.red, start.family.blue), strict=True)
+        for of, squares in zip(SIDES, (start.variant.red, start.variant.blue), strict=True)
     ]
-    if start.ply or any(len(numbers) != start.family.cubes for numbers in placed):
+    if start.ply or any(len(numbers) != start.variant.cubes for numbers in placed):
         raise ValueError("the protocol of programs knows games from the first position only")
     return "".join([*placed, *map(str, start.known_die), "fs"[SIDES.index(side)]])
 
@@ -192,7 +191,7 @@ class _Program:
                 text = self._received.strip()[:20]
                 raise Forfeit("illegal", f"it sent {text!r} without being asked")
             try:
-                data = os.read(self._out.fileno(), CHUNK)
+                data = os.read(self._out.fileno(), READ)
             except BlockingIOError:
                 return
             if not data:
@@ -244,7 +243,7 @@ class _Program:
                 self._write()
             if ready[0]:
                 break
-        data = os.read(self._out.fileno(), CHUNK)
+        data = os.read(self._out.fileno(), READ)
         if not data:
             raise Forfeit("crashed", self._how_it_ended())
         self._received += data.decode("latin-1")

@@ -1,4 +1,4 @@
-"""The family of games: boards, cubes, directions and dice, and how a game of it is set up."""
+"""The family of games: boards, cubes, directions and dice, and how a variant of it is set up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from tuplet.games.ewn import estimate, rules
 from tuplet.games.ewn.rules import ANY, BLUE, GONE, MOST_CUBES, RED, STRIDE, UNKNOWN, Ewn
-from tuplet.games.game import plays
+from tuplet.games.game import register_game
 
 Array = np.ndarray[Any, Any]
 Square = tuple[int, int]  # row, column
@@ -20,17 +20,18 @@ Square = tuple[int, int]  # row, column
 DICE = ("cycle", "rolled", "chosen", "free")
 DIRECTIONS = {3: ((0, 1), (1, 0), (1, 1)), 4: ((0, 1), (1, 0), (1, 1), (-1, 1))}  # Red's steps
 
-plays(
-    Ewn, side=rules.side, is_chance=rules.is_chance, legal=rules.legal, apply=rules.apply,
-    outcomes=rules.outcomes, likelihood=rules.likelihood, chance=rules.chance,
+register_game(
+    Ewn, MOST_CUBES * 4, side=rules.side, is_chance=rules.is_chance, legal=rules.legal,
+    apply=rules.apply, outcomes=rules.outcomes, likelihood=rules.likelihood, chance=rules.chance,
     ending=rules.ending, winner=rules.winner, payoff=rules.payoff, playout=rules.playout,
-    estimate=estimate.estimate, limits=estimate.limits, promise=estimate.promise,
+    estimate=estimate.estimate, value_range=estimate.value_range,
+    move_priority=estimate.move_priority,
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Family:
-    """One game of the family: what `ewn`, `ewn-6x7` and `ewn:board=4x4,cubes=3` name.
+class Variant:
+    """One game of the variant: what `ewn`, `ewn-6x7` and `ewn:board=4x4,cubes=3` name.
 
     `red` and `blue` are the starting squares; the cubes are placed on them in any order.
     """
@@ -65,7 +66,7 @@ def _triangle(cubes: int) -> list[Square]:
 
 
 @cache
-def family(spec: str = "ewn") -> Family:
+def variant(spec: str = "ewn") -> Variant:
     """The game a text names: ewn, ewn-6x7, or `ewn:` with settings of its own.
 
     The settings of `ewn:board=5x5,cubes=6,die=rolled,directions=3,own=yes` are those of `ewn`;
@@ -75,7 +76,7 @@ def family(spec: str = "ewn") -> Family:
     corner = _triangle(6)
     if spec == "ewn-6x7":
         far = ((3, 6), (4, 5), (4, 6), (5, 4), (5, 5), (5, 6))
-        return Family(spec, 6, 7, 6, "cycle", 4, True, 0, tuple(corner), far, 21)
+        return Variant(spec, 6, 7, 6, "cycle", 4, True, 0, tuple(corner), far, 21)
     spec = "".join(spec.split())  # a notation's words are told apart by spaces
     name, _, settings = spec.partition(":")
     if name != "ewn":
@@ -105,7 +106,7 @@ def family(spec: str = "ewn") -> Family:
     blue = tuple((rows - 1 - r, columns - 1 - c) for r, c in red)
     if set(red) & set(blue):
         raise ValueError(f"{spec}: so many cubes do not fit on so small a board")
-    return Family(
+    return Variant(
         spec, rows, columns, int(cubes), die, int(directions), own == "yes", 1, red, blue,
         int(cycle),
     )  # fmt: skip
@@ -121,42 +122,42 @@ def _pairs(settings: str, spec: str) -> list[tuple[str, str]]:
 
 
 @lru_cache(maxsize=64)  # each known die has tables of its own
-def _rules(family: Family, values: tuple[int, ...]) -> Ewn:
-    tables = _tables(family)
+def _rules(variant: Variant, values: tuple[int, ...]) -> Ewn:
+    tables = _tables(variant)
     period = 2 * len(values) if values else 2
     at_ply = {"rolled": UNKNOWN, "chosen": UNKNOWN, "free": ANY}
-    cycle = np.array(2 * (values or (at_ply[family.die],)), np.uint8)
+    cycle = np.array(2 * (values or (at_ply[variant.die],)), np.uint8)
     turns = len(values) or 1
     arrival = np.zeros(64 * turns * MOST_CUBES * STRIDE, np.uint8)
-    estimate.fill_arrival(arrival, tables["movable"], cycle, turns, family.cubes)
-    last = np.uint64(family.rows * family.columns - 1)
+    estimate.fill_arrival(arrival, tables["movable"], cycle, turns, variant.cubes)
+    last = np.uint64(variant.rows * variant.columns - 1)
     return Ewn(
-        family.rows, family.columns, family.cubes, DICE.index(family.die), family.own_captures,
+        variant.rows, variant.columns, variant.cubes, DICE.index(variant.die), variant.own_captures,
         red_goal=last, blue_goal=np.uint64(0), period=np.uint64(period), cycle=cycle,
         arrival=arrival, turns=np.uint64(turns), **tables,
     )  # fmt: skip
 
 
 @cache
-def _tables(family: Family) -> dict[str, Array]:
+def _tables(variant: Variant) -> dict[str, Array]:
     """The tables that do not depend on the known die."""
     gone = int(GONE)
     targets = np.full((2, 128, 8), gone, np.uint8)
     steps = np.full((2, 128, 8), gone, np.uint8)
     ways = np.zeros((2, 128), np.uint8)
     distance = np.zeros((2, 128), np.uint8)
-    for side, goal in ((RED, (family.rows - 1, family.columns - 1)), (BLUE, (0, 0))):
-        for square in range(family.rows * family.columns):
-            row, column = divmod(square, family.columns)
+    for side, goal in ((RED, (variant.rows - 1, variant.columns - 1)), (BLUE, (0, 0))):
+        for square in range(variant.rows * variant.columns):
+            row, column = divmod(square, variant.columns)
             if (row, column) == goal:
                 continue
             distance[side, square] = max(abs(goal[0] - row), abs(goal[1] - column))
-            for direction, (down, right) in enumerate(DIRECTIONS[family.directions]):
+            for direction, (down, right) in enumerate(DIRECTIONS[variant.directions]):
                 r = row + (down if side == RED else -down)
                 c = column + (right if side == RED else -right)
-                if 0 <= r < family.rows and 0 <= c < family.columns:
-                    targets[side, square, direction] = family.square(r, c)
-                    steps[side, square, ways[side, square] & 7] = family.square(r, c)
+                if 0 <= r < variant.rows and 0 <= c < variant.columns:
+                    targets[side, square, direction] = variant.square(r, c)
+                    steps[side, square, ways[side, square] & 7] = variant.square(r, c)
                     ways[side, square] += 1
                     if (r, c) == goal:
                         ways[side, square] |= 0x80
@@ -176,4 +177,4 @@ def _tables(family: Family) -> dict[str, Array]:
     }  # fmt: skip
 
 
-__all__ = ["DICE", "DIRECTIONS", "Family", "Square", "family"]
+__all__ = ["DICE", "DIRECTIONS", "Square", "Variant", "variant"]

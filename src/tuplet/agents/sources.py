@@ -1,0 +1,128 @@
+"""How players get to where games are played: threads of this process, or processes anywhere."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.agents.g2048 import Player, adapted, player_from
+from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.specs import Spec, as_spec, name_of
+from tuplet.exact.solution import Solution
+from tuplet.kernel import as_seed, stream
+from tuplet.system.blocks import Worker, can_leave, processes, stays_here
+from tuplet.values.network import Network
+from tuplet.values.weights import digest
+
+
+def is_own(named: Any) -> bool:
+    """Whether a player is somebody's own class: threads of one process would wait for it."""
+    if isinstance(named, str | Spec):
+        return as_spec(named).is_class
+    kind = named if isinstance(named, type) else type(named)
+    return not kind.__module__.startswith("tuplet.")
+
+
+def _is_stuck(named: Any) -> bool:
+    """Whether it is an object that keeps what it has seen, or a class that cannot be named."""
+    if isinstance(named, str | Spec | Network | Solution):
+        return False
+    if not isinstance(named, type) and (hasattr(named, "choose") or hasattr(named, "place")):
+        return is_own(named) or not hasattr(named, "fresh")
+    return not can_leave(named)
+
+
+@contextmanager
+def hands(
+    players: Sequence[Any], threads: int, executor: Executor | None
+) -> Iterator[tuple[Executor | None, int]]:
+    """Who plays: an executor (None: threads of this process), and how many at a time.
+
+    Classes of one's own are played by processes. One that cannot get there (an object, or a class
+    of a notebook) is played on one core, with a warning.
+    """
+    stuck = [player for player in players if _is_stuck(player)]
+    if executor is None and threads == 1:
+        yield None, 1
+    elif stuck and not stays_here(executor):
+        raise ValueError(f"{_name(stuck[0])} cannot be sent to another process: {_HOW}")
+    elif stuck:
+        many = "more" if executor else threads
+        warnings.warn(f"{_name(stuck[0])} plays on one core, not {many}: {_HOW}", stacklevel=4)
+        yield None, 1
+    elif executor is None and any(map(is_own, players)):
+        with processes(threads) as pool:
+            yield pool, threads
+    else:
+        yield executor, threads if executor is None else max(threads, 2)
+
+
+_HOW = "name its class, from a file of its own that can be imported"
+
+
+def _name(named: Any) -> str:
+    return str(getattr(named, "__name__", None) or name_of(named))
+
+
+class Source(NamedTuple):
+    """Where a block gets its player of 2048 from: made here, or sent as what names it."""
+
+    what: Any  # a player, a class, or a Spec
+    seed: int = 0
+    options: tuple[tuple[str, Any], ...] = ()  # of `adapted`
+    digest: str = ""  # of the weights that a Spec names
+    anew: bool = False  # for each block, with a seed of its own
+
+    def player(self, worker: Worker, first: int) -> Player:
+        """The player of the block that begins with game number `first`."""
+        if self.anew:
+            seed = int(stream(as_seed(self.seed), np.uint64(first))) >> 1
+            return self._new(seed)
+        key = self if isinstance(self.what, Spec | type) else "player"
+        player = worker.keep(key, lambda: self._new(self.seed))
+        if hasattr(player, "next_game"):
+            player.next_game = first
+        return player
+
+    def _new(self, seed: int) -> Player:
+        what = self.what
+        if self.digest and digest(what.path(what.text)) != self.digest:
+            raise ValueError(f"{what.text} is not the same file here, or has changed meanwhile")
+        player = player_from(what, seed)
+        if not is_own(player) and hasattr(player, "fresh"):
+            player = player.fresh()  # networks are shared, working memory is not
+        return adapted(player, **dict(self.options))
+
+
+@contextmanager
+def source_of(
+    named: Any, player: Player, seed: int, executor: Executor | None, several: bool
+) -> Iterator[Source]:
+    """Where blocks get a player from that was named so, and has been made here once."""
+    own, text = is_own(named), isinstance(named, str | Spec)
+    if stays_here(executor):
+        anew = own and several and not hasattr(named, "choose")
+        yield Source(named if anew else player, seed, anew=anew)
+        return
+    with tempfile.TemporaryDirectory(prefix="tuplet-") as folder:
+        what, known = as_spec(named) if text else named, ""
+        if isinstance(player, LearnedPlayer):
+            if not text or what.settings:  # a network of this process, or one behind a colon
+                what = Spec(str(player.network.save(Path(folder) / "player.safetensors")))
+            known = digest(what.path(what.text))
+        if not isinstance(what, Spec | type):
+            raise ValueError(f"{_name(named)} cannot be sent to another process: {_HOW}")
+        options = (
+            () if own else tuple((n, getattr(player, n)) for n in _OPTIONS if hasattr(player, n))
+        )
+        yield Source(what, seed, options, known, anew=own)
+
+
+_OPTIONS = ("depth", "time", "downgrade", "spawn4")

@@ -1,0 +1,194 @@
+"""`bench`: how fast does this machine learn, play and search?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tuplet.arena.evaluate import evaluate
+from tuplet.games.ewn import Position
+from tuplet.kernel import as_seed, stream
+from tuplet.learn.run import Run
+from tuplet.learn.settings import Limits, Method
+from tuplet.learn.training import Training
+from tuplet.search import expectimax, mcts, tree as trees
+from tuplet.system.blocks import Worker, as_threads, in_order
+from tuplet.system.progress import Progress, Show, Watcher, watching
+from tuplet.system.sheet import Sheet, Shown, counted
+from tuplet.system.stop import Stop, Stopped
+from tuplet.values.parameters import Target
+
+WARM_UP, MEASURED = 10_000, 3_000  # games of 2048
+PLAYOUTS, ROUNDS = 100_000, 10
+SIMS = 290_000  # a move's, in the course report
+SECONDS = 2.0
+OPEN_SPIEL_SIMS = 100_000
+AS_REPORTED = mcts.Options(ucb=mcts.REPORT, rich=True)
+# Near to what OpenSpiel's bot does: one random game a simulation, a leaf expanded at its second.
+ONE_BY_ONE = mcts.Options(ucb=mcts.UCB1, c=2.0, batch=1, threshold=1, shortcuts=False, solver=False)
+
+
+@dataclass(frozen=True)
+class Bench(Shown):
+    """Speeds, by what was done."""
+
+    title: str
+    report: dict[str, Any]
+    rows: list[tuple[str, str, str]]  # what it is called, its key, its unit
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        return self.report
+
+    def sheets(self) -> list[Sheet]:
+        """A row for each speed."""
+        rows = [
+            [name, "not installed" if self.report[key] is None else f"{self.report[key]:,}",
+             "" if self.report[key] is None else unit]
+            for name, key, unit in self.rows
+        ]  # fmt: skip
+        return [Sheet(self.title, (), rows, words=(0, 2))]
+
+
+def bench(
+    game: Literal["2048", "ewn"] = "2048",
+    *,
+    threads: int = 1,
+    net: str = "4x6",
+    learner: str = "td",
+    target: Target = "afterstate",
+    seed: int = 0,
+    progress: Show = None,
+    stop: Stop | None = None,
+) -> Bench:
+    """Measure how fast this machine learns, plays and searches.
+
+    2048: TD(0) or TC (lambda 0.5) from the end of each game: 10,000 games to warm up, then 3,000
+    games of training and 3,000 of greedy play are timed.
+    ewn: random games, Monte-Carlo tree search and alpha-beta on ewn-6x7 from the start, and tree
+    search on ewn beside OpenSpiel's, where that is installed.
+    """
+    as_threads(threads)
+    with watching(progress) as watch:
+        if game == "ewn":
+            return _bench_ewn(threads, seed, watch, stop or Stop())
+        if game != "2048":
+            raise ValueError(f"{game!r} is not a game: 2048 or ewn")
+        return _bench_2048(threads, net, learner, target, seed, watch, stop or Stop())
+
+
+def _bench_2048(
+    threads: int, net: str, learner: str, target: Target, seed: int, watch: Watcher, stop: Stop
+) -> Bench:
+    method = Method(net=net, learner=learner, target=target)
+    network = method.network()
+
+    def learn(first: int, last: int) -> float:
+        """Train from one number of games to another; returns moves per second."""
+        run = Run(method, Limits(games=last, threads=threads, seed=seed), network)
+        run.games = first
+        training = Training(run, stop, watch)
+        if training.go().interrupted:
+            raise Stopped("stopped before the speed was measured")
+        return training.moves / run.elapsed_s
+
+    learn(0, WARM_UP)
+    speed = learn(WARM_UP, WARM_UP + MEASURED)
+    result = evaluate(
+        network, games=MEASURED, threads=threads, seed=seed + 1, progress=watch, stop=stop
+    )
+    report = {
+        "train_moves_per_s": round(speed),
+        "eval_moves_per_s": round(result.moves_per_s),
+        "net": net,
+        "learner": learner,
+        "target": target,
+        "threads": threads,
+        "mean_score": result.summary.mean_score,
+    }
+    title = f"{net}, {method.name} on {target} values, {counted(threads, 'thread')}"
+    rows = [("training", "train_moves_per_s", "moves/s"), ("play", "eval_moves_per_s", "moves/s")]
+    return Bench(title, report, rows)
+
+
+def _bench_ewn(threads: int, seed: int, watch: Watcher, stop: Stop) -> Bench:
+    rolled, known = (_start(game, seed) for game in ("ewn", "ewn-6x7"))
+    works: list[tuple[str, str, str, Callable[..., tuple[int, float]], tuple[Any, ...]]] = [
+        ("ewn-6x7, random games", "playouts_per_s", "games/s", _playouts, (known,)),
+        ("ewn-6x7, tree search", "sims_per_s", "simulations/s", _simulations, (known, AS_REPORTED)),
+        ("ewn-6x7, alpha-beta", "nodes_per_s", "nodes/s", _nodes, (known,)),
+        ("ewn, search one by one", "ewn_sims_per_s", "simulations/s", _simulations,
+         (rolled, ONE_BY_ONE)),
+    ]  # fmt: skip
+    report: dict[str, Any] = {}
+    for number, (what, key, _, work, block) in enumerate(works):
+        watch(Progress(what, number, len(works) + 1))
+        # The sum over all threads, each of which does the same.
+        done = list(in_order(work, [block] * threads, threads=threads, stop=stop))
+        if len(done) < threads or stop.is_set():
+            raise Stopped("stopped before the speed was measured")
+        report[key] = round(sum(count / seconds for count, seconds in done))
+    name, key = "ewn, OpenSpiel (C++)", "open_spiel_sims_per_s"
+    watch(Progress(name, len(works), len(works) + 1))
+    report |= {key: _open_spiel(), "threads": threads}
+    rows = [*(each[:3] for each in works), (name, key, "simulations/s, one thread")]
+    return Bench(f"EWN, {counted(threads, 'thread')}", report, rows)
+
+
+def _start(game: str, seed: int) -> Position:
+    state, position = Position.random(game, stream(as_seed(seed), np.uint64(0)))
+    return position.random_roll(state)[1] if position.needs_roll else position
+
+
+def _playouts(position: Position, _: Worker) -> tuple[int, float]:
+    mcts.mean_result(position.rules, position.words, 100, np.uint64(1))  # compiled, and warm
+    began = time.perf_counter()
+    for n in range(ROUNDS):
+        mcts.mean_result(position.rules, position.words, PLAYOUTS, np.uint64(n))
+    return ROUNDS * PLAYOUTS, time.perf_counter() - began
+
+
+def _simulations(position: Position, options: mcts.Options, _: Worker) -> tuple[int, float]:
+    """Searches of 290,000 simulations, each from an empty tree, as for a first move."""
+    game, tree, done = position.rules, trees.make_tree(), 0
+    trees.reset(game, tree, position.words)
+    mcts.search(game, tree, options, 1000, np.inf, np.uint64(0))  # compiled, and warm
+    began = time.perf_counter()
+    for n in range(ROUNDS):
+        trees.reset(game, tree, position.words)
+        mcts.search(game, tree, options, SIMS, np.inf, np.uint64(n))
+        done += int(tree.counters[trees.SIMULATIONS])
+    return done, time.perf_counter() - began
+
+
+def _nodes(position: Position, _: Worker) -> tuple[int, float]:
+    work = expectimax.make_workspace()
+    for seconds in (0.01, SECONDS):
+        began = time.perf_counter()
+        expectimax.deepen(
+            position.rules, position.words, expectimax.DEEPEST - 1, seconds, 1 << 62, work
+        )
+    return int(work.counters[expectimax.NODES]), time.perf_counter() - began
+
+
+def _open_spiel() -> int | None:
+    """OpenSpiel's MCTS bot (C++) on its 5x5 game, one thread; None where it is not installed."""
+    try:
+        import pyspiel
+    except ImportError:
+        return None
+    game = pyspiel.load_game("einstein_wurfelt_nicht")
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    bot = pyspiel.MCTSBot(
+        game, pyspiel.RandomRolloutEvaluator(1, 0), 2.0, OPEN_SPIEL_SIMS, 1000, False, 0,
+        False,
+    )  # fmt: skip
+    began = time.perf_counter()
+    bot.step(state)
+    return round(OPEN_SPIEL_SIMS / (time.perf_counter() - began))

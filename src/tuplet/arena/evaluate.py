@@ -1,0 +1,299 @@
+"""How well does a player of 2048 play? Many games, and honest intervals."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tuplet.agents.g2048 import (
+    Environment,
+    Player,
+    RandomEnvironment,
+    SearchPlayer,
+    adapted,
+    environment_from,
+    player_from,
+)
+from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.sources import Source, hands, source_of
+from tuplet.agents.specs import Spec, name_of
+from tuplet.arena.g2048 import play_episode
+from tuplet.arena.intervals import Interval, mean_interval, wilson
+from tuplet.games.g2048 import Board, Episode, rules_for
+from tuplet.games.g2048.statistics import Results, Summary, make_results, summarise
+from tuplet.kernel import as_seed, stream
+from tuplet.learn.learners import LEARNERS, TD
+from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
+from tuplet.search import g2048 as search2048
+from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
+from tuplet.system.sheet import Sheet, Shown, percent
+from tuplet.system.stop import Stop, Stopped
+from tuplet.values.network import Network
+
+GAMES, MANY, LONG = 10, 50, 1000  # of a block, where games are quick; if there are so many
+MOST_GAMES = 100_000_000
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation(Shown):
+    """How well a player did over some games."""
+
+    player: str
+    asked: int  # games
+    summary: Summary
+    ci95: Interval  # of the mean score
+    reached_ci95: dict[int, Interval]
+    mean_moves: float
+    moves_per_s: float
+    results: Results
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it ended early."""
+        return self.summary.games < self.asked
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        summary = self.summary
+        # One game has no interval: JSON knows no infinity.
+        ci95 = list(self.ci95) if math.isfinite(self.ci95[0]) else None
+        return {
+            "games": summary.games,
+            "mean_score": summary.mean_score,
+            "ci95": ci95,
+            "max_score": summary.max_score,
+            "mean_moves": self.mean_moves,
+            "moves_per_s": round(self.moves_per_s),
+            "reached": {str(t): s for t, s in summary.reached.items()},
+            "reached_ci95": {str(t): list(ci) for t, ci in self.reached_ci95.items()},
+            "ended": {str(t): s for t, s in summary.ended.items()},
+        }
+
+    def _mean(self) -> str:
+        low, high = self.ci95
+        interval = f"  (95 %: {low:,.0f} to {high:,.0f})" if math.isfinite(low) else ""
+        return f"{self.summary.mean_score:,.1f}{interval}"
+
+    def sheets(self) -> list[Sheet]:
+        """The mean score, and the tiles."""
+        summary = self.summary
+        facts = [
+            f"mean score  {self._mean()}",
+            f"best score  {summary.max_score:,}    {self.mean_moves:,.0f} moves a game    "
+            f"{self.moves_per_s:,.0f} moves/s",
+        ]
+        rows = []
+        for tile, share in summary.reached.items():
+            low, high = self.reached_ci95[tile]
+            interval = f"{100 * low:.1f} - {100 * high:.1f}"
+            rows.append([str(tile), percent(share), interval, percent(summary.ended.get(tile, 0))])
+        columns = ["tile", "reached", "95 %", "ended with"]
+        title = f"{self.player}  {summary.games:,} games"
+        return [Sheet(title, notes=facts), Sheet("", columns, rows, words=())]
+
+    def __repr__(self) -> str:
+        return f"<Evaluation of {self.player}, {self.summary.games:,} games: {self._mean()}>"
+
+
+def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:
+    """Means, shares and intervals of finished games."""
+    summary = summarise(results)
+    games = summary.games
+    return Evaluation(
+        player,
+        asked,
+        summary,
+        mean_interval([float(s) for s in results.scores]),
+        {t: wilson(round(share * games), games) for t, share in summary.reached.items()},
+        float(results.lengths.mean()),
+        rate,
+        results,
+    )
+
+
+def evaluate(
+    player: Network | Player | str | Spec | type,
+    environment: Environment | str | Spec | None = None,
+    *,
+    games: int = 1000,
+    threads: int = 1,
+    seed: int = 0,
+    spawn4: float | None = None,
+    depth: int | None = None,
+    time: float | None = None,
+    downgrade: int | None = None,
+    episodes: str | Path | None = None,
+    on_episode: Callable[[Episode], None] | None = None,
+    executor: Executor | None = None,
+    progress: Show = None,
+    stop: Stop | None = None,
+) -> Evaluation:
+    """Play games and judge them. The same seed gives the same games, whoever plays them.
+
+    A text names a player, or an environment, as on the command line; `depth`, `time` (seconds a
+    move) and `downgrade` are of players with values. A network (or a `LearnedPlayer`) in the rules'
+    environment plays compiled; other pairs play in Python, as do all when `episodes` (a file that
+    each game is appended to) or `on_episode` wants them. Games are played by threads, classes of
+    one's own by processes, or by `executor`; what plays by time does not play the same game twice.
+    A class of one's own plays all games as one object on one core, and is made anew for every ten
+    games on more. `stop`, or Ctrl-C, ends early and judges the games finished by then.
+    """
+    if not 1 <= games <= MOST_GAMES:
+        raise ValueError(f"the games of an evaluation are 1 to {MOST_GAMES:,}, not {games}")
+    as_threads(threads)
+    as_seed(seed)
+    title = player if isinstance(player, str) else None
+    made = adapted(
+        player_from(player, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
+    )
+    if spawn4 is None:
+        spawn4 = made.spawn4 if isinstance(made, LearnedPlayer | SearchPlayer) else None
+    spawn4 = 0.1 if spawn4 is None else spawn4
+    if getattr(environment, "text", environment) == "random":
+        environment = None
+    if environment is not None:
+        environment_from(environment, seed)  # refuses it now, not in a thread
+    recorded = episodes is not None or on_episode is not None
+    compiled = isinstance(made, LearnedPlayer) and environment is None and not recorded
+    if isinstance(made, LearnedPlayer) and not compiled:
+        made.network.as_board(Board())  # games that are recorded are of 4x4
+    names = [player] if environment is None else [player, environment]
+    with (
+        watching(progress) as watch,
+        open(episodes or os.devnull, "a", encoding="utf-8") as file,  # noqa: PTH123
+        hands(names, threads, executor) as (pool, threads),
+        source_of(player, made, seed, pool, threads > 1) as source,
+    ):
+        if compiled:
+            assert isinstance(made, LearnedPlayer)
+            size = (MANY if games >= LONG else GAMES) if made.greedy else 1
+            work: Callable[..., Any] = _play_compiled
+            more: tuple[Any, ...] = ()
+            if stays_here(pool):
+                watch(Progress(COMPILING))
+                _play_compiled(source, spawn4, seed, 0, 0, Worker())
+        else:
+            size, work = GAMES if threads > 1 else 1, _play_in_python
+            more = (environment, threads > 1, recorded)
+        blocks = (
+            (source, spawn4, seed, first, min(size, games - first), *more)
+            for first in range(0, games, size)
+        )
+        played = _Played(games, watch)
+        for results, finished in in_order(
+            work, blocks, threads=threads, executor=pool, stop=stop, look=played.look
+        ):
+            asked = min(size, games - played.games)
+            played.add(results)
+            for episode in finished:
+                file.write(f"{episode}\n")
+                file.flush()
+                if on_episode is not None:
+                    on_episode(episode)
+            if len(results.scores) < asked:
+                break  # what is judged is an unbroken beginning: games finished first were short
+    if not played.games:
+        raise Stopped("stopped before the first game was finished")
+    name = title if title is not None else name_of(made)
+    return judge(name, games, played.results(), played.rate)
+
+
+class _Played:
+    """The games so far, while they come in."""
+
+    def __init__(self, asked: int, watch: Callable[[Progress], object]) -> None:
+        self.asked, self.watch = asked, watch
+        self.games = self.moves = 0
+        self._parts: list[Results] = []
+        self._pace, self._began = Pace(), time.perf_counter()
+        self._ended = self._began
+
+    def add(self, results: Results) -> None:
+        """Count a block's games."""
+        self._parts.append(results)
+        self.games += len(results.scores)
+        self.moves += int(results.lengths.sum())
+        self._ended = time.perf_counter()
+
+    def look(self, worker: Worker) -> None:
+        """Tell how far it is; games under way count with the moves made so far."""
+        moves = self.moves + sum(int(lengths.sum()) for lengths in worker.under_way)
+        self.watch(Progress("games", self.games, self.asked, self._pace.rate(moves)))
+
+    @property
+    def rate(self) -> float:
+        """Moves a second."""
+        return self.moves / max(self._ended - self._began, 1e-9)
+
+    def results(self) -> Results:
+        """All games, in their order."""
+        return Results(*(np.concatenate(parts) for parts in zip(*self._parts, strict=True)))
+
+
+def _play_compiled(
+    source: Source, spawn4: float, seed: int, first: int, games: int, worker: Worker
+) -> tuple[Results, list[Episode]]:
+    """A block of compiled games; fewer if it was told to stop."""
+    player = source.player(worker, first)
+    assert isinstance(player, LearnedPlayer)
+    net, results, start = player.network, make_results(games), as_seed(seed)
+    rules = rules_for(*net.size, spawn4)
+    if player.greedy:
+        # The kernel that taught it is compiled already, and plays, too.
+        learner = next((each for each in LEARNERS.values() if net.recalls(each.memory)), TD)
+        work = worker.keep(("workspace", net.m), lambda: make_workspace(net.m))
+        play = play_states if net.target == "state" else play_afterstates
+        rule = UpdateRule(learner.by, np.float32(0), np.float32(net.gamma))
+        if not worker.stop.is_set():
+            play(rules, net.tables, rule, work, start, first, games, results, 0)
+            return results, []
+        return make_results(0), []
+    with worker.showing(results.lengths):
+        done = search2048.play_games(
+            rules,
+            *player.search,
+            player.workspace,
+            start,
+            first,
+            games,
+            results,
+            worker.stop.flag,
+        )
+    return Results(*(part[:done] for part in results)), []
+
+
+def _play_in_python(
+    source: Source, spawn4: float, seed: int, first: int, games: int,
+    environment: Any, several: bool, recorded: bool, worker: Worker,
+) -> tuple[Results, list[Episode]]:  # fmt: skip
+    """A block of games in Python; fewer if it was told to stop."""
+    player = source.player(worker, first)
+    if environment is None or isinstance(environment, RandomEnvironment):
+        placer: Any = (
+            RandomEnvironment(seed, spawn4) if environment is None else environment.fresh()
+        )
+        placer.next_game = first
+    elif several:
+        placer = environment_from(environment, int(stream(as_seed(seed), np.uint64(first))) >> 1)
+    else:
+        placer = worker.keep("environment", lambda: environment_from(environment, seed))
+    results = make_results(games)
+    episodes: list[Episode] = []
+    for n in range(games):
+        episode = play_episode(player, placer, worker.stop)
+        if not episode.board.over:
+            return Results(*(part[:n] for part in results)), episodes
+        results.scores[n] = episode.score
+        results.tiles[n] = max(episode.board.exponents)
+        results.lengths[n] = len(episode.slides)
+        episodes += [episode] if recorded else []
+    return results, episodes

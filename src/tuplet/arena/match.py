@@ -1,0 +1,276 @@
+"""Matches in pairs and tournaments: who plays EWN better?
+
+Games are played in pairs: both start from one position and see the same dice, and the agents
+exchange colours, so that neither the start nor the first move favours anybody. A block is a game:
+its number says between whom, from which start, and with what luck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack, suppress
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tuplet.agents.ewn import Agent, Named, agent_from
+from tuplet.agents.sources import hands
+from tuplet.agents.specs import Spec, as_spec, name_of
+from tuplet.arena.ewn import play_game
+from tuplet.arena.results import Match, Played, Tournament, place_of
+from tuplet.arena.saved import GameFile
+from tuplet.arena.sprt import Sprt
+from tuplet.games.ewn import FORFEITS, Position, Record, variant
+from tuplet.kernel import as_seed, stream
+from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.progress import Pace, Progress, Show, watching
+from tuplet.system.stop import Stop, Stopped
+from tuplet.system.version import __version__
+
+MOST_GAMES = 10_000_000
+MOST_AGENTS = 64
+
+
+class Seats:
+    """The agents of a match or tournament, in the order in which they were named."""
+
+    def __init__(self, named: Sequence[Named], game: str) -> None:
+        self.named, self.game = named, game
+        self.agents: list[Agent] = []
+        try:
+            for each in named:
+                self.agents.append(agent_from(each, game))
+        except BaseException:  # only some of them can be made
+            self.close()
+            raise
+
+    def label(self, seat: int) -> str:
+        """The name an agent was asked for by, or its own."""
+        named = self.named[seat]
+        return named if isinstance(named, str) else (
+            named.text if isinstance(named, Spec) else name_of(self.agents[seat])
+        )  # fmt: skip
+
+    def replace(self, seat: int) -> None:
+        """Who knows in what state an agent is after a forfeit: the next game gets a new one."""
+        self._close(seat)
+        self.agents[seat] = agent_from(self.named[seat], self.game)
+
+    def close(self) -> None:
+        """Let the agents go that were made here."""
+        for seat in range(len(self.agents)):
+            self._close(seat)
+
+    def _close(self, seat: int) -> None:
+        if self.agents[seat] is not self.named[seat]:
+            with suppress(Exception):  # it has played; how it leaves is its own affair
+                self.agents[seat].close()  # type: ignore[attr-defined]
+
+
+def _play_number(
+    named: tuple[Named, ...], game: str, seeds: tuple[int, ...], number: int, worker: Worker
+) -> Record | None:
+    """Game `number` of a schedule, whoever plays it; None if it was told to stop."""
+    if worker.stop.is_set():
+        return None
+    here = all(isinstance(each, Spec) or callable(each) for each in named)
+    seats = worker.keep((named, game) if here else "seats", lambda: Seats(named, game))
+    pairings = list(combinations(range(len(named)), 2))
+    at = place_of(number, len(pairings))
+    pair = np.uint64(stream(np.uint64(seeds[at.pairing]), np.uint64(at.pair)))
+    rolls, start = Position.random(game, pair)
+    first = np.uint64(2 * at.game)
+    streams = (np.uint64(stream(pair, first)), np.uint64(stream(pair, first + np.uint64(1))))
+    red, blue = pairings[at.pairing][:: -1 if at.game else 1]
+    record = play_game(
+        seats.agents[red], seats.agents[blue], start, rolls=rolls, streams=streams,
+        stop=worker.stop,
+    )  # fmt: skip
+    if not record.over:
+        return None
+    record.red, record.blue = seats.label(red), seats.label(blue)
+    if record.kind in FORFEITS:
+        seats.replace(blue if record.winner == "red" else red)
+    return record
+
+
+def match(
+    a: Named,
+    b: Named,
+    game: str = "ewn-6x7",
+    *,
+    games: int = 1000,
+    seed: int = 0,
+    threads: int = 1,
+    sprt: str | Sprt | None = None,
+    save: str | Path | None = None,
+    executor: Executor | None = None,
+    progress: Show = None,
+    stop: Stop | None = None,
+) -> Match:
+    """Play games between two agents in pairs, and judge them from A's side.
+
+    Pair p starts from a position drawn from seed and p alone; A is Red first, then Blue. The
+    same seed gives the same games whoever plays them: threads, each of which makes agents of its
+    own, processes (for classes of one's own), or `executor`. (Agents must draw from the stream
+    they are given, and keep nothing from game to game.) An odd number of games is rounded up. With
+    `sprt` (as in "0,20") the match ends as soon as the sequential test has an answer. With `save`
+    every game becomes a line of that file; if it has games of the same match already, the match
+    goes on where it ended. `stop`, or Ctrl-C, ends early and judges the pairs finished by then
+    (`interrupted` tells).
+    """
+    test = Sprt.parse(sprt) if isinstance(sprt, str) else sprt
+    more = {"kind": "match", "sprt": [float(test.elo0), float(test.elo1)] if test else None}
+    schedule = _Schedule([a, b], game, games, seed, threads, _Score(1, test))
+    names, played, interrupted = schedule.play(save, more, executor, progress, stop)
+    played = played[: len(played) // 2 * 2]
+    if not played:
+        raise Stopped("stopped before the first pair of games was finished")
+    return Match(names[0], names[1], game, seed, _even(games), played, test, interrupted)
+
+
+def tournament(
+    agents: Sequence[Named],
+    game: str = "ewn-6x7",
+    *,
+    games: int = 200,
+    seed: int = 0,
+    threads: int = 1,
+    save: str | Path | None = None,
+    executor: Executor | None = None,
+    progress: Show = None,
+    stop: Stop | None = None,
+) -> Tournament:
+    """Let everybody play `games` games, in pairs, against everybody else, and rate them all.
+
+    A pair of every pairing is played, then another of every pairing: whenever it ends, all have
+    played about as often. Everything else is as in `match`.
+    """
+    named = [as_spec(each).text for each in agents if isinstance(each, str | Spec)]
+    twice = [each for each in named if named.count(each) > 1]
+    if twice:
+        raise ValueError(f"{twice[0]} is in the tournament twice")
+    if not 2 <= len(agents) <= MOST_AGENTS:
+        raise ValueError(f"a tournament has 2 to {MOST_AGENTS} agents, not {len(agents)}")
+    pairings = len(agents) * (len(agents) - 1) // 2
+    schedule = _Schedule(agents, game, games, seed, threads, _Score(pairings))
+    names, played, interrupted = schedule.play(
+        save, {"kind": "tournament"}, executor, progress, stop
+    )
+    result = Tournament.of(names, game, seed, _even(games), played, interrupted)
+    if not result.matches:
+        raise Stopped("stopped before the first pair of games was finished")
+    return result
+
+
+class _Score:
+    """The score while games come in; a sequential test decides after pairs, in their order.
+
+    That makes the end of a match independent of who played which game.
+    """
+
+    def __init__(self, pairings: int, test: Sprt | None = None) -> None:
+        self.pairings, self.test = pairings, test
+        self.games = self.wins = 0
+        self.pairs = [0, 0, 0]  # lost, split, won
+        self.won_first = False
+
+    def add(self, played: Played) -> bool:
+        """Count a game; returns whether there were enough."""
+        self.games += 1
+        self.wins += played.a_won
+        if self.games % 2:
+            self.won_first = played.a_won
+            return False
+        self.pairs[self.won_first + played.a_won] += 1
+        return self.test is not None and self.test.decide(self.test.llr(*self.pairs)) is not None
+
+    def figures(self) -> dict[str, str]:
+        """What there is to tell of it."""
+        if self.pairings > 1:
+            return {}
+        told = {"score": f"{self.wins:,}-{self.games - self.wins:,}"}
+        if self.test and sum(self.pairs):
+            told["LLR"] = f"{self.test.llr(*self.pairs):.2f}"
+        return told
+
+
+def _even(games: int) -> int:
+    return games + games % 2
+
+
+class _Schedule:
+    """The games of a match or tournament, and how far they are."""
+
+    def __init__(
+        self, named: Sequence[Any], game: str, games: int, seed: int, threads: int, score: _Score
+    ) -> None:
+        variant(game)
+        if not 1 <= games <= MOST_GAMES:
+            raise ValueError(f"games are 1 to {MOST_GAMES:,}, not {games}")
+        self.named, self.game, self.games, self.seed = named, game, games, seed
+        self.threads, self.score = as_threads(threads), score
+        start = as_seed(seed)
+        # Every pairing of a tournament has starts of its own, of streams that no pair has.
+        others = (stream(~start, np.uint64(k)) for k in range(1, score.pairings))
+        self.seeds = (int(start), *map(int, others))
+        self.total = _even(games) * score.pairings
+        self.played: list[Played] = []
+        self._pace, self._moves, self._before = Pace(), 0, 0
+
+    def play(
+        self, save: str | Path | None, more: dict[str, Any], executor: Executor | None,
+        progress: Show, stop: Stop | None,
+    ) -> tuple[list[str], list[Played], bool]:  # fmt: skip
+        """Play what is not in the file yet: the agents' names, all games, and whether it stopped.
+
+        `more` are settings to keep in the file with the others.
+        """
+        seats = Seats(self.named, self.game)  # refuses agents that cannot be made, and names them
+        names = [seats.label(seat) for seat in range(len(self.named))]
+        seats.close()
+        with ExitStack() as stack:
+            file = None
+            if save is not None:
+                settings = {
+                    "tuplet": __version__, **more, "game": self.game, "agents": names,
+                    "seed": self.seed, "games": self.games,
+                }  # fmt: skip
+                file = stack.enter_context(GameFile(Path(save), settings))
+            known = [] if file is None else file.played[: self.total]
+            if any(self._add(each) for each in known) or len(self.played) == self.total:
+                return names, self.played, False
+            self._before = len(self.played)
+            watch = stack.enter_context(watching(progress))
+            pool, threads = stack.enter_context(hands(self.named, self.threads, executor))
+            named = tuple(self.named)
+            if not stays_here(pool):
+                named = tuple(as_spec(n) if isinstance(n, str) else n for n in named)
+            played = in_order(
+                _play_number,
+                ((named, self.game, self.seeds, n) for n in range(self._before, self.total)),
+                threads=threads, executor=pool, stop=stop, look=lambda _: watch(self._event()),
+            )  # fmt: skip
+            for number, record in enumerate(played, self._before):
+                if record is None:
+                    break
+                if file is not None:
+                    file.add(number, record)
+                self._moves += len(record.moves)
+                game = place_of(number, self.score.pairings).game
+                if self._add(Played.of(record, game)):
+                    return names, self.played, False
+        return names, self.played, len(self.played) < self.total
+
+    def _add(self, played: Played) -> bool:
+        self.played.append(played)
+        return self.score.add(played)
+
+    def _event(self) -> Progress:
+        rate, figures = self._pace.rate(self._moves), self.score.figures()
+        return Progress(
+            "games", len(self.played), self.total, rate, "moves/s", figures, before=self._before
+        )

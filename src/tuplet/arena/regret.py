@@ -1,0 +1,191 @@
+"""`regret`: how far is a player of 2048 from perfect play, on a board that is solved?"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from tuplet.agents.g2048 import Player, RandomPlayer, SearchPlayer, adapted, player_from
+from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.sources import Source, hands, source_of
+from tuplet.agents.specs import Spec, name_of
+from tuplet.arena.intervals import mean_interval
+from tuplet.exact.regret import SampledRegret, follow, random_policy, sample
+from tuplet.exact.solution import Solution
+from tuplet.exact.solve import solve
+from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.progress import Progress, Show, watching
+from tuplet.system.sheet import Sheet, Shown, percent
+from tuplet.system.stop import Stop, Stopped
+from tuplet.values.network import Network
+
+Where = tuple[str, str, float]  # a solution's file, or its board and share of fours
+USUAL_BOARD = "2x3"
+GAMES = 10  # of a block
+
+
+@dataclass(frozen=True)
+class Regret(Shown):
+    """What a player loses against perfect play: exactly, or in games that were played."""
+
+    player: str
+    report: dict[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        return self.report
+
+    def sheets(self) -> list[Sheet]:
+        """Score and regret, with intervals where games were played."""
+        report = self.report
+
+        def behind(key: str) -> str:
+            return "95 %: {:,.3f} to {:,.3f}".format(*report[key]) if report.get(key) else ""
+
+        games = report.get("games")
+        how = f"exact, {report['states']:,} states" if games is None else f"{games:,} games"
+        title = f"{self.player} on {report['board']}, fours {100 * report['spawn4']:g} %  ({how})"
+        rows = [
+            ["score", f"{report['score']:,.6f}", behind("ci95")],
+            ["optimal play", f"{report['optimal_score']:,.6f}", ""],
+            ["regret a game", f"{report['regret']:,.6f}", behind("regret_ci95")],
+            [
+                "optimal moves",
+                f"{100 * report['optimal']:.3f} %",
+                f"of {report['moves']:,.1f} a game",
+            ],
+        ]
+        return [Sheet(title, (), rows, words=(0, 1, 2), strong=(1,))]
+
+    def __repr__(self) -> str:
+        share = percent(self.report["optimal"])
+        return f"<Regret of {self.player}: {self.report['regret']:,.3f} a game, {share} optimal>"
+
+
+def regret(
+    player: Network | Player | str | Spec | type,
+    *,
+    board: str | None = None,
+    table: str | Path | Solution | None = None,
+    spawn4: float | None = None,
+    games: int | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    executor: Executor | None = None,
+    progress: Show = None,
+    stop: Stop | None = None,
+) -> Regret:
+    """Compare a player with perfect play on a small board, move by move.
+
+    Exact: follows the chance of every board. With `games` it plays instead, and gives 95 %
+    intervals: for players that think long, or decide by chance. `table` is a solution, or the
+    file of one; without it the board is solved first (the network's, else 2x3).
+    """
+    if games is not None and games < 1:
+        raise ValueError(f"games must be positive, not {games}")
+    as_threads(threads)
+    made = player_from(player, seed)
+    name = player if isinstance(player, str) else name_of(made)
+    if games is None and isinstance(made, SearchPlayer):
+        raise ValueError("a search is judged by the games it plays: say how many with --games")
+    if games is None and threads > 1:
+        raise ValueError("every board is followed by one thread: --threads goes with --games")
+    with watching(progress) as watch:
+        solution = _solution(made, board, table, spawn4, watch, stop)
+        if isinstance(made, LearnedPlayer | SearchPlayer):
+            made = adapted(made, spawn4=solution.spawn4)
+        report = {
+            "board": solution.size, "spawn4": solution.spawn4,
+            "optimal_score": solution.expected_score,
+        }  # fmt: skip
+        if games is not None:
+            with (
+                hands([player], threads, executor) as (pool, threads),
+                source_of(player, made, seed, pool, threads > 1) as source,
+            ):
+                where: Solution | Where = solution
+                if not stays_here(pool):  # it is solved, or its file opened, there
+                    path = "" if table is None or isinstance(table, Solution) else str(table)
+                    where = (path, solution.size, solution.spawn4)
+                played = _played(source, where, games, seed, threads, pool, stop, watch)
+            return Regret(name, report | _judge(played))
+        if isinstance(made, LearnedPlayer) and made.greedy:
+            found = follow(solution, made.network, watch, stop)
+        elif isinstance(made, RandomPlayer):
+            found = follow(solution, random_policy(solution.rules), watch, stop)
+        else:
+            found = follow(solution, made, watch, stop)
+    return Regret(name, report | found.as_json())
+
+
+def _solution(
+    player: Player, board: str | None, table: str | Path | Solution | None,
+    spawn4: float | None, watch: Any, stop: Stop | None,
+) -> Solution:  # fmt: skip
+    """The solution that a table holds, or of the board that was named, or the player's own."""
+    if table is not None:
+        solution = table if isinstance(table, Solution) else Solution.load(table)
+        if board not in (None, solution.size) or spawn4 not in (None, solution.spawn4):
+            raise ValueError(
+                f"{table} is the solution of {solution.size} with a share of {solution.spawn4:g} "
+                "fours: leave out --board and --spawn4"
+            )
+        return solution
+    network = player.network if isinstance(player, LearnedPlayer) else None
+    size = board or ("x".join(map(str, network.size)) if network else USUAL_BOARD)
+    share = spawn4 if spawn4 is not None else network.spawn4 if network else 0.1
+    return solve(size, spawn4=share, progress=watch, stop=stop)
+
+
+def _sample(
+    source: Source, where: Solution | Where, seed: int, first: int, games: int, worker: Worker
+) -> SampledRegret:
+    """A block of games; fewer if it was told to stop."""
+    player = source.player(worker, first)
+    solution = where if isinstance(where, Solution) else worker.keep(where, lambda: _open(*where))
+    return sample(solution, player, games=games, seed=seed, first=first, stop=worker.stop)
+
+
+def _open(table: str, size: str, spawn4: float) -> Solution:
+    return Solution.load(table) if table else solve(size, spawn4=spawn4, progress=False)
+
+
+def _played(
+    source: Source, where: Solution | Where, games: int, seed: int, threads: int,
+    pool: Executor | None, stop: Stop | None, watch: Any,
+) -> SampledRegret:  # fmt: skip
+    blocks = ((source, where, seed, n, min(GAMES, games - n)) for n in range(0, games, GAMES))
+    played = SampledRegret([], [], [], [])
+
+    def look(_: Worker) -> None:
+        watch(Progress("games", len(played.scores), games))
+
+    for part in in_order(_sample, blocks, threads=threads, executor=pool, stop=stop, look=look):
+        asked = min(GAMES, games - len(played.scores))
+        pairs: Any = zip(played, part, strict=True)
+        played = SampledRegret(*(a + b for a, b in pairs))
+        if len(part.scores) < asked:
+            break
+    if not played.scores:
+        raise Stopped("stopped before the first game was finished")
+    return played
+
+
+def _judge(played: SampledRegret) -> dict[str, Any]:
+    """Means of games that were played, with intervals."""
+
+    def interval(values: list[float]) -> list[float] | None:
+        return list(mean_interval(values)) if len(values) > 1 else None
+
+    return {
+        "games": len(played.scores),
+        "score": fmean(played.scores),
+        "ci95": interval(played.scores),
+        "regret": fmean(played.regrets),
+        "regret_ci95": interval(played.regrets),
+        "optimal": sum(played.optimal) / max(sum(played.moves), 1),
+        "moves": fmean(played.moves),
+    }

@@ -1,0 +1,61 @@
+"""Options of a command made from declared settings."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from types import NoneType
+from typing import Annotated, Any, TypeVar, Union, get_args
+
+from cyclopts import Parameter
+
+from tuplet.system.settings import declared
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_LAST = ("out", "episodes", "save", "game", "seed", "json_")  # stand behind settings in a help
+
+
+def with_settings(*kinds: type) -> Callable[[F], F]:
+    """Let a command that takes `**settings` have an option for each setting of these classes.
+
+    An option that is not given is not passed on: recipes and defaults come in later.
+    """
+
+    def decorate(command: F) -> F:
+        hints = typing.get_type_hints(command, include_extras=True)
+        own = [
+            parameter.replace(annotation=hints[parameter.name])
+            for parameter in inspect.signature(command).parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        options = [
+            _option(name, hint, each.metadata, each.default)
+            for kind in kinds
+            for name, hint, each in declared(kind)
+            if not each.metadata["hidden"]
+        ]
+        named = [i for i, each in enumerate(own) if each.kind is each.KEYWORD_ONLY]
+        last = next((i for i in named if own[i].name in _LAST), len(own))
+        own[last:last] = options
+        command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in own}
+        return command
+
+    return decorate
+
+
+def _option(name: str, hint: Any, about: Any, default: Any) -> inspect.Parameter:
+    kinds = [kind for kind in get_args(hint) if kind is not NoneType]
+    kind: Any = str if about["seconds"] else kinds[0] if NoneType in get_args(hint) else hint
+    usual = about["usual"] or default
+    told = not isinstance(usual, bool) and usual not in ("", None)
+    help_ = f"{about['doc']} [default: {usual}]" if told else about["doc"]
+    option = f"--{(about['option'] or name).replace('_', '-')}"
+    negative: Any = {"negative": ""} if kind is bool else {}
+    about_option = Parameter(name=option, help=help_, **negative)
+    annotation = Annotated[Union[kind, None], about_option]  # noqa: UP007  # made at run time
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+    )

@@ -1,0 +1,154 @@
+"""What commands share: progress, Ctrl-C, results as tables or JSON."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tuplet.system.progress import Watcher
+    from tuplet.system.sheet import Shown
+    from tuplet.system.stop import Stop
+
+Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object.")]
+INTERRUPTED = 130  # the exit code
+
+
+class Work(NamedTuple):
+    """What a long function is given."""
+
+    progress: Watcher
+    stop: Stop
+
+
+@contextmanager
+def working(quiet: bool = False) -> Iterator[Work]:
+    """Show how far a long function is, and let Ctrl-C and SIGTERM stop it.
+
+    Where it is `quiet`, whatever is printed meanwhile is no result, and goes to standard error.
+    """
+    from tuplet.cli.display import showing
+    from tuplet.system.stop import Stop
+
+    tell_if_compiling()
+    stop = Stop()
+    with ExitStack() as stack:
+        stack.enter_context(stopping(stop))
+        progress = stack.enter_context(showing())
+        if quiet:
+            stack.enter_context(redirect_stdout(sys.stderr))
+        yield Work(progress, stop)
+
+
+def tell_if_compiling() -> None:
+    """At a terminal, say why the first start takes its time."""
+    from tuplet.kernel import cache_folder
+
+    folder = cache_folder()
+    if sys.stderr.isatty() and (folder is None or not any(folder.iterdir())):
+        often = "each time: no cache folder can be written" if folder is None else "the first time"
+        print(f"Compiling, some ten seconds ({often}) ...", file=sys.stderr)
+
+
+@contextmanager
+def stopping(stop: Stop) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM set `stop` instead of tearing the program down.
+
+    Asked a second time, the program ends as it would have.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kinds = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP"):  # the terminal was closed
+        kinds.append(signal.SIGHUP)
+    before = [signal.getsignal(kind) for kind in kinds]
+
+    def handle(*_: Any) -> None:
+        stop.set()
+        restore()
+
+    def restore() -> None:
+        for kind, handler in zip(kinds, before, strict=True):
+            signal.signal(kind, handler)
+
+    for kind in kinds:
+        signal.signal(kind, handle)
+    try:
+        yield
+    finally:
+        restore()
+
+
+def show_result(result: Any, as_json: bool) -> None:
+    """Print a result: its JSON, or its tables."""
+    if as_json:
+        print(json.dumps(result.as_json()))
+    else:
+        show_tables(result)
+
+
+def show_tables(result: Shown) -> None:
+    """A result's tables, for people."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for number, sheet in enumerate(result.sheets()):
+        if number and sheet.rows and not sheet.title:
+            console.print()
+        if sheet.title:
+            console.print(Text(sheet.title, style="bold"), soft_wrap=True)
+        if sheet.rows:
+            table = Table(
+                box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(sheet.columns)
+            )
+            for i, cell in enumerate(sheet.columns or sheet.rows[0]):
+                name = Text(cell) if sheet.columns else ""
+                justify = "left" if i in sheet.words else "right"
+                style = "bold" if i in sheet.strong else ""
+                table.add_column(name, justify=justify, style=style)  # type: ignore[arg-type]
+            for i, row in enumerate(sheet.rows):
+                table.add_row(*map(Text, row), style="bold green" if i == sheet.marked else "")
+            console.print(table)
+        for note in sheet.notes:
+            console.print(Text(note), soft_wrap=True)
+
+
+def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str = "") -> int:
+    """Say where a call ended if it ended early; returns the exit code."""
+    if interrupted:
+        text = f"Stopped after {done:,} of {asked:,} {what}. {then}"
+        print(text.rstrip(), file=sys.stderr)
+    return INTERRUPTED if interrupted else 0
+
+
+def play_pairs(
+    play: Callable[..., Any], games: int, pairings: int, save: Path | None, as_json: bool
+) -> int:
+    """Let a match or tournament be played, and show it; returns the exit code."""
+    from tuplet.system.stop import Stopped
+
+    asked = (games + games % 2) * pairings
+    if games % 2 and games > 0:
+        print(f"Games come in pairs: {games + 1:,} are played, not {games:,}.", file=sys.stderr)
+    then = "The games are not saved: --save FILE keeps them, and can go on."
+    if save is not None:
+        then = f"Saved in {save}; the same command goes on from there."
+    try:
+        with working(quiet=as_json) as work:
+            result = play(games=games, save=save, **work._asdict())
+    except Stopped:  # before the first pair was finished
+        return tell_stopped(True, 0, asked, "games", then)
+    show_result(result, as_json)
+    return tell_stopped(result.interrupted, result.games, asked, "games", then)

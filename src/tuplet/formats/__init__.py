@@ -1,1 +1,0 @@
-"""Files: weights, game records, and how to write them so that nothing is lost."""

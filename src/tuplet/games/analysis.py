@@ -1,0 +1,110 @@
+"""What somebody thinks of a position: the value of each move, and what is expected to come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tuplet.system.sheet import Sheet, Shown
+
+
+class MoveValue(NamedTuple):
+    """A move and what it is worth.
+
+    2048: reward + V, in points. A game for two: to the side that moves, from 0, lost, to 1, won.
+    None where the move is illegal, or nobody says what it is worth.
+    """
+
+    move: str
+    value: float | None
+    legal: bool = True
+    reward: int = 0  # points, where a game has them
+    visits: int | None = None  # simulations
+    ci95: tuple[float, float] | None = None
+    proven: bool = False  # the value is no estimate
+
+    def __repr__(self) -> str:
+        told = (
+            f"{name}={value!r}"
+            for name, value in self._asdict().items()
+            if name in ("move", "value") or value != self._field_defaults[name]
+        )
+        return f"MoveValue({', '.join(told)})"
+
+
+def best_of(moves: Iterable[MoveValue]) -> str | None:
+    """The legal move of the highest value (the first of equals), None if none is legal."""
+    values = {move.move: move.value for move in moves if move.value is not None}
+    return max(values, key=values.__getitem__, default=None)
+
+
+@dataclass(frozen=True)
+class Analysis(Shown):
+    """What an agent thinks of a position."""
+
+    moves: list[MoveValue] = field(default_factory=list)
+    best: str | None = None  # what it would play; None if the game is over
+    line: list[str] = field(default_factory=list)  # the main line, until chance decides
+    note: str = ""  # "depth 14, 1,200,000 nodes in 0.2 s"
+    depth: int | None = None  # moves looked ahead, where that is what was asked for
+    points: bool = False  # values are points, of a game that counts them
+    why: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # part -> move -> value
+    position: Any = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        keys = ("move", "legal", "reward", "value") if self.points else (
+            "move", "value", "visits", "ci95", "proven")  # fmt: skip
+        report: dict[str, Any] = {
+            "best": self.best,
+            "moves": [
+                {k: list(v) if isinstance(v := getattr(move, k), tuple) else v for k in keys}
+                for move in self.moves
+            ],
+        }
+        if self.depth is not None:
+            report["depth"] = self.depth
+        if not self.points:
+            report |= {"line": self.line, "note": self.note}
+        return report
+
+    def sheets(self) -> list[Sheet]:
+        """The moves, and where their values come from."""
+        if self.best is None:
+            return [Sheet(notes=["No move is legal: the game is over."])]
+        number = next(i for i, move in enumerate(self.moves) if move.move == self.best)
+        table = self._points(number) if self.points else self._chances(number)
+        notes = [f"line: {' '.join(self.line)}"] if self.line else []
+        sheets = [table._replace(notes=notes + ([self.note] if self.note else []))]
+        if self.why:
+            moves = [move.move for move in self.moves if move.legal]
+            rows = [
+                [part, *(f"{worth[m]:,.1f}" for m in moves)] for part, worth in self.why.items()
+            ]
+            rewards = {move.move: f"{move.reward:,}" for move in self.moves}
+            rows.append(["reward", *(rewards[m] for m in moves)])
+            strong = [1 + moves.index(self.best)]
+            sheets.append(Sheet("", ["tuple", *moves], rows, strong=strong))
+        return sheets
+
+    def _points(self, best: int) -> Sheet:
+        top, rows = self.moves[best].value, []
+        for move in self.moves:
+            value = "illegal" if not move.legal else "-"
+            behind = "best" if move.move == self.best else ""
+            if move.value is not None and top is not None:
+                value, behind = f"{move.value:,.1f}", behind or f"{move.value - top:,.1f}"
+            rows.append([move.move, str(move.reward) if move.legal else "-", value, behind])
+        return Sheet("", ["move", "reward", "value", "behind"], rows, marked=best)
+
+    def _chances(self, best: int) -> Sheet:
+        rows = []
+        for move in self.moves:
+            value = "-" if move.value is None else f"{move.value:.3f}"
+            ci95 = "proven" if move.proven else ""
+            if move.ci95 is not None and not move.proven:
+                ci95 = "{:.3f} - {:.3f}".format(*move.ci95)
+            visits = "" if move.visits is None else f"{move.visits:,}"
+            rows.append([move.move, value, ci95, visits])
+        return Sheet("", ["move", "value", "95 %", "visits"], rows, marked=best)

@@ -1,0 +1,126 @@
+"""Learners: how the weights of a board take their share of an error, and what they remember of it.
+
+TD moves every weight alike. TC (temporal coherence) gives each weight a learning rate of its own.
+A learner is a type, told from others by compiled code, and two kernels:
+
+    adjust(by, weights, memory, found, start, m, amount)   add `amount`, in its own way, to each of
+                                                           the m weights that `found` lists
+    fetch(by, memory, found, start, m)                     prefetch what is remembered of them
+
+`register_learner` enters it by a name. `memory` holds as many numbers for each weight as it wants
+to remember; they are saved with the weights under a name of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.kernel import code_of, inlined, prefetch, register
+from tuplet.values.foreign import SUMS
+from tuplet.values.tables import add
+
+Array = np.ndarray[Any, Any]
+
+
+class Learner(NamedTuple):
+    """A way to adjust weights, and what goes well with it."""
+
+    name: str
+    by: Any  # of the type that `adjust` and `fetch_memory` are picked by; compare its type
+    memory: str = ""  # the name of what it remembers, in files
+    floats: int = 0  # numbers that it remembers of each weight
+    alpha: float = 0.1  # where none is given
+    lam: float = 0.0  # lambda, where none is given and updates go from the end
+
+
+LEARNERS: dict[str, Learner] = {}
+
+
+def adjust(
+    by: Any, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64,
+    amount: np.float32,
+) -> None:  # fmt: skip
+    """Add `amount` to each of the m weights (k times to a weight that is looked up k times)."""
+    code_of(adjust, by)(by, weights, memory, found, start, m, amount)
+
+
+def fetch_memory(by: Any, memory: Array, found: Array, start: np.uint64, m: np.uint64) -> None:
+    """Prefetch what is remembered of those weights."""
+    code_of(fetch_memory, by)(by, memory, found, start, m)
+
+
+def register_learner(
+    learner: Learner, adjusts: Callable[..., None], fetches: Callable[..., None] | None = None
+) -> None:
+    """Enter a learner by its name, with its kernels."""
+    LEARNERS[learner.name] = learner
+    register(adjust, type(learner.by), adjusts)
+    register(fetch_memory, type(learner.by), fetches or _fetch_nothing)
+
+
+def learner_named(name: str) -> Learner:
+    """A learner by its name; ValueError says which there are."""
+    if name not in LEARNERS:
+        raise ValueError(f"the learner is one of {', '.join(LEARNERS)}, not {name!r}")
+    return LEARNERS[name]
+
+
+class Alike(NamedTuple):
+    """TD: every weight moves by the same amount."""
+
+
+@inlined
+def _add(
+    by: Alike, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64,
+    amount: np.float32,
+) -> None:  # fmt: skip
+    add(weights, found, start, m, amount)
+
+
+@inlined
+def _fetch_nothing(
+    by: Any, memory: Array, found: Array, start: np.uint64, m: np.uint64
+) -> None:  # fmt: skip
+    pass
+
+
+class Coherent(NamedTuple):
+    """TC: a weight remembers E, the sum of its updates, and A, the sum of their sizes."""
+
+
+@inlined
+def _add_coherently(
+    by: Coherent, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64,
+    amount: np.float32,
+) -> None:  # fmt: skip
+    """Temporal coherence (Beal & Smith 1999): each weight has a learning rate of its own, |E|/A.
+
+    It is 1 while all updates agree and falls where they cancel out. (It cannot exceed 1, except
+    where two threads write at once: then A may have missed an update, and weights would grow
+    without bound.)
+    """
+    size, one = abs(amount), np.float32(1)
+    for i in range(start, start + m):
+        at = found[i]
+        e, a = memory[at + at], memory[at + at + np.uint64(1)]
+        rate = min(abs(e) / a, one) if a > np.float32(0) else one
+        weights[at] += amount * rate
+        memory[at + at] = e + amount
+        memory[at + at + np.uint64(1)] = a + size
+
+
+@inlined
+def _fetch_sums(
+    by: Coherent, memory: Array, found: Array, start: np.uint64, m: np.uint64
+) -> None:  # fmt: skip
+    for i in range(start, start + m):
+        prefetch(memory, found[i] + found[i])
+
+
+TD = Learner("td", Alike())
+TC = Learner("tc", Coherent(), SUMS, 2, alpha=1.0, lam=0.5)
+register_learner(TC, _add_coherently, _fetch_sums)
+register_learner(TD, _add)

@@ -1,0 +1,64 @@
+"""The transposition table of a search: what was found for a position, to what depth, and how sure.
+
+An entry is a tag (the key's upper 40 bits, the kind of bound, the depth, the best move) and a
+value. A position may stand in any of four neighbouring entries, its *bucket*.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tuplet.games.game import Int, Words
+from tuplet.kernel import inlined, mix
+
+Array = np.ndarray[Any, Any]
+
+EXACT, AT_LEAST, AT_MOST = range(3)
+NO_MOVE = 255
+ENTRY = np.dtype([("tag", np.uint64), ("value", np.float64)])
+KEY = np.uint64(0xFFFFFFFFFF000000)  # tag: key, bound, depth, move
+_ZERO = np.uint64(0)
+
+
+@inlined
+def key_of(position: Words) -> np.uint64:
+    """A position as a random number."""
+    return mix(position[0] ^ mix(position[1] ^ np.uint64(0x9E3779B97F4A7C15)))
+
+
+@inlined
+def store(
+    table: Array, key: np.uint64, bucket: np.uint64, depth: Int, bound: Int, move: Int,
+    found: float,
+) -> None:  # fmt: skip
+    """Keep a result: over the same position, else over the shallowest of its neighbours."""
+    slot = bucket
+    shallowest: Int = 1 << 30
+    for i in range(4):
+        tag = table[bucket + np.uint64(i)]["tag"]
+        if (tag ^ key) & KEY == _ZERO:
+            slot = bucket + np.uint64(i)
+            break
+        deep: Int = np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) if i < 3 else 0
+        if deep < shallowest:
+            slot, shallowest = bucket + np.uint64(i), deep
+    table[slot]["tag"] = (
+        (key & KEY) | (np.uint64(bound) << np.uint64(16)) | (np.uint64(depth) << np.uint64(8))
+        | np.uint64(move)
+    )  # fmt: skip
+    table[slot]["value"] = found
+
+
+@inlined
+def known_move(table: Array, position: Words) -> Int:
+    """The best move that the table knows for a position, or NO_MOVE."""
+    key = key_of(position)
+    bucket = key & np.uint64(len(table) - 4)
+    move: Int = NO_MOVE
+    for i in range(4):
+        tag = table[bucket + np.uint64(i)]["tag"]
+        if (tag ^ key) & KEY == _ZERO and tag != _ZERO:
+            move = np.int64(tag & np.uint64(0xFF))
+    return move

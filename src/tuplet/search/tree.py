@@ -1,0 +1,127 @@
+"""The tree of a Monte-Carlo search: a struct of arrays, allocated once.
+
+The children of a node stand side by side, after their parent. Results are seen from player 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.games.game import NOBODY, ONGOING, Int, Words, ending, is_chance, side, winner
+from tuplet.kernel import inlined, kernel
+
+Array = np.ndarray[Any, Any]
+
+ROOT = 0
+NO_NODE = -1
+UNPROVEN = NOBODY  # else the player who wins whatever the other does
+CHANCE = 2  # in `sides`: nature acts here
+USED, SIMULATIONS, FULL = range(3)  # counters
+
+
+class Tree(NamedTuple):
+    """Nodes by number; the children of a node stand side by side."""
+
+    word0: Array  # uint64[nodes]: the position's first word
+    word1: Array  # uint64[nodes]: and its second
+    parents: Array  # int32[nodes]: NO_NODE for the root
+    first: Array  # int32[nodes]: the first child, or NO_NODE for a leaf
+    children: Array  # uint8[nodes]: how many
+    moves: Array  # uint8[nodes]: the move, or nature's outcome, that leads here
+    sides: Array  # uint8[nodes]: who moves here: 0, 1 or CHANCE
+    endings: Array  # uint8[nodes]
+    proven: Array  # uint8[nodes]: UNPROVEN, or who wins
+    visits: Array  # int64[nodes]: simulations that went through
+    totals: Array  # float64[nodes]: the sum of their results
+    squares: Array  # float64[nodes]: the sum of the results' squares
+    counters: Array  # int64[3]
+
+
+def make_tree(nodes: int = 1_000_000) -> Tree:
+    """An empty tree that can hold so many nodes: 53 bytes each."""
+    kinds = (
+        np.uint64, np.uint64, np.int32, np.int32, np.uint8, np.uint8, np.uint8, np.uint8,
+        np.uint8, np.int64, np.float64, np.float64,
+    )  # fmt: skip
+    arrays = [np.zeros(nodes, kind) for kind in kinds]
+    return Tree(*arrays, np.zeros(3, np.int64))  # type: ignore[call-arg]  # one for each field
+
+
+@inlined
+def add_node(game: Any, tree: Tree, parent: Int, move: Int, position: Words, solver: bool) -> None:
+    """Add a leaf; a game that is over is proven, where a solver wants to know."""
+    node = tree.counters[USED]
+    tree.counters[USED] = node + 1
+    tree.word0[node], tree.word1[node] = position
+    tree.parents[node], tree.moves[node] = parent, move
+    tree.first[node], tree.children[node] = NO_NODE, 0
+    tree.visits[node], tree.totals[node], tree.squares[node] = 0, 0.0, 0.0
+    ended = ending(game, position)
+    tree.endings[node] = ended
+    tree.proven[node] = UNPROVEN
+    if ended != ONGOING:
+        tree.sides[node] = 0
+        if solver:
+            tree.proven[node] = winner(game, ended)
+    elif is_chance(game, position):
+        tree.sides[node] = CHANCE
+    else:
+        tree.sides[node] = side(game, position)
+
+
+@kernel
+def reset(game: Any, tree: Tree, position: Words) -> None:
+    """Make a tree of one node."""
+    tree.counters[:] = 0
+    add_node(game, tree, NO_NODE, 0, position, False)
+
+
+@kernel
+def reroot(tree: Tree, position: Words) -> bool:
+    """Keep what is below `position` if it is near the root; False if it is not there.
+
+    A child always has a larger number than its parent, so that nodes can be moved in place.
+    """
+    used = tree.counters[USED]
+    found = NO_NODE
+    level = np.zeros(used, np.uint8)  # steps from the old root; later 1 for what is kept
+    for node in range(1, used):
+        level[node] = min(level[tree.parents[node]] + 1, 255)
+        if (
+            level[node] <= 4  # two moves, and what nature does between them
+            and tree.word0[node] == position[0]
+            and tree.word1[node] == position[1]
+        ):
+            found = node
+            break
+    if found == NO_NODE:
+        return False
+    names = np.zeros(used, np.int32)  # a node's new number
+    level[:] = 0
+    level[found] = 1
+    at = 0
+    for node in range(found, used):
+        if node != found and not level[tree.parents[node]]:
+            continue
+        level[node] = 1
+        names[node] = at
+        tree.word0[at], tree.word1[at] = tree.word0[node], tree.word1[node]
+        # Every parent stands before its children, so its new number is known.
+        tree.first[at] = tree.first[node]
+        parent = tree.parents[node]
+        if node == found:
+            tree.parents[at] = NO_NODE
+        else:
+            tree.parents[at] = names[parent]
+            if tree.first[names[parent]] == node:
+                tree.first[names[parent]] = at
+        tree.children[at], tree.moves[at] = tree.children[node], tree.moves[node]
+        tree.sides[at], tree.endings[at] = tree.sides[node], tree.endings[node]
+        tree.proven[at], tree.visits[at] = tree.proven[node], tree.visits[node]
+        tree.totals[at], tree.squares[at] = tree.totals[node], tree.squares[node]
+        at += 1
+    tree.counters[USED] = at
+    tree.counters[SIMULATIONS] = tree.counters[FULL] = 0
+    return True

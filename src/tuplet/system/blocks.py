@@ -1,0 +1,251 @@
+"""Work in blocks: done by threads, processes, or anybody's executor, and handed over in order.
+
+A block is a call of a top-level function with plain arguments; what it returns does not depend on
+where it is called. Results come in the order of the blocks, so that nothing depends on who was
+faster. The function's last argument is the `Worker` it is called by.
+"""
+
+from __future__ import annotations
+
+import atexit
+import math
+import multiprocessing
+import os
+import sys
+import threading
+import time
+import types
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tuplet.system.stop import Stop
+
+T = TypeVar("T")
+Array = np.ndarray[Any, Any]
+
+MOST_THREADS = 256
+_LOOK = 0.1  # seconds between looks at the clock, the screen, and whether to stop
+_KEPT = 4  # sets of agents that a thread keeps
+
+
+class Worker:
+    """Where a block is done: whether to stop, and what is kept there from block to block.
+
+    Sent to another process, it becomes that process's own.
+    """
+
+    def __init__(self) -> None:
+        self.stop = Stop()
+        self.under_way: list[Array] = []  # counts of blocks that are not finished, to be watched
+        self._kept: OrderedDict[tuple[int, Hashable], Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What this thread has made for `key`, made if need be; the last few are kept."""
+        place = (threading.get_ident(), key)
+        with self._lock:
+            if place in self._kept:
+                self._kept.move_to_end(place)
+                return self._kept[place]  # type: ignore[no-any-return]
+        made = make()
+        with self._lock:
+            self._kept[place] = made
+            own = [old for old in self._kept if old[0] == place[0]]
+            dropped = [self._kept.pop(old) for old in own[:-_KEPT]]
+        _close(dropped)
+        return made
+
+    @contextmanager
+    def showing(self, counts: Array) -> Iterator[None]:
+        """Let others see counts that grow as a block is done."""
+        self.under_way.append(counts)
+        try:
+            yield
+        finally:
+            self.under_way = [each for each in self.under_way if each is not counts]
+
+    def close(self) -> None:
+        """Let go of everything that is kept."""
+        with self._lock:
+            dropped, self._kept = [*self._kept.values()], OrderedDict()
+        _close(dropped)
+
+    def __reduce__(self) -> tuple[Callable[[], Worker], tuple[()]]:
+        return process_worker, ()
+
+
+def _close(dropped: list[Any]) -> None:
+    for each in dropped:
+        close = getattr(each, "close", None)
+        if callable(close):
+            with suppress(Exception):  # it has worked; how it leaves is its own affair
+                close()
+
+
+_own: Worker | None = None
+
+
+def process_worker() -> Worker:
+    """The worker of this process, for blocks that came from another."""
+    global _own  # one for each process
+    if _own is None:
+        _own = Worker()
+        atexit.register(_own.close)
+    return _own
+
+
+def as_threads(threads: int) -> int:
+    """A number of threads; ValueError for others."""
+    if not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"threads are 1 to {MOST_THREADS}, not {threads}")
+    return threads
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1
+
+
+def stays_here(executor: Executor | None) -> bool:
+    """Whether blocks are done in this process, and can share what it has in memory."""
+    return executor is None or isinstance(executor, ThreadPoolExecutor)
+
+
+def can_leave(thing: object) -> bool:
+    """Whether a class or a function can be named to another process."""
+    if getattr(thing, "__module__", "__main__") == "__main__":
+        return False  # a script's or a notebook's own: nothing could be imported there
+    try:
+        ForkingPickler.dumps(thing)
+    except Exception:
+        return False
+    return True
+
+
+def in_order(
+    work: Callable[..., T],
+    blocks: Iterable[tuple[Any, ...]],
+    *,
+    threads: int = 1,
+    executor: Executor | None = None,
+    stop: Stop | None = None,
+    look: Callable[[Worker], object] = lambda _: None,
+) -> Iterator[T]:
+    """The results of `work(*block, worker)` for all blocks, in their order.
+
+    Done by so many threads, or by `executor`. When `stop` is set, or at Ctrl-C, blocks that have
+    begun are told and their results still come; the others are given up. `look` is called, here,
+    a few times a second. Blocks are taken from their iterator only as they are needed.
+    """
+    inner, stop, looked = Worker(), stop or Stop(), -math.inf
+    pool = executor or ThreadPoolExecutor(as_threads(threads), "tuplet")
+    # One more than can be done at once: nobody waits for the next.
+    ahead = (threads if executor is None else getattr(pool, "_max_workers", 2 * cores())) + 1
+    left, pending = iter(blocks), deque[Future[T]]()
+    try:
+        while True:
+            try:
+                if stop.is_set():
+                    _tell(inner, pool)
+                while len(pending) < ahead and not inner.stop.is_set():
+                    block = next(left, None)
+                    if block is None:
+                        break
+                    pending.append(pool.submit(work, *block, inner))
+                if inner.stop.is_set():
+                    _give_up(pending)
+                if not pending:
+                    look(inner)
+                    return
+                ready = wait([pending[0]], _LOOK).done
+                if time.monotonic() - looked >= _LOOK:
+                    look(inner)
+                    looked = time.monotonic()
+            except KeyboardInterrupt:
+                if stop.is_set():  # the second time
+                    raise
+                stop.set()
+                continue
+            if ready:
+                yield pending.popleft().result()
+    finally:
+        _tell(inner, pool)
+        for future in pending:
+            future.cancel()
+        if not isinstance(sys.exc_info()[1], KeyboardInterrupt):  # else nobody is waited for
+            wait(pending)
+            if executor is None:
+                pool.shutdown()
+        inner.close()
+
+
+def _tell(inner: Worker, pool: Executor) -> None:
+    """Tell the blocks that have begun to stop, as far as they can be told."""
+    inner.stop.set()
+    if isinstance(pool, _Processes):
+        pool.event.set()
+
+
+def _give_up(pending: deque[Future[Any]]) -> None:
+    """Cancel the blocks that have not begun; they are the last ones."""
+    while pending and (pending[-1].cancelled() or pending[-1].cancel()):
+        pending.pop()
+
+
+@contextmanager
+def processes(count: int) -> Iterator[Executor]:
+    """An executor of processes, for classes that would wait for each other as threads."""
+    pool = _Processes(as_threads(count))
+    try:
+        yield pool
+    except KeyboardInterrupt:  # asked twice: somebody's class may never answer
+        for process in list(pool._processes.values()):
+            process.terminate()
+        raise
+    finally:
+        pool.event.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Processes(ProcessPoolExecutor):
+    """Processes that import what they are sent, but not the program that sends it.
+
+    (Python would run the main program's file again in each, for the sake of what it defines.)
+    """
+
+    def __init__(self, count: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.event = context.Event()  # to stop
+        super().__init__(count, context, _begin, (self.event,))
+
+    def submit(self, *arguments: Any, **more: Any) -> Future[Any]:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        try:
+            return super().submit(*arguments, **more)
+        finally:
+            sys.modules["__main__"] = main
+
+
+def _begin(event: Any) -> None:
+    """In a new process: stop its blocks when the others stop; leave Ctrl-C to the parent."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(2, 1)  # what somebody's class prints is no result
+    stop = process_worker().stop
+
+    def listen() -> None:
+        event.wait()
+        stop.set()
+
+    threading.Thread(target=listen, daemon=True).start()

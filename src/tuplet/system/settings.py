@@ -1,0 +1,163 @@
+"""Settings, declared once: dataclass fields that know their meaning, their range and their text.
+
+From the declaration come the check of what Python is given, the options of the command line with
+their help, the texts behind an agent's name (`c=0.6,sims=20000`), and what a file may say.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import field, fields
+from functools import cache
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+MOST = 10**18  # kernels count with 64 bits
+
+
+def setting(
+    default: Any,
+    doc: str = "",
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    usual: str = "",  # the default in words, where it depends on others
+    option: str = "",  # its name on the command line, if it has another
+    hidden: bool = False,  # from the command line
+    seconds: bool = False,  # a time, which may be given as "10m"
+) -> Any:
+    """A field of a dataclass of settings."""
+    limits = {"least": least, "above": above, "most": most}
+    about = {"doc": doc, "usual": usual, "option": option, "hidden": hidden, "seconds": seconds}
+    return field(default=default, metadata={**limits, **about})
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def declared(kind: type) -> Iterator[tuple[str, Any, Any]]:
+    """Name, type and field of each setting."""
+    for each in fields(kind):
+        if each.init:
+            yield each.name, _hints(kind)[each.name], each
+
+
+def check(settings: Any) -> None:
+    """Raise ValueError, with the reason, where a setting is not of its type or out of range.
+
+    Times that are texts become seconds.
+    """
+    for name, hint, each in declared(type(settings)):
+        value = getattr(settings, name)
+        if each.metadata.get("seconds") and isinstance(value, str):
+            value = seconds(value)
+            object.__setattr__(settings, name, value)
+        if not (value is None and NoneType in _kinds(hint)):
+            _check(name, _kinds(hint), value, each.metadata)
+
+
+def _kinds(hint: Any) -> tuple[Any, ...]:
+    """The types that a setting may have."""
+    return (hint,) if get_origin(hint) in (None, Literal) else get_args(hint)
+
+
+def _check(name: str, kinds: tuple[Any, ...], value: Any, about: Any) -> None:
+    for kind in kinds:
+        if get_origin(kind) is Literal and value not in get_args(kind):
+            raise ValueError(f"{name} is one of {', '.join(get_args(kind))}, not {value!r}")
+    if bool in kinds:
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} is yes or no, true or false, not {value!r}")
+        return
+    if str in kinds and not isinstance(value, str):
+        raise ValueError(f"{name} is a text, not {value!r}")
+    if not {int, float} & set(kinds):
+        return
+    number = int if float not in kinds else (int, float)
+    sound = isinstance(value, number) and not isinstance(value, bool) and math.isfinite(value)
+    least, above, most = (about.get(key) for key in ("least", "above", "most"))
+    sound = sound and (least is None or value >= least) and (above is None or value > above)
+    if not sound or (most is not None and value > most):
+        raise ValueError(f"{name} is {_range(kinds, least, above, most)}, not {value!r}")
+
+
+def _range(
+    kinds: tuple[Any, ...], least: float | None, above: float | None, most: float | None
+) -> str:
+    what = "a number" if float in kinds else "a whole number"
+    if least is not None and most is not None:
+        return f"{what} from {_short(least)} to {_short(most)}"
+    if above is not None and most is not None:
+        return f"{what} above {_short(above)}, at most {_short(most)}"
+    if least is not None:
+        return f"{what}, {_short(least)} or more"
+    return f"{what} above {_short(above)}" if above is not None else what
+
+
+def _short(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
+
+
+def from_text(kind: type[T], text: str, spec: str) -> T:
+    """Settings made from `name=value,...`; ValueError says what is wrong and what there is."""
+    known = {name: hint for name, hint, _ in declared(kind)}
+    values: dict[str, Any] = {}
+    for word in filter(None, text.split(",")):
+        name, equals, value = (part.strip() for part in word.partition("="))
+        if not equals or name not in known:
+            raise ValueError(f"{spec}: {word!r} is no setting; there are {', '.join(known)}")
+        if name in values:
+            raise ValueError(f"{spec}: {name} is set twice")
+        values[name] = _value(known[name], name, value, spec)
+    return kind(**values)
+
+
+def _value(hint: Any, name: str, text: str, spec: str) -> Any:
+    """A setting's text as what its type says."""
+    kinds = _kinds(hint)
+    choices = [choice for kind in kinds for choice in get_args(kind)]
+    if choices:
+        if text in choices:
+            return text
+        raise ValueError(f"{spec}: {name} is one of {', '.join(choices)}")
+    if bool in kinds:
+        if text in ("yes", "no"):
+            return text == "yes"
+        raise ValueError(f"{spec}: {name} is yes or no")
+    if str in kinds:
+        return text
+    wanted = "a number" if float in kinds else "a whole number"
+    try:
+        number = float(text) if float in kinds else int(text)
+    except ValueError:
+        raise ValueError(f"{spec}: {name} is {wanted}, not {text!r}") from None
+    if not 0 <= number <= MOST:  # nor is it nan
+        raise ValueError(f"{spec}: {name} is {wanted}, 0 or more, not {text}")
+    return number
+
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def seconds(text: str) -> float:
+    """A time such as 90s, 10m, 1.5h, or 1h30m, in seconds.
+
+    >>> seconds("90"), seconds("1h30m")
+    (90.0, 5400.0)
+    """
+    parts = re.findall(r"([0-9.]+)\s*([a-z]*)", text.strip().lower())
+    if "".join(number + unit for number, unit in parts) == text.strip().lower().replace(" ", ""):
+        try:
+            total = sum(float(number) * _UNITS[unit] for number, unit in parts)
+        except (KeyError, ValueError):
+            total = 0.0
+        if total > 0:
+            return total
+    raise ValueError(f"{text!r} is not a time: write it as 90s, 10m or 2h")

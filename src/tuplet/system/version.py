@@ -1,0 +1,3 @@
+"""tuplet's version."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,179 @@
+"""What a network has learned: its tables of weights, and what they mean. All that a file holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tuplet.games.g2048.board import Size, as_size
+from tuplet.games.g2048.rules import as_share
+from tuplet.kernel import line_aligned
+from tuplet.values.patterns import NETWORKS, SMALL_NETWORKS, Tuple, parse, spell
+from tuplet.values.tables import stage_size, table_starts
+
+Array = np.ndarray[Any, Any]
+Target = Literal["afterstate", "state"]
+
+
+class Memory(NamedTuple):
+    """What a learner remembers of each weight, besides the weight."""
+
+    name: str  # of the arrays in a file
+    values: Array  # float32[weights, k]
+
+
+class Parameters:
+    """The tuples, weights and meaning of a network.
+
+    All weights start at `initial / m`, so that every board is worth `initial`.
+    """
+
+    def __init__(
+        self,
+        tuples: str | Iterable[str | Sequence[int]] | None = None,
+        *,
+        board: str | Size = (4, 4),
+        stages: str | Sequence[int] = (),
+        initial: float = 0.0,
+        target: Target = "afterstate",
+        gamma: float = 1.0,
+        spawn4: float = 0.1,
+    ) -> None:
+        if not abs(initial) <= 1e30:  # also refuses what is not a number
+            raise ValueError(f"the initial value must be a finite number, not {initial}")
+        if target not in ("afterstate", "state"):
+            raise ValueError(f"the target is 'afterstate' or 'state', not {target!r}")
+        if not 0 <= gamma <= 1:
+            raise ValueError(f"the discount gamma is between 0 and 1, not {gamma}")
+        self.size = as_size(board)
+        self.tuples: list[Tuple] = parse(
+            usual_network(self.size) if tuples is None else tuples, self.size
+        )
+        self.stages = as_stages(stages)
+        self.target: Target = target
+        self.gamma = gamma
+        self.spawn4 = as_share(spawn4)
+        self.initial = float(initial)
+        self.stride = stage_size(self.tuples, 1 << len(self.stages))  # weights of a stage
+        self.weights = self._allocate(self.stride << len(self.stages))
+        if self.initial != 0:
+            self.weights[: self.stride] = self.initial_weight
+        self.weights[self.stride :] = np.nan  # not read yet
+        self.memory: Memory | None = None
+
+    def remember(self, name: str, count: int) -> Array:
+        """Make room for `count` numbers that a learner remembers of each weight; returns them.
+
+        Those of the same name are kept as they are; another learner's are forgotten.
+        """
+        if self.memory is None or self.memory.name != name:
+            weights = len(self.weights)
+            values = self._allocate(count * weights, beside=weights).reshape(-1, count)
+            self.memory = Memory(name, values)
+        if self.memory.values.shape[1] != count:
+            raise ValueError(
+                f"{name} has {count} numbers for each weight, not {self.memory.values.shape[1]}"
+            )
+        return self.memory.values
+
+    def recalls(self, name: str) -> bool:
+        """Whether a learner's numbers of this name are there."""
+        return self.memory is not None and self.memory.name == name
+
+    def _allocate(self, count: int, beside: int = 0) -> Array:
+        """Room for numbers; zeros cost no memory until touched.
+
+        Refused at once where the machine could never hold them (and those `beside` them, which may
+        not be touched yet), instead of being killed later.
+        """
+        memory, needed = _available_memory(), 4 * (count + beside)
+        if needed > memory:
+            raise ValueError(
+                f"network {self.name} needs {needed / 1e9:.1f} GB for its weights and this machine "
+                f"has {memory / 1e9:.1f} GB free: take shorter tuples"
+            )
+        # Sixteen weights that are asked for together should share a cache line.
+        return line_aligned(count, np.float32)
+
+    @property
+    def name(self) -> str:
+        """The network's name, or its tuples where it has none."""
+        spelled = " ".join(spell(t, self.size) for t in self.tuples)
+        named = NETWORKS.items() if self.size == (4, 4) else ()
+        return next((name for name, tuples in named if tuples == spelled), spelled)
+
+    @property
+    def m(self) -> int:
+        """How many weights make up a value: eight for each tuple."""
+        return 8 * len(self.tuples)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many weights each table has: one for each tuple, stage after stage."""
+        return [16 ** len(t) for t in self.tuples] * (1 << len(self.stages))
+
+    @property
+    def initial_weight(self) -> np.float32:
+        """What every weight was before any learning."""
+        return np.float32(self.initial / self.m)
+
+    @property
+    def trained(self) -> bool:
+        """Whether any weight has left its initial value."""
+        step, stage = 1 << 22, self.stride
+        parts = (self.weights[i : min(i + step, stage)] for i in range(0, stage, step))
+        return any(bool((part != self.initial_weight).any()) for part in parts)
+
+    def table(self, number: int) -> Array:
+        """The part of `weights` that is one table, in storage order."""
+        return self.weights[self.span(number)]
+
+    def span(self, number: int) -> slice:
+        """Where in `weights` a table stands: tuple `number`'s, or in a later stage, counting on."""
+        stage, number = divmod(number, len(self.tuples))
+        start = stage * self.stride + table_starts(self.tuples)[number]
+        return slice(start, start + self.sizes[number])
+
+
+def _available_memory() -> int:
+    """Bytes that can still be had, as far as the system tells."""
+    try:
+        with Path("/proc/meminfo").open() as file:
+            sizes = dict(line.split(":") for line in file)
+        return int(sizes["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 62
+
+
+def usual_network(size: Size) -> str:
+    """The tuples to take for a board where none are given."""
+    if size == (4, 4):
+        return "4x6"
+    if size not in SMALL_NETWORKS:
+        raise ValueError(
+            f"there is no usual network for a {size[0]}x{size[1]} board: give its tuples, such as "
+            '"012 345"'
+        )
+    return SMALL_NETWORKS[size]
+
+
+def as_stages(tiles: str | Sequence[int]) -> tuple[int, ...]:
+    """The tiles that tell the stages, from text or numbers; the largest first."""
+    words = tiles.replace(",", " ").split() if isinstance(tiles, str) else tiles
+    try:
+        marks = tuple(sorted((int(word) for word in words), reverse=True))
+    except (TypeError, ValueError):
+        marks = (0,)
+    if len(set(marks)) < len(marks) or not all(8 <= t <= 32768 and not t & (t - 1) for t in marks):
+        raise ValueError(f"stages are told by different tiles from 8 to 32768, not {tiles!r}")
+    if len(marks) > 5:
+        raise ValueError(f"{len(marks)} tiles would make {2 ** len(marks)} stages: take at most 5")
+    return marks

@@ -1,0 +1,305 @@
+"""Weight files: safetensors that hold the weights learning has touched.
+
+For table number t (a tuple's, counting on from stage to stage) there are two arrays of one
+length: `t.where` (uint32: the index in the table, a tuple's first cell in its lowest four bits,
+ascending) and `t.weight` (float32); where a learner remembers k numbers of each weight, a third,
+`t.NAME`, has k times the length (TC: `t.coherence`, E and A of each weight). All other weights are
+`initial / m` (in later stages: not read yet). The header's text fields say which tuples and what
+the values mean; `extra` arrays ride along (a checkpoint keeps its unfinished block of games there).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from tuplet.games.g2048.board import as_size
+from tuplet.kernel import kernel
+from tuplet.system.files import replacing
+from tuplet.system.tensors import write_header
+from tuplet.values.foreign import kind_of, read_foreign
+from tuplet.values.layout import index_of
+from tuplet.values.packed import read_packed
+from tuplet.values.parameters import Parameters, Target, as_stages
+from tuplet.values.patterns import Tuple, parse, spell, storage_order
+from tuplet.values.tables import storage
+
+Array = np.ndarray[Any, Any]
+
+FORMAT = "tuplet-network-1"
+WEIGHTS = "weights.safetensors"
+PLAYERS = Path(__file__).parent.parent / "players"  # shipped with the package, packed
+SHIPPED = "small"  # the one to take where none is named: `make player` trains it
+MOST_REMEMBERED = 16  # numbers that a file may say a learner remembers of each weight
+_STEP = 1 << 20  # weights looked at, or written, at a time
+
+
+class WeightFile(NamedTuple):
+    """What a weight file holds."""
+
+    parameters: Parameters
+    notes: dict[str, str]
+    extra: dict[str, Array]
+
+
+def save_weights(
+    net: Parameters,
+    path: str | Path,
+    notes: Mapping[str, str] | None = None,
+    extra: Mapping[str, Array] | None = None,
+) -> Path:
+    """Write a weight file beside `path` and rename it into place."""
+    path = Path(path)
+    metadata = {
+        "format": FORMAT,
+        "board": "x".join(str(n) for n in net.size),
+        "tuples": " ".join(spell(t, net.size) for t in net.tuples),
+        "stages": " ".join(str(tile) for tile in net.stages),
+        "target": net.target,
+        "gamma": repr(net.gamma),
+        "spawn4": repr(net.spawn4),
+        "initial": repr(net.initial),
+        **(notes or {}),
+    }
+    arrays: dict[str, tuple[str, int]] = {}
+    counts = [_count(net, t) for t in range(len(net.sizes))]
+    for t, count in enumerate(counts):
+        arrays |= {f"{t}.where": ("u4", count), f"{t}.weight": ("f4", count)}
+        if net.memory is not None:
+            arrays[f"{t}.{net.memory.name}"] = ("f4", _floats(net) * count)
+    # The widest first, so that each array begins at a multiple of its items' size.
+    riders = dict(sorted((extra or {}).items(), key=lambda rider: -rider[1].itemsize))
+    arrays |= {name: (array.dtype.str[1:], len(array)) for name, array in riders.items()}
+    with replacing(path) as file:
+        starts, end = write_header(file, metadata, arrays)
+        for name, array in riders.items():
+            file.seek(starts[name])
+            file.write(np.ascontiguousarray(array).tobytes())
+        for t, count in enumerate(counts):
+            if count:
+                own = [start for name, start in starts.items() if name.startswith(f"{t}.")]
+                _write_table(file, net, t, own)
+        file.truncate(end)
+    return path
+
+
+def _initial(net: Parameters, t: int) -> np.float32:
+    """What the weights of a table are before they are learned, or read by a later stage."""
+    return net.initial_weight if t < len(net.tuples) else np.float32(np.nan)
+
+
+def _floats(net: Parameters) -> int:
+    """How many numbers a learner remembers of each weight."""
+    return 0 if net.memory is None else net.memory.values.shape[1]
+
+
+def _memory(net: Parameters, t: int) -> Array:
+    """What a learner remembers of a table's weights, one after another; empty without one."""
+    if net.memory is None:
+        return np.zeros(0, np.float32)
+    return net.memory.values[net.span(t)].ravel()
+
+
+def _count(net: Parameters, t: int) -> int:
+    """How many weights of a table are written."""
+    table, memory, initial, floats = net.table(t), _memory(net, t), _initial(net, t), _floats(net)
+    count = 0
+    for i in range(0, len(table), _STEP):
+        part = table[i : i + _STEP]
+        learned = ~np.isnan(part) if np.isnan(initial) else part != initial
+        for k in range(floats):
+            learned |= memory[floats * i + k : floats * (i + _STEP) : floats] != 0
+        count += int(np.count_nonzero(learned))
+    return count
+
+
+def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> None:
+    place, gap = _table_order(net.tuples[t % len(net.tuples)])
+    floats, size = _floats(net), net.sizes[t]
+    parts = [
+        np.empty(_STEP, np.uint32),
+        np.empty(_STEP, np.float32),
+        np.empty(floats * _STEP, np.float32),
+    ]
+    for start in range(0, size, _STEP):
+        stop = min(start + _STEP, size)
+        n = visited(
+            net.table(t), _memory(net, t), floats, _initial(net, t), place, gap,
+            np.uint64(start), np.uint64(stop), *parts,
+        )  # fmt: skip
+        written = [parts[0][:n], parts[1][:n], parts[2][: floats * n]]
+        if not all(np.isfinite(part).all() for part in written[1:]):
+            raise ValueError("the weights are no longer finite numbers: learn with a smaller alpha")
+        for i, at in enumerate(starts):
+            file.seek(at)
+            file.write(written[i].tobytes())
+            starts[i] += written[i].nbytes
+
+
+def _table_order(cells: Tuple) -> tuple[np.uint64, np.uint64]:
+    """Place and gap that lead from a file's index, read as a board, to the table's."""
+    return storage(tuple(range(len(cells))), storage_order(cells))
+
+
+@kernel
+def visited(
+    table: Array, memory: Array, floats: int, initial: np.float32, place: np.uint64, gap: np.uint64,
+    start: np.uint64, stop: np.uint64, where: Array, weight: Array, remembered: Array,
+) -> int:  # fmt: skip
+    """List the weights that differ from their initial value, in the order of files.
+
+    A file's index has a tuple's first cell in its lowest four bits; looks at those from
+    `start` to `stop`. Returns how many were written to `where` and `weight`; of each, so many
+    `floats` of `memory` are written to `remembered`.
+    """
+    n, nothing = 0, np.float32(0)
+    for i in range(start, stop):
+        at = index_of(np.uint64(i), place, gap)
+        w = table[at]
+        listed = w != initial and not (np.isnan(w) and np.isnan(initial))
+        for k in range(floats):
+            listed = listed or memory[floats * at + k] != nothing
+        if listed:
+            where[n], weight[n] = i, w
+            for k in range(floats):
+                remembered[floats * n + k] = memory[floats * at + k]
+            n += 1
+    return n
+
+
+@kernel
+def restore(
+    table: Array, memory: Array, floats: int, place: np.uint64, gap: np.uint64,
+    where: Array, weight: Array, remembered: Array,
+) -> None:  # fmt: skip
+    """Undo `visited`: write listed weights to their places in the table."""
+    for i in range(where.shape[0]):
+        at = index_of(np.uint64(where[i]), place, gap)
+        table[at] = weight[i]
+        for k in range(floats):
+            memory[floats * at + k] = remembered[floats * i + k]
+
+
+def is_shipped(name: str | Path) -> bool:
+    """Whether a player of this name comes with tuplet (and no file of that name is here)."""
+    path = Path(name)
+    return path.name == str(path) and (PLAYERS / f"{path}.xz").is_file() and not path.exists()
+
+
+def digest(path: str | Path) -> str:
+    """A weight file's content as a short text: the same for the same bytes."""
+    with find_weights(path).open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
+
+
+def find_weights(path: str | Path) -> Path:
+    """The weight file that a path names: itself, the one in a run folder, or a shipped player's."""
+    path = Path(path)
+    if is_shipped(path):
+        return PLAYERS / f"{path}.xz"
+    if path.is_dir():
+        if not (path / WEIGHTS).is_file():
+            raise FileNotFoundError(
+                f"{path} holds no {WEIGHTS}: is it the folder of a training run?"
+            )
+        path = path / WEIGHTS
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no run folder or weight file {path}")
+    return path
+
+
+def read_weights(path: str | Path) -> WeightFile:
+    """Read a weight file whole, ours or another program's.
+
+    Raises ValueError, with the reason, if it is not sound.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    path = find_weights(path)
+    kind = kind_of(path)
+    if kind is None:
+        raise ValueError(f"{path} is not a sound weight file, of tuplet or another known program")
+    if kind == "packed":
+        return WeightFile(read_packed(path), {}, {})
+    if kind != "tuplet":
+        return WeightFile(read_foreign(path, kind), {}, {})
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return _read(file, path)
+    except SafetensorError as error:
+        raise ValueError(f"{path} is not a sound weight file: {error}") from None
+
+
+def _read(file: Any, path: Path) -> WeightFile:
+    notes: dict[str, str] = file.metadata() or {}
+    if str(notes.get("format")).startswith("tuplet-solution"):
+        raise ValueError(
+            f"{path} is a table of exact values: it is for tuplet analyze, or tuplet regret --table"
+        )
+    if notes.get("format") != FORMAT:
+        raise ValueError(f"{path} is a safetensors file, but not one of tuplet's networks")
+
+    def unsound(why: object) -> ValueError:
+        return ValueError(f"{path} is not a sound weight file: {why}")
+
+    try:
+        size = as_size(notes.pop("board", "4x4"))
+        tuples = parse(notes.pop("tuples"), size)
+        stages = as_stages(notes.pop("stages", ""))
+        target: Target = notes.pop("target")  # type: ignore[assignment]  # checked below
+        gamma, spawn4 = float(notes.pop("gamma")), float(notes.pop("spawn4"))
+        initial = float(notes.pop("initial"))
+    except (KeyError, ValueError) as error:
+        raise unsound(error) from None
+
+    names = set(file.keys())
+    remembered = {n[2:] for n in names if n.startswith("0.")} - {"where", "weight"}
+    if len(remembered) > 1:
+        raise unsound(f"more than one learner's memory: {', '.join(sorted(remembered))}")
+    memory = next(iter(remembered), None)
+    spans, floats = [], 0
+    for t in range(len(tuples) * 2 ** len(stages)):
+        parts = []
+        kinds = [(f"{t}.where", "U32"), (f"{t}.weight", "F32"), (f"{t}.{memory}", "F32")]
+        for name, dtype in kinds if memory else kinds[:2]:
+            if name not in names or file.get_slice(name).get_dtype() != dtype:
+                raise unsound(f"no {dtype} array {name}")
+            parts.append(file.get_slice(name))
+            names.remove(name)
+        count, *others = (part.get_shape() for part in parts)
+        if memory and len(count) == 1 and count[0]:
+            floats = floats or sum(others[-1]) // count[0]
+        wanted = [count, [floats * count[0]] if count else None]
+        if len(count) != 1 or others != wanted[: len(others)]:
+            raise unsound(f"the arrays of table {t} differ")
+        spans.append((parts, count[0]))
+    if memory and not floats:
+        floats, memory = 0, None  # nothing was learned yet
+    if floats > MOST_REMEMBERED:
+        raise unsound(f"{floats} numbers are remembered of each weight")
+    try:
+        net = Parameters(
+            " ".join(spell(t, size) for t in tuples), board=size, stages=stages, initial=initial,
+            target=target, gamma=gamma, spawn4=spawn4,
+        )  # fmt: skip
+    except ValueError as error:
+        raise unsound(error) from None
+    if memory:
+        net.remember(memory, floats)
+    nothing = np.zeros(0, np.float32)
+    for t, (parts, count) in enumerate(spans):
+        for start in range(0, count, _STEP):
+            stop = min(start + _STEP, count)
+            where, weight = parts[0][start:stop], parts[1][start:stop]
+            own = parts[2][floats * start : floats * stop] if memory else nothing
+            if int(where.max()) >= net.sizes[t]:
+                raise unsound(f"an index of table {t} is too large")
+            if not (np.isfinite(weight).all() and np.isfinite(own).all()):
+                raise unsound("some weights are not finite numbers")
+            order = _table_order(net.tuples[t % len(tuples)])
+            restore(net.table(t), _memory(net, t), floats, *order, where, weight, own)
+    return WeightFile(net, notes, {name: file.get_tensor(name) for name in names})
