@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tuplet import (
     Board,
@@ -20,7 +19,7 @@ from tuplet import (
     play_episode,
 )
 from tuplet.arena.intervals import mean_interval, wilson
-from tuplet.games.g2048.statistics import printout, summarise
+from tuplet.games.g2048.statistics import Results, printout, summarise
 
 
 class Corner:
@@ -177,7 +176,8 @@ def test_means_and_shares_come_with_intervals_that_hold_the_truth() -> None:
 
 def test_the_print_out_is_the_courses() -> None:
     scores = np.array([100, 200, 300, 400])
-    text = printout(4000, summarise(scores, np.array([8, 9, 9, 11], np.uint8)))
+    tiles, lengths = np.array([8, 9, 9, 11], np.uint8), np.array([50, 90, 95, 130])
+    text = printout(4000, summarise(Results(scores, tiles, lengths)))
     assert text == (
         "4000\tavg = 250.0\tmax = 400\n\t256\t100%\t(25%)\n\t512\t75%\t(50%)\n\t2048\t25%\t(25%)"
     )

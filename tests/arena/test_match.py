@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tuplet.agents.ewn import Easy, Forfeit, make_agent
-from tuplet.arena.ewn import match, play_game, tournament
+from tuplet.agents.ewn import Easy, make_agent
+from tuplet.arena.ewn import play_game
+from tuplet.arena.match import match, tournament
 from tuplet.arena.saved import GameFile, load, load_game
-from tuplet.games.ewn import Position, Record
+from tuplet.games.ewn import Forfeit, Position, Record
 from tuplet.kernel import stream
+from tuplet.system.progress import Progress
 
 GAMES = ["ewn", "ewn-6x7", "ewn:board=4x4,cubes=3,die=chosen"]
 
@@ -98,11 +100,11 @@ def test_an_agent_that_cannot_open_a_game_loses_it() -> None:
 def test_late_moves_lose_and_ctrl_c_is_no_crash() -> None:
     class Slow(Easy):
         def choose(self, position: Position) -> str:
-            time.sleep(0.05)
+            time.sleep(1.1)
             return super().choose(position)
 
-    record = play_game(Easy(), Slow(), start(), time_limit=0.03)
-    assert (record.winner, record.kind) == ("red", "late") and "0.03 s" in record.reason
+    record = play_game(Easy(), Slow(), start(), time_limit=1)
+    assert (record.winner, record.kind) == ("red", "late") and "1 s are allowed" in record.reason
     with pytest.raises(KeyboardInterrupt):
         play_game(Student(2, KeyboardInterrupt()), Easy(), start())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="tired"):
@@ -234,7 +236,7 @@ def test_more_games_go_on_and_fewer_are_the_first(tmp_path: Path) -> None:
     path = tmp_path / "m"
     short = match("easy", "normal", games=6, save=path)
     played: list[int] = []
-    long = match("easy", "normal", games=20, save=path, watch=lambda n, *_: played.append(n))
+    long = match("easy", "normal", games=20, save=path, progress=lambda e: played.append(e.done))
     assert played[0] == 6 and played[-1] == 20
     assert long.as_json() == match("easy", "normal", games=20).as_json()
     before = path.read_bytes()
@@ -313,12 +315,12 @@ def test_a_saved_game_is_found_by_its_number(tmp_path: Path) -> None:
 def test_a_match_stopped_by_its_watcher_leaves_no_thread_behind(tmp_path: Path) -> None:
     before = threading.active_count()
 
-    def enough(games: int, *_: object) -> None:
-        if games:
+    def enough(event: Progress) -> None:
+        if event.done:
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        match("hard", "hard", games=4000, threads=3, watch=enough, save=tmp_path / "m")
+        match("hard", "hard", games=4000, threads=3, progress=enough, save=tmp_path / "m")
     assert threading.active_count() == before
     saved = len(records(tmp_path / "m"))
     assert 0 < saved < 4000

@@ -11,9 +11,9 @@ from rich.console import Console
 
 import naive_ewn as naive
 from terminal import at_terminal
-from tuplet.agents.searches import MoveThought, Thoughts
 from tuplet.cli import play_ewn
 from tuplet.cli.draw_ewn import View, picture, spelled, thoughts_lines
+from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.ewn import Position, Record
 
 # Agents of the tests' own, put where agents are made from names.
@@ -21,10 +21,11 @@ OWN_AGENTS = """
 import time
 import tuplet.cli.play_ewn as table
 from tuplet.agents.ewn import Easy
-from tuplet.agents.searches import MoveThought, Thoughts
+from tuplet.games.analysis import Analysis, MoveValue
 class Telling(Easy):
     def thoughts(self):
-        return Thoughts([MoveThought("12", 0.625, 1234, (0.6, 0.65))], ["12", "10"], "depth 9")
+        moves = [MoveValue("12", 0.625, visits=1234, ci95=(0.6, 0.65))]
+        return Analysis(moves, "12", ["12", "10"], "depth 9")
 class Slow(Easy):
     def choose(self, position):
         time.sleep(60)
@@ -70,7 +71,7 @@ def test_the_rolls_are_the_same_after_a_move_was_taken_back(tmp_path: Path) -> N
 @pytest.mark.parametrize("game", ["ewn-6x7", "ewn:board=3x3,cubes=3", "ewn:die=chosen,cubes=2"])
 def test_a_game_is_played_to_its_end(game: str, tmp_path: Path) -> None:
     """By a person who always presses 1, as often as it takes at the same table without a screen."""
-    table, presses = play_ewn.Table(game, "normal", None, "random", 3), 0
+    table, presses = play_ewn.TerminalGame(game, "normal", None, "random", 3), 0
     while not table.record.over:
         turn, position = table.record.position.turn, table.record.position
         presses += turn not in table.agents
@@ -162,7 +163,7 @@ def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
         (Broken, "crashed", "RuntimeError: out of ideas"), (Cheat, "illegal", "'99' is not legal"),
     ):  # fmt: skip
         monkeypatch.setattr(play_ewn, "make_agent", lambda *_, agent=agent: agent())
-        table = play_ewn.Table("ewn", "a", "b", "red", 1)
+        table = play_ewn.TerminalGame("ewn", "a", "b", "red", 1)
         table.run_through()
         assert (table.record.winner, table.record.kind) == ("blue", kind)
         assert table.record.reason == reason and reason in capsys.readouterr().out
@@ -174,7 +175,7 @@ def test_moves_and_thoughts_are_spelled_out() -> None:
     assert [spelled(position, m) for m in position.legal_moves()] == ["0 →", "0 ↓", "0 ↘"]
     assert [spelled(position, m, "blue") for m in ("10", "53")] == ["1 ←", "5 ↙"]
     assert spelled(position, "=3") == "die 3"
-    thoughts = Thoughts([MoveThought("02", 1.0, proven=True)], ["02", "10", "=4"], "a note")
+    thoughts = Analysis([MoveValue("02", 1.0, proven=True)], "02", ["02", "10", "=4"], "a note")
     assert thoughts_lines("me", position, thoughts) == [
         "me thought of red's moves:", " 0 ↘  1.000 proven", "line: 0 ↘, 1 ←, die 4", "a note",
     ]  # fmt: skip

@@ -10,8 +10,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 import naive_ewn as naive
 from tuplet.games.ewn import FORFEITS, Position, Record
@@ -167,7 +166,7 @@ def test_pictures_are_well_formed_and_show_every_cube(name: str) -> None:
         space = "{http://www.w3.org/2000/svg}"
         texts = [t.text for t in svg.iter(f"{space}text")]
         assert sorted(texts[:-1]) == sorted(str(number) for _, number in position.cubes)
-        squares = position.family.rows * position.family.columns
+        squares = position.variant.rows * position.variant.columns
         assert len(list(svg.iter(f"{space}rect"))) == 1 + squares + len(position.cubes)
         assert texts[-1] == str(position).splitlines()[-1]
         words = {word for line in str(position).splitlines()[:-1] for word in line.split()} - {"."}

@@ -17,8 +17,7 @@ import pytest
 import naive_ewn as naive
 from both_ways import in_both_ways
 from tuplet.games import game as generic
-from tuplet.games.ewn import Position, family
-from tuplet.games.ewn.family import DICE
+from tuplet.games.ewn import Position, variant
 from tuplet.games.ewn.position import apply_move, ended, legal_moves
 from tuplet.games.ewn.rules import (
     BLUE_ALL,
@@ -29,6 +28,7 @@ from tuplet.games.ewn.rules import (
     _fast_playout,
     _plain_playout,
 )
+from tuplet.games.ewn.variant import DICE
 from tuplet.games.perft import perft
 from tuplet.kernel import draw, kernel, stream
 
@@ -51,7 +51,7 @@ def in_both(name: str, plain: naive.Position) -> Position:
 
 @pytest.mark.parametrize("name", naive.MEMBERS)
 def test_moves_positions_and_endings_equal_the_plain_ones(name: str) -> None:
-    game, source, first = naive.MEMBERS[name], random.Random(name), family(name).first
+    game, source, first = naive.MEMBERS[name], random.Random(name), variant(name).first
     forced, endings = 0, Counter[object]()
     for _ in range(1000):
         plain = naive.random_position(game, source)
@@ -72,7 +72,7 @@ def test_moves_positions_and_endings_equal_the_plain_ones(name: str) -> None:
                 assert position.target(text) == target
                 own = {q for (side, _), q in plain["cubes"].items() if side == naive.mover(plain)}
                 forced += not game["own"] and target in own
-    # A test that never met an ending, or a forced capture, would keep no promise.
+    # A test that never met an ending, or a forced capture, would keep no move_priority.
     kinds = {("red", "corner"), ("blue", "corner"), ("red", "elimination"), ("blue", "elimination")}
     assert kinds <= set(endings)
     # Where any cube may move, the foremost always can.
@@ -81,7 +81,7 @@ def test_moves_positions_and_endings_equal_the_plain_ones(name: str) -> None:
 
 @pytest.mark.parametrize("name", naive.MEMBERS)
 def test_random_games_go_as_in_the_plain_version(name: str) -> None:
-    game, source, kind = naive.MEMBERS[name], random.Random(name), family(name)
+    game, source, kind = naive.MEMBERS[name], random.Random(name), variant(name)
     numbers = list(range(kind.cubes))
     for number in range(25):
         red, blue = source.sample(numbers, kind.cubes), source.sample(numbers, kind.cubes)
@@ -120,7 +120,7 @@ def test_a_hundred_thousand_positions_are_as_openspiel_has_them() -> None:
     pyspiel = pytest.importorskip("pyspiel")
     spiel, source = pyspiel.load_game("einstein_wurfelt_nicht"), random.Random(5)
     directions = {"right": 0, "left": 0, "down": 1, "up": 1, "diag": 2}
-    rules, moves, seen = family("ewn").rules(), np.zeros(MOST_MOVES, np.uint8), 0
+    rules, moves, seen = variant("ewn").rules(), np.zeros(MOST_MOVES, np.uint8), 0
 
     def words(state: object) -> list[int]:
         out = [0x7F7F7F7F7F7F7F, 0x7F7F7F7F7F7F7F]
@@ -182,7 +182,7 @@ for number, line in enumerate(sys.stdin):
                 after = tuple(u(word) for word in generic.apply(rules, words, move))
                 say += [move, *map(int, after)]
                 if generic.ending(rules, after) == generic.ONGOING:
-                    say.append(int(generic.promise(rules, words, move, after)))
+                    say.append(int(generic.move_priority(rules, words, move, after)))
     if number % 10 == 0:
         say.append(perft(rules, words, 2))
     print(*say)

@@ -6,11 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from naive import slide as naive_slide
-from naive import slide_left
+from naive import slide as naive_slide, slide_left
 from tuplet.games.g2048 import MOVES, Board, rules_for
 from tuplet.games.g2048.rules import (
     WIDE,

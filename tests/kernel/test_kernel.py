@@ -7,12 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from tuplet.kernel import bits as bit_twins
-from tuplet.kernel import draw, kernel, pdep, pext, popcount, stream
-from tuplet.kernel import random as random_twins
+from tuplet.kernel import (
+    bits as bit_twins,
+    compile as compile_,
+    draw,
+    kernel,
+    pdep,
+    pext,
+    popcount,
+    random as random_twins,
+    stream,
+)
 from tuplet.kernel.compile import cache_folder
 from tuplet.values.layout import index_of, indices
 from tuplet.values.patterns import parse, storage_order
@@ -124,3 +131,86 @@ def test_without_a_writable_cache_kernels_run_uncached(tmp_path: Path) -> None:
     code = "from tuplet.kernel import *; print(cache_folder(), popcount(7))"
     for env in ({"XDG_CACHE_HOME": str(blocked)}, {"HOME": str(blocked)}):
         assert run_python(code, **env).stdout.split() == ["None", "3"]
+
+
+def test_only_sources_of_kernels_name_the_cache() -> None:
+    """Editing a page of the command line recompiles nothing; a constant of the rules does."""
+    names = set(compile_.kernel_sources())
+    assert {"tuplet.learn.td", "tuplet.games.g2048.rules", "tuplet.kernel.dispatch"} <= names
+    assert "tuplet.games.ewn.variant" in names  # says which kernels a game has
+    assert "tuplet.values.patterns" in names  # has constants that kernels' modules import
+    assert not any(name.startswith(("tuplet.cli", "tuplet.system")) for name in names)
+    assert not {"tuplet.learn.training", "tuplet.learn.curves", "tuplet.arena.match"} & names
+
+
+CACHED = """
+import sys
+from typing import NamedTuple
+import numpy as np
+from tuplet.games import game
+from tuplet.kernel import kernel
+from tuplet.games.perft import perft
+if len(sys.argv) > 1:
+    from tuplet.games.ewn import Position
+    position = Position.start("ewn").roll(1)
+    print(perft(position.rules, position.words, 2))
+else:
+    sys.path.insert(0, ".")
+    import mine
+    print(perft(mine.Own(2), (np.uint64(0), np.uint64(0)), 3))
+"""
+OWN_GAME = """
+from typing import NamedTuple
+import numpy as np
+from tuplet.games.game import ONGOING, register_game
+from tuplet.kernel import kernel
+class Own(NamedTuple):
+    moves: int
+@kernel
+def legal(game, position, moves, start):
+    for i in range(game.moves):
+        moves[start + i] = i
+    return game.moves
+@kernel
+def apply(game, position, move):
+    return position
+@kernel
+def ending(game, position):
+    return ONGOING
+@kernel
+def never(game, position):
+    return False
+@kernel
+def nothing(game, position):
+    return 0
+@kernel
+def same(game, position, outcome):
+    return position
+register_game(Own, 2, legal=legal, apply=apply, ending=ending, is_chance=never, outcomes=nothing,
+              chance=same)
+"""
+
+
+def run_cached(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", CACHED, *arguments], capture_output=True, text=True, cwd=folder,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_cache_serves_whoever_comes_next_and_heals(tmp_path: Path) -> None:
+    known = run_cached(tmp_path, "ewn")
+    (tmp_path / "mine.py").write_text(OWN_GAME)
+    assert run_cached(tmp_path) == "8"
+    edited = OWN_GAME.replace("range(game.moves)", "range(3)").replace(
+        "return game.moves", "return 3"
+    )
+    (tmp_path / "mine.py").write_text(edited)
+    assert run_cached(tmp_path) == "27"  # by the edited rules
+    (tmp_path / "mine.py").unlink()  # the next one does not have that game
+    for number, path in enumerate([*(tmp_path / "cache").rglob("*.nb?")]):
+        if number % 2:
+            path.write_bytes(path.read_bytes()[: number * 10])
+    assert run_cached(tmp_path, "ewn") == known

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from tuplet import Network, evaluate, train
+from tuplet import Network, evaluate, resume, train
 from tuplet.games.g2048 import Board
+from tuplet.games.g2048.statistics import make_results
+from tuplet.kernel import kernel
+from tuplet.learn.learners import LEARNERS, TC, TD, Learner, register_learner
 from tuplet.learn.recipes import BUDGETS, RECIPES, choose, for_budget
-from tuplet.learn.settings import Settings, schedule_of
-from tuplet.learn.td import Learner, make_desk, make_results, play_afterstates
-from tuplet.learn.train import Training, carry_on, reopen
+from tuplet.learn.settings import Method, schedule_of, split
+from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates
+from tuplet.learn.training import Training
 from tuplet.values.tables import stage_of
 
 
@@ -34,45 +38,39 @@ def test_every_learner_resumes_bit_for_bit(
     settings: dict[str, Any], target: str, tmp_path: Path
 ) -> None:
     settings = {"target": target, "seed": 8, "net": "0123 4567 0145", "games": 300} | settings
-    training = Training(_run(tmp_path / "whole", settings))
-    carry_on(training)
+    Training(_run(tmp_path / "whole", settings)).go()
     first = Training(_run(tmp_path / "parts", settings))
-    first._take = _until(first, 150)  # type: ignore[method-assign]
-    first.on_block = None
-    carry_on_until_stopped(first)
-    second = reopen(tmp_path / "parts")
-    assert second.games == 150
-    carry_on(second)
+    first._record = _stopping_after(first, 150)  # type: ignore[method-assign]
+    stopped = first.go()
+    assert stopped.interrupted and 150 <= stopped.games < 300
+    second = Training.load(tmp_path / "parts")
+    assert second.games == stopped.games
+    second.go()
     whole, parts = Network.load(tmp_path / "whole"), Network.load(tmp_path / "parts")
     assert whole.weights.tobytes() == parts.weights.tobytes()
     if settings.get("learner") != "td":
-        assert whole.coherence is not None and parts.coherence is not None
-        assert whole.coherence.tobytes() == parts.coherence.tobytes()
+        assert whole.memory is not None and parts.memory is not None
+        assert whole.memory.values.tobytes() == parts.memory.values.tobytes()
 
 
 def _run(folder: Path, settings: dict[str, Any]) -> Any:
     from tuplet.learn.run import Run
 
     folder.mkdir()
-    chosen = Settings(**settings)
-    return Run(chosen, chosen.network(), folder)
+    method, limits = split(settings)
+    return Run(method, limits, method.network(), folder)
 
 
-def _until(training: Training, games: int) -> Any:
-    take = training._take
+def _stopping_after(training: Training, games: int) -> Any:
+    """What records a chunk, and asks to stop once there are so many games."""
+    record = training._record
 
-    def until() -> tuple[int, int] | None:
+    def recorded(chunk: Any) -> None:
+        record(chunk)
         if training.games >= games:
             training.stop.set()
-            return None
-        return take()
 
-    return until
-
-
-def carry_on_until_stopped(training: Training) -> None:
-    run = carry_on(training)
-    assert run.interrupted and run.games == 150
+    return recorded
 
 
 def test_a_learning_rate_follows_its_schedule() -> None:
@@ -83,30 +81,30 @@ def test_a_learning_rate_follows_its_schedule() -> None:
     for wrong in ("fast", "", "0.5", "2:0.1", "0.5:0", "a:b"):
         with pytest.raises(ValueError, match="a schedule is"):
             schedule_of(wrong)
-    settings = Settings(games=100, learner="td", alpha=0.4, schedule="linear")
-    assert settings.learner_at(0.5).alpha == np.float32(0.2)
+    method = Method(learner="td", alpha=0.4, schedule="linear")
+    assert method.rule_at(0.5).alpha == np.float32(0.2)
 
 
 def test_a_delayed_run_learns_by_td_first_and_by_tc_then() -> None:
-    settings = Settings(games=100, delay=0.9, lam=0.0)
-    early, late = settings.learner_at(0.5), settings.learner_at(0.9)
-    assert (early.coherent, early.alpha) == (False, np.float32(0.1))
-    assert (late.coherent, late.alpha) == (True, np.float32(1.0))
+    method = Method(delay=0.9, lam=0.0)
+    early, late = method.rule_at(0.5), method.rule_at(0.9)
+    assert (type(early.by), early.alpha) == (type(TD.by), np.float32(0.1))
+    assert (type(late.by), late.alpha) == (type(TC.by), np.float32(1.0))
     net = Network("5x4")
     train(net, games=400, delay=0.9, progress=False)
-    assert net.coherence is not None
-    assert 0 < np.count_nonzero(net.coherence[:, 1]) < np.count_nonzero(net.weights)
+    assert net.memory is not None
+    assert 0 < np.count_nonzero(net.memory.values[:, 1]) < np.count_nonzero(net.weights)
 
 
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"learner": "sarsa"}, "td or tc"),
-        ({"lam": 1.5}, "lambda is between"),
+        ({"learner": "sarsa"}, "one of tc, td"),
+        ({"lam": 1.5}, "lam is a number from 0 to 1"),
         ({"lam": 0.5, "steps": 3}, "leave out one"),
         ({"lam": 0.5, "order": "forward"}, "from the end"),
         ({"restart": True, "order": "forward"}, "restarted"),
-        ({"steps": 0}, "1 to 1000"),
+        ({"steps": 0}, "from 1 to 1,000"),
         ({"delay": 0.5, "learner": "td"}, "take --learner tc"),
         ({"delay": 1.0}, "share of the run"),
         ({"stages": "1000"}, "different tiles"),
@@ -120,21 +118,21 @@ def test_a_delayed_run_learns_by_td_first_and_by_tc_then() -> None:
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        Settings(games=10, **settings).network()
+        Method(**settings).network()
 
 
 def test_recipes_are_sound_and_a_budget_picks_one() -> None:
     for name, recipe in RECIPES.items():
-        Settings(games=1, **recipe.settings)
+        Method(**recipe.settings)
         assert name and recipe.when.endswith(".")
     assert for_budget(60) == "quick" and for_budget(600) == "strong"
     assert list(BUDGETS) == sorted(BUDGETS)
-    assert choose(None, 600, {})["net"] == RECIPES["strong"].settings["net"]
-    assert choose(None, 600, {"net": "5x4"})["net"] == "5x4"
-    assert "net" not in choose(None, None, {})
-    assert choose("small", 600, {"alpha": 0.5})["alpha"] == 0.5
+    assert choose(None, {"budget": "10m"})["net"] == RECIPES["strong"].settings["net"]
+    assert choose(None, {"budget": 600, "net": "5x4"})["net"] == "5x4"
+    assert "net" not in choose(None, {})
+    assert choose("small", {"budget": 600, "alpha": 0.5})["alpha"] == 0.5
     with pytest.raises(ValueError, match="take one of homework, quick"):
-        choose("nope", None, {})
+        choose("nope", {})
 
 
 def test_a_board_is_in_the_stage_its_large_tiles_say() -> None:
@@ -171,13 +169,13 @@ def test_restarted_games_teach_more_and_count_once() -> None:
     assert again.metrics[0]["games"] == plain.metrics[0]["games"] == 600
     net = Network("5x4")
     train(net, games=3000, progress=False)
-    learner = Learner(np.float32(0.1), np.float32(1), restart=True)
+    learner = UpdateRule(TD.by, np.float32(0.1), np.float32(1), restart=True)
     from tuplet.games.g2048 import rules_for
 
-    desk, results = make_desk(net.m), make_results(20)
-    play_afterstates(rules_for(), net.tables, learner, desk, np.uint64(3), 0, 20, results, 0)
+    work, results = make_workspace(net.m), make_results(20)
+    play_afterstates(rules_for(), net.tables, learner, work, np.uint64(3), 0, 20, results, 0)
     assert (results.lengths > 0).all()
-    assert results.lengths.sum() / 4 < desk.tally[0] < 2 * results.lengths.sum()
+    assert results.lengths.sum() / 4 < work.tally[0] < 2 * results.lengths.sum()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -189,46 +187,39 @@ def test_tc_does_not_collapse(threads: int) -> None:
 
 def test_a_second_thread_waits_for_the_serial_start() -> None:
     training = Training(_memory_run(threads=2, games=400, serial=300))
-    training.get_ready()
-    taken: dict[int, list[int]] = {0: [], 1: []}
-    take = training._take
-    import threading
+    under_way, together = set(), set()
+    play = training._play
 
-    def note() -> tuple[int, int] | None:
-        chunk = take()
-        if chunk is not None:
-            taken[int(threading.current_thread().name)].append(chunk[0])
-        return chunk
+    def noted(first: int, games: int, until: float, worker: Any) -> Any:
+        under_way.add(first)
+        if len(under_way) > 1:
+            together.update(under_way)
+        try:
+            return play(first, games, until, worker)
+        finally:
+            under_way.discard(first)
 
-    training._take = note  # type: ignore[method-assign]
-    workers = [
-        threading.Thread(target=training.work, args=(float("inf"), n), name=str(n)) for n in (0, 1)
-    ]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert training.games == 400
-    assert all(first >= 300 for first in taken[1])
-    assert set(range(0, 300, 25)) <= set(taken[0])
+    training._play = noted  # type: ignore[method-assign]
+    assert training.go().games == 400
+    assert all(first >= 300 for first in together)
 
 
 def _memory_run(**settings: Any) -> Any:
     from tuplet.learn.run import Run
 
-    chosen = Settings(net="5x4", **settings)
-    return Run(chosen, chosen.network())
+    method, limits = split({"net": "5x4", **settings})
+    return Run(method, limits, method.network())
 
 
 def test_weights_that_are_no_numbers_stop_the_run_and_keep_the_checkpoint(tmp_path: Path) -> None:
     run = train("5x4", games=100, out=tmp_path / "run", progress=False)
     good = (tmp_path / "run" / "weights.safetensors").read_bytes()
-    training = reopen(tmp_path / "run", games=10_000)
+    training = Training.load(tmp_path / "run", games=10_000)
     training.net.weights[:1000] = np.inf
     with pytest.raises(ValueError, match=r"no longer finite .* smaller alpha.* of game 100"):
-        carry_on(training)
+        training.go()
     assert (tmp_path / "run" / "weights.safetensors").read_bytes() == good
-    assert reopen(tmp_path / "run", games=200).games == run.games == 100
+    assert Training.load(tmp_path / "run", games=200).games == run.games == 100
 
 
 @pytest.mark.parametrize(
@@ -269,16 +260,62 @@ def test_a_small_boards_values_know_its_symmetries(size: str) -> None:
 
 def test_tc_that_has_begun_goes_on_when_a_run_is_given_more(tmp_path: Path) -> None:
     train("5x4", games=100, delay=0.5, out=tmp_path / "run", progress=False)
-    training = reopen(tmp_path / "run", games=1000)
+    training = Training.load(tmp_path / "run", games=1000)
     assert training.progress(100) < 0.5
-    assert training._learner(100).coherent
+    assert isinstance(training._rule(100).by, type(TC.by))
 
 
 def test_memory_that_tc_will_need_is_refused_before_anything_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tuplet.values.network._available_memory", lambda: 2_000_000)
+    monkeypatch.setattr("tuplet.values.parameters._available_memory", lambda: 2_000_000)
     with pytest.raises(ValueError, match=r"needs 3.9 MB|needs 0.0 GB"):
         train("5x4", games=10, out=tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
     train("5x4", games=10, learner="td", out=tmp_path / "run", progress=False)
+
+
+class Halving(NamedTuple):
+    """A learner of the test's own: a weight moves less each time it is found."""
+
+
+@kernel
+def halve(
+    by: Halving, weights: Any, memory: Any, found: Any, start: Any, m: Any, amount: Any,  # noqa: ARG001
+) -> None:  # fmt: skip
+    for i in range(start, start + m):
+        at = found[i]
+        weights[at] += amount / (np.float32(1) + memory[at])
+        memory[at] += np.float32(1)
+
+
+def test_a_learner_is_registered_with_a_memory_of_its_own(tmp_path: Path) -> None:
+    register_learner(Learner("halving", Halving(), "visits", 1, alpha=0.5), halve)
+    try:
+        run = train("5x4", games=300, learner="halving", out=tmp_path / "run", progress=False)
+        assert run.method.alpha == 0.5 and run.method.name == "HALVING(0)"
+        memory = run.network.memory
+        assert memory is not None and memory.name == "visits" and memory.values.max() > 5
+        again = Network.load(tmp_path / "run")
+        assert again.memory is not None and again.memory.name == "visits"
+        assert again.memory.values.tobytes() == memory.values.tobytes()
+        assert again.weights.tobytes() == run.network.weights.tobytes()
+        whole = train("5x4", games=400, learner="halving", progress=False)
+        more = resume(tmp_path / "run", games=400, progress=False)
+        assert more.network.weights.tobytes() == whole.network.weights.tobytes()
+    finally:
+        del LEARNERS["halving"]
+
+
+def test_a_file_with_two_memories_is_refused(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    net = Network("0123")
+    net.remember("coherence", 2)[:, 1] = 1
+    path = net.save(tmp_path / "net.safetensors")
+    arrays = load_file(path)
+    header = json.loads(path.read_bytes()[8 : 8 + int.from_bytes(path.read_bytes()[:8], "little")])
+    arrays["0.visits"] = arrays["0.weight"].copy()
+    save_file(arrays, path, metadata=header["__metadata__"])
+    with pytest.raises(ValueError, match="more than one learner's memory: coherence, visits"):
+        Network.load(path)

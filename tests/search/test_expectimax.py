@@ -14,7 +14,7 @@ from tuplet.agents.searches import AlphaBeta
 from tuplet.games import game as generic
 from tuplet.games.ewn import Position
 from tuplet.kernel import kernel
-from tuplet.search import expectimax
+from tuplet.search import expectimax, transpositions
 
 u = np.uint64
 
@@ -68,17 +68,21 @@ def plain_values(position: Position, depth: int) -> dict[int, float]:
 
 
 def deepen(
-    position: Position, depth: int, desk: expectimax.Desk, nodes: int = 1 << 60, time: float = 60.0
-) -> tuple[int, float, int]:
+    position: Position,
+    depth: int,
+    work: expectimax.Workspace,
+    nodes: int = 1 << 60,
+    time: float = 60.0,
+) -> tuple[int, float, int]:  # fmt: skip
     move, value, reached = expectimax.deepen(
-        position.rules, position.words, depth, time, nodes, desk
+        position.rules, position.words, depth, time, nodes, work
     )
     return int(move), float(value), int(reached)
 
 
-def clear(desk: expectimax.Desk) -> None:
-    desk.table[:] = np.zeros(1, expectimax.ENTRY)
-    desk.history[:] = 0
+def clear(work: expectimax.Workspace) -> None:
+    work.table[:] = np.zeros(1, transpositions.ENTRY)
+    work.history[:] = 0
 
 
 @pytest.mark.parametrize(
@@ -89,7 +93,7 @@ def test_values_and_moves_are_those_of_a_search_that_looks_at_everything(
     name: str, depths: int
 ) -> None:
     """With a table of a million entries, of four, and one that has seen the position before."""
-    large, tiny = expectimax.make_desk(18), expectimax.make_desk(2)
+    large, tiny = expectimax.make_workspace(18), expectimax.make_workspace(2)
     unequal = 0
     for number, (_, _, position) in enumerate(random_positions(name, 40)):
         depth = 1 + number % depths
@@ -98,8 +102,8 @@ def test_values_and_moves_are_those_of_a_search_that_looks_at_everything(
         unequal += min(values.values()) < best
         clear(large)
         clear(tiny)
-        for desk in (large, large, tiny):
-            move, value, reached = deepen(position, depth, desk)
+        for work in (large, large, tiny):
+            move, value, reached = deepen(position, depth, work)
             if abs(value) == 1.0:  # known for certain, maybe at less depth
                 assert reached <= depth and value == pytest.approx(best, abs=1e-12)
                 if value == 1.0:
@@ -114,12 +118,12 @@ def test_values_and_moves_are_those_of_a_search_that_looks_at_everything(
 
 @pytest.mark.parametrize("name", SMALL)
 def test_small_boards_are_solved(name: str) -> None:
-    desk, proofs = expectimax.make_desk(16), 0
+    work, proofs = expectimax.make_workspace(16), 0
     for game, plain, position in random_positions(name, 25):
         exact = naive.Exact(game)
-        clear(desk)  # it knows nothing of the die
+        clear(work)  # it knows nothing of the die
         value, sure = exact(plain)
-        move, found, _ = deepen(position, 40, desk)
+        move, found, _ = deepen(position, 40, work)
         mine = value if position.turn == "red" else 1 - value
         after = exact(naive.from_words(game, position.after(move).words))
         if len(position.codes()) > 1:
@@ -135,14 +139,14 @@ def test_small_boards_are_solved(name: str) -> None:
 
 def test_wins_and_losses_whatever_the_dice_show_are_known_for_certain() -> None:
     """Six sixths are 0.9999999999999999 to a computer."""
-    desk, won, lost = expectimax.make_desk(16), 0, 0
+    work, won, lost = expectimax.make_workspace(16), 0, 0
     for _, _, position in random_positions("ewn", 400):
         values = plain_values(position, 3)
         best = max(values.values())  # guesses are far from 1
         if abs(best) < 1 - 1e-12 or len(values) == 1:
             continue
-        clear(desk)
-        _, value, reached = deepen(position, 3, desk)
+        clear(work)
+        _, value, reached = deepen(position, 3, work)
         assert value == round(best), position.notation
         won += value > 0 and reached == 3
         lost += value < 0
@@ -151,12 +155,12 @@ def test_wins_and_losses_whatever_the_dice_show_are_known_for_certain() -> None:
 
 @pytest.mark.parametrize("name", ["ewn-6x7", *KNOWN, *OTHER])
 def test_the_main_line_is_legal_and_begins_with_the_move(name: str) -> None:
-    desk, longest = expectimax.make_desk(16), 0
+    work, longest = expectimax.make_workspace(16), 0
     for _, _, position in random_positions(name, 20):
-        clear(desk)
-        move, _, _ = deepen(position, 7, desk)
+        clear(work)
+        move, _, _ = deepen(position, 7, work)
         line = np.zeros(7, np.uint8)
-        length = expectimax.main_line(position.rules, position.words, move, desk, line)
+        length = expectimax.main_line(position.rules, position.words, move, work, line)
         assert 1 <= length <= 7 and line[0] == move
         at = position
         for code in line[:length].tolist():
@@ -168,22 +172,22 @@ def test_the_main_line_is_legal_and_begins_with_the_move(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["ewn-6x7", "ewn"])
 def test_no_more_positions_are_looked_at_than_allowed(name: str) -> None:
-    desk = expectimax.make_desk(16)
+    work = expectimax.make_workspace(16)
     for _, _, position in random_positions(name, 10):
         for nodes in (1, 100, 5_000, 50_000):
-            clear(desk)
-            move, _, _ = deepen(position, 99, desk, nodes=nodes)
-            assert desk.counters[expectimax.NODES] <= nodes + 100
+            clear(work)
+            move, _, _ = deepen(position, 99, work, nodes=nodes)
+            assert work.counters[expectimax.NODES] <= nodes + 100
             assert move in position.codes()
 
 
 def test_time_is_kept_and_a_move_is_there_even_without_any() -> None:
-    desk = expectimax.make_desk(16)
+    work = expectimax.make_workspace(16)
     start = Position.random("ewn-6x7", u(5))[1]
     for seconds in (0.0, 0.05, 0.2):
-        clear(desk)
+        clear(work)
         began = time.perf_counter()
-        move, _, reached = deepen(start, 99, desk, time=seconds)
+        move, _, reached = deepen(start, 99, work, time=seconds)
         took = time.perf_counter() - began
         assert move in start.codes() and reached >= 1
         assert seconds <= took < seconds + 1.0
@@ -192,15 +196,15 @@ def test_time_is_kept_and_a_move_is_there_even_without_any() -> None:
 def test_a_position_that_the_table_knows_has_a_move_all_the_same() -> None:
     """Searching the children first puts the position's own neighbours into the table."""
     for name in ("ewn-6x7", *KNOWN):
-        desk = expectimax.make_desk(16)
+        work = expectimax.make_workspace(16)
         for _, _, position in random_positions(name, 10):
-            clear(desk)
-            first = deepen(position, 6, desk)
+            clear(work)
+            first = deepen(position, 6, work)
             expectimax.value(
-                position.rules, position.words, np.int64(6), -1.0, 1.0, np.int64(1), desk
+                position.rules, position.words, np.int64(6), -1.0, 1.0, np.int64(1), work
             )
             for nodes in (1 << 60, 1):
-                move, value, _ = deepen(position, 6, desk, nodes=nodes)
+                move, value, _ = deepen(position, 6, work, nodes=nodes)
                 assert move in position.codes()
                 if nodes > 1:
                     assert value == first[1]
@@ -208,8 +212,8 @@ def test_a_position_that_the_table_knows_has_a_move_all_the_same() -> None:
 
 def test_a_move_found_wanting_is_given_up_before_the_depth_is_over() -> None:
     """As soon as another is known to be better than what is left of it."""
-    desk, changed, early = expectimax.make_desk(16), 0, 0
-    nodes = desk.counters
+    work, changed, early = expectimax.make_workspace(16), 0, 0
+    nodes = work.counters
     for seed in range(200):
         position, source = Position.random("ewn-6x7", u(seed))[1], random.Random(seed)
         for _ in range(12):
@@ -217,18 +221,18 @@ def test_a_move_found_wanting_is_given_up_before_the_depth_is_over() -> None:
                 position = position.after(source.choice(position.codes()))
         if position.over:
             continue
-        clear(desk)
-        before = deepen(position, 5, desk)
+        clear(work)
+        before = deepen(position, 5, work)
         fewest = int(nodes[expectimax.NODES])
-        clear(desk)
-        after = deepen(position, 6, desk)
+        clear(work)
+        after = deepen(position, 6, work)
         most = int(nodes[expectimax.NODES])
         if after[2] < 6 or after[0] == before[0] or after[1] >= before[1]:
             continue
         changed += 1
         for limit in range(fewest, most, (most - fewest) // 20 + 1):
-            clear(desk)
-            move, value, reached = deepen(position, 6, desk, nodes=limit)
+            clear(work)
+            move, value, reached = deepen(position, 6, work, nodes=limit)
             early += reached == 5 and (move, value) == after[:2]
     assert changed >= 5 and early >= changed
 

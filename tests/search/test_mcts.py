@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import naive_ewn as naive
 from both_ways import in_both_ways
@@ -28,10 +27,10 @@ from tuplet.games import game as generic
 from tuplet.games.ewn import Position
 from tuplet.games.ewn.rules import BLUE_ALL, BLUE_CORNER, RED_ALL, RED_CORNER
 from tuplet.games.g2048 import Board
+from tuplet.games.g2048.game import Game2048, position_of
 from tuplet.games.g2048.rules import rules_for
 from tuplet.kernel import stream
-from tuplet.search import mcts
-from tuplet.search.g2048 import Game2048, position_of
+from tuplet.search import mcts, tree as trees
 
 u = np.uint64
 
@@ -43,7 +42,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "report": {"ucb": mcts.REPORT},
     "rich": {"rich": True},
     "one by one": {"batch": 1, "threshold": 10},
-    "descent_k": {"softmax": 20.0},
+    "descent_k": {"descent_k": 20.0},
     "no solver, no shortcuts": {"solver": False, "shortcuts": False},
 }
 
@@ -59,11 +58,11 @@ SMALL = [
 
 
 def grown(
-    position: Position, settings: mcts.Settings, sims: int, nodes: int = 50_000, seed: int = 1
-) -> mcts.Tree:
-    tree = mcts.make_tree(nodes)
-    mcts.plant(position.rules, tree, position.words)
-    mcts.grow(position.rules, tree, settings, sims, 60.0, u(seed))
+    position: Position, settings: mcts.Options, sims: int, nodes: int = 50_000, seed: int = 1
+) -> trees.Tree:
+    tree = trees.make_tree(nodes)
+    trees.reset(position.rules, tree, position.words)
+    mcts.search(position.rules, tree, settings, sims, 60.0, u(seed))
     return tree
 
 
@@ -78,17 +77,17 @@ def later(name: str, plies: int, seed: int = 3) -> Position:
     for _ in range(plies):
         position = position.after(source.choice(position.codes()))
         if position.needs_roll:
-            position = position.roll(source.randrange(position.family.cubes) + 1)
+            position = position.roll(source.randrange(position.variant.cubes) + 1)
     return position
 
 
-def children(tree: mcts.Tree, node: int) -> range:
+def children(tree: trees.Tree, node: int) -> range:
     first = int(tree.first[node])
     return range(first, first + int(tree.children[node])) if first >= 0 else range(0)
 
 
-def words(tree: mcts.Tree, node: int) -> tuple[np.uint64, np.uint64]:
-    return u(tree.red[node]), u(tree.blue[node])
+def words(tree: trees.Tree, node: int) -> tuple[np.uint64, np.uint64]:
+    return u(tree.word0[node]), u(tree.word1[node])
 
 
 # Formulas
@@ -103,7 +102,7 @@ def words(tree: mcts.Tree, node: int) -> tuple[np.uint64, np.uint64]:
 def test_bounds_are_the_formulas_of_the_papers_and_of_the_report(
     ucb: int, c: float, c1: float, c2: float, mean: float, variance: float, visits: int, more: int
 ) -> None:
-    settings = mcts.Settings(ucb=ucb, c=c, c1=c1, c2=c2)
+    settings = mcts.Options(ucb=ucb, c=c, c1=c1, c2=c2)
     log = math.log(visits + more)
     found = mcts.bound(settings, mean, variance, log, float(visits))
     plain = {
@@ -116,7 +115,7 @@ def test_bounds_are_the_formulas_of_the_papers_and_of_the_report(
 
 def test_the_reports_tuned_bound_was_plain_ucb_with_a_quarter_of_c() -> None:
     for c, quarter in ((1.4, 0.35), (1.0, 0.25), (0.6, 0.15), (0.2, 0.05)):
-        report, plain = mcts.Settings(mcts.REPORT, c), mcts.Settings(mcts.UCB1, quarter)
+        report, plain = mcts.Options(mcts.REPORT, c), mcts.Options(mcts.UCB1, quarter)
         for visits in (25.0, 200.0):  # few enough for c2 to be the smaller
             same = [mcts.bound(s, 0.5, 0.25, 9.0, visits) for s in (report, plain)]
             assert same[0] == pytest.approx(same[1])
@@ -125,14 +124,14 @@ def test_the_reports_tuned_bound_was_plain_ucb_with_a_quarter_of_c() -> None:
 @pytest.mark.parametrize("variant", ["ucb1", "tuned", "report", "rich", "one by one"])
 @pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
 def test_the_descent_takes_the_child_of_the_largest_bound(name: str, variant: str) -> None:
-    settings = mcts.Settings(**{"batch": 5, "threshold": 20, **VARIANTS[variant]})
+    settings = mcts.Options(**{"batch": 5, "threshold": 20, **VARIANTS[variant]})
     looked = lost = 0
     for _, _, position in random_positions(name, 20):
         tree = grown(position, settings, 5_000)
-        for node in range(int(tree.counters[mcts.USED])):
+        for node in range(int(tree.counters[trees.USED])):
             mover = int(tree.sides[node])
             own = children(tree, node)
-            if not own or mover == mcts.CHANCE or tree.proven[node] != mcts.UNPROVEN:
+            if not own or mover == trees.CHANCE or tree.proven[node] != trees.UNPROVEN:
                 continue
             bounds: dict[int, float] = {}
             for child in own:
@@ -161,15 +160,15 @@ def test_the_descent_takes_the_child_of_the_largest_bound(name: str, variant: st
 
 
 def test_the_descent_never_takes_a_lost_child_while_another_is_open() -> None:
-    for settings in (mcts.Settings(), mcts.Settings(softmax=0.0), mcts.Settings(softmax=5.0)):
+    for settings in (mcts.Options(), mcts.Options(descent_k=0.0), mcts.Options(descent_k=5.0)):
         tree = grown(start("ewn-6x7", 4), settings, 2000)
-        own = list(children(tree, mcts.ROOT))
+        own = list(children(tree, trees.ROOT))
         assert len(own) >= 3
         tree.proven[own] = 1  # Blue's
         for open_child in own:
-            tree.proven[open_child] = mcts.UNPROVEN
+            tree.proven[open_child] = trees.UNPROVEN
             for bits in range(20):
-                assert mcts._select(tree, settings, mcts.ROOT, u(bits)) == open_child
+                assert mcts._select(tree, settings, trees.ROOT, u(bits)) == open_child
             tree.proven[open_child] = 1
 
 
@@ -187,25 +186,25 @@ def test_payoffs_are_rich_or_plain() -> None:
 
 def test_blue_sees_one_minus_what_red_sees() -> None:
     for mean in (0.0, 0.1, 0.5, 0.9, 1.0):
-        assert mcts.view(mcts.Settings(), mean, 0) == mean
-        assert mcts.view(mcts.Settings(), mean, 1) == 1.0 - mean
-    assert mcts.view(mcts.Settings(unit=500.0), 250.0, 0) == 0.5
+        assert mcts.view(mcts.Options(), mean, 0) == mean
+        assert mcts.view(mcts.Options(), mean, 1) == 1.0 - mean
+    assert mcts.view(mcts.Options(unit=500.0), 250.0, 0) == 0.5
 
 
 @pytest.mark.parametrize("rich", [False, True])
 @pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
 def test_a_batch_is_added_to_its_leaf_and_to_every_node_above(name: str, rich: bool) -> None:
-    settings = mcts.Settings(rich=rich, batch=7, threshold=20)
+    settings = mcts.Options(rich=rich, batch=7, threshold=20)
     for _, _, position in random_positions(name, 40):
         tree = grown(position, settings, 3000)
-        used, source = int(tree.counters[mcts.USED]), random.Random(name)
+        used, source = int(tree.counters[trees.USED]), random.Random(name)
         ended = [n for n in range(used) if tree.endings[n] != generic.ONGOING]
         if len(ended) >= 10:
             break
     nodes = [source.randrange(used) for _ in range(40)] + ended[:10]
     assert len(nodes) == 50
     for number, node in enumerate(nodes):
-        before = mcts.Tree(*(array.copy() for array in tree))
+        before = trees.Tree(*(array.copy() for array in tree))
         mcts._simulate(position.rules, tree, settings, node, u(number))
         state, results = u(number), []
         for _ in range(settings.batch):
@@ -216,12 +215,12 @@ def test_a_batch_is_added_to_its_leaf_and_to_every_node_above(name: str, rich: b
             ending = generic.ending(position.rules, last)
             result = float(generic.payoff(position.rules, last, ending, rich))
             proven = tree.proven[node]
-            if proven not in (mcts.UNPROVEN, generic.winner(position.rules, ending)):
+            if proven not in (trees.UNPROVEN, generic.winner(position.rules, ending)):
                 result = 1.0 - result
             results.append(result)
         assert {round(r, 9) for r in results} <= ({0.0, 0.1, 0.9, 1.0} if rich else {0.0, 1.0})
         path, at = set(), node
-        while at != mcts.NO_NODE:
+        while at != trees.NO_NODE:
             path.add(at)
             at = int(tree.parents[at])
         on_path = np.array([n in path for n in range(used)])
@@ -239,11 +238,11 @@ def test_a_batch_is_added_to_its_leaf_and_to_every_node_above(name: str, rich: b
 @pytest.mark.parametrize("name", ["ewn", "ewn-6x7", "ewn:board=4x4,cubes=3,die=chosen"])
 def test_the_books_of_a_tree_balance(name: str, variant: str) -> None:
     """What went through a node went through its children, or was simulated before it had any."""
-    settings = mcts.Settings(**VARIANTS[variant])
+    settings = mcts.Options(**VARIANTS[variant])
     position = later(name, 3)
     tree = grown(position, settings, 20_000)
-    used = int(tree.counters[mcts.USED])
-    assert tree.visits[mcts.ROOT] == tree.counters[mcts.SIMULATIONS]
+    used = int(tree.counters[trees.USED])
+    assert tree.visits[trees.ROOT] == tree.counters[trees.SIMULATIONS]
     for node in range(used):
         own, n = children(tree, node), int(tree.visits[node])
         total, squares = float(tree.totals[node]), float(tree.squares[node])
@@ -258,13 +257,13 @@ def test_the_books_of_a_tree_balance(name: str, variant: str) -> None:
             continue
         before = n - sum(int(tree.visits[c]) for c in own)
         gained = total - sum(float(tree.totals[c]) for c in own)
-        if node == mcts.ROOT:
+        if node == trees.ROOT:
             assert before == 0
-        elif tree.proven[node] == mcts.UNPROVEN:
+        elif tree.proven[node] == trees.UNPROVEN:
             # Its own simulations: as many as it took to be expanded.
             assert settings.threshold <= before < settings.threshold + settings.batch
         assert -1e-6 <= gained <= before + 1e-6
-        natural = tree.sides[node] == mcts.CHANCE
+        natural = tree.sides[node] == trees.CHANCE
         for child in own:
             move, at = int(tree.moves[child]), words(tree, node)
             made = (generic.chance if natural else generic.apply)(position.rules, at, move)
@@ -295,24 +294,24 @@ def test_outcomes_are_drawn_as_often_as_they_are_likely() -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_the_solver_never_claims_what_looking_at_everything_denies(name: str) -> None:
     sides = ("red", "blue")
-    settings = mcts.Settings(batch=2, threshold=4)
-    tree, proofs, roots, solvable = mcts.make_tree(20_000), Counter[str](), 0, 0
+    settings = mcts.Options(batch=2, threshold=4)
+    tree, proofs, roots, solvable = trees.make_tree(20_000), Counter[str](), 0, 0
     many = 8 if name == "ewn:board=4x4,cubes=3" else 25  # there is much to look at
     for number, (game, plain, position) in enumerate(random_positions(name, many)):
         exact = naive.Exact(game)
-        mcts.plant(position.rules, tree, position.words)
-        mcts.grow(position.rules, tree, settings, 3000, 60.0, u(number))
-        for node in range(int(tree.counters[mcts.USED])):
+        trees.reset(position.rules, tree, position.words)
+        mcts.search(position.rules, tree, settings, 3000, 60.0, u(number))
+        for node in range(int(tree.counters[trees.USED])):
             at = naive.from_words(game, words(tree, node))
             over = naive.result(game, at)
             assert (tree.endings[node] != generic.ONGOING) == (over is not None)
-            if tree.proven[node] != mcts.UNPROVEN:
+            if tree.proven[node] != trees.UNPROVEN:
                 side = sides[tree.proven[node]]
                 assert exact(at)[1] == side, (position.notation, node)
                 proofs[side] += over is None
         sure = exact(plain)[1]
         solvable += sure is not None
-        roots += tree.proven[mcts.ROOT] != mcts.UNPROVEN
+        roots += tree.proven[trees.ROOT] != trees.UNPROVEN
     assert roots == solvable > 1  # so many simulations are enough to see everything
     assert min(proofs["red"], proofs["blue"]) > 0
 
@@ -326,7 +325,7 @@ def test_the_solver_never_claims_what_looking_at_everything_denies(name: str) ->
      "ewn:board=3x3,cubes=3,die=chosen"],
 )  # fmt: skip
 def test_values_approach_the_exact_ones_with_more_simulations(name: str) -> None:
-    settings = mcts.Settings(c=1.0, batch=1, threshold=1, solver=False)
+    settings = mcts.Options(c=1.0, batch=1, threshold=1, solver=False)
     errors: list[list[float]] = [[], [], []]
     for number, (game, _, position) in enumerate(random_positions(name, 12)):
         exact = naive.Exact(game)
@@ -335,7 +334,7 @@ def test_values_approach_the_exact_ones_with_more_simulations(name: str) -> None
         sign = 1 if position.turn == "red" else -1
         for stage, sims in enumerate((30, 1000, 60_000)):
             tree = grown(position, settings, sims, 400_000, seed=number)
-            own = children(tree, mcts.ROOT)
+            own = children(tree, trees.ROOT)
             best = max(own, key=lambda n: tree.visits[n])
             values = {n: exact(naive.from_words(game, words(tree, n)))[0] for n in own}
             errors[stage].append(abs(tree.totals[best] / tree.visits[best] - values[best]))
@@ -361,8 +360,8 @@ def test_the_move_chosen_is_an_optimal_one() -> None:
 # The same tree again
 
 
-def tree_hash(tree: mcts.Tree) -> str:
-    used = int(tree.counters[mcts.USED])
+def tree_hash(tree: trees.Tree) -> str:
+    used = int(tree.counters[trees.USED])
     digest = hashlib.sha256()
     for array in tree[:-1]:
         digest.update(array[:used].tobytes())
@@ -372,22 +371,22 @@ def tree_hash(tree: mcts.Tree) -> str:
 
 def golden_trees() -> dict[str, Any]:
     """Root moves with visits and totals, and a hash of everything, by game and settings."""
-    trees = {}
+    found = {}
     for name in ("ewn", "ewn-6x7"):
         for variant, settings in VARIANTS.items():
             position = start(name, 7)
-            tree = grown(position, mcts.Settings(**settings), 30_000, seed=11)
-            trees[f"{name}, {variant}"] = {
+            tree = grown(position, mcts.Options(**settings), 30_000, seed=11)
+            found[f"{name}, {variant}"] = {
                 "position": position.notation,
                 "moves": {
                     position.text_of(int(tree.moves[c])): [
                         int(tree.visits[c]), round(float(tree.totals[c]), 6),
                     ]
-                    for c in children(tree, mcts.ROOT)
+                    for c in children(tree, trees.ROOT)
                 },
                 "hash": tree_hash(tree),
             }  # fmt: skip
-    return trees
+    return found
 
 
 def test_a_seed_gives_the_tree_that_it_always_gave() -> None:
@@ -406,11 +405,11 @@ from tuplet.agents.searches import AlphaBeta, Mcts
 from tuplet.games.ewn import Position
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.rules import rules_for
-from tuplet.search import mcts
-from tuplet.search.g2048 import Game2048, position_of
+from tuplet.search import tree as trees
+from tuplet.games.g2048.game import Game2048, position_of
 u = np.uint64
 def show(tree):
-    used = int(tree.counters[mcts.USED])
+    used = int(tree.counters[trees.USED])
     print(tree.counters.tolist(), [array[:used].tobytes().hex() for array in tree[:-1]])
 game = Game2048(rules_for(2, 3))
 boards = [Board([[2, 4, 2], [0, 2, 8]]), Board([[4, 2, 4], [0, 4, 2]])]
@@ -426,7 +425,7 @@ for settings in ({}, {"ucb": "ucb1", "results": "rich"}, {"ucb": "report", "batc
             if position.over or position.needs_roll:
                 break
             move = search.think(position.rules, position.words)
-            thoughts = search.thoughts(position.text_of)
+            thoughts = search.analysis(position.text_of)
             print(name, move, thoughts.moves, thoughts.line)
             position = position.after(move)
             if position.needs_roll:
@@ -441,7 +440,7 @@ for name in names:
     position = Position.parse(name)
     for again in range(2):
         print(name, search.think(position.rules, position.words), search.value.hex())
-        print(search.desk.counters.tolist(), search.thoughts(position.text_of).line)
+        print(search.work.counters.tolist(), search.analysis(position.text_of).line)
 for board in boards:
     search.depth = 2
     print(search.think(game, position_of(board)), search.value.hex())
@@ -460,7 +459,7 @@ def test_compiled_and_interpreted_searches_do_the_same() -> None:
 # A tree that is kept, and a tree that is full
 
 
-def subtree(tree: mcts.Tree, node: int) -> Any:
+def subtree(tree: trees.Tree, node: int) -> Any:
     """Everything below a node, as nested tuples."""
     own = tuple(
         array[node].item()
@@ -472,11 +471,11 @@ def subtree(tree: mcts.Tree, node: int) -> Any:
 
 @pytest.mark.parametrize("name", ["ewn", "ewn-6x7", "ewn:board=4x4,cubes=3,die=chosen"])
 def test_a_tree_kept_after_two_moves_is_exactly_what_was_below_them(name: str) -> None:
-    settings, kept = mcts.Settings(threshold=50), 0
+    settings, kept = mcts.Options(threshold=50), 0
     position = start(name)
     for seed in range(6):
         tree = grown(position, settings, 20_000, seed=seed)
-        source, node = random.Random(seed), mcts.ROOT
+        source, node = random.Random(seed), trees.ROOT
         for _ in range(1 + source.randrange(4)):
             if children(tree, node):
                 node = max(
@@ -485,22 +484,22 @@ def test_a_tree_kept_after_two_moves_is_exactly_what_was_below_them(name: str) -
                 )
         below = subtree(tree, node)
         sought = words(tree, node)
-        assert mcts.replant(tree, sought)
-        assert subtree(tree, mcts.ROOT) == below
-        used = int(tree.counters[mcts.USED])
-        seen = {mcts.ROOT} | {c for n in range(used) for c in children(tree, n)}
+        assert trees.reroot(tree, sought)
+        assert subtree(tree, trees.ROOT) == below
+        used = int(tree.counters[trees.USED])
+        seen = {trees.ROOT} | {c for n in range(used) for c in children(tree, n)}
         assert seen == set(range(used))
-        assert tree.parents[mcts.ROOT] == mcts.NO_NODE and tree.counters[mcts.SIMULATIONS] == 0
+        assert tree.parents[trees.ROOT] == trees.NO_NODE and tree.counters[trees.SIMULATIONS] == 0
         for n in range(used):
             assert all(tree.parents[c] == n for c in children(tree, n))
-        if tree.endings[mcts.ROOT] == generic.ONGOING:  # and it goes on growing
-            mcts.grow(position.rules, tree, settings, 5000, 60.0, u(seed))
-            assert 5000 <= tree.counters[mcts.SIMULATIONS] <= 5400
+        if tree.endings[trees.ROOT] == generic.ONGOING:  # and it goes on growing
+            mcts.search(position.rules, tree, settings, 5000, 60.0, u(seed))
+            assert 5000 <= tree.counters[trees.SIMULATIONS] <= 5400
             before = below[0][7]
-            assert tree.visits[mcts.ROOT] == before + tree.counters[mcts.SIMULATIONS]
+            assert tree.visits[trees.ROOT] == before + tree.counters[trees.SIMULATIONS]
         kept += used > 1
     assert kept >= 3
-    assert not mcts.replant(tree, start(name, 99).words)
+    assert not trees.reroot(tree, start(name, 99).words)
 
 
 def test_a_game_is_played_with_the_tree_of_the_move_before() -> None:
@@ -512,12 +511,12 @@ def test_a_game_is_played_with_the_tree_of_the_move_before() -> None:
     known = int(search.tree.visits[reply])
     position = position.after(int(search.tree.moves[reply]))
     search.think(position.rules, position.words)
-    assert search.tree.visits[mcts.ROOT] == known + search.tree.counters[mcts.SIMULATIONS]
-    assert 20_000 <= search.tree.counters[mcts.SIMULATIONS] < 20_000 + 25 * 24
+    assert search.tree.visits[trees.ROOT] == known + search.tree.counters[trees.SIMULATIONS]
+    assert 20_000 <= search.tree.counters[trees.SIMULATIONS] < 20_000 + 25 * 24
     search = Mcts(sims=20_000, reuse=False)
     for at in (start("ewn-6x7"), position):
         search.think(at.rules, at.words)
-        assert search.tree.visits[mcts.ROOT] == search.tree.counters[mcts.SIMULATIONS]
+        assert search.tree.visits[trees.ROOT] == search.tree.counters[trees.SIMULATIONS]
 
 
 @pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
@@ -526,31 +525,31 @@ def test_a_full_tree_goes_on_simulating_says_so_and_stays_within_its_arrays(name
     search = Mcts(sims=60_000, nodes=1000, expand=25)
     search.open(u(1))
     search.think(position.rules, position.words)
-    assert "tree full" in search.thoughts(position.text_of).note
-    assert "tree full" not in Mcts(sims=200).thoughts(position.text_of).note
+    assert "tree full" in search.analysis(position.text_of).note
+    assert "tree full" not in Mcts(sims=200).analysis(position.text_of).note
     # The same in arrays with room behind: nothing is written there.
-    wide = mcts.make_tree(2000)
+    wide = trees.make_tree(2000)
     for array in wide[:-1]:
         array[1000:] = 77
-    narrow = mcts.Tree(*(array[:1000] for array in wide[:-1]), wide.counters)
+    narrow = trees.Tree(*(array[:1000] for array in wide[:-1]), wide.counters)
     settings = search.settings
-    mcts.plant(position.rules, narrow, position.words)
-    mcts.grow(position.rules, narrow, settings, 60_000, 60.0, u(1))
-    assert narrow.counters[mcts.FULL] == 1
-    assert 970 < narrow.counters[mcts.USED] <= 1000
-    assert narrow.visits[mcts.ROOT] == narrow.counters[mcts.SIMULATIONS] >= 60_000
+    trees.reset(position.rules, narrow, position.words)
+    mcts.search(position.rules, narrow, settings, 60_000, 60.0, u(1))
+    assert narrow.counters[trees.FULL] == 1
+    assert 970 < narrow.counters[trees.USED] <= 1000
+    assert narrow.visits[trees.ROOT] == narrow.counters[trees.SIMULATIONS] >= 60_000
     for array in wide[:-1]:
         assert (array[1000:] == 77).all()
     # Where it was kept, there is room again.
     child = int(np.argmax(narrow.visits[1:20])) + 1
-    assert mcts.replant(narrow, words(narrow, child))
-    assert narrow.counters[mcts.FULL] == 0
-    mcts.grow(position.rules, narrow, settings, 5_000, 60.0, u(1))
-    assert narrow.visits[mcts.ROOT] >= 5_000
+    assert trees.reroot(narrow, words(narrow, child))
+    assert narrow.counters[trees.FULL] == 0
+    mcts.search(position.rules, narrow, settings, 5_000, 60.0, u(1))
+    assert narrow.visits[trees.ROOT] >= 5_000
 
 
 def test_a_million_nodes_take_less_than_200_megabytes() -> None:
-    tree = mcts.make_tree(1_000_000)
+    tree = trees.make_tree(1_000_000)
     assert sum(array.nbytes for array in tree) < 200e6
     assert sum(array.nbytes for array in tree[:-1]) == 53 * 1_000_000  # as its docstring says
 
@@ -566,12 +565,12 @@ def test_so_many_simulations_are_made(kind: type[Mcts], sims: int) -> None:
         search = kind(sims=sims)
         search.open(u(1))
         assert search.think(position.rules, position.words) in position.codes()
-        made = int(search.tree.counters[mcts.SIMULATIONS])
+        made = int(search.tree.counters[trees.SIMULATIONS])
         # A batch for each move of a position is the least; expanding a leaf is one step.
         assert sims <= made < sims + 25 * 24
         if kind is Mcs:
             assert made < max(sims + 25, 25 * len(position.codes()) + 1)
-            assert search.tree.counters[mcts.USED] == 1 + len(position.codes())
+            assert search.tree.counters[trees.USED] == 1 + len(position.codes())
 
 
 def test_time_is_kept_and_may_be_set_before_each_move() -> None:
@@ -589,7 +588,7 @@ def test_time_is_kept_and_may_be_set_before_each_move() -> None:
     search.time = None
     search.open(u(1))
     search.think(position.rules, position.words)
-    assert search.tree.counters[mcts.SIMULATIONS] >= 20_000
+    assert search.tree.counters[trees.SIMULATIONS] >= 20_000
 
 
 @pytest.mark.parametrize(
@@ -611,8 +610,8 @@ def test_a_move_that_wins_is_always_played_and_at_once(settings: dict[str, Any])
             search.open(u(number))
             move = search.think(position.rules, position.words)
             assert position.after(move).winner == position.turn, position.notation
-            assert search.tree.counters[mcts.SIMULATIONS] <= 25 * len(position.codes())
-            assert search.thoughts(position.text_of).moves[0].move == position.text_of(move)
+            assert search.tree.counters[trees.SIMULATIONS] <= 25 * len(position.codes())
+            assert search.analysis(position.text_of).moves[0].move == position.text_of(move)
             won += 1
     assert won > 50
 
@@ -625,17 +624,17 @@ def test_a_single_move_is_played_at_once_if_shortcuts_are_taken() -> None:
         search = Mcts(sims=5000, shortcuts=shortcuts, solver=False)
         search.open(u(1))
         assert search.think(at.rules, at.words) in at.codes()
-        assert (search.tree.counters[mcts.SIMULATIONS] < 100) == quick
+        assert (search.tree.counters[trees.SIMULATIONS] < 100) == quick
 
 
 # The final move, and temperatures
 
 
-def made_up(*kids: tuple[int, float, float, int], mover: int = 0) -> mcts.Tree:
+def made_up(*kids: tuple[int, float, float, int], mover: int = 0) -> trees.Tree:
     """A root with children: visits, mean, mean of squares, proven."""
-    tree = mcts.make_tree(1000)
+    tree = trees.make_tree(1000)
     tree.sides[0], tree.first[0], tree.children[0] = mover, 1, len(kids)
-    tree.proven[0] = mcts.UNPROVEN
+    tree.proven[0] = trees.UNPROVEN
     for node, (visits, mean, square, proven) in enumerate(kids, start=1):
         tree.visits[node], tree.proven[node] = visits, proven
         tree.totals[node], tree.squares[node] = visits * mean, visits * square
@@ -644,7 +643,7 @@ def made_up(*kids: tuple[int, float, float, int], mover: int = 0) -> mcts.Tree:
 
 
 def test_the_final_move_is_that_of_the_best_rate_or_most_visits_or_best_lower_bound() -> None:
-    settings, open_ = mcts.Settings(), mcts.UNPROVEN
+    settings, open_ = mcts.Options(), trees.UNPROVEN
     tree = made_up((100, 0.6, 0.6, open_), (20, 0.7, 0.7, open_), (90, 0.65, 0.44, open_))
     # Lower bounds: 0.6 - 0.096, 0.7 - 0.2, 0.65 - 0.027.
     assert mcts.choose(tree, settings, mcts.RATE, -1.0, u(0)) == 2
@@ -658,7 +657,7 @@ def test_the_final_move_is_that_of_the_best_rate_or_most_visits_or_best_lower_bo
 @pytest.mark.parametrize("final", [mcts.RATE, mcts.VISITS, mcts.LOWER])
 @pytest.mark.parametrize("mover", [0, 1])
 def test_a_proven_win_is_played_and_a_lost_move_only_if_all_are(final: int, mover: int) -> None:
-    settings, other, open_ = mcts.Settings(), 1 - mover, mcts.UNPROVEN
+    settings, other, open_ = mcts.Options(), 1 - mover, trees.UNPROVEN
     bad, good = (0.2, 0.9) if mover == 0 else (0.9, 0.2)
     won = made_up((90, good, 0.8, open_), (5, bad, 0.2, mover), mover=mover)
     assert mcts.choose(won, settings, final, -1.0, u(0)) == 2
@@ -680,14 +679,14 @@ def test_temperatures_choose_in_proportion_to_exp_of_k_times_the_rate(k: float) 
     """At the final move and in the descent, of either side."""
     means, games = (0.3, 0.5, 0.6), 20_000
     for mover in (0, 1):
-        tree = made_up(*((100, m, m, mcts.UNPROVEN) for m in means), mover=mover)
+        tree = made_up(*((100, m, m, trees.UNPROVEN) for m in means), mover=mover)
         weights = [math.exp(k * (m if mover == 0 else 1 - m)) for m in means]
-        settings = mcts.Settings(softmax=k)
+        settings = mcts.Options(descent_k=k)
         final, descent = Counter[int](), Counter[int]()
         for n in range(games):
             bits = u(stream(u(3), u(n)))
             final[int(mcts.choose(tree, settings, mcts.RATE, k, bits))] += 1
-            descent[int(mcts._select(tree, settings, mcts.ROOT, bits))] += 1
+            descent[int(mcts._select(tree, settings, trees.ROOT, bits))] += 1
         for counts in (final, descent):
             for child, weight in enumerate(weights, start=1):
                 share = weight / sum(weights)
@@ -697,19 +696,19 @@ def test_temperatures_choose_in_proportion_to_exp_of_k_times_the_rate(k: float) 
 
 @pytest.mark.parametrize("k", [500.0, 1000.0, 1e6, 1e300])
 def test_a_large_k_is_greedy(k: float) -> None:
-    tree = made_up(*((100, m, m, mcts.UNPROVEN) for m in (0.3, 0.5, 0.9, 0.6)))
+    tree = made_up(*((100, m, m, trees.UNPROVEN) for m in (0.3, 0.5, 0.9, 0.6)))
     for n in range(200):
         bits = u(stream(u(3), u(n)))
-        assert mcts.choose(tree, mcts.Settings(), mcts.RATE, k, bits) == 3
-        assert mcts._select(tree, mcts.Settings(softmax=k), mcts.ROOT, bits) == 3
+        assert mcts.choose(tree, mcts.Options(), mcts.RATE, k, bits) == 3
+        assert mcts._select(tree, mcts.Options(descent_k=k), trees.ROOT, bits) == 3
 
 
 def test_a_descent_without_preference_visits_all_moves_alike() -> None:
     position = start("ewn-6x7", 4)
     visits = {}
     for k in (0.0, 40.0):
-        tree = grown(position, mcts.Settings(softmax=k, threshold=mcts.NEVER), 50_000)
-        visits[k] = np.array([tree.visits[c] for c in children(tree, mcts.ROOT)])
+        tree = grown(position, mcts.Options(descent_k=k, threshold=mcts.NEVER), 50_000)
+        visits[k] = np.array([tree.visits[c] for c in children(tree, trees.ROOT)])
     assert visits[0.0].min() > 0.85 * visits[0.0].max()
     assert visits[40.0].min() < 0.5 * visits[40.0].max()
 

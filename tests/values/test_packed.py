@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tuplet import Network, evaluate
-from tuplet.formats.packed import read_packed, write_packed
-from tuplet.formats.weights import PLAYERS, SHIPPED
+from tuplet.values.packed import read_packed, write_packed
+from tuplet.values.weights import PLAYERS, SHIPPED
 
 
 @pytest.fixture(scope="module")

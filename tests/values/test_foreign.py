@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from naive import NaiveNetwork
 from tuplet import Board, Network, evaluate
-from tuplet.formats.foreign import kind_of, read_foreign, write_foreign
+from tuplet.values.foreign import SUMS, kind_of, read_foreign, write_foreign
 
 INTEROP = Path(__file__).parent.parent / "data" / "interop"
 VALUES = [json.loads(line) for line in (INTEROP / "values.jsonl").open()]
@@ -34,11 +33,10 @@ def random_network(tuples: str, coherent: bool = False) -> Network:
     net, random = Network(tuples), np.random.default_rng(5)
     net.weights[:] = random.normal(0, 100, len(net.weights))
     if coherent:
-        net.remember_updates()
-        assert net.coherence is not None
-        net.coherence[:] = random.normal(0, 10, net.coherence.shape)
-        net.coherence[:, 1] = np.abs(net.coherence).sum(axis=1)
-        net.coherence[::3] = 0
+        sums = net.remember(SUMS, 2)
+        sums[:] = random.normal(0, 10, sums.shape)
+        sums[:, 1] = np.abs(sums).sum(axis=1)
+        sums[::3] = 0
     return net
 
 
@@ -97,10 +95,10 @@ def test_every_format_returns_the_network_it_was_given(kind, tuples, tmp_path: P
     assert again.tuples == net.tuples
     assert again.weights.tobytes() == net.weights.tobytes()
     if kind == "tdl2048":
-        assert again.coherence is not None
-        assert again.coherence.tobytes() == net.coherence.tobytes()
+        assert again.memory is not None and net.memory is not None
+        assert again.memory.values.tobytes() == net.memory.values.tobytes()
     else:
-        assert again.coherence is None
+        assert again.memory is None
 
 
 @pytest.mark.parametrize("kind", ["demo", "tdl2048"])
@@ -143,7 +141,7 @@ def test_sums_that_are_zero_are_the_smallest_float_in_tdl2048(tmp_path: Path) ->
     sums = np.frombuffer(data[-2 - 8 * 256 : -2], "<f4").reshape(2, 256)
     assert (sums[1] > 0).all()
     assert ((sums[0] == NEVER) == (sums[1] == NEVER)).all() and 80 < (sums == NEVER).sum() / 2 < 90
-    theirs = Network.load(INTEROP / "tdl2048-2x4-tc.w").coherence
+    theirs = Network.load(INTEROP / "tdl2048-2x4-tc.w").remember(SUMS, 2)
     assert theirs is not None
     assert (np.abs(theirs[:, 0]) <= theirs[:, 1]).all()
     assert 0.05 < (theirs[:, 1] > 0).mean() < 0.5  # the others were never visited
@@ -159,7 +157,8 @@ def test_tdl2048_weights_may_have_two_four_or_eight_bytes(width, most, tmp_path:
     path.write_bytes(head + weights.tobytes() + tail)
     net = Network.load(path)
     assert net.value(BOARD) == pytest.approx(value_by_hand({"015": weights}), rel=1e-5)
-    assert net.coherence is not None and (net.coherence[:, 1] >= np.abs(net.coherence[:, 0])).all()
+    sums = net.remember(SUMS, 2)
+    assert sums.any() and (sums[:, 1] >= np.abs(sums[:, 0])).all()
     assert np.sort(net.weights) == pytest.approx(np.sort(table(16**3)), rel=most)
 
 
@@ -179,7 +178,9 @@ def test_framework_files_are_told_by_the_sizes_of_their_tables(count, tmp_path: 
 
     other = read_foreign(path, kind, net="3210 4567 0145 1256 569a", first="high")
     mirrored = {"3210": tables["0123"]} | {c: tables[c] for c in cells[1:]}
-    assert other.value(BOARD) == pytest.approx(value_by_hand(mirrored, high=True), rel=1e-4)
+    assert Network.of(other).value(BOARD) == pytest.approx(
+        value_by_hand(mirrored, high=True), rel=1e-4
+    )
     again = write_foreign(other, tmp_path / "again", kind, first="high")
     assert again.read_bytes() == path.read_bytes()
 
@@ -258,7 +259,7 @@ def test_lengths_that_lie_are_refused_before_anything_is_allocated(
     def allocate(*_: object) -> None:
         raise AssertionError("allocated")
 
-    monkeypatch.setattr("tuplet.values.network._allocate", allocate)
+    monkeypatch.setattr("tuplet.values.parameters.Parameters._allocate", allocate)
     path = tmp_path / "harmed"
     length = struct.pack("<Q", 256)
     for kind, good in files.items():

@@ -20,9 +20,9 @@ from tuplet.arena.g2048 import play_episode
 from tuplet.games import game as generic
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import MOVES
+from tuplet.games.g2048.game import OVER, Game2048, position_of
 from tuplet.games.g2048.rules import rules_for
-from tuplet.search import expectimax, mcts
-from tuplet.search.g2048 import OVER, Game2048, position_of
+from tuplet.search import expectimax, mcts, transpositions, tree as trees
 
 u = np.uint64
 
@@ -59,22 +59,22 @@ def plain_values(board: Board, depth: int, points: int = 0) -> dict[str, float]:
 @pytest.mark.parametrize(("rows", "columns"), [(2, 2), (2, 3), (3, 2)])
 def test_expectimax_is_that_of_a_search_that_looks_at_everything(rows: int, columns: int) -> None:
     source, game = random.Random(rows), Game2048(rules_for(rows, columns))
-    large, tiny = expectimax.make_desk(14), expectimax.make_desk(2)
+    large, tiny = expectimax.make_workspace(14), expectimax.make_workspace(2)
     clear_choices = 0
     for number in range(36):
         board, depth = random_board(source, rows, columns), 1 + number % 3
         values = plain_values(board, depth)
         best = max(values.values())
         clear_choices += min(values.values()) < best - 0.01
-        for desk in (large, tiny):
+        for work in (large, tiny):
             for _ in range(2):  # the second time with what the table knows
                 move, value, _ = expectimax.deepen(
-                    game, position_of(board), depth, 60.0, 1 << 60, desk
+                    game, position_of(board), depth, 60.0, 1 << 60, work
                 )
                 if len(values) > 1:
                     assert value == pytest.approx(best, abs=1e-5), board
                 assert values[MOVES[move]] == pytest.approx(best, abs=1e-5), board
-            desk.table[:] = np.zeros(1, expectimax.ENTRY)  # deeper results are other results
+            work.table[:] = np.zeros(1, transpositions.ENTRY)  # deeper results are other results
     assert clear_choices > 8
 
 
@@ -146,13 +146,13 @@ def test_points_and_endings_of_playouts_are_those_of_boards() -> None:
 def test_mcts_finds_the_exact_value_of_a_small_board() -> None:
     """On a full 2x2 board where a game is soon over, all games can be looked at."""
     game, source = Game2048(rules_for(2, 2)), random.Random(5)
-    settings = mcts.Settings(batch=1, threshold=1, unit=30.0)
+    settings = mcts.Options(batch=1, threshold=1, unit=30.0)
     for number in range(4):
         board = random_board(source, 2, 2, 3)
         exact = plain_exact(board)
-        tree = mcts.make_tree(200_000)
-        mcts.plant(game, tree, position_of(board))
-        mcts.grow(game, tree, settings, 100_000, 60.0, u(number))
+        tree = trees.make_tree(200_000)
+        trees.reset(game, tree, position_of(board))
+        mcts.search(game, tree, settings, 100_000, 60.0, u(number))
         own = range(int(tree.first[0]), int(tree.first[0]) + int(tree.children[0]))
         best = max(own, key=lambda n: tree.visits[n])
         mean = tree.totals[best] / tree.visits[best]
@@ -187,9 +187,9 @@ def test_searches_of_2048_are_named_by_their_settings(trained_run: Path) -> None
     assert isinstance(player, LearnedPlayer) and (player.depth, player.downgrade) == (2, 32768)
     usual = make_player("expectimax")
     usual.choose(Board([2, 2] + [0] * 14))
-    assert "depth 2," in usual.search.thoughts(str).note
+    assert "depth 2," in usual.search.analysis(str).note
     timed = make_player("expectimax:depth=9,time=0.05")
-    assert MOVES[timed.choose(Board([2, 2] + [0] * 14))] in MOVES
+    assert timed.choose(Board([2, 2] + [0] * 14)) in MOVES
 
 
 @pytest.mark.parametrize(

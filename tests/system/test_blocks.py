@@ -1,0 +1,174 @@
+"""Work in blocks: in order, wherever it is done, and ended when told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tuplet.system.blocks import Worker, can_leave, in_order, process_worker, processes
+from tuplet.system.stop import Stop
+
+
+def square(number: int, _: Worker) -> int:
+    return number * number
+
+
+def place(_: int, worker: Worker) -> tuple[int, int]:
+    """Where a block is done, and the number of what is kept there."""
+    made = worker.keep("counter", Counter)
+    made.count += 1
+    return os.getpid(), made.count
+
+
+class Counter:
+    closed: list[Counter] = []  # noqa: RUF012
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def close(self) -> None:
+        Counter.closed.append(self)
+
+
+def waiting_for_stop(number: int, worker: Worker) -> int | None:
+    return number if worker.stop._event.wait(60) else None
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_come_in_the_order_of_blocks_whoever_is_faster(threads: int) -> None:
+    turns = [threading.Event() for _ in range(20)]
+    turns[-1].set()
+
+    def backwards(number: int, _: Worker) -> int:
+        """Those that run together end in the opposite order."""
+        last = min(number + threads, 20) - 1
+        if number % threads == 0 and number < last:
+            turns[number + 1].wait(5)
+        turns[number].set()
+        return number
+
+    assert list(in_order(backwards, ((n,) for n in range(20)), threads=threads)) == [*range(20)]
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes", "our processes"])
+def test_any_executor_gives_the_same_results(kind: str) -> None:
+    def run(executor: Executor) -> list[int]:
+        return list(in_order(square, ((n,) for n in range(50)), executor=executor))
+
+    if kind == "our processes":
+        with processes(2) as pool:
+            found = run(pool)
+    else:
+        made: dict[str, Any] = {
+            "threads": lambda: ThreadPoolExecutor(3),
+            "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+        }
+        with made[kind]() as pool:
+            found = run(pool)
+    assert found == [n * n for n in range(50)]
+
+
+def test_blocks_are_taken_only_as_they_are_needed() -> None:
+    taken = []
+
+    def endless() -> Any:
+        number = 0
+        while True:
+            taken.append(number)
+            yield (number,)
+            number += 1
+
+    results = in_order(square, endless(), threads=2)
+    assert [next(results) for _ in range(4)] == [0, 1, 4, 9]
+    results.close()  # type: ignore[attr-defined]
+    assert len(taken) < 10
+
+
+def test_told_to_stop_the_blocks_that_have_begun_are_handed_over() -> None:
+    stop, began = Stop(), threading.Barrier(3, timeout=30)
+
+    def begin(number: int, worker: Worker) -> int | None:
+        began.wait()
+        return waiting_for_stop(number, worker)
+
+    threading.Thread(target=lambda: (began.wait(), stop.set())).start()
+    assert list(in_order(begin, ((n,) for n in range(100)), threads=2, stop=stop)) == [0, 1]
+
+
+def test_a_block_that_fails_ends_the_others_and_leaves_no_thread() -> None:
+    before = threading.active_count()
+
+    def fail(number: int, worker: Worker) -> int | None:
+        if number == 3:
+            raise ZeroDivisionError("three")
+        return number if number < 3 else waiting_for_stop(number, worker)
+
+    with pytest.raises(ZeroDivisionError, match="three"):
+        list(in_order(fail, ((n,) for n in range(100)), threads=3))
+    assert threading.active_count() == before
+
+
+def test_what_a_thread_makes_is_kept_from_block_to_block_and_closed_at_the_end() -> None:
+    Counter.closed.clear()
+    counts = [count for _, count in in_order(place, ((n,) for n in range(12)), threads=1)]
+    assert counts == [*range(1, 13)]
+    assert [made.count for made in Counter.closed] == [12]
+
+
+def test_a_process_keeps_things_too_and_only_the_last_few() -> None:
+    with processes(1) as pool:
+        found = list(in_order(place, ((n,) for n in range(5)), executor=pool))
+    assert {process for process, _ in found} != {os.getpid()}
+    assert [count for _, count in found] == [1, 2, 3, 4, 5]
+    worker, made = Worker(), []
+    for key in range(6):
+        made.append(worker.keep(key, Counter))
+    Counter.closed.clear()
+    assert worker.keep(5, Counter) is made[5] and worker.keep(0, Counter) is not made[0]
+    worker.close()
+    assert len(Counter.closed) >= 4
+
+
+def test_a_worker_sent_elsewhere_is_that_processs_own() -> None:
+    function, arguments = Worker().__reduce__()
+    assert function(*arguments) is process_worker()
+
+
+def test_processes_are_told_to_stop_in_the_middle_of_a_block() -> None:
+    stop = Stop()
+    with processes(2) as pool:
+        found = list(in_order(waiting_for_stop, ((n,) for n in range(50)), executor=pool, stop=stop,
+                              look=lambda _: stop.set()))  # fmt: skip
+    assert found == [*range(len(found))] and len(found) < 10  # those that had begun
+
+
+def test_a_script_without_a_guard_may_use_processes(tmp_path: Path) -> None:
+    """Python's own pools would run the script again in every process."""
+    (tmp_path / "mine.py").write_text(
+        "class First:\n    def choose(self, board):\n        return board.legal_moves()[0]\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import tuplet, mine\nprint('once')\n"
+        "print(tuplet.evaluate(mine.First, games=20, threads=2, progress=False).summary.games)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path, timeout=120
+    )
+    assert done.stdout.split() == ["once", "20"], done.stderr
+
+
+def test_what_can_be_named_to_another_process() -> None:
+    class Local:
+        pass
+
+    assert can_leave(Counter) and can_leave(square)
+    assert not can_leave(Local) and not can_leave(lambda: 1)

@@ -1,0 +1,88 @@
+"""Progress: one kind of event, and one display for it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from terminal import at_terminal
+from tuplet import Progress, evaluate, match, solve, train
+from tuplet.cli import display
+from tuplet.system.progress import COMPILING, Pace, watching
+
+
+def test_a_watcher_of_ones_own_is_told_in_every_long_call(trained_run: Path) -> None:
+    from tuplet import regret, review
+    from tuplet.agents.g2048 import GreedyPlayer, RandomEnvironment
+    from tuplet.arena.g2048 import play_episode
+
+    episode = play_episode(GreedyPlayer(), RandomEnvironment(1))
+    for call, what in (
+        (lambda watch: train("5x4", games=100, progress=watch), "games"),
+        (lambda watch: evaluate(str(trained_run), games=20, progress=watch), "games"),
+        (lambda watch: match("easy", "easy", games=2, progress=watch), "games"),
+        (lambda watch: solve("2x2", progress=watch), "states valued"),
+        (lambda watch: regret("greedy", board="2x2", progress=watch), "states followed"),
+        (lambda watch: review(episode, str(trained_run), depth=1, progress=watch), "moves"),
+    ):
+        events: list[Progress] = []
+        call(events.append)
+        last = events[-1]
+        assert isinstance(last, Progress) and last.what == what
+        assert last.done > 0 and last.total in (None, last.done)
+
+
+def test_nobody_is_shown_what_nobody_looks_at(capsys: pytest.CaptureFixture[str]) -> None:
+    train("5x4", games=50)
+    with watching(None) as watch:
+        watch(Progress("games", 1, 2))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    with watching(True) as tell:
+        tell(Progress(COMPILING))
+        for second in range(25):
+            now = 100.0 + second
+            tell(Progress("games", 10 * second, 1000, 2.5e6, shares={"64": 1.0, "128": 0.5}))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 3  # after 2, 12 and 22 seconds
+    assert lines[0] == "20 of 1,000 games  2.50 M moves/s  1:38 left  reached 128: 50.0%"
+
+
+def test_no_speed_is_told_before_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    pace = Pace()
+    assert pace.rate(0) is None
+    now = 0.2
+    assert pace.rate(1000) is None
+    now = 1.0
+    assert pace.rate(2000) == 2000
+    for now in (2.0, 4.0, 6.0, 8.0):
+        last = pace.rate(1000 * now)
+    assert last == 1000  # of the last few seconds
+    assert pace.rate(8000.0) is not None
+
+
+def test_games_of_an_earlier_call_say_nothing_of_the_time_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    facts = display._Facts()
+    facts.of(Progress("games", 900, 1000, before=900))
+    now = 10.0
+    assert facts.of(Progress("games", 910, 1000, before=900))[-1] == "1:30 left"
+
+
+def test_at_a_terminal_there_is_a_bar() -> None:
+    script = "import tuplet; tuplet.train('5x4', budget='2s'); import sys; sys.exit()"
+    screen = at_terminal([], "--version", before=script)
+    assert "━━━" in screen and "left" in screen and "games" in screen
