@@ -1,6 +1,6 @@
 # What tuplet offers, and where each name lives: read by type checkers, and by `__init__.py`.
 
-from tuplet.agents.ewn import make_agent as make_agent
+from tuplet.agents.agent import make_agent as make_agent
 from tuplet.agents.g2048 import (
     GreedyPlayer as GreedyPlayer,
     RandomEnvironment as RandomEnvironment,
@@ -12,18 +12,21 @@ from tuplet.agents.specs import Spec as Spec
 from tuplet.arena.analyze import analyze as analyze
 from tuplet.arena.bench import bench as bench
 from tuplet.arena.evaluate import Evaluation as Evaluation, evaluate as evaluate
-from tuplet.arena.ewn import play_game as play_game
 from tuplet.arena.g2048 import play_episode as play_episode
+from tuplet.arena.game import play_game as play_game
 from tuplet.arena.match import match as match, tournament as tournament
 from tuplet.arena.regret import regret as regret
 from tuplet.arena.review import Review as Review, review as review
 from tuplet.exact.solution import Solution as Solution
 from tuplet.exact.solve import solve as solve
 from tuplet.games.analysis import Analysis as Analysis, MoveValue as MoveValue
+from tuplet.games.catalogue import game as game
 from tuplet.games.ewn.position import Position as Position
-from tuplet.games.ewn.record import Record as Record
 from tuplet.games.g2048.board import MOVES as MOVES, Board as Board
 from tuplet.games.g2048.episode import Episode as Episode
+from tuplet.games.game import register_game as register_game
+from tuplet.games.position import Game as Game, GamePosition as GamePosition
+from tuplet.games.record import Forfeit as Forfeit, Record as Record
 from tuplet.learn.episodes import learn_from as learn_from
 from tuplet.learn.plot import plot as plot
 from tuplet.learn.run import Run as Run

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.games.ewn.position import Position
 from tuplet.games.ewn.rules import BLUE, GONE, MOST_CUBES, RED, Ewn
 from tuplet.games.game import (
     MOST_MOVES,
@@ -99,3 +100,22 @@ def baseline_move(game: Ewn, position: Words, depth: Int) -> Int:
             if moves[i] & 7 == _DIAGONAL:
                 return np.int64(moves[i])
     return np.int64(moves[chosen])
+
+
+class Baseline:
+    """The course's `normal` (depth 2) and `hard` (depth 8).
+
+    They were written for a known die. Where the die is rolled, they average over its faces and
+    look 2 and 4 plies ahead.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def choose(self, position: Position) -> str:
+        """The first of the best moves."""
+        if not position.codes():
+            position.code_of("")  # says why
+        known = position.variant.die == "cycle"
+        depth = 2 if self.name == "normal" else 8 if known else 4
+        return position.text_of(int(baseline_move(position.rules, position.words, depth)))

@@ -9,8 +9,7 @@ A player needs one method, an environment another; nothing need be inherited:
                     return move
             return "up"
 
-Both may have `open_episode()` and `close_episode(episode)`, called before and after each game,
-and a `name`.
+`games/life.py` says what else they may have. A game begins with an empty board.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.agents.searches import AlphaBeta, Mcts, check_trust
 from tuplet.agents.specs import Spec, as_spec, make_own
 from tuplet.exact.solution import Solution, is_solution
 from tuplet.games.analysis import Analysis, MoveValue
@@ -32,7 +31,6 @@ from tuplet.games.g2048.game import Game2048, position_of
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.game import Words
 from tuplet.kernel import as_seed, draw, stream
-from tuplet.search.mcts import mean_result
 from tuplet.system.settings import from_text
 from tuplet.values.network import Network
 
@@ -54,7 +52,7 @@ class Environment(Protocol):
 class _Numbered:
     """Somebody whose game n depends on the seed and n alone."""
 
-    next_game = 0  # the number of the game that `open_episode` begins
+    next_game = 0  # the number of the game that `open` begins
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = as_seed(seed)
@@ -75,7 +73,7 @@ class RandomPlayer(_Numbered):
 
     name = "random"
 
-    def open_episode(self) -> None:
+    def open(self, *_: object) -> None:
         """Begin the next game's own stream of random numbers."""
         self._state = self._stream(~self._seed)
 
@@ -104,18 +102,11 @@ class Mcts2048(Mcts):
     batch: int = 5
     expand: int = 25
     reuse: bool = False  # points are counted from the root on
-    points: ClassVar[bool] = True
-
-    def unit(self, game: Any, position: Words) -> float:
-        """What random play earns from here."""
-        return max(float(mean_result(game, position, 25, self.state)), 1.0)
 
 
 @dataclass
 class Expectimax2048(AlphaBeta):
     """Expectimax of 2048 that knows no values but points and empty cells."""
-
-    points: ClassVar[bool] = True
 
     def usual_depth(self, game: Any, position: Words) -> int:  # noqa: ARG002
         """The depth where none is given."""
@@ -148,7 +139,7 @@ class SearchPlayer(_Numbered):
         self.name, self.search = name, search
         self.spawn4 = 0.1
 
-    def open_episode(self) -> None:
+    def open(self, *_: object) -> None:
         """Begin the next game's own stream of random numbers."""
         self.search.open(self._stream(~self._seed))
 
@@ -196,7 +187,7 @@ class RandomEnvironment(_Numbered):
         super().__init__(seed)
         self.spawn4 = as_share(spawn4)
 
-    def open_episode(self) -> None:
+    def open(self, *_: object) -> None:
         """Begin the next game's own stream of random numbers."""
         self._state = self._stream(self._seed)
 
@@ -257,6 +248,7 @@ def _named(spec: Spec, seed: int) -> Player:
     if spec.text == "greedy":
         return GreedyPlayer()
     if name == "mcts":
+        check_trust(spec)
         return SearchPlayer(spec.text, from_text(Mcts2048, settings, spec.text), seed)
     if name == "expectimax" and "values" in settings:
         return from_text(_OverValues, settings, spec.text).player(spec)

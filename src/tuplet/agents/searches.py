@@ -9,14 +9,17 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from tuplet.agents.specs import Spec
 from tuplet.games.analysis import Analysis, MoveValue
-from tuplet.games.game import MOST_MOVES, Words, same_rules
+from tuplet.games.game import MOST_MOVES, Words, players, same_rules, value_range
 from tuplet.kernel import draw
 from tuplet.search import expectimax, mcts, transpositions, tree as trees
+from tuplet.search.bandits import BANDITS, KINDS, Softmax
+from tuplet.system.own import find, names_code
 
 SIMS = 20_000  # a move, where nothing else is said
 PIECE_S = 0.25  # seconds after which a tree search can be interrupted
@@ -26,15 +29,17 @@ PIECE_S = 0.25  # seconds after which a tree search can be interrupted
 class Mcts:
     """Monte-Carlo tree search; `expand` is the simulations before a leaf gets children.
 
-    `results=rich` tells kinds of wins apart, `descent_k` and `final_k` are the K of
-    exp(K * win rate) in place of the bound and at the final move. `nodes` is the size of the
-    tree. Without `sims` and `time`, 20,000 simulations a move.
+    `ucb` names the bandit of the descent: a registered one, `module:Class` or `file.py:Class` of
+    one's own, or the bandit itself; `c`, `c1`, `c2` and `k` are its settings, where it has such.
+    `descent_k=K` is the bandit `softmax` with `k=K`, and `final_k` is the K of exp(K * win rate)
+    at the final move. `results=rich` tells kinds of wins apart. `nodes` is the size of the tree.
+    Without `sims` and `time`, 20,000 simulations a move.
     """
 
-    ucb: Literal["ucb1", "tuned", "report"] = "tuned"
-    c: float = 0.6
-    c1: float = 1.414
-    c2: float = 0.25
+    ucb: str | Any = "tuned"
+    c: float | None = None
+    c1: float | None = None
+    c2: float | None = None
     results: Literal["plain", "rich"] = "plain"
     batch: int = 25
     expand: int = 200
@@ -42,13 +47,13 @@ class Mcts:
     solver: bool = True
     reuse: bool = True
     final: Literal["rate", "visits", "lower"] = "rate"
+    k: float | None = None
     descent_k: float | None = None
     final_k: float | None = None
     nodes: int = 1_000_000
     sims: int | None = None
     time: float | None = None
     state: np.uint64 = field(default=np.uint64(0), init=False)
-    points: ClassVar[bool] = False  # results are points, of a game that counts them
 
     def __post_init__(self) -> None:
         if self.sims == 0:
@@ -57,18 +62,24 @@ class Mcts:
             raise ValueError("a batch has 1 to 1,000,000 simulations")
         if not 1000 <= self.nodes <= 200_000_000:
             raise ValueError("a tree has 1,000 to 200,000,000 nodes")
+        self.bandit()
         self._tree: trees.Tree | None = None
         self._game: Any = None  # whose tree it is
         self._seconds = 0.0
         self._chosen = 0
 
+    def bandit(self) -> Any:
+        """The bandit of the descent, with its settings."""
+        given = {"c": self.c, "c1": self.c1, "c2": self.c2, "k": self.k}
+        bandit = _bandit(self.ucb, {n: float(x) for n, x in given.items() if x is not None})
+        return bandit if self.descent_k is None else Softmax(self.descent_k)
+
     @property
     def settings(self) -> mcts.Options:
         """As kernels take them."""
         return mcts.Options(
-            ("ucb1", "tuned", "report").index(self.ucb), self.c, self.c1, self.c2, self.batch,
-            self.expand, self.results == "rich", self.shortcuts, self.solver,
-            -1.0 if self.descent_k is None else self.descent_k,
+            self.bandit(), self.batch, self.expand, self.results == "rich", self.shortcuts,
+            self.solver,
         )  # fmt: skip
 
     @property
@@ -119,9 +130,11 @@ class Mcts:
     def warm_up(self, game: Any, position: Words) -> None:
         """Load what only some moves need: nothing."""
 
-    def unit(self, game: Any, position: Words) -> float:  # noqa: ARG002
-        """What a result of 1 is: games that count points have another."""
-        return 1.0
+    def unit(self, game: Any, position: Words) -> float:
+        """What a result of 1 is: in a game that counts points, what random play earns."""
+        if players(game) != 1:
+            return 1.0
+        return max(float(mcts.mean_result(game, position, 25, self.state)), 1.0)
 
     def analysis(self, text_of: Callable[[int], str]) -> Analysis:
         """Of the last move; `text_of` writes a move as text."""
@@ -139,9 +152,31 @@ class Mcts:
             node = max(_children(tree, node), key=lambda n: int(tree.visits[n]))
         sims, used = tree.counters[trees.SIMULATIONS], tree.counters[trees.USED]
         full = ", tree full" if tree.counters[trees.FULL] else ""
-        moves = [_move_value(tree, n, text_of, self.points) for n in nodes]
+        points = players(self._game) == 1
+        moves = [_move_value(tree, n, text_of, points) for n in nodes]
         note = f"{sims:,} simulations in {self._seconds:.2f} s, {used:,} nodes{full}"
-        return Analysis(moves, line[0], line, note, points=self.points)
+        return Analysis(moves, line[0], line, note, points=points)
+
+
+def check_trust(spec: Spec) -> None:
+    """Whoever is not trusted cannot name a bandit of somebody's own: code that is run."""
+    if ":" in spec.settings:
+        spec.needs_trust("a bandit")
+
+
+def _bandit(ucb: Any, given: dict[str, float]) -> Any:
+    """A bandit from its name, its class or itself; ValueError says what is wrong with it."""
+    kind, name = ucb, ucb if isinstance(ucb, str) else getattr(ucb, "__name__", repr(ucb))
+    if isinstance(ucb, str):
+        kind = find(ucb) if names_code(ucb) else BANDITS.get(ucb)
+    if (kind if isinstance(kind, type) else type(kind)) not in KINDS:
+        known = ", ".join(BANDITS)
+        raise ValueError(f"ucb is one of {known}, or a bandit that is registered, not {name!r}")
+    for setting in given:
+        if setting not in kind._fields:
+            has = " and ".join(kind._fields) or "no settings"
+            raise ValueError(f"{name} has no {setting}: it has {has}")
+    return kind(**given) if isinstance(kind, type) else kind._replace(**given)
 
 
 def _children(tree: trees.Tree, node: int) -> range:
@@ -156,7 +191,8 @@ def _move_value(
     visits, proven = int(tree.visits[node]), int(tree.proven[node])
     move = text_of(int(tree.moves[node]))
     if proven != trees.UNPROVEN:
-        return MoveValue(move, float(proven == mover), visits=visits, proven=True)
+        value = 0.5 if proven == trees.DRAWN else float(proven == mover)
+        return MoveValue(move, value, visits=visits, proven=True)
     if not visits:
         return MoveValue(move, 0.0 if points else 0.5, visits=0)
     mean = float(tree.totals[node] / visits)
@@ -192,7 +228,6 @@ class AlphaBeta:
     table: int = 20
     reduce: bool = False
     state: np.uint64 = field(default=np.uint64(0), init=False)  # nothing here is random
-    points: ClassVar[bool] = False  # values are points, of a game that counts them
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
@@ -203,7 +238,7 @@ class AlphaBeta:
             raise ValueError("table=N has 2^N entries, N from 2 to 28")
         self._work: expectimax.Workspace | None = None
         self._asked: tuple[Any, Words] | None = None
-        self._move, self.value, self._depth = 0, 0.0, 0
+        self._move, self.value, self.proven, self._depth = 0, 0.0, False, 0
         self._nodes, self._seconds = 0, 0.0
 
     @property
@@ -253,6 +288,7 @@ class AlphaBeta:
         self._nodes += int(self.work.counters[expectimax.NODES])
         self._seconds += clock.monotonic() - began
         self.value, self._depth = float(value), int(depth)
+        self.proven = bool(self.work.counters[expectimax.PROVEN])
         return self.take(int(move))
 
     def warm_up(self, game: Any, position: Words) -> None:
@@ -273,24 +309,27 @@ class AlphaBeta:
             return Analysis(note="no thoughts yet")
         game, position = self._asked
         codes, values = np.zeros(MOST_MOVES, np.uint8), np.zeros(MOST_MOVES)
+        proven = np.zeros(MOST_MOVES, np.bool_)
         glance = expectimax.make_workspace(12)  # what has been searched so far must not change
         shallow = max(min(self._depth, self.usual_depth(game, position)), 1)
-        count = int(expectimax.move_values(game, position, shallow, glance, codes, values))
-        worth = {int(c): float(v) for c, v in zip(codes[:count], values, strict=False)}
+        count = int(expectimax.move_values(game, position, shallow, glance, codes, values, proven))
+        worth = {int(c): (float(values[i]), bool(proven[i])) for i, c in enumerate(codes[:count])}
         if self.best_is_taken:
-            worth[self._move] = self.value
+            worth[self._move] = self.value, self.proven
+        points, (low, high) = players(game) == 1, value_range(game)
         moves = [
-            MoveValue(text_of(code), value if self.points else (value + 1) / 2,
-                      proven=abs(value) == 1 and not self.points)
-            for code, value in sorted(worth.items(), key=lambda w: (w[0] != self._move, -w[1]))
-        ]  # fmt: skip
+            MoveValue(text_of(code), value if points else (value - low) / (high - low), proven=sure)
+            for code, (value, sure) in sorted(
+                worth.items(), key=lambda w: (w[0] != self._move, -w[1][0])
+            )
+        ]
         line = np.zeros(max(self._depth, 1), np.uint8)
-        length = expectimax.main_line(game, position, self._move, self.work, line)
+        length = transpositions.main_line(game, position, self._move, self.work.table, line)
         note = f"depth {self._depth}, {self._nodes:,} nodes in {self._seconds:.2f} s"
         if count > 1:
             note += f"; other moves at depth {shallow}"
         texts = [text_of(int(code)) for code in line[:length]]
-        return Analysis(moves, texts[0], texts, note, points=self.points)
+        return Analysis(moves, texts[0], texts, note, points=points)
 
     @property
     def best_is_taken(self) -> bool:

@@ -6,11 +6,11 @@ program nor a class, nor a path outside a folder that is given.
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tuplet.system.own import find, names_code
 
 
 class Spec(NamedTuple):
@@ -35,12 +35,8 @@ class Spec(NamedTuple):
 
     @property
     def is_class(self) -> bool:
-        """Whether it has the form module:Class."""
-        return (
-            ":" in self.text
-            and self.settings.isidentifier()
-            and all(part.isidentifier() for part in self.name.split("."))
-        )
+        """Whether it has the form module:Class or file.py:Class."""
+        return names_code(self.text)
 
     def needs_trust(self, what: str) -> None:
         """Raise ValueError if it is not trusted."""
@@ -64,18 +60,13 @@ class Spec(NamedTuple):
     def own_class(self, method: str, argument: str, seed: int = 0) -> Any:
         """Anybody's class, made: from the folder the command was typed in."""
         self.needs_trust("a class")
-        module_name, class_name = self.name, self.settings
-        if "" not in sys.path:  # the folder the command was typed in, as `python -m` has it
-            sys.path.insert(0, "")
-        try:
-            module = importlib.import_module(module_name)
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            raise ValueError(f"cannot import {module_name}: {what}") from None
-        made = getattr(module, class_name, None)
-        if made is None:
-            raise ValueError(f"module {module_name} has no class {class_name}")
+        made = find(self.text)
         return make_own(made, self.text, method, argument, seed)
+
+
+def trusted(*named: Any) -> bool:
+    """Whether none of them comes from somebody else: then a game may be code, too."""
+    return all(each.trusted for each in named if isinstance(each, Spec))
 
 
 def as_spec(spec: str | Spec) -> Spec:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.baselines import baseline_move
-from tuplet.games.ewn.position import apply_move, ended
 from tuplet.games.ewn.rules import Ewn
 from tuplet.games.game import (
     MOST_MOVES,
@@ -28,6 +27,7 @@ from tuplet.games.game import (
     side,
     winner,
 )
+from tuplet.games.position import apply_move, ended
 from tuplet.kernel import draw, kernel
 from tuplet.search import expectimax, transpositions
 

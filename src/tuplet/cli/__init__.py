@@ -104,7 +104,11 @@ def run(arguments: list[str]) -> int:
         return complain(f"{where}{error.strerror or error}")
     except ValueError as error:
         return complain(str(error))
-    except Exception:
+    except Exception as error:
+        if not asked and type(error).__module__.startswith("numba."):  # somebody's own code
+            from tuplet.kernel import told
+
+            return complain(told(error))
         if not asked:
             raise
         print("\ntuplet: interrupted", file=sys.stderr)

@@ -45,7 +45,7 @@ def agent(
                 print(f"tuplet: {text}", file=sys.stderr, flush=True)
 
     def make() -> object:
-        from tuplet.agents.ewn import make_agent
+        from tuplet.agents.agent import make_agent
 
         return make_agent(agent, GAME)
 

@@ -14,7 +14,7 @@ from tuplet.cli.working import Json, show_result, tell_if_compiling
 @with_settings(Looking)
 def analyze(
     game: str,
-    position: str,
+    position: str | None = None,
     /,
     *,
     agent: str | None = None,
@@ -27,15 +27,17 @@ def analyze(
     Parameters
     ----------
     game
-        2048, ewn, ewn-6x7, or another of EWN's family.
+        2048, 2048:board=3x3, ewn, ewn-6x7, another of EWN's family, or a game of your own:
+        path/to/file.py:GAME.
     position
         2048: sixteen tiles row by row, 0 for empty: "2,0,0,4, 0,0,8,2, ..." (fewer on the smaller
-        board of the agent). EWN: a notation, as in "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1
-        red 2".
+        board of the agent). Others: a notation, as in
+        "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2".
+        [default: the first position]
     agent
         2048: a run folder, a weight file, the table of an exact solution, mcts:sims=1000, ...
-        EWN: mcts:sims=20000, alphabeta:depth=10, hard, ... [default: small, the player that comes
-        with tuplet; EWN best]
+        Others: mcts:sims=20000, alphabeta:depth=10, hard, ... [default: small, the player that
+        comes with tuplet; EWN best, else mcts]
     seed
         Of an agent's random choices.
 

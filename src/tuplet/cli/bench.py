@@ -8,7 +8,7 @@ from tuplet.cli.working import Json, show_result, working
 
 
 def bench(
-    game: Literal["2048", "ewn"],
+    game: str,
     /,
     *,
     threads: int = 1,
@@ -24,11 +24,12 @@ def bench(
     games of training and 3,000 of greedy play are timed.
     ewn: random games, Monte-Carlo tree search and alpha-beta on ewn-6x7 from the start, and tree
     search on ewn beside OpenSpiel's, where that is installed.
+    Another game: random games, tree search and alpha-beta from its start.
 
     Parameters
     ----------
     game
-        2048 or ewn.
+        2048, ewn, or another game: ewn:board=4x4,cubes=3, path/to/file.py:GAME.
     threads
         Threads that share the table (2048), or search side by side (ewn).
     net

@@ -1,4 +1,4 @@
-"""`tuplet match`: who of two agents plays EWN better?"""
+"""`tuplet match`: who of two agents plays a game better?"""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ def match(
     save: Path | None = None,
     json_: Json = False,
 ) -> int:
-    """Let two agents play EWN against each other, and report A's share and Elo, with intervals.
+    """Let two agents play against each other, and report A's share and Elo, with intervals.
 
-    Games come in pairs from the same start with the same dice, colours exchanged.
+    Games come in pairs from the same start with the same dice, sides exchanged.
 
     Parameters
     ----------
     a
         An agent: easy, normal, hard, best, alphabeta:depth=10, mcts:sims=20000, mcs:sims=20000,
-        exec:./program, module:Class. docs/ewn.md lists their settings.
+        exec:./program, module:Class, file.py:Class. docs/ewn.md lists their settings.
     b
         Its opponent.
     game
-        ewn, ewn-6x7, or one of the family, as in ewn:board=4x4,cubes=3.
+        ewn, ewn-6x7, one of the family, as in ewn:board=4x4,cubes=3, or a game of your own:
+        path/to/file.py:GAME.
     games
         How many games; an odd number is rounded up to whole pairs.
     seed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -20,41 +20,43 @@ def play(
     agent: str | None = None,
     watch: Annotated[bool, Parameter(negative="")] = False,
     against: str | None = None,
-    side: Literal["red", "blue", "random"] = "red",
+    side: str = "first",
     speed: int | None = None,
     spawn4: float | None = None,
     seed: int | None = None,
     save: Path | None = None,
     **looking: Any,
 ) -> int:
-    """Play 2048 with the arrow keys, EWN against an agent, or watch agents play.
+    """Play 2048 with the arrow keys, another game against an agent, or watch agents play.
 
     Keys of 2048: arrows (or w a s d) move, h asks the agent for a hint, u takes back, q ends.
-    Keys of EWN: the number of a move makes it (or arrows and Enter), t shows what the agent
+    Keys of other games: the number of a move makes it (or arrows and Enter), t shows what the agent
     thought, h asks for a hint, u takes back, n begins a new game, q ends.
     Watching: space pauses, + and - change the speed, q ends.
 
     Parameters
     ----------
     game
-        2048, ewn, ewn-6x7, or another of EWN's family, as in ewn:board=4x4,cubes=3.
+        2048, 2048:spawn4=0.2, ewn, ewn-6x7, another of EWN's family, as in
+        ewn:board=4x4,cubes=3, or a game of your own: path/to/file.py:GAME.
     agent
         2048: who gives hints or plays: a run folder, a weight file, small (the player that comes
         with tuplet), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN, module:Class.
-        EWN: the opponent. [default: small, EWN best]
+        Other games: the opponent. [default: small; EWN best, else mcts]
     watch
         Let the agent play.
     against
-        The second agent to watch in EWN. [default: the same as the first]
+        The second agent to watch. [default: the same as the first]
     side
-        The side you have in EWN, or the first agent where two are watched. Red moves first.
+        The side you have, or the first agent where two are watched: first, second, random, or
+        the side's name (red and blue in EWN; red moves first).
     speed
         How fast agents play, from 1 (a move takes a second or two) to 8 (at once). [default: 5,
-        EWN 3]
+        games for two 3]
     spawn4
         The share of new tiles of 2048 that are fours. [default: as trained, else 0.1]
     seed
-        Of the tiles that appear, or of placement and dice. [default: different each time]
+        Of the tiles that appear, or of placement, dice and agents. [default: different each time]
     save
         Append the game, as a line of text, to this file.
 
@@ -62,18 +64,17 @@ def play(
     if save is not None and not save.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {save.parent} to save the game in")
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
-    if game.startswith("ewn"):
-        from tuplet.cli.play_ewn import play_ewn
+    if game == "2048" or game.startswith("2048:"):
+        if against is not None:
+            raise ValueError("--against is of games for two, not of 2048")
+        from tuplet.cli.play_2048 import play_2048
 
-        for name, value in (("spawn4", spawn4), *looking.items()):
-            if value is not None:
-                raise ValueError(f"--{name} is of 2048, not of {game}")
-        speed = 3 if speed is None else speed
-        return play_ewn(game, agent, against, watch, side, speed, seed, save)
-    if game != "2048":
-        raise ValueError(f"{game!r} is not a game: 2048, ewn, ewn-6x7")
-    if against is not None:
-        raise ValueError("--against is of ewn, not of 2048")
-    from tuplet.cli.play_2048 import play_2048
+        speed = 5 if speed is None else speed
+        return play_2048(game, agent, watch, speed, spawn4, seed, save, looking)
+    from tuplet.cli.play_game import play_game
 
-    return play_2048(agent, watch, 5 if speed is None else speed, spawn4, seed, save, looking)
+    for name, value in (("spawn4", spawn4), *looking.items()):
+        if value is not None:
+            raise ValueError(f"--{name} is of 2048, not of {game}")
+    speed = 3 if speed is None else speed
+    return play_game(game, agent, against, watch, side, speed, seed, save)

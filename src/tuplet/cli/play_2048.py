@@ -21,6 +21,7 @@ from tuplet.cli.draw_2048 import grid
 from tuplet.cli.keys import FASTER, SLOWER, Keys, changed, pressed_keys
 from tuplet.cli.working import tell_if_compiling
 from tuplet.games.g2048 import MOVES, Board, Episode
+from tuplet.games.g2048.position import GameOf2048
 from tuplet.values.weights import SHIPPED
 
 PAUSES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.005, 0.0)  # seconds a move, from slow to fast
@@ -28,10 +29,14 @@ FRAME = 0.02  # a terminal need not be drawn more often
 
 
 def play_2048(
-    agent: str | None, watch: bool, speed: int, spawn4: float | None, seed: int,
+    game: str, agent: str | None, watch: bool, speed: int, spawn4: float | None, seed: int,
     save: Path | None, looking: dict[str, Any],
 ) -> int:  # fmt: skip
     """Play, or watch; returns the exit code."""
+    held = GameOf2048.of(game, spawn4=spawn4)
+    if (held.rows, held.columns) != (4, 4):
+        raise ValueError("games of 2048 that are played and recorded are of 4x4")
+    spawn4 = held.spawn4 if "spawn4=" in game else spawn4
     if not 1 <= speed <= len(PAUSES):
         raise ValueError(f"the speed is 1 to {len(PAUSES)}, not {speed}")
     tell_if_compiling()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tuplet.cli.working import Json, show_result
 
 if TYPE_CHECKING:
-    from tuplet.games.ewn import Position, Record
+    from tuplet.games.record import Record
 
 
 def show(
@@ -18,6 +18,7 @@ def show(
     game: int | None = None,
     ply: int | None = None,
     svg: Path | None = None,
+    rules: str | None = None,
     json_: Json = False,
 ) -> None:
     """Show a saved match or tournament, or replay one of its games move by move.
@@ -32,10 +33,16 @@ def show(
         Only the position after so many moves of that game.
     svg
         Draw that position (the last, without --ply) to this file instead.
+    rules
+        The game, if it is one of your own, as the file names it: path/to/file.py:GAME. (A file
+        alone cannot run code.)
 
     """
     from tuplet.arena.saved import load, load_game
+    from tuplet.games.catalogue import game as game_of
 
+    if rules is not None:
+        game_of(rules)
     if game is None and (ply is not None or svg is not None):
         raise ValueError("which game? --ply and --svg need --game")
     if game is not None:
@@ -57,32 +64,34 @@ def show(
 
 def _replay(record: Record, number: int) -> None:
     """Every position with the move made on it."""
-    print(f"Game {number:,}: {record.red} (red) - {record.blue} (blue), {record.start.game}")
+    players = " - ".join(f"{record.name(side)} ({side})" for side in record.sides)
+    print(f"Game {number:,}: {players}, {record.start.game}")
     for count, (position, move) in enumerate(record.replay(), 1):
-        target = position.target(move)
+        target = position.target(move) if hasattr(position, "target") else None
         to = f" to row {target[0] + 1}, column {target[1] + 1}" if target is not None else ""
         print(f"\n{position}\n{count:>3}. {position.turn} plays {move}{to}")
     print(f"\n{record.position}")
     if record.reason:
-        loser = "blue" if record.winner == "red" else "red"
+        loser = next(side for side in record.sides if side != record.winner)
         print(f"{record.winner} has won: {loser} forfeits ({record.kind}): {record.reason}")
 
 
-def _after(record: Record, ply: int | None) -> tuple[Position, tuple[int, int] | None]:
-    """The position after so many moves (None: all), and where the last cube came from."""
+def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:
+    """The position after so many moves (None: all), the one before, and the move between them."""
     ply = len(record.moves) if ply is None else ply
     if not 0 <= ply <= len(record.moves):
         raise ValueError(f"this game has {len(record.moves)} moves, not {ply}")
     steps = list(record.replay())
     position = steps[ply][0] if ply < len(steps) else record.position
-    if ply == 0:
-        return position, None
-    before, move = steps[ply - 1]
-    number = move[0]
-    return position, before.cubes.get((before.turn, int(number))) if number.isdigit() else None
+    return (position, *steps[ply - 1]) if ply else (position, None, "")
 
 
 def _svg(record: Record, ply: int | None) -> str:
+    from tuplet.games.ewn import Position
     from tuplet.games.ewn.drawing import position_svg
 
-    return position_svg(*_after(record, ply))
+    position, before, move = _after(record, ply)
+    if not isinstance(position, Position):
+        return str(position._repr_svg_())
+    cube = before.cubes.get((before.turn, int(move[0]))) if move[:1].isdigit() else None
+    return position_svg(position, cube)

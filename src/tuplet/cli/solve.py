@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Literal
 
 from tuplet.cli.working import Json, show_result, working
 
 
 def solve(
-    game: Literal["2048"],
+    game: str,
     /,
     *,
-    board: str = "2x3",
-    spawn4: float = 0.1,
+    board: str | None = None,
+    spawn4: float | None = None,
     threads: int = 1,
     out: Path | None = None,
     json_: Json = False,
@@ -26,11 +25,11 @@ def solve(
     Parameters
     ----------
     game
-        2048.
+        2048, or 2048:board=2x3,spawn4=0.2.
     board
-        2x2, 2x3, 3x2, 2x4, 4x2 or 3x3.
+        2x2, 2x3, 3x2, 2x4, 4x2 or 3x3. [default: 2x3]
     spawn4
-        The share of new tiles that are fours.
+        The share of new tiles that are fours. [default: 0.1]
     threads
         Threads to use; the result is the same for any number.
     out
@@ -38,12 +37,16 @@ def solve(
 
     """
     import tuplet
+    from tuplet.games.g2048.position import GameOf2048
 
+    held = GameOf2048.of(game, board or (None if "board=" in game else "2x3"), spawn4)
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         what = "it is a folder" if out.is_dir() else f"there is no folder {out.parent}"
         raise ValueError(f"cannot write {out}: {what}; name a file with --out")
     with working(quiet=json_) as work:
-        solution = tuplet.solve(board, spawn4=spawn4, threads=threads, **work._asdict())
+        solution = tuplet.solve(
+            (held.rows, held.columns), spawn4=held.spawn4, threads=threads, **work._asdict()
+        )
     show_result(solution, json_)
     if out is not None:
         solution.save(out)

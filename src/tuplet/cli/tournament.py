@@ -1,4 +1,4 @@
-"""`tuplet tournament`: who of many agents plays EWN best?"""
+"""`tuplet tournament`: who of many agents plays a game best?"""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ def tournament(
     save: Path | None = None,
     json_: Json = False,
 ) -> int:
-    """Let everybody play EWN against everybody; a cross table, and ratings with intervals.
+    """Let everybody play against everybody; a cross table, and ratings with intervals.
 
     Parameters
     ----------
     agents
         Two agents or more: easy, normal, hard, ...
     game
-        ewn, ewn-6x7, or one of the family, as in ewn:board=4x4,cubes=3.
+        ewn, ewn-6x7, one of the family, as in ewn:board=4x4,cubes=3, or a game of your own:
+        path/to/file.py:GAME.
     games
         How many games each pairing plays; an odd number is rounded up to whole pairs.
     seed

@@ -18,6 +18,7 @@ import numpy as np
 
 from tuplet.exact.layers import Layer, enter, expect, find, unpack
 from tuplet.exact.solution import Solution
+from tuplet.games import life
 from tuplet.games.g2048.board import MOVES, Board, as_move
 from tuplet.games.g2048.rules import Rules, empty_cells, largest, rules_for, slide
 from tuplet.games.g2048.symmetry import canonical, canonical_all
@@ -331,10 +332,9 @@ def sample(
     start = as_seed(seed)
     played = SampledRegret([], [], [], [])
     for number in range(first, first + games):
-        if callable(getattr(player, "open_episode", None)):
-            player.open_episode()  # type: ignore[attr-defined]
         state = stream(start, np.uint64(number))
         board = Board(rows=solution.rows, columns=solution.columns)
+        life.begin(player, board, "player", np.uint64(stream(~start, np.uint64(number))))
         state, board = board.spawn(state, solution.spawn4)
         state, board = board.spawn(state, solution.spawn4)
         score, regret, moves, optimal = 0.0, 0.0, 0, 0

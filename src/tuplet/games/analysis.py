@@ -95,7 +95,12 @@ class Analysis(Shown):
             behind = "best" if move.move == self.best else ""
             if move.value is not None and top is not None:
                 value, behind = f"{move.value:,.1f}", behind or f"{move.value - top:,.1f}"
-            rows.append([move.move, str(move.reward) if move.legal else "-", value, behind])
+            visits = "" if move.visits is None else f"{move.visits:,}"
+            reward = str(move.reward) if move.legal else "-"
+            rows.append([move.move, reward, value, behind, visits])
+        if any(move.visits is not None for move in self.moves):
+            return Sheet("", ["move", "reward", "value", "behind", "visits"], rows, marked=best)
+        rows = [row[:-1] for row in rows]
         return Sheet("", ["move", "reward", "value", "behind"], rows, marked=best)
 
     def _chances(self, best: int) -> Sheet:

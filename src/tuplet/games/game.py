@@ -7,6 +7,10 @@ compiled or not.
 
 A player moves with `apply`; where `is_chance` holds, nature moves with `chance`. Values are seen
 from the side given by `side`: the one that moves next, also where nature has to act before it.
+
+Every game has `side`, `legal`, `apply`, `ending` and `winner`; a game with chance has `is_chance`,
+`outcomes`, `likelihood` and `chance`, a game for one has `players` and `payoff`. For the rest there
+is usual code, at the end of this page, which is that of a game for two that may be drawn.
 """
 
 from __future__ import annotations
@@ -16,15 +20,28 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.kernel import code_of, register
+from tuplet.kernel import code_of, draw, inlined, kernel, register
 
 Array = np.ndarray[Any, Any]
 Words = tuple[np.uint64, np.uint64]  # a position
 Int = int | np.signedinteger[Any]  # a small number, Python's own or a kernel's
 
 ONGOING = 0  # what `ending` returns until the game is over
-NOBODY = 2  # what `winner` returns where nobody wins: 2048, or a game not over
+NOBODY = 2  # what `winner` returns where nobody wins: a draw, a game for one, or one not over
 MOST_MOVES = 48  # that a position of any game may have
+LONGEST = 10_000  # steps of a random game; one that goes on for ever counts as drawn
+
+_HALF = np.uint64(32)
+
+
+def players(game: Any) -> Int:
+    """1 or 2. A game for one counts points; one for two is won, drawn or lost."""
+    return code_of(players, game)(game)  # type: ignore[no-any-return]
+
+
+def has_draws(game: Any) -> bool:
+    """Whether a game for two can end with no winner: if not, searches need not look for it."""
+    return code_of(has_draws, game)(game)  # type: ignore[no-any-return]
 
 
 def side(game: Any, position: Words) -> Int:
@@ -73,7 +90,10 @@ def winner(game: Any, ended: Int) -> int:
 
 
 def payoff(game: Any, position: Words, ended: Int, rich: bool) -> float:
-    """What a game that ended so is worth to player 0."""
+    """What a game that ended so is worth to player 0: points, or 1 won, 1/2 drawn, 0 lost.
+
+    "rich" may tell kinds of wins and losses apart: values between 1/2 and 1, and 0 and 1/2.
+    """
     return code_of(payoff, game)(game, position, ended, rich)  # type: ignore[no-any-return]
 
 
@@ -101,12 +121,38 @@ def move_priority(game: Any, position: Words, move: Int, child: Words) -> Int:
     return code_of(move_priority, game)(game, position, move, child)  # type: ignore[no-any-return]
 
 
-def register_game(kind: type, most_moves: int, **kernels: Callable[..., Any]) -> None:
-    """Register the kernels of a game, by the names above; no position has more moves than that."""
-    if most_moves > MOST_MOVES:
-        raise ValueError(f"a position has at most {MOST_MOVES} moves, not {most_moves}")
-    for name, code in kernels.items():
+REQUIRED = ("side", "legal", "apply", "ending", "winner")
+_CHANCE = ("is_chance", "outcomes", "likelihood", "chance")
+
+
+def register_game(kind: type, most: int, **kernels: Callable[..., Any]) -> None:
+    """Register the kernels of a game, by the names above; a position has `most` moves or fewer."""
+    if not 1 <= most <= MOST_MOVES:
+        raise ValueError(f"a position has 1 to {MOST_MOVES} moves at most, not {most}")
+    known = (*REQUIRED, *USUAL)
+    for name in kernels:
+        if name not in known:
+            raise ValueError(f"{kind.__name__}: a game has no {name}, but {', '.join(known)}")
+    needed = [*REQUIRED, *(_CHANCE if kernels.keys() & set(_CHANCE) else ())]
+    missing = [name for name in needed if name not in kernels]
+    if missing:
+        raise ValueError(f"{kind.__name__}: a game needs {', '.join(missing)}, too")
+    for name, code in (USUAL | kernels).items():
         register(globals()[name], kind, code)
+    _MOST[kind] = most
+
+
+_MOST: dict[type, int] = {}
+
+
+def has_chance(game: Any) -> bool:
+    """Whether nature ever acts."""
+    return code_of(is_chance, game) is not _no_chance
+
+
+def most_moves(game: Any) -> int:
+    """How many moves a position has at most, as the game was registered."""
+    return _MOST[type(game)]
 
 
 def same_rules(one: Any, other: Any) -> bool:
@@ -118,3 +164,106 @@ def same_rules(one: Any, other: Any) -> bool:
     if isinstance(one, tuple):
         return all(map(same_rules, one, other))
     return bool(np.array_equal(one, other))
+
+
+@inlined
+def random_outcome(game: Any, position: Words, bits: np.uint64) -> Int:
+    """One of nature's outcomes, as likely as it is."""
+    left = np.float64(bits >> np.uint64(11)) * 2.0**-53
+    last = outcomes(game, position) - 1
+    for outcome in range(last):
+        left -= likelihood(game, position, outcome)
+        if left < 0.0:
+            return outcome
+    return last
+
+
+# What a game does that does not say otherwise.
+
+
+@inlined
+def _two(game: Any) -> Int:  # noqa: ARG001
+    return 2
+
+
+@inlined
+def _may_be_drawn(game: Any) -> bool:  # noqa: ARG001
+    return True
+
+
+@inlined
+def _no_chance(game: Any, position: Words) -> bool:  # noqa: ARG001
+    return False
+
+
+@inlined
+def _no_outcomes(game: Any, position: Words) -> int:  # noqa: ARG001
+    return 0
+
+
+@inlined
+def _never(game: Any, position: Words, outcome: Int) -> float:  # noqa: ARG001
+    return 0.0
+
+
+@inlined
+def _unchanged(game: Any, position: Words, outcome: Int) -> Words:  # noqa: ARG001
+    return position
+
+
+@inlined
+def _result(game: Any, position: Words, ended: Int, rich: bool) -> float:  # noqa: ARG001
+    if ended == ONGOING:  # it went on for too long
+        return 0.5
+    won = winner(game, ended)
+    return 0.5 if won == NOBODY else 1.0 - won
+
+
+@inlined
+def _no_idea(game: Any, position: Words) -> float:  # noqa: ARG001
+    low, high = value_range(game)
+    return 0.5 * (low + high)
+
+
+@inlined
+def _from_loss_to_win(game: Any) -> tuple[float, float]:  # noqa: ARG001
+    return -1.0, 1.0
+
+
+@inlined
+def _all_alike(game: Any, position: Words, move: Int, child: Words) -> Int:  # noqa: ARG001
+    return 0
+
+
+@kernel
+def _random_game(
+    game: Any, position: Words, state: np.uint64, shortcuts: bool
+) -> tuple[np.uint64, Words]:
+    """Random moves to the end."""
+    moves = np.zeros(MOST_MOVES, np.uint8)
+    for _ in range(LONGEST):
+        state, bits = draw(state)
+        if is_chance(game, position):
+            position = chance(game, position, random_outcome(game, position, bits))
+        else:
+            count = legal(game, position, moves, 0)
+            move = np.int64(moves[((bits >> _HALF) * np.uint64(count)) >> _HALF])
+            if shortcuts:
+                mover = side(game, position)
+                for i in range(count):
+                    ended = ending(game, apply(game, position, np.int64(moves[i])))
+                    if ended != ONGOING and winner(game, ended) == mover:
+                        move = np.int64(moves[i])
+                        break
+            position = apply(game, position, move)
+        if ending(game, position) != ONGOING:
+            break
+    return state, position
+
+
+USUAL: dict[str, Callable[..., Any]] = {
+    "players": _two, "has_draws": _may_be_drawn, "is_chance": _no_chance,
+    "outcomes": _no_outcomes, "likelihood": _never, "chance": _unchanged, "payoff": _result,
+    "playout": _random_game, "estimate": _no_idea, "value_range": _from_loss_to_win,
+    "move_priority": _all_alike,
+}  # fmt: skip

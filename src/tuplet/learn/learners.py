@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.kernel import code_of, inlined, prefetch, register
+from tuplet.system.own import find, names_code
 from tuplet.values.foreign import SUMS
 from tuplet.values.tables import add
 
@@ -62,9 +63,17 @@ def register_learner(
 
 
 def learner_named(name: str) -> Learner:
-    """A learner by its name; ValueError says which there are."""
+    """A learner by its name, or `file.py:LEARNER`; ValueError says which there are."""
+    if names_code(name):
+        found: Any = find(name, "learner")
+        if not isinstance(found, Learner) or LEARNERS.get(found.name) is not found:
+            raise ValueError(f"{name} is no learner: make a Learner(...), and register_learner it")
+        return found
     if name not in LEARNERS:
-        raise ValueError(f"the learner is one of {', '.join(LEARNERS)}, not {name!r}")
+        raise ValueError(
+            f"the learner is one of {', '.join(LEARNERS)}, not {name!r}; one of your own is "
+            "--learner file.py:NAME"
+        )
     return LEARNERS[name]
 
 

@@ -43,7 +43,7 @@ class Method:
     learner: str = setting(
         "tc",
         "How values are learned: by temporal coherence (tc), where each weight has a rate of "
-        "its own, or by plain temporal differences (td).",
+        "its own, by plain temporal differences (td), or by a learner of yours (file.py:NAME).",
     )
     target: Literal["afterstate", "state"] = setting(
         "afterstate", "Learn the values of after-states, or of states (slower, to compare)."
@@ -98,6 +98,7 @@ class Method:
 
         check(self)
         learner = learner_named(self.learner)
+        object.__setattr__(self, "learner", learner.name)  # files name no code
         usual = {
             "net": usual_network(as_size(self.board)) if self.net is None else self.net,
             "alpha": learner.alpha,
@@ -231,7 +232,10 @@ def save_settings(path: Path, method: Method, limits: Limits) -> None:
 def load_settings(path: Path) -> tuple[Method, Limits]:
     """Read `config.toml`."""
     try:
-        return split(tomllib.loads(path.read_text(encoding="utf-8")))
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        if ":" in str(settings.get("learner")):
+            raise ValueError("a file cannot name a learner's code")
+        return split(settings)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not sound: {error}") from None
     except ValueError as error:

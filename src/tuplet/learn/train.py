@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import Run, as_run_folder, create_folder, locked
 from tuplet.learn.settings import Method, split
@@ -73,8 +74,11 @@ def resume(
     """Go on with the run in a folder, exactly where its last checkpoint left it.
 
     `games` or `budget` are totals, what is done already included; `threads` and `checkpoint` may
-    change, too.
+    change, too. A learner of one's own is found where `learner="file.py:NAME"` says.
     """
+    own = str(limits.get("learner", ""))
+    if ":" in own:
+        learner_named(limits.pop("learner"))
     fixed = set(limits) - {"games", "budget", "threads", "checkpoint"}
     if fixed:
         names = ", ".join(f"--{name}" for name in sorted(fixed)).replace("_", "-")

@@ -28,7 +28,8 @@ from typing import IO
 
 import numpy as np
 
-from tuplet.games.ewn import SIDES, Forfeit, Position, Side
+from tuplet.games.ewn import SIDES, Position, Side
+from tuplet.games.record import Forfeit
 
 GAME = "ewn-6x7"
 LIMIT = 2.0  # seconds a move, as the protocol has it
@@ -56,7 +57,7 @@ class External:
         self._known: Position | None = None  # what the program knows of the game
         self._forfeit: Forfeit | None = None  # before the program was asked for a move
 
-    def open_game(self, start: Position, side: Side, state: np.uint64) -> None:  # noqa: ARG002
+    def open(self, start: Position, side: Side, state: np.uint64) -> None:  # noqa: ARG002
         """Tell the program of a new game, starting it if it does not run."""
         setup = setup_text(start, side)
         self._forfeit = None
@@ -81,7 +82,7 @@ class External:
             raise self._forfeit
         program = self._program
         if program is None:
-            raise ValueError(f"{self.name} plays whole games: open_game first")
+            raise ValueError(f"{self.name} plays whole games: open first")
         legal = position.legal_moves()
         try:
             if position != self._known:
@@ -98,7 +99,7 @@ class External:
         self._known = position.play(move)
         return move
 
-    def close_game(self, last: Position) -> None:
+    def end(self, last: Position) -> None:
         """Tell the program how its game ended, so that it is ready for another."""
         if last.over:
             self._tell(last)

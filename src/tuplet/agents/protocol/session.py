@@ -161,12 +161,13 @@ class AgentThread:
         start = Position.start(GAME, die="012345012345012345012")
         if hasattr(self._agent, "warm_up"):
             self._agent.warm_up(start)
-        elif type(self._agent).__module__ == "tuplet.agents.ewn":
+        elif type(self._agent).__module__ in ("tuplet.agents.agent", "tuplet.agents.baselines"):
             self._agent.choose(start)
 
     def _answer(self, agent: Any, question: Question) -> str:
         import numpy as np
 
+        from tuplet.games import life
         from tuplet.games.ewn import SIDES, Position
         from tuplet.kernel import as_seed, stream
 
@@ -174,9 +175,8 @@ class AgentThread:
             red, blue, die = question.setup
             self._position = Position.start(GAME, red=red, blue=blue, die=die)
             self._game, self._played = question.game, 0
-            if hasattr(agent, "open_game"):
-                state = np.uint64(stream(as_seed(self._seed), np.uint64(question.game)))
-                agent.open_game(self._position, SIDES[question.side], state)
+            state = np.uint64(stream(as_seed(self._seed), np.uint64(question.game)))
+            life.begin(agent, self._position, SIDES[question.side], state)
         for move in question.moves[self._played :]:
             self._position = self._position.play(move)
         self._played = len(question.moves)

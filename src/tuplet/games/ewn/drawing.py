@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tuplet.games.drawing import CELL, LINE, SQUARE, grid_text
 from tuplet.games.ewn.variant import Square
 
 Drawn = Any  # a `Position`, which draws itself with these
 
 COLOURS = {"red": "#c8402f", "blue": "#2f62b5"}
-SQUARE, LINE = "#f3ead9", "#cbb994"
 GOALS = {"red": "#f0c9bf", "blue": "#c6d4ee"}  # the corner that each side wants to reach
-CELL = 56  # pixels
 
 
 def caption(position: Drawn) -> str:
@@ -29,11 +28,7 @@ def caption(position: Drawn) -> str:
 
 def position_text(position: Drawn) -> str:
     """The board, a line for each row, and the caption."""
-    rows = [["."] * position.variant.columns for _ in range(position.variant.rows)]
-    for (side, number), (row, column) in position.cubes.items():
-        rows[row][column] = f"{side[0]}{number}"
-    lines = [" " + " ".join(f"{cell:>2}" for cell in row) for row in rows]
-    return "\n".join([*lines, caption(position)])
+    return f"{grid_text(position.cells)}\n{caption(position)}"
 
 
 def position_svg(position: Drawn, moved: Square | None = None) -> str:

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tuplet.games import game as generic
-from tuplet.games.ewn.drawing import position_svg, position_text
+from tuplet.games.ewn.drawing import caption, position_svg, position_text
 from tuplet.games.ewn.rules import (
     BLUE_ALL,
     CHOICE,
@@ -20,8 +19,9 @@ from tuplet.games.ewn.rules import (
     Ewn,
 )
 from tuplet.games.ewn.variant import Square, Variant, variant
-from tuplet.games.game import MOST_MOVES, ONGOING, Int, Words
-from tuplet.kernel import draw, kernel
+from tuplet.games.game import Words
+from tuplet.games.position import AnyPosition
+from tuplet.kernel import draw
 
 Side = Literal["red", "blue"]
 SIDES: tuple[Side, Side] = ("red", "blue")
@@ -31,25 +31,7 @@ Array = np.ndarray[Any, Any]
 _EMPTY = 0x7F7F7F7F7F7F7F  # a word without cubes
 
 
-@kernel
-def legal_moves(game: Ewn, position: Words, moves: Array) -> int:
-    """`legal`, to be called from Python."""
-    return generic.legal(game, position, moves, 0)
-
-
-@kernel
-def apply_move(game: Ewn, position: Words, move: Int) -> Words:
-    """`apply`, to be called from Python."""
-    return generic.apply(game, position, move)
-
-
-@kernel
-def ended(game: Ewn, position: Words) -> int:
-    """`ending`, to be called from Python."""
-    return generic.ending(game, position)
-
-
-class Position:
+class Position(AnyPosition):
     """Cubes on a board, the side to move, and the die; never changes: a move gives a new one.
 
     Moves are texts: the cube's number and the direction's, 0 horizontal, 1 vertical, 2 diagonal
@@ -74,6 +56,7 @@ class Position:
     variant: Variant
     rules: Ewn
     words: Words
+    sides = SIDES
 
     def __init__(self, variant: Variant, rules: Ewn, words: Words) -> None:
         self.variant, self.rules, self.words = variant, rules, words
@@ -132,6 +115,14 @@ class Position:
         """The name of the game."""
         return self.variant.name
 
+    def as_words(self) -> Words:
+        """The position as kernels take it."""
+        return self.words
+
+    def at(self, words: Words) -> Position:
+        """Another position of the same game, with the same known die."""
+        return Position(self.variant, self.rules, words)
+
     @property
     def turn(self) -> Side:
         """Who moves next (or chooses the opponent's die, where that is the rule)."""
@@ -168,6 +159,14 @@ class Position:
         return [known[(self._ply + i) % len(known)] for i in range(plies if known else 0)]
 
     @property
+    def cells(self) -> list[list[str]]:
+        """The board as rows of texts: r1 is Red's cube 1, "" an empty square."""
+        rows = [[""] * self.variant.columns for _ in range(self.variant.rows)]
+        for (side, number), (row, column) in self.cubes.items():
+            rows[row][column] = f"{side[0]}{number}"
+        return rows
+
+    @property
     def cubes(self) -> dict[tuple[Side, int], Square]:
         """Where each cube stands, by side and number."""
         return {
@@ -186,55 +185,19 @@ class Position:
         return int(self.words[1]) >> 56
 
     @property
-    def _ending(self) -> int:
-        return ended(self.rules, self.words)
+    def is_chance(self) -> bool:
+        """Whether the die must be rolled before anybody can move."""
+        return self.needs_roll
 
-    @property
-    def over(self) -> bool:
-        """Whether somebody has won."""
-        return self._ending != ONGOING
-
-    @property
-    def winner(self) -> Side | None:
-        """Who has won, if anybody."""
-        ending = self._ending
-        return None if ending == ONGOING else SIDES[ending > RED_ALL]
-
-    @property
-    def kind(self) -> Literal["corner", "elimination"] | None:
-        """How the game was won."""
-        ending = self._ending
-        if ending == ONGOING:
-            return None
+    def kind_of(self, ending: int) -> Literal["corner", "elimination"]:
+        """How a game was won that ended so."""
         return "elimination" if ending in (RED_ALL, BLUE_ALL) else "corner"
-
-    def codes(self) -> list[int]:
-        """The legal moves as kernels number them."""
-        if self.over or self.needs_roll:
-            return []
-        moves = np.zeros(MOST_MOVES, np.uint8)
-        return [int(m) for m in moves[: legal_moves(self.rules, self.words, moves)]]
-
-    def legal_moves(self) -> list[str]:
-        """The legal moves as text: lower cube first, directions in order."""
-        return [self.text_of(code) for code in self.codes()]
 
     def text_of(self, code: int) -> str:
         """A move as text."""
         if code >= CHOICE:
             return f"={code - CHOICE + self.variant.first}"
         return f"{(code >> 3) + self.variant.first}{code & 7}"
-
-    def code_of(self, move: str) -> int:
-        """The number of a legal move; ValueError if it is not legal."""
-        for code in self.codes():
-            if self.text_of(code) == move:
-                return code
-        if self.over:
-            raise ValueError("the game is over")
-        if self.needs_roll:
-            raise ValueError("the die must be rolled first")
-        raise ValueError(f"{move!r} is not legal here: {', '.join(self.legal_moves())}")
 
     def target(self, move: str) -> Square | None:
         """Where a move's cube goes; None for a choice of the die."""
@@ -244,15 +207,6 @@ class Position:
         cube = self.cubes[self.turn, (code >> 3) + self.variant.first]
         at = (SIDES.index(self.turn) * 128 + self.variant.square(*cube)) * 8 + (code & 7)
         return divmod(int(self.rules.targets[at]), self.variant.columns)
-
-    def play(self, move: str) -> Position:
-        """The position after a legal move."""
-        return self.after(self.code_of(move))
-
-    def after(self, code: int) -> Position:
-        """The position after a legal move, given by its number."""
-        red, blue = apply_move(self.rules, self.words, code)
-        return Position(self.variant, self.rules, (np.uint64(red), np.uint64(blue)))
 
     def roll(self, number: int) -> Position:
         """The position with a number rolled."""
@@ -270,6 +224,29 @@ class Position:
         face = (int(bits) >> 32) * self.variant.cubes >> 32
         return np.uint64(state), self.roll(face + self.variant.first)
 
+    def needed(self) -> str:
+        """What must be done where chance acts."""
+        return "the die must be rolled"
+
+    def caption(self) -> str:
+        """Who has won, or who is to move, and the die."""
+        return caption(self)
+
+    def happen(self, outcome: object) -> Position:
+        """The position with a number rolled."""
+        if not str(outcome).isdecimal():
+            raise ValueError(f"{outcome!r} cannot happen: a number is rolled")
+        return self.roll(int(str(outcome)))
+
+    def outcome_text(self, outcome: int) -> str:
+        """A number on the die."""
+        return str(outcome + self.variant.first)
+
+    def random_outcome(self, state: np.uint64) -> tuple[np.uint64, str]:
+        """The random stream's next state, and a number rolled."""
+        state, rolled = self.random_roll(state)
+        return state, str(rolled.die)
+
     @property
     def notation(self) -> str:
         """One line: game, board row by row, side to move, and die; `parse` undoes it.
@@ -277,10 +254,7 @@ class Position:
         The die is a number, `?` before the roll, `*` where any cube may move, or ply and
         values of a known one.
         """
-        rows = [["."] * self.variant.columns for _ in range(self.variant.rows)]
-        for (side, number), (row, column) in self.cubes.items():
-            rows[row][column] = f"{side[0]}{number}"
-        board = "/".join("".join(row) for row in rows)
+        board = "/".join("".join(cell or "." for cell in row) for row in self.cells)
         if self.variant.die == "cycle":
             die = f"{self._ply}:{''.join(map(str, self.known_die))}"
         else:

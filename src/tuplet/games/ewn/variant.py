@@ -21,10 +21,10 @@ DICE = ("cycle", "rolled", "chosen", "free")
 DIRECTIONS = {3: ((0, 1), (1, 0), (1, 1)), 4: ((0, 1), (1, 0), (1, 1), (-1, 1))}  # Red's steps
 
 register_game(
-    Ewn, MOST_CUBES * 4, side=rules.side, is_chance=rules.is_chance, legal=rules.legal,
-    apply=rules.apply, outcomes=rules.outcomes, likelihood=rules.likelihood, chance=rules.chance,
-    ending=rules.ending, winner=rules.winner, payoff=rules.payoff, playout=rules.playout,
-    estimate=estimate.estimate, value_range=estimate.value_range,
+    Ewn, MOST_CUBES * 4, has_draws=rules.has_draws, side=rules.side, is_chance=rules.is_chance,
+    legal=rules.legal, apply=rules.apply, outcomes=rules.outcomes, likelihood=rules.likelihood,
+    chance=rules.chance, ending=rules.ending, winner=rules.winner, payoff=rules.payoff,
+    playout=rules.playout, estimate=estimate.estimate, value_range=estimate.value_range,
     move_priority=estimate.move_priority,
 )  # fmt: skip
 

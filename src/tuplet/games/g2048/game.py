@@ -22,9 +22,9 @@ Array = np.ndarray[Any, Any]
 OVER = 1
 HIGHEST = 1e9  # more than any game's score
 
-_LOWEST = np.uint64(0x1111111111111111)
+LOWEST = np.uint64(0x1111111111111111)
 _HIGH = np.uint64(0xFFFF)
-_TILE_DUE = np.uint64(1 << 16)
+TILE_DUE = np.uint64(1 << 16)
 _SCORE = np.uint64(32)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
@@ -38,17 +38,22 @@ class Game2048(NamedTuple):
 def position_of(board: Board) -> Words:
     """A board before a move, with no points yet."""
     low, high = board.words
-    return low, pext(high, _LOWEST)
+    return low, pext(high, LOWEST)
 
 
 @kernel
 def _slide(rules: Rules, position: Words, move: Int) -> tuple[Words, bool]:
     """The after-state, and whether the move changes anything."""
-    high = pdep(position[1] & _HIGH, _LOWEST)
+    high = pdep(position[1] & _HIGH, LOWEST)
     board, out_high, reward = slide(rules, position[0], high, move)
     score = (position[1] >> _SCORE) + reward
-    second = pext(out_high, _LOWEST) | _TILE_DUE | (score << _SCORE)
+    second = pext(out_high, LOWEST) | TILE_DUE | (score << _SCORE)
     return (board, second), board != position[0] or out_high != high
+
+
+@inlined
+def _players(game: Game2048) -> Int:  # noqa: ARG001
+    return 1
 
 
 @inlined
@@ -58,7 +63,7 @@ def _side(game: Game2048, position: Words) -> Int:  # noqa: ARG001
 
 @inlined
 def _is_chance(game: Game2048, position: Words) -> bool:  # noqa: ARG001
-    return bool(position[1] & _TILE_DUE != _ZERO)
+    return bool(position[1] & TILE_DUE != _ZERO)
 
 
 @inlined
@@ -78,7 +83,7 @@ def _apply(game: Game2048, position: Words, move: Int) -> Words:
 
 @inlined
 def _empty(game: Game2048, position: Words) -> np.uint64:
-    return empty_cells(game.rules.cells, position[0], pdep(position[1] & _HIGH, _LOWEST))
+    return empty_cells(game.rules.cells, position[0], pdep(position[1] & _HIGH, LOWEST))
 
 
 @inlined
@@ -97,12 +102,12 @@ def _likelihood(game: Game2048, position: Words, outcome: Int) -> float:
 def _chance(game: Game2048, position: Words, outcome: Int) -> Words:
     """Outcome 2n is a 2 on empty cell n, 2n + 1 a 4."""
     cell = pdep(_ONE << np.uint64(outcome >> 1), _empty(game, position))
-    return position[0] | (cell << np.uint64(outcome & 1)), position[1] & ~_TILE_DUE
+    return position[0] | (cell << np.uint64(outcome & 1)), position[1] & ~TILE_DUE
 
 
 @inlined
 def _ending(game: Game2048, position: Words) -> Int:
-    if position[1] & _TILE_DUE == _ZERO:
+    if position[1] & TILE_DUE == _ZERO:
         for move in range(4):
             if _slide(game.rules, position, move)[1]:
                 return ONGOING
@@ -131,12 +136,6 @@ def _estimate(game: Game2048, position: Words) -> float:
     return np.float64(position[1] >> _SCORE) + np.float64(popcount(_empty(game, position)))
 
 
-@inlined
-def _move_priority(game: Game2048, position: Words, move: Int, child: Words) -> Int:  # noqa: ARG001
-    """Nothing: every move of a single player has to be searched anyway."""
-    return 0
-
-
 @kernel
 def _playout(
     game: Game2048, position: Words, state: np.uint64, shortcuts: bool  # noqa: ARG001
@@ -148,10 +147,10 @@ def _playout(
     moves = np.zeros(4, np.uint8)
     board, second = position
     while second & _HIGH == _ZERO:
-        if second & _TILE_DUE != _ZERO:
+        if second & TILE_DUE != _ZERO:
             state, bits = draw(state)
             board = spawn(rules, board, _ZERO, bits)
-            second &= ~_TILE_DUE
+            second &= ~TILE_DUE
         count = slides(across, down, board, after, rewards, _ZERO)
         if count == _ZERO:
             return state, (board, second)
@@ -160,14 +159,14 @@ def _playout(
         state, bits = draw(state)
         pick = ((bits >> np.uint64(32)) * count) >> np.uint64(32)
         board = after[pick]
-        second = (second + (rewards[pick] << _SCORE)) | _TILE_DUE
+        second = (second + (rewards[pick] << _SCORE)) | TILE_DUE
     position = (board, second)
     while True:
-        high = pdep(position[1] & _HIGH, _LOWEST)
+        high = pdep(position[1] & _HIGH, LOWEST)
         state, bits = draw(state)
-        if position[1] & _TILE_DUE != _ZERO:
+        if position[1] & TILE_DUE != _ZERO:
             board = spawn(rules, position[0], high, bits)
-            position = (board, position[1] & ~_TILE_DUE)
+            position = (board, position[1] & ~TILE_DUE)
             continue
         count = np.uint64(_legal(game, position, moves, 0))
         if count == _ZERO:
@@ -177,7 +176,7 @@ def _playout(
 
 
 register_game(
-    Game2048, 4, side=_side, is_chance=_is_chance, legal=_legal, apply=_apply, outcomes=_outcomes,
-    likelihood=_likelihood, chance=_chance, ending=_ending, winner=_winner, payoff=_payoff,
-    value_range=_value_range, estimate=_estimate, move_priority=_move_priority, playout=_playout,
+    Game2048, 4, players=_players, side=_side, is_chance=_is_chance, legal=_legal, apply=_apply,
+    outcomes=_outcomes, likelihood=_likelihood, chance=_chance, ending=_ending, winner=_winner,
+    payoff=_payoff, value_range=_value_range, estimate=_estimate, playout=_playout,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`tuplet play ewn`: a person against an agent, or two agents before one's eyes."""
+"""`tuplet play`: a person against an agent, or agents before one's eyes, whatever the game."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.live import Live
 
-from tuplet.agents.ewn import Agent, make_agent
+from tuplet.agents.agent import make_agent
 from tuplet.agents.protocol.external import External
-from tuplet.cli.draw_ewn import View, picture, spelled, thoughts_lines
+from tuplet.arena.analyze import default_agent
+from tuplet.cli.draw_ewn import EwnLook
+from tuplet.cli.draw_game import Look, Square, View, changed_squares, picture, thoughts_lines
 from tuplet.cli.keys import FASTER, SLOWER, Keys, changed, pressed_keys
 from tuplet.cli.working import tell_if_compiling
+from tuplet.games import life
 from tuplet.games.analysis import Analysis
-from tuplet.games.ewn import SIDES, Forfeit, Position, Record, Side
-from tuplet.games.ewn.variant import Square
+from tuplet.games.catalogue import game as game_of
+from tuplet.games.ewn.game import GameOfEwn
+from tuplet.games.record import Forfeit, Record
 from tuplet.kernel import as_seed, stream
+from tuplet.system.sheet import counted
 
-DEFAULT_AGENT = "best"
 PAUSES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.0)  # seconds a move, from slow to fast
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 TICK = 0.08  # seconds between two looks at somebody who thinks
@@ -33,11 +38,12 @@ TICK = 0.08  # seconds between two looks at somebody who thinks
 Redraw = Callable[[], None]
 
 
-def play_ewn(
+def play_game(
     game: str, agent: str | None, against: str | None, watch: bool, side: str, speed: int,
     seed: int, save: Path | None,
 ) -> int:  # fmt: skip
     """Play, or watch; returns the exit code."""
+    held = game_of(game)
     if against is not None and not watch:
         raise ValueError("--against names the second of two agents: add --watch")
     if not 1 <= speed <= len(PAUSES):
@@ -47,7 +53,7 @@ def play_ewn(
         raise ValueError("playing needs a terminal; to let agents play, use --agent and --watch")
     as_seed(seed)
     tell_if_compiling()
-    agent = agent or DEFAULT_AGENT
+    agent = agent or default_agent(held)
     other = (against or agent) if watch else None
     table = TerminalGame(game, agent, other, side, seed)
     try:
@@ -68,46 +74,51 @@ class TerminalGame:
     record: Record
 
     def __init__(self, game: str, agent: str, other: str | None, side: str, seed: int) -> None:
-        self.game, self.agent, self.other = game, agent, other
+        self.game, self.agent, self.other = game_of(game), agent, other
+        self.sides = self.game.sides
+        if side not in (*self.sides, "first", "second", "random"):
+            known = ", ".join([*self.sides, "random"])
+            raise ValueError(f"{side!r} is not a side of {self.game.name}: {known}")
+        self.look = EwnLook(self.game) if isinstance(self.game, GameOfEwn) else Look(self.game)
         self.asked_side, self.seed, self.number = side, seed, 0
-        self.names: dict[Side, str] = {}
-        self.agents: dict[Side, Agent] = {}
-        self.helper: Agent | None = None  # who gives hints; made when first asked
+        self.names: dict[str, str] = {}
+        self.agents: dict[str, Any] = {}
+        self.helper: Any = None  # who gives hints; made when first asked
         self.past: list[Record] = []  # before each of the person's moves, for taking back
         self.finished: list[Record] = []  # games left for a new one
-        self.thoughts: dict[Side, tuple[Position, Analysis]] = {}
+        self.thoughts: dict[str, tuple[Any, Analysis]] = {}
         self.shows_thoughts = self.thinking = False
         self.chosen, self.message = 0, ""
         self.open()
 
     def open(self) -> None:
-        """Begin a game: placement, dice and agents' luck follow from the seed and its number."""
+        """Begin a game: start, chance and agents' luck follow from the seed and its number."""
         if self.number:
             self.finished.append(self.record)
         self.number += 1
         self.stream = np.uint64(stream(as_seed(self.seed), np.uint64(self.number)))
-        _, start = Position.random(self.game, self.stream)
+        _, start = self.game.deal(self.stream)
+        count = len(self.sides)
         if self.asked_side == "random":
-            first = SIDES[random.Random(int(self.stream)).randrange(2)]
+            own = random.Random(int(self.stream)).randrange(2) % count
         else:
-            first = SIDES[self.asked_side == "blue"]
-        second = SIDES[first == "red"]
-        seats = {first: self.agent, second: self.other} if self.other else {second: self.agent}
+            own = (*self.sides, "first", "second").index(self.asked_side) % count
+        mine = self.agent if self.other else None  # None: a person
+        seats = dict.fromkeys(self.sides, self.other or self.agent) | {self.sides[own]: mine}
         self.close()
         self.agents, self.thinking = {}, False
         for side, spec in seats.items():
-            assert spec is not None
-            self.agents[side] = self._seated(spec, start, side)
-        self.names = {side: seats.get(side) or "you" for side in SIDES}
+            if spec is not None:
+                self.agents[side] = self._seated(spec, start, side)
+        self.names = {side: seats[side] or "you" for side in self.sides}
         self.past, self.thoughts, self.chosen, self.message = [], {}, 0, ""
-        self.record = Record(self.names["red"], self.names["blue"], start)
+        self.record = Record(tuple(self.names.values()), start)
         self._roll()
 
-    def _seated(self, spec: str, start: Position, side: Side) -> Agent:
+    def _seated(self, spec: str, start: Any, side: str) -> Any:
         agent = make_agent(spec, self.game)
-        if hasattr(agent, "open_game"):
-            own = stream(self.stream, np.uint64(SIDES.index(side)))
-            agent.open_game(start, side, np.uint64(own))
+        own = stream(self.stream, np.uint64(self.sides.index(side)))
+        life.begin(agent, start, side, np.uint64(own))
         return agent
 
     def close(self) -> None:
@@ -125,15 +136,14 @@ class TerminalGame:
                     file.write(f"{record.line}\n")
 
     def _roll(self) -> None:
-        """Roll the die; the same one again for a move taken back."""
-        if self.record.position.needs_roll:
-            ply = np.uint64(2 + len(self.record.moves))
-            _, rolled = self.record.position.random_roll(np.uint64(stream(self.stream, ply)))
-            assert rolled.die is not None
-            self.record.roll(rolled.die)
+        """Let chance act, roll the die; the same again for a move taken back."""
+        state = np.uint64(stream(self.stream, np.uint64(2 + len(self.record.moves))))
+        while self.record.position.is_chance:
+            state, outcome = self.record.position.random_outcome(state)
+            self.record.roll(outcome)
 
     def move(self, move: str) -> None:
-        """Make a move and roll the die for the next."""
+        """Make a move, and let chance act before the next."""
         self.record.play(move)
         self.chosen, self.message = 0, ""
         self._roll()
@@ -149,7 +159,7 @@ class TerminalGame:
         elif choice not in position.legal_moves():
             self.record.forfeit(side, "illegal", f"{choice!r} is not legal")
         else:
-            thoughts = _thoughts(self.agents[side])
+            thoughts = _thoughts(self.agents[side], position, choice)
             if thoughts is not None:
                 self.thoughts[side] = position, thoughts
             self.move(choice)
@@ -164,12 +174,15 @@ class TerminalGame:
 
     def summary(self) -> str:
         """Who played whom, and how it went."""
-        record, moves = self.record, len(self.record.moves)
-        players = f"red {record.red}, blue {record.blue}: "
-        if record.winner is None:
-            return f"{players}broken off after {moves} moves"
+        record, many = self.record, counted(len(self.record.moves), "move")
+        players = ", ".join(f"{side} {name}" for side, name in self.names.items()) + ": "
+        if not record.over:
+            return f"{players}broken off after {many}"
         reason = f", {record.reason}" if record.reason else ""
-        return f"{players}{record.winner} won after {moves} moves ({record.kind}{reason})"
+        ended = f"{record.winner} won" if record.winner else "drawn"
+        if len(self.sides) == 1 and record.position.outcome is not None:
+            ended = f"{record.position.outcome:,.0f} points"
+        return f"{players}{ended} after {many} ({record.kind}{reason})"
 
     def at_terminal(self, speed: int) -> None:
         """With a terminal: draw the board and take keys."""
@@ -200,35 +213,35 @@ class TerminalGame:
         elif self.other:
             keys = "space pauses   + - speed   t thoughts   n new game   q ends"
         return View(
-            position, self.names, position.legal_moves() if persons else [], self.chosen,
-            self._last(), self._told_thoughts() if self.shows_thoughts else None,
+            position, self.names, self.look, position.legal_moves() if persons else [],
+            self.chosen, self._last(), self._told_thoughts() if self.shows_thoughts else None,
             self.message, keys,
         )  # fmt: skip
 
-    def _last(self) -> tuple[Square, Square] | None:
-        """From where to where the last cube went."""
-        moves = [(at, move) for at, move in self.record.replay() if move[0] != "="]
-        if not moves:
-            return None
-        at, move = moves[-1]
-        target = at.target(move)
-        assert target is not None
-        return at.cubes[at.turn, int(move[:-1])], target
+    def _last(self) -> list[Square]:
+        """The squares that the last move changed; who chose a die has changed none."""
+        after = self.record.position
+        for before, _ in reversed(list(self.record.replay())):
+            changed = changed_squares(before, after)
+            if changed:
+                return changed
+            after = before
+        return []
 
     def _told_thoughts(self) -> list[str]:
         lines: list[str] = []
         for side in self.agents:
             name, room = self.names[side], 8 if len(self.agents) == 1 else 4
             if side in self.thoughts:
-                lines += thoughts_lines(name, *self.thoughts[side], room)
-            elif hasattr(self.agents[side], "thoughts"):
+                lines += thoughts_lines(name, *self.thoughts[side], self.look, room)
+            elif life.tells(self.agents[side]):
                 lines.append(f"{name}: no thoughts yet")
             else:
                 lines.append(f"{name} keeps its thoughts")
         return lines
 
     def _think(
-        self, agent: Agent, position: Position, keys: Keys, redraw: Redraw, who: str
+        self, agent: Any, position: Any, keys: Keys, redraw: Redraw, who: str
     ) -> tuple[str | Exception | None, str | None]:
         """An agent's choice, or None and the key (q or n) that somebody would not wait for."""
         found: list[str | Exception] = []
@@ -290,9 +303,7 @@ class TerminalGame:
                     return
                 continue
             if self.record.over:
-                you = next(side for side in SIDES if side not in self.agents)
-                won = "You have won" if self.record.winner == you else "You have lost"
-                self.message = self.message or f"{won}: {self.summary()}"
+                self.message = self.message or f"{self._how_you_did()}: {self.summary()}"
             redraw()
             key = keys.wait()
             self.message = ""
@@ -312,6 +323,12 @@ class TerminalGame:
             else:
                 self._person_does(key)
 
+    def _how_you_did(self) -> str:
+        you = next(side for side in self.sides if side not in self.agents)
+        if self.record.winner is None:
+            return "Nobody has won" if len(self.sides) > 1 else "The game is over"
+        return "You have won" if self.record.winner == you else "You have lost"
+
     def _person_does(self, key: str) -> None:
         """Choose or make a move."""
         moves = self.record.position.legal_moves()
@@ -328,9 +345,7 @@ class TerminalGame:
                 self._person_moves(moves[int(key) - 1])
 
     def _person_moves(self, move: str) -> None:
-        self.past.append(
-            replace(self.record, moves=list(self.record.moves), rolls=list(self.record.rolls))
-        )
+        self.past.append(self.record.copy())
         self.move(move)
 
     def _take_back(self) -> None:
@@ -362,25 +377,24 @@ class TerminalGame:
             self.message = f"no hint: {choice}"
             return True
         self.chosen = moves.index(choice)
-        thoughts = _thoughts(self.helper)
-        values = {t.move: t.value for t in thoughts.moves} if thoughts else {}
-        value = f", value {values[choice]:.2f}" if choice in values else ""
-        self.message = f"hint: {self.chosen + 1}, that is {spelled(position, choice)}{value}"
+        thoughts = _thoughts(self.helper, position, choice)
+        worth = {t.move: t.value for t in thoughts.moves}.get(choice) if thoughts else None
+        value = "" if worth is None else f", value {worth:.2f}"
+        spelled = self.look.spelled(position, choice)
+        self.message = f"hint: {self.chosen + 1}, that is {spelled}{value}"
         return True
 
 
-def _choice(agent: Agent, position: Position) -> str | Exception:
+def _choice(agent: Any, position: Any) -> str | Exception:
     """What an agent chooses; anybody's agent may fail, and the table stays standing."""
     try:
-        return agent.choose(position)
+        return str(agent.choose(position))
     except Exception as error:
         return error
 
 
-def _thoughts(agent: Agent) -> Analysis | None:
+def _thoughts(agent: Any, position: Any, choice: str) -> Analysis | None:
     """What an agent tells of its last choice, if it can."""
-    try:
-        thoughts = agent.thoughts() if hasattr(agent, "thoughts") else None
-    except Exception:
-        return None
-    return thoughts if isinstance(thoughts, Analysis) else None
+    with suppress(Exception):
+        return life.thoughts(agent, position, choice) if life.tells(agent) else None
+    return None

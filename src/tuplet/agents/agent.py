@@ -1,0 +1,169 @@
+"""Agents of every game: names to agents, and those that play whatever the game.
+
+An agent needs one method; nothing need be inherited:
+
+    class Diagonal:
+        def choose(self, position):
+            moves = position.legal_moves()
+            return next((m for m in moves if m.endswith("2")), moves[0])
+
+`games/life.py` says what else it may have. If it has a `time`, `tuplet agent` sets that to the
+seconds a move may take; if it has a `name`, it is called so. An agent that cannot go on raises
+`Forfeit`; whatever else it raises loses it the game as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from tuplet.agents.protocol.external import External
+from tuplet.agents.searches import AlphaBeta, Mcs, Mcts, check_trust
+from tuplet.agents.specs import Spec, as_spec, make_own
+from tuplet.games.analysis import Analysis
+from tuplet.games.catalogue import game as game_of
+from tuplet.games.ewn.game import GameOfEwn
+from tuplet.games.g2048.position import GameOf2048
+from tuplet.games.position import Game
+from tuplet.kernel import stream
+from tuplet.system.settings import from_text
+
+
+class Agent(Protocol):
+    """Chooses moves."""
+
+    def choose(self, position: Any) -> str:
+        """A legal move, as the position's `legal_moves` writes it."""
+
+
+class Easy:
+    """Any legal move, each as likely as the others."""
+
+    def __init__(self, name: str = "easy") -> None:
+        self.name = name
+        self._state = np.uint64(0)
+
+    def open(self, start: Any, side: str, state: np.uint64) -> None:  # noqa: ARG002
+        """Draw from the game's own stream."""
+        self._state = state
+
+    def choose(self, position: Any) -> str:
+        """A random legal move."""
+        check_turn(position)
+        self._state, move = position.random_move(self._state)
+        return str(move)
+
+
+def check_turn(position: Any) -> None:
+    """Raise ValueError where there is nothing to choose from."""
+    if position.over:
+        raise ValueError("the game is over")
+    if position.is_chance:
+        raise ValueError(f"{position.needed()} first")
+
+
+class Searcher:
+    """An agent that searches; `time`, if it is set, is the most seconds a move may take."""
+
+    def __init__(self, name: str, search: Mcts | AlphaBeta) -> None:
+        self.name, self.search = name, search
+        self._asked: Any = None  # the position
+
+    @property
+    def time(self) -> float | None:
+        """Seconds a move."""
+        return self.search.time
+
+    @time.setter
+    def time(self, seconds: float | None) -> None:
+        self.search.time = seconds
+
+    def open(self, start: Any, side: str, state: np.uint64) -> None:  # noqa: ARG002
+        """Forget the last game; draw from this game's own stream."""
+        self.search.open(state)
+        self._asked = None
+
+    def choose(self, position: Any) -> str:
+        """The best move found."""
+        check_turn(position)
+        self._asked = position
+        return str(position.text_of(self.search.think(position.rules, position.as_words())))
+
+    def analyze(self, position: Any) -> Analysis:
+        """What it found; it looks if this is not the position it was asked about last."""
+        if position != self._asked:
+            self.choose(position)
+        return replace(self.search.analysis(position.text_of), position=position)
+
+    def warm_up(self, start: Any) -> None:
+        """Load or compile what a first move needs."""
+        position, limit = start.play(start.legal_moves()[0]), self.time
+        self.open(position, position.turn, np.uint64(stream(np.uint64(0), np.uint64(0))))
+        self.time = 0.01
+        self.choose(position)
+        self.search.warm_up(position.rules, position.as_words())
+        self.time = limit
+
+
+SEARCHES: dict[str, type[Mcts | AlphaBeta]] = {"alphabeta": AlphaBeta, "mcs": Mcs, "mcts": Mcts}
+OF_EWN = ("normal", "hard", "best")
+NAMES = (
+    "easy, alphabeta, mcs, mcts, module:Class, file.py:Class; of EWN also normal, hard, best, and "
+    "exec:PROGRAM"
+)
+
+
+def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
+    """The agent of a game that a text names, with its settings behind a colon.
+
+    `mcts:c=0.6,sims=20000`, `alphabeta:depth=8`, `hard`, `mine:Class`; of 2048 also a run folder
+    or a weight file (see `make_player`).
+    """
+    spec = as_spec(spec)
+    held = game_of(game, trusted=spec.trusted)
+    name, settings = spec.name, spec.settings
+    if isinstance(held, GameOf2048):
+        from tuplet.agents.g2048 import make_player
+
+        return make_player(spec, spawn4=held.spawn4)
+    if spec.text.startswith(("exec:", "exec[")):
+        spec.needs_trust("a program")
+        return External(spec.text, held.name)
+    if name in ("easy", "random") and not settings:
+        return Easy(name)
+    if name in SEARCHES:
+        check_trust(spec)
+        return Searcher(spec.text, from_text(SEARCHES[name], settings, spec.text))
+    if name in OF_EWN and not isinstance(held, GameOfEwn):
+        raise ValueError(f"{name} plays EWN, not {held.name}")
+    if name in ("easy", "random", "normal", "hard") and settings:
+        raise ValueError(f"{name} has no settings")
+    if name in ("normal", "hard"):
+        from tuplet.agents.baselines import Baseline
+
+        return Baseline(name)
+    if name == "best":
+        from tuplet.agents.best import Best
+
+        return Searcher(spec.text, from_text(Best, settings, spec.text))
+    if spec.is_class:
+        return spec.own_class("choose", "position")
+    raise ValueError(f"{spec.text!r} is not an agent: {NAMES}")
+
+
+Named = str | Spec | Agent | Callable[[], Agent]  # an agent, its name, its class, or its maker
+
+
+def agent_from(named: Any, game: str | Game) -> Any:
+    """An agent to play with, from whatever names it."""
+    if isinstance(named, str | Spec):
+        return make_agent(named, game)
+    if isinstance(named, Mcts | AlphaBeta):
+        return Searcher(type(named).__name__.lower(), replace(named))
+    if isinstance(named, type) or not hasattr(named, "choose"):
+        name = getattr(named, "__name__", repr(named))
+        return make_own(named, name, "choose", "position")
+    return named

@@ -1,0 +1,59 @@
+"""Other people's code by name: `module:Name`, or `path/to/file.py:Name`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+from typing import Any
+
+_loading = RLock()  # a module is seen before it has run
+
+
+def names_code(text: str) -> bool:
+    """Whether a text has the form of such a name."""
+    home, _, name = text.rpartition(":")
+    return name.isidentifier() and (
+        home.endswith(".py") or all(part.isidentifier() for part in home.split("."))
+    )
+
+
+def find(text: str, what: str = "class") -> Any:
+    """What a text names; ValueError says why it is not found."""
+    home, _, name = text.rpartition(":")
+    if "" not in sys.path:  # the folder the command was typed in, as `python -m` has it
+        sys.path.insert(0, "")
+    try:
+        with _loading:
+            module = _of_file(Path(home)) if home.endswith(".py") else importlib.import_module(home)
+    except Exception as error:
+        raise ValueError(f"cannot import {home}: {type(error).__name__}: {error}") from None
+    if not hasattr(module, name):
+        raise ValueError(f"module {module.__name__} has no {what} {name}")
+    return getattr(module, name)
+
+
+def _of_file(path: Path) -> ModuleType:
+    """A file as a module that is named after it, once; what stands beside it can be imported."""
+    path = path.resolve()
+    folder, name = str(path.parent), path.stem
+    known = sys.modules.get(name)
+    if known is not None:
+        if Path(getattr(known, "__file__", None) or "").resolve() == path:
+            return known
+        raise ImportError(f"there is another module called {name}: rename the file")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError(f"there is no file {path.name} in {path.parent}")
+    if folder not in sys.path:
+        sys.path.append(folder)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
