@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from tuplet.arena.evaluate import evaluate
-from tuplet.games.ewn import Position
+from tuplet.games.catalogue import game as game_of
+from tuplet.games.position import Game
 from tuplet.kernel import as_seed, stream
 from tuplet.learn.run import Run
 from tuplet.learn.settings import Limits, Method
 from tuplet.learn.training import Training
 from tuplet.search import expectimax, mcts, tree as trees
+from tuplet.search.bandits import UCB1, Report
 from tuplet.system.blocks import Worker, as_threads, in_order
 from tuplet.system.progress import Progress, Show, Watcher, watching
 from tuplet.system.sheet import Sheet, Shown, counted
@@ -27,9 +29,9 @@ PLAYOUTS, ROUNDS = 100_000, 10
 SIMS = 290_000  # a move's, in the course report
 SECONDS = 2.0
 OPEN_SPIEL_SIMS = 100_000
-AS_REPORTED = mcts.Options(ucb=mcts.REPORT, rich=True)
+AS_REPORTED = mcts.Options(Report(), rich=True)
 # Near to what OpenSpiel's bot does: one random game a simulation, a leaf expanded at its second.
-ONE_BY_ONE = mcts.Options(ucb=mcts.UCB1, c=2.0, batch=1, threshold=1, shortcuts=False, solver=False)
+ONE_BY_ONE = mcts.Options(UCB1(2.0), batch=1, threshold=1, shortcuts=False, solver=False)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Bench(Shown):
 
 
 def bench(
-    game: Literal["2048", "ewn"] = "2048",
+    game: str | Game = "2048",
     *,
     threads: int = 1,
     net: str = "4x6",
@@ -71,14 +73,18 @@ def bench(
     games of training and 3,000 of greedy play are timed.
     ewn: random games, Monte-Carlo tree search and alpha-beta on ewn-6x7 from the start, and tree
     search on ewn beside OpenSpiel's, where that is installed.
+    Another game: random games, tree search and alpha-beta from its start.
     """
     as_threads(threads)
     with watching(progress) as watch:
+        if game == "2048":
+            return _bench_2048(threads, net, learner, target, seed, watch, stop or Stop())
         if game == "ewn":
-            return _bench_ewn(threads, seed, watch, stop or Stop())
-        if game != "2048":
-            raise ValueError(f"{game!r} is not a game: 2048 or ewn")
-        return _bench_2048(threads, net, learner, target, seed, watch, stop or Stop())
+            rolled, known = (_start(each, seed) for each in ("ewn", "ewn-6x7"))
+            return _bench_searches("EWN", known, rolled, threads, watch, stop or Stop())
+        held = game_of(game)
+        start = _start(held, seed)
+        return _bench_searches(held.name, start, None, threads, watch, stop or Stop())
 
 
 def _bench_2048(
@@ -115,62 +121,77 @@ def _bench_2048(
     return Bench(title, report, rows)
 
 
-def _bench_ewn(threads: int, seed: int, watch: Watcher, stop: Stop) -> Bench:
-    rolled, known = (_start(game, seed) for game in ("ewn", "ewn-6x7"))
+def _bench_searches(
+    name: str, start: Any, rolled: Any, threads: int, watch: Watcher, stop: Stop
+) -> Bench:
+    """Searches from `start`; from `rolled`, of ewn, also one that OpenSpiel's is compared with."""
+    game = start.game
     works: list[tuple[str, str, str, Callable[..., tuple[int, float]], tuple[Any, ...]]] = [
-        ("ewn-6x7, random games", "playouts_per_s", "games/s", _playouts, (known,)),
-        ("ewn-6x7, tree search", "sims_per_s", "simulations/s", _simulations, (known, AS_REPORTED)),
-        ("ewn-6x7, alpha-beta", "nodes_per_s", "nodes/s", _nodes, (known,)),
-        ("ewn, search one by one", "ewn_sims_per_s", "simulations/s", _simulations,
-         (rolled, ONE_BY_ONE)),
+        (f"{game}, random games", "playouts_per_s", "games/s", _playouts, (start,)),
+        (f"{game}, tree search", "sims_per_s", "simulations/s", _simulations, (start, AS_REPORTED)),
+        (f"{game}, alpha-beta", "nodes_per_s", "nodes/s", _nodes, (start,)),
     ]  # fmt: skip
+    if rolled is not None:
+        works.append(("ewn, search one by one", "ewn_sims_per_s", "simulations/s", _simulations,
+                      (rolled, ONE_BY_ONE)))  # fmt: skip
     report: dict[str, Any] = {}
+    steps = len(works) + (rolled is not None)
     for number, (what, key, _, work, block) in enumerate(works):
-        watch(Progress(what, number, len(works) + 1))
+        watch(Progress(what, number, steps))
         # The sum over all threads, each of which does the same.
         done = list(in_order(work, [block] * threads, threads=threads, stop=stop))
         if len(done) < threads or stop.is_set():
             raise Stopped("stopped before the speed was measured")
         report[key] = round(sum(count / seconds for count, seconds in done))
-    name, key = "ewn, OpenSpiel (C++)", "open_spiel_sims_per_s"
-    watch(Progress(name, len(works), len(works) + 1))
-    report |= {key: _open_spiel(), "threads": threads}
-    rows = [*(each[:3] for each in works), (name, key, "simulations/s, one thread")]
-    return Bench(f"EWN, {counted(threads, 'thread')}", report, rows)
+    rows = [each[:3] for each in works]
+    if rolled is not None:
+        what, key = "ewn, OpenSpiel (C++)", "open_spiel_sims_per_s"
+        watch(Progress(what, len(works), steps))
+        report[key] = _open_spiel()
+        rows.append((what, key, "simulations/s, one thread"))
+    report["threads"] = threads
+    return Bench(f"{name}, {counted(threads, 'thread')}", report, rows)
 
 
-def _start(game: str, seed: int) -> Position:
-    state, position = Position.random(game, stream(as_seed(seed), np.uint64(0)))
-    return position.random_roll(state)[1] if position.needs_roll else position
+def _start(game: str | Game, seed: int) -> Any:
+    """A first position, or the first in which there is a choice."""
+    state, position = game_of(game).deal(stream(as_seed(seed), np.uint64(0)))
+    while position.is_chance or len(position.legal_moves()) == 1:
+        if position.is_chance:
+            state, outcome = position.random_outcome(state)
+            position = position.happen(outcome)
+        else:
+            position = position.play(position.legal_moves()[0])
+    return position
 
 
-def _playouts(position: Position, _: Worker) -> tuple[int, float]:
-    mcts.mean_result(position.rules, position.words, 100, np.uint64(1))  # compiled, and warm
+def _playouts(position: Any, _: Worker) -> tuple[int, float]:
+    mcts.mean_result(position.rules, position.as_words(), 100, np.uint64(1))  # compiled, and warm
     began = time.perf_counter()
     for n in range(ROUNDS):
-        mcts.mean_result(position.rules, position.words, PLAYOUTS, np.uint64(n))
+        mcts.mean_result(position.rules, position.as_words(), PLAYOUTS, np.uint64(n))
     return ROUNDS * PLAYOUTS, time.perf_counter() - began
 
 
-def _simulations(position: Position, options: mcts.Options, _: Worker) -> tuple[int, float]:
+def _simulations(position: Any, options: mcts.Options, _: Worker) -> tuple[int, float]:
     """Searches of 290,000 simulations, each from an empty tree, as for a first move."""
     game, tree, done = position.rules, trees.make_tree(), 0
-    trees.reset(game, tree, position.words)
+    trees.reset(game, tree, position.as_words())
     mcts.search(game, tree, options, 1000, np.inf, np.uint64(0))  # compiled, and warm
     began = time.perf_counter()
     for n in range(ROUNDS):
-        trees.reset(game, tree, position.words)
+        trees.reset(game, tree, position.as_words())
         mcts.search(game, tree, options, SIMS, np.inf, np.uint64(n))
         done += int(tree.counters[trees.SIMULATIONS])
     return done, time.perf_counter() - began
 
 
-def _nodes(position: Position, _: Worker) -> tuple[int, float]:
+def _nodes(position: Any, _: Worker) -> tuple[int, float]:
     work = expectimax.make_workspace()
     for seconds in (0.01, SECONDS):
         began = time.perf_counter()
         expectimax.deepen(
-            position.rules, position.words, expectimax.DEEPEST - 1, seconds, 1 << 62, work
+            position.rules, position.as_words(), expectimax.DEEPEST - 1, seconds, 1 << 62, work
         )
     return int(work.counters[expectimax.NODES]), time.perf_counter() - began
 

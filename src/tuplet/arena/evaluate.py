@@ -289,7 +289,9 @@ def _play_in_python(
     results = make_results(games)
     episodes: list[Episode] = []
     for n in range(games):
-        episode = play_episode(player, placer, worker.stop)
+        number, start = np.uint64(first + n), as_seed(seed)
+        streams = np.uint64(stream(~start, number)), np.uint64(stream(start, number))
+        episode = play_episode(player, placer, worker.stop, streams=streams)
         if not episode.board.over:
             return Results(*(part[:n] for part in results)), episodes
         results.scores[n] = episode.score

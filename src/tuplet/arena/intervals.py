@@ -8,6 +8,8 @@ from statistics import NormalDist, stdev
 Z = NormalDist().inv_cdf(0.975)
 
 Interval = tuple[float, float]
+# How many pairs of games gave 0, ½, 1, 1½ and 2 points; a game drawn is half a point.
+Pairs = tuple[int, int, int, int, int]
 
 
 def mean_interval(values: list[float]) -> Interval:
@@ -35,40 +37,54 @@ def wilson(count: float, total: float) -> Interval:
     return (low, high)
 
 
-def effective_games(lost: int, split: int, won: int) -> float:
-    """How many independent games tell as much as these pairs of games.
+def as_pairs(*counts: int) -> Pairs:
+    """All five counts of pairs; three are of games without draws: pairs lost, split, and won."""
+    if len(counts) == 3:
+        lost, split, won = counts
+        return lost, 0, split, 0, won
+    none, half, one, more, both = counts
+    return none, half, one, more, both
+
+
+def effective_games(*counts: int) -> float:
+    """How many independent games without draws tell as much as these pairs of games.
 
     The two games of a pair share their start and dice, so that pairs are the independent unit:
     the answer is the number of pairs where both games always end alike, twice that where they
-    have nothing to do with each other, and more where the start decides and pairs are split.
+    have nothing to do with each other, and more where the start decides and pairs are split, or
+    where games are drawn.
 
     The variance of pairs is taken with Z²/2 more pairs won and as many lost (the counts Agresti
-    & Coull 1998 add to a share): a few pairs that happen to agree prove no small variance.
+    & Coull 1998 add to a share): a few pairs that happen to agree prove no small variance. Nor do
+    a few draws: pairs won and lost may be rare and yet decide, so that they are added there, too.
     """
-    more = Z * Z / 2
-    lost_, won_ = lost + more, won + more
-    total = lost_ + split + won_
-    share = (won_ + split / 2) / total
+    lost, half, split, more, won = as_pairs(*counts)
+    added = Z * Z / 2
+    lost_, won_ = lost + added, won + added
+    total = lost_ + half + split + more + won_
+    share = (won_ + 0.75 * more + split / 2 + 0.25 * half) / total
     variance = (
-        lost_ * share**2 + split * (0.5 - share) ** 2 + won_ * (1 - share) ** 2
+        lost_ * share**2 + half * (0.25 - share) ** 2 + split * (0.5 - share) ** 2
+        + more * (0.75 - share) ** 2 + won_ * (1 - share) ** 2
     ) / total  # fmt: skip
-    return (lost + split + won) * share * (1 - share) / variance
+    return (lost + half + split + more + won) * share * (1 - share) / variance
 
 
-def pair_share(lost: int, split: int, won: int) -> tuple[float, Interval]:
-    """The share of games won in pairs of games, and its interval: Wilson's, of effective games.
+def pair_share(*counts: int) -> tuple[float, Interval]:
+    """The share of points in pairs of games, and its interval: Wilson's, of effective games.
 
     >>> share, (low, high) = pair_share(10, 20, 20)
     >>> round(share, 3), round(low, 3), round(high, 3)
     (0.6, 0.491, 0.7)
     """
-    share = (won + split / 2) / (lost + split + won)
-    games = effective_games(lost, split, won)
+    lost, half, split, more, won = as_pairs(*counts)
+    share = (won + 0.75 * more + split / 2 + 0.25 * half) / (lost + half + split + more + won)
+    games = effective_games(*counts)
     return share, wilson(share * games, games)
 
 
 def elo(share: float) -> float:
-    """The difference in Elo at which this share of games is won; infinite at 0 and 1.
+    """The difference in Elo at which this is the share of points; infinite at 0 and 1.
 
     >>> round(elo(0.75), 1)
     190.8
@@ -79,5 +95,5 @@ def elo(share: float) -> float:
 
 
 def share_at(elo: float) -> float:
-    """The share of games won at a difference in Elo."""
+    """The share of points at a difference in Elo."""
     return 1 / (1 + 10 ** (-elo / 400))

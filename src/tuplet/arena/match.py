@@ -1,4 +1,4 @@
-"""Matches in pairs and tournaments: who plays EWN better?
+"""Matches in pairs and tournaments: who plays a game better?
 
 Games are played in pairs: both start from one position and see the same dice, and the agents
 exchange colours, so that neither the start nor the first move favours anybody. A block is a game:
@@ -16,15 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.agents.ewn import Agent, Named, agent_from
+from tuplet.agents.agent import Named, agent_from
 from tuplet.agents.sources import hands
-from tuplet.agents.specs import Spec, as_spec, name_of
-from tuplet.arena.ewn import play_game
+from tuplet.agents.specs import Spec, as_spec, name_of, trusted
+from tuplet.arena.game import play_game
 from tuplet.arena.results import Match, Played, Tournament, place_of
 from tuplet.arena.saved import GameFile
 from tuplet.arena.sprt import Sprt
-from tuplet.games.ewn import FORFEITS, Position, Record, variant
-from tuplet.kernel import as_seed, stream
+from tuplet.games.catalogue import game as game_of, is_found
+from tuplet.games.position import Game
+from tuplet.games.record import FORFEITS, Record
+from tuplet.kernel import as_seed, own_digest, stream
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
 from tuplet.system.progress import Pace, Progress, Show, watching
 from tuplet.system.stop import Stop, Stopped
@@ -37,9 +39,9 @@ MOST_AGENTS = 64
 class Seats:
     """The agents of a match or tournament, in the order in which they were named."""
 
-    def __init__(self, named: Sequence[Named], game: str) -> None:
+    def __init__(self, named: Sequence[Named], game: str | Game) -> None:
         self.named, self.game = named, game
-        self.agents: list[Agent] = []
+        self.agents: list[Any] = []
         try:
             for each in named:
                 self.agents.append(agent_from(each, game))
@@ -67,11 +69,11 @@ class Seats:
     def _close(self, seat: int) -> None:
         if self.agents[seat] is not self.named[seat]:
             with suppress(Exception):  # it has played; how it leaves is its own affair
-                self.agents[seat].close()  # type: ignore[attr-defined]
+                self.agents[seat].close()
 
 
 def _play_number(
-    named: tuple[Named, ...], game: str, seeds: tuple[int, ...], number: int, worker: Worker
+    named: tuple[Named, ...], game: str | Game, seeds: tuple[int, ...], number: int, worker: Worker
 ) -> Record | None:
     """Game `number` of a schedule, whoever plays it; None if it was told to stop."""
     if worker.stop.is_set():
@@ -81,26 +83,26 @@ def _play_number(
     pairings = list(combinations(range(len(named)), 2))
     at = place_of(number, len(pairings))
     pair = np.uint64(stream(np.uint64(seeds[at.pairing]), np.uint64(at.pair)))
-    rolls, start = Position.random(game, pair)
-    first = np.uint64(2 * at.game)
-    streams = (np.uint64(stream(pair, first)), np.uint64(stream(pair, first + np.uint64(1))))
-    red, blue = pairings[at.pairing][:: -1 if at.game else 1]
+    rolls, start = game_of(game).opening(pair)
+    n = np.uint64(2 * at.game)
+    streams = (np.uint64(stream(pair, n)), np.uint64(stream(pair, n + np.uint64(1))))
+    first, second = pairings[at.pairing][:: -1 if at.game else 1]
     record = play_game(
-        seats.agents[red], seats.agents[blue], start, rolls=rolls, streams=streams,
+        seats.agents[first], seats.agents[second], start, rolls=rolls, streams=streams,
         stop=worker.stop,
     )  # fmt: skip
     if not record.over:
         return None
-    record.red, record.blue = seats.label(red), seats.label(blue)
+    record.names = seats.label(first), seats.label(second)
     if record.kind in FORFEITS:
-        seats.replace(blue if record.winner == "red" else red)
+        seats.replace(second if record.winner == record.sides[0] else first)
     return record
 
 
 def match(
     a: Named,
     b: Named,
-    game: str = "ewn-6x7",
+    game: str | Game = "ewn-6x7",
     *,
     games: int = 1000,
     seed: int = 0,
@@ -113,7 +115,7 @@ def match(
 ) -> Match:
     """Play games between two agents in pairs, and judge them from A's side.
 
-    Pair p starts from a position drawn from seed and p alone; A is Red first, then Blue. The
+    Pair p starts from a position drawn from seed and p alone; A moves first, then B. The
     same seed gives the same games whoever plays them: threads, each of which makes agents of its
     own, processes (for classes of one's own), or `executor`. (Agents must draw from the stream
     they are given, and keep nothing from game to game.) An odd number of games is rounded up. With
@@ -129,12 +131,22 @@ def match(
     played = played[: len(played) // 2 * 2]
     if not played:
         raise Stopped("stopped before the first pair of games was finished")
-    return Match(names[0], names[1], game, seed, _even(games), played, test, interrupted)
+    return Match(
+        names[0],
+        names[1],
+        schedule.held.name,
+        seed,
+        _even(games),
+        played,
+        test,
+        interrupted,
+        schedule.held.kinds,
+    )
 
 
 def tournament(
     agents: Sequence[Named],
-    game: str = "ewn-6x7",
+    game: str | Game = "ewn-6x7",
     *,
     games: int = 200,
     seed: int = 0,
@@ -160,7 +172,8 @@ def tournament(
     names, played, interrupted = schedule.play(
         save, {"kind": "tournament"}, executor, progress, stop
     )
-    result = Tournament.of(names, game, seed, _even(games), played, interrupted)
+    held = schedule.held
+    result = Tournament.of(names, held.name, seed, _even(games), played, interrupted, held.kinds)
     if not result.matches:
         raise Stopped("stopped before the first pair of games was finished")
     return result
@@ -174,25 +187,27 @@ class _Score:
 
     def __init__(self, pairings: int, test: Sprt | None = None) -> None:
         self.pairings, self.test = pairings, test
-        self.games = self.wins = 0
-        self.pairs = [0, 0, 0]  # lost, split, won
-        self.won_first = False
+        self.games = self.wins = self.draws = 0
+        self.pairs = [0, 0, 0, 0, 0]  # of 0, ½, 1, 1½, 2 points
+        self.first = 0.0  # A's score in the first game of a pair
 
     def add(self, played: Played) -> bool:
         """Count a game; returns whether there were enough."""
         self.games += 1
-        self.wins += played.a_won
+        self.wins += played.a == 1
+        self.draws += played.a == 0.5
         if self.games % 2:
-            self.won_first = played.a_won
+            self.first = played.a
             return False
-        self.pairs[self.won_first + played.a_won] += 1
+        self.pairs[round(2 * (self.first + played.a))] += 1
         return self.test is not None and self.test.decide(self.test.llr(*self.pairs)) is not None
 
     def figures(self) -> dict[str, str]:
         """What there is to tell of it."""
         if self.pairings > 1:
             return {}
-        told = {"score": f"{self.wins:,}-{self.games - self.wins:,}"}
+        draws = f"{self.draws:,}-" if self.draws else ""
+        told = {"score": f"{self.wins:,}-{draws}{self.games - self.wins - self.draws:,}"}
         if self.test and sum(self.pairs):
             told["LLR"] = f"{self.test.llr(*self.pairs):.2f}"
         return told
@@ -206,12 +221,17 @@ class _Schedule:
     """The games of a match or tournament, and how far they are."""
 
     def __init__(
-        self, named: Sequence[Any], game: str, games: int, seed: int, threads: int, score: _Score
-    ) -> None:
-        variant(game)
+        self, named: Sequence[Any], game: str | Game, games: int, seed: int, threads: int,
+        score: _Score,
+    ) -> None:  # fmt: skip
+        self.held = game_of(game, trusted=trusted(*named))
+        if self.held.players != 2:
+            raise ValueError(f"{self.held.name} is for one player, and a match for two")
         if not 1 <= games <= MOST_GAMES:
             raise ValueError(f"games are 1 to {MOST_GAMES:,}, not {games}")
-        self.named, self.game, self.games, self.seed = named, game, games, seed
+        self.named, self.games, self.seed = named, games, seed
+        # Other processes find a game by its name, or are sent the game itself.
+        self.game = self.held.name if is_found(self.held.name) else self.held
         self.threads, self.score = as_threads(threads), score
         start = as_seed(seed)
         # Every pairing of a tournament has starts of its own, of streams that no pair has.
@@ -235,17 +255,21 @@ class _Schedule:
         with ExitStack() as stack:
             file = None
             if save is not None:
+                rules = type(self.held.rules)
+                if not rules.__module__.startswith("tuplet."):  # the code is the rules
+                    more = {**more, "rules": own_digest(rules)}
                 settings = {
-                    "tuplet": __version__, **more, "game": self.game, "agents": names,
+                    "tuplet": __version__, **more, "game": self.held.name, "agents": names,
                     "seed": self.seed, "games": self.games,
                 }  # fmt: skip
-                file = stack.enter_context(GameFile(Path(save), settings))
+                file = stack.enter_context(GameFile(Path(save), settings, self.held))
             known = [] if file is None else file.played[: self.total]
             if any(self._add(each) for each in known) or len(self.played) == self.total:
                 return names, self.played, False
             self._before = len(self.played)
             watch = stack.enter_context(watching(progress))
-            pool, threads = stack.enter_context(hands(self.named, self.threads, executor))
+            movers = [*self.named, *([self.game] if isinstance(self.game, Game) else [])]
+            pool, threads = stack.enter_context(hands(movers, self.threads, executor))
             named = tuple(self.named)
             if not stays_here(pool):
                 named = tuple(as_spec(n) if isinstance(n, str) else n for n in named)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tuplet.arena.intervals import Interval, Z, effective_games
+from tuplet.arena.intervals import Interval, Z, as_pairs, effective_games
 
 Array = np.ndarray[Any, Any]
-Pairs = tuple[int, int, int]  # pairs of games lost, split, won
 
 PRIOR = 1.0  # games added to every pairing, half of them won: nobody is infinitely strong
 _ELO = 400 / math.log(10)  # Elo in a unit of log odds
@@ -25,8 +25,11 @@ class Rating:
     ci95: Interval
 
 
-def ratings(agents: int, pairings: dict[tuple[int, int], Pairs]) -> list[Rating]:
+def ratings(agents: int, pairings: Mapping[tuple[int, int], tuple[int, ...]]) -> list[Rating]:
     """The most likely strengths, given the pairs of games of each pairing (i, j) seen from i.
+
+    Counts of pairs are five, or three (lost, split, won) of games without draws. A game drawn is
+    half a game won and half a game lost.
 
     Each pairing that was played counts PRIOR games more, half won and half lost, so that an
     agent that won or lost all of its games has a rating, too. Intervals are those of the
@@ -35,12 +38,12 @@ def ratings(agents: int, pairings: dict[tuple[int, int], Pairs]) -> list[Rating]
     """
     wins = np.zeros((agents, agents))
     weight = np.zeros((agents, agents))  # effective games
-    for (i, j), (lost, split, won) in pairings.items():
-        pairs = lost + split + won
-        if pairs:
-            wins[i, j] += 2 * won + split + PRIOR / 2
-            wins[j, i] += 2 * lost + split + PRIOR / 2
-            weight[i, j] += effective_games(lost, split, won)
+    for (i, j), counts in pairings.items():
+        lost, half, split, more, won = as_pairs(*counts)
+        if any(counts):
+            wins[i, j] += 2 * won + 1.5 * more + split + 0.5 * half + PRIOR / 2
+            wins[j, i] += 2 * lost + 1.5 * half + split + 0.5 * more + PRIOR / 2
+            weight[i, j] += effective_games(*counts)
     weight += weight.T
     strength = _most_likely(wins)
     covariance = np.linalg.pinv(_information(strength, weight))

@@ -9,13 +9,12 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from tuplet.arena.intervals import Interval, elo, pair_share
-from tuplet.arena.ratings import Pairs, Rating, ratings
+from tuplet.arena.intervals import Interval, Pairs, elo, pair_share
+from tuplet.arena.ratings import Rating, ratings
 from tuplet.arena.sprt import Decision, Sprt
-from tuplet.games.ewn import FORFEITS, SIDES, Record
+from tuplet.games.record import FORFEITS, Record
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 
-KINDS = ("corner", "elimination", *FORFEITS)  # how games end
 _MOST_FORFEITS = 5  # reasons shown
 
 
@@ -34,20 +33,30 @@ def place_of(number: int, pairings: int = 1) -> Place:
 
 
 class Played(NamedTuple):
-    """What is counted of a game."""
+    """What is counted of a game; scores are 0 (lost), ½ (drawn) or 1 (won)."""
 
-    a_won: bool
-    red_won: bool  # Red moves first
-    kind: str  # one of KINDS
+    a: float
+    first: float  # of the side that moves first
+    kind: str  # how it ended
     plies: int
     reason: str  # of a forfeit
 
     @classmethod
     def of(cls, record: Record, game: int) -> Played:
-        """A finished game, the first (0: A is Red) or second of its pair."""
+        """A finished game, the first (0: A moves first) or second of its pair."""
         assert record.kind is not None
-        a_won = record.winner == SIDES[game]
-        return cls(a_won, record.winner == "red", record.kind, len(record.moves), record.reason)
+        sides = record.sides[0], record.sides[1]
+        plies = len(record.moves)
+        return cls.won_by(record.winner, sides, game, record.kind, plies, record.reason)
+
+    @classmethod
+    def won_by(
+        cls, winner: str | None, sides: tuple[str, str], game: int, kind: str, plies: int,
+        reason: str,
+    ) -> Played:  # fmt: skip
+        """The same of a game of which only that is known; nobody wins a draw."""
+        first = 0.5 if winner is None else float(winner == sides[0])
+        return cls(1 - first if game else first, first, kind, plies, reason)
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,6 +71,7 @@ class Match(Shown):
     played: list[Played]
     sprt: Sprt | None = None
     interrupted: bool = False
+    endings: tuple[str, ...] = ("corner", "elimination")  # the game's own, besides forfeits
 
     @property
     def games(self) -> int:
@@ -71,21 +81,26 @@ class Match(Shown):
     @property
     def wins(self) -> int:
         """A's."""
-        return sum(each.a_won for each in self.played)
+        return sum(each.a == 1 for each in self.played)
+
+    @property
+    def draws(self) -> int:
+        """Games that nobody won; half a point each."""
+        return self.games - self.wins - self.losses
 
     @property
     def losses(self) -> int:
         """A's."""
-        return self.games - self.wins
+        return sum(each.a == 0 for each in self.played)
 
     @cached_property
     def pairs(self) -> Pairs:
-        """How many pairs A lost, split, and won."""
-        return _pairs([each.a_won for each in self.played])
+        """In how many pairs A had 0, ½, 1, 1½ and 2 points."""
+        return _pairs([each.a for each in self.played])
 
     @property
     def win_rate(self) -> float:
-        """A's share of the games."""
+        """A's share of the points."""
         return pair_share(*self.pairs)[0]
 
     @property
@@ -106,18 +121,18 @@ class Match(Shown):
 
     @property
     def first_player(self) -> tuple[float, Interval]:
-        """The share of games that the first player (Red) won, and its interval."""
-        return pair_share(*_pairs([each.red_won for each in self.played]))
+        """The first player's share of the points, and its interval."""
+        return pair_share(*_pairs([each.first for each in self.played]))
 
     @property
     def mean_length(self) -> float:
         """Plies a game."""
         return sum(each.plies for each in self.played) / self.games
 
-    def kinds(self, a_won: bool) -> dict[str, int]:
-        """How A's wins, or its losses, came about."""
-        counts = Counter(each.kind for each in self.played if each.a_won == a_won)
-        return {kind: counts[kind] for kind in KINDS}
+    def kinds(self, score: float) -> dict[str, int]:
+        """How A's wins (1), its draws (½), or its losses (0) came about."""
+        counts = Counter(each.kind for each in self.played if each.a == score)
+        return {kind: counts[kind] for kind in (*self.endings, *FORFEITS)}
 
     @property
     def forfeits(self) -> list[dict[str, Any]]:
@@ -125,7 +140,7 @@ class Match(Shown):
         found: dict[tuple[bool, str, str], list[int]] = {}
         for number, each in enumerate(self.played, 1):
             if each.kind in FORFEITS:
-                found.setdefault((each.a_won, each.kind, each.reason), []).append(number)
+                found.setdefault((each.a == 1, each.kind, each.reason), []).append(number)
         return [
             {
                 "agent": self.b if a_won else self.a, "side": "b" if a_won else "a",
@@ -145,18 +160,23 @@ class Match(Shown):
         return self.sprt.decide(self.sprt.llr(*self.pairs)) if self.sprt else None
 
     def as_json(self) -> dict[str, Any]:
-        """The keys that other tools read."""
+        """The keys that other tools read; a pair neither won nor lost in both games is split."""
         first, first_ci95 = self.first_player
-        lost, split, won = self.pairs
+        lost, *between, won = self.pairs
         report = {
             "game": self.game, "a": self.a, "b": self.b, "seed": self.seed,
-            "games": self.games, "wins": self.wins, "losses": self.losses,
+            "games": self.games, "wins": self.wins, "draws": self.draws, "losses": self.losses,
             "win_rate": self.win_rate, "ci95": list(self.ci95),
             "elo": _finite(self.elo), "elo_ci95": [_finite(bound) for bound in self.elo_ci95],
             "first_player_share": first, "first_player_ci95": list(first_ci95),
             "mean_length": self.mean_length,
-            "pairs": {"both_won": won, "split": split, "both_lost": lost},
-            "kinds": {"wins": self.kinds(True), "losses": self.kinds(False)},
+            "pairs": {
+                "both_won": won, "split": sum(between), "both_lost": lost,
+                "pentanomial": list(self.pairs),
+            },
+            "kinds": {
+                "wins": self.kinds(1), "draws": self.kinds(0.5), "losses": self.kinds(0),
+            },
             "forfeits": self.forfeits,
         }  # fmt: skip
         if self.sprt:
@@ -166,14 +186,19 @@ class Match(Shown):
 
     def sheets(self) -> list[Sheet]:
         """Share, Elo, and how the games went, with intervals."""
-        lost, split, won = self.pairs
+        lost, *between, won = self.pairs
         first, first_ci95 = self.first_player
         low, high = self.elo_ci95
+        drawn = self.draws > 0
+        score = _joined(" - ", self.wins, self.draws, self.losses, drawn)
+        pairs = f"{won:,} won, {sum(between):,} split, {lost:,} lost"
+        if drawn:
+            pairs = ", ".join(f"{n:,}" for n in self.pairs)
         rows = [
-            ["wins - losses", f"{self.wins:,} - {self.losses:,}", ""],
+            [_columns(drawn), score, ""],
             ["share", percent(self.win_rate), _range(self.ci95)],
             ["Elo", _elo(self.elo), f"95 %: {_elo(low)} to {_elo(high)}"],
-            ["pairs", f"{won:,} won, {split:,} split, {lost:,} lost", ""],
+            ["pairs", pairs, "with 0, ½, 1, 1½, 2 points" if drawn else ""],
             ["first player", percent(first), _range(first_ci95)],
             ["length", f"{self.mean_length:.1f} plies", ""],
         ]
@@ -185,22 +210,24 @@ class Match(Shown):
                 None: "no answer yet",
             }[self.decision]
             rows.append(["test", answer, f"LLR {self.llr:.2f} ({low:.2f} to {high:.2f})"])
-        wins, losses = self.kinds(True), self.kinds(False)
+        by_score = [self.kinds(score) for score in ((1, 0.5, 0) if drawn else (1, 0))]
         endings = [
-            [kind if kind not in FORFEITS else f"opponent {kind}", f"{wins[kind]:,}",
-             f"{losses[kind]:,}"]
-            for kind in KINDS if wins[kind] or losses[kind]
+            [kind if kind not in FORFEITS else f"opponent {kind}",
+             *(f"{kinds[kind]:,}" for kinds in by_score)]
+            for kind in by_score[0] if any(kinds[kind] for kinds in by_score)
         ]  # fmt: skip
+        columns = ["ended by", self.a, "drawn", self.b] if drawn else ["won by", self.a, self.b]
         title = f"{self.a} - {self.b}  {self.game}  {counted(self.games, 'game')}"
         return [
             Sheet(title, (), rows, words=(0, 1, 2), strong=(1,)),
-            Sheet("", ["won by", self.a, self.b], endings, _forfeits([self])),
+            Sheet("", columns, endings, _forfeits([self])),
         ]
 
     def __repr__(self) -> str:
         low, high = self.ci95
+        draws = f"{self.draws}-" if self.draws else ""
         return (
-            f"<Match {self.a} - {self.b}, {self.game}: {self.wins}-{self.losses}, "
+            f"<Match {self.a} - {self.b}, {self.game}: {self.wins}-{draws}{self.losses}, "
             f"{100 * self.win_rate:.1f} % (95 %: {100 * low:.1f} to {100 * high:.1f})>"
         )
 
@@ -219,7 +246,7 @@ class Tournament(Shown):
     @classmethod
     def of(
         cls, agents: list[str], game: str, seed: int, asked: int, played: list[Played],
-        interrupted: bool = False,
+        interrupted: bool = False, endings: tuple[str, ...] = ("corner", "elimination"),
     ) -> Tournament:  # fmt: skip
         """Sort the games of a schedule into matches; a pair's first game alone is left out."""
         pairings = list(combinations(range(len(agents)), 2))
@@ -227,7 +254,7 @@ class Tournament(Shown):
         for number, each in enumerate(played[: len(played) // 2 * 2]):
             sorted_[place_of(number, len(pairings)).pairing].append(each)
         matches = {
-            (i, j): Match(agents[i], agents[j], game, seed, asked, games)
+            (i, j): Match(agents[i], agents[j], game, seed, asked, games, endings=endings)
             for (i, j), games in zip(pairings, sorted_, strict=True)
             if games
         }
@@ -252,10 +279,18 @@ class Tournament(Shown):
             return self.matches[j, i].losses, self.matches[j, i].wins
         return None
 
+    def draws(self, i: int, j: int) -> int:
+        """Games of agents i and j that nobody won."""
+        return sum(self.matches[p].draws for p in ((i, j), (j, i)) if p in self.matches)
+
     def total(self, i: int) -> tuple[int, int]:
         """Wins and losses of agent i."""
         scores = [s for j in range(len(self.agents)) if (s := self.score(i, j)) is not None]
         return sum(wins for wins, _ in scores), sum(losses for _, losses in scores)
+
+    def total_draws(self, i: int) -> int:
+        """Games of agent i that nobody won."""
+        return sum(self.draws(i, j) for j in range(len(self.agents)))
 
     @property
     def ranking(self) -> list[int]:
@@ -270,7 +305,7 @@ class Tournament(Shown):
             table.append({
                 "agent": self.agents[i], "rating": rating.elo,
                 "ci95": [_finite(bound) for bound in rating.ci95],
-                "wins": wins, "losses": losses,
+                "wins": wins, "draws": self.total_draws(i), "losses": losses,
             })  # fmt: skip
         return {
             "game": self.game, "seed": self.seed, "games": self.games, "agents": table,
@@ -280,20 +315,22 @@ class Tournament(Shown):
     def sheets(self) -> list[Sheet]:
         """Ratings from best to worst, and everybody's score against everybody."""
         order, rows = self.ranking, []
+        drawn = any(match.draws for match in self.matches.values())
         for place, i in enumerate(order, 1):
             rating, (wins, losses) = self.ratings[i], self.total(i)
             low, high = rating.ci95
-            scores = [self.score(i, j) for j in order]
+            scores = [(self.score(i, j), self.draws(i, j)) for j in order]
             rows.append([
                 str(place), self.agents[i], _elo(rating.elo), f"{_elo(low)} to {_elo(high)}",
-                f"{wins:,} - {losses:,}",
-                *("·" if score is None else f"{score[0]:,}-{score[1]:,}" for score in scores),
+                _joined(" - ", wins, self.total_draws(i), losses, drawn),
+                *("·" if score is None else _joined("-", score[0], draws, score[1], drawn)
+                  for score, draws in scores),
             ])  # fmt: skip
         places = [str(place) for place, _ in enumerate(order, 1)]
         title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
         note = "Elo relative to the mean of all; a column for each opponent, by its place."
         notes = [note, *_forfeits([*self.matches.values()])]
-        columns = ["", "agent", "Elo", "95 %", "wins - losses", *places]
+        columns = ["", "agent", "Elo", "95 %", _columns(drawn), *places]
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
 
     def __repr__(self) -> str:
@@ -301,12 +338,21 @@ class Tournament(Shown):
         return f"<Tournament of {self.game}, {self.games} games: {order}>"
 
 
-def _pairs(wins: list[bool]) -> Pairs:
-    """How many pairs were lost, split, and won."""
+def _pairs(scores: list[float]) -> Pairs:
+    """How many pairs have 0, ½, 1, 1½ and 2 points."""
     counts = Counter(
-        first + second for first, second in zip(wins[::2], wins[1::2], strict=True)
+        first + second for first, second in zip(scores[::2], scores[1::2], strict=True)
     )  # fmt: skip
-    return counts[0], counts[1], counts[2]
+    return counts[0], counts[0.5], counts[1], counts[1.5], counts[2]
+
+
+def _columns(drawn: bool) -> str:
+    return "wins - draws - losses" if drawn else "wins - losses"
+
+
+def _joined(by: str, wins: int, draws: int, losses: int, drawn: bool) -> str:
+    """A score as text; draws are told only where some games are drawn."""
+    return by.join(f"{n:,}" for n in ((wins, draws, losses) if drawn else (wins, losses)))
 
 
 def _finite(value: float) -> float | None:

@@ -17,9 +17,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from tuplet.arena.results import KINDS, Match, Played, Tournament, place_of
+from tuplet.arena.results import Match, Played, Tournament, place_of
 from tuplet.arena.sprt import Sprt
-from tuplet.games.ewn import SIDES, Record
+from tuplet.games.catalogue import game as game_of
+from tuplet.games.position import Game
+from tuplet.games.record import FORFEITS, Record
 from tuplet.system.files import hold
 
 Header = dict[str, Any]  # the first line
@@ -31,8 +33,8 @@ class GameFile:
     `played` are the games it had before.
     """
 
-    def __init__(self, path: Path, settings: Header) -> None:
-        self.path, self.settings = path, settings
+    def __init__(self, path: Path, settings: Header, game: Game) -> None:
+        self.path, self.settings, self.game = path, settings, game
         self.pairings = _pairings(settings)
         self.played: list[Played] = []
 
@@ -59,7 +61,7 @@ class GameFile:
         """Write a finished game."""
         at = place_of(number, self.pairings)
         line: Header = {"pairing": at.pairing} if self.pairings > 1 else {}
-        line |= {"pair": at.pair, "a": SIDES[at.game], **record.as_json()}
+        line |= {"pair": at.pair, "a": self.game.sides[at.game], **record.as_json()}
         self._write(line)
 
     def _write(self, line: Header) -> None:
@@ -81,7 +83,8 @@ class GameFile:
         end = len(first)
         for line in _lines(self._file):
             if not _asks_for_more(line, saved):
-                self.played.append(_played(self.path, len(self.played), line, self.pairings))
+                number = len(self.played)
+                self.played.append(_played(self.path, number, line, self.pairings, self.game))
             end += len(line)
         self._file.truncate(end)
         self._file.seek(end)
@@ -99,18 +102,19 @@ def load(path: str | Path) -> Match | Tournament:
         settings = _settings(path, first)
         pairings = _pairings(settings)
         lines = [line for line in _lines(file) if not _asks_for_more(line, settings)]
-    played = [_played(path, n, line, pairings) for n, line in enumerate(lines)]
+    held = game_of(settings["game"], trusted=False)
+    played = [_played(path, n, line, pairings, held) for n, line in enumerate(lines)]
     agents, game, seed = settings["agents"], settings["game"], settings["seed"]
     asked = settings["games"] + settings["games"] % 2
     if settings["kind"] == "tournament":
         interrupted = len(played) < asked * pairings
-        tournament = Tournament.of(agents, game, seed, asked, played, interrupted)
+        tournament = Tournament.of(agents, game, seed, asked, played, interrupted, held.kinds)
         if tournament.matches:
             return tournament
     elif len(played) > 1:
         test = Sprt(*settings["sprt"]) if settings.get("sprt") else None
         played = played[: len(played) // 2 * 2]
-        match = Match(agents[0], agents[1], game, seed, asked, played, test)
+        match = Match(agents[0], agents[1], game, seed, asked, played, test, endings=held.kinds)
         return replace(match, interrupted=match.games < asked and match.decision is None)
     raise ValueError(f"{path} has no finished pair of games yet")
 
@@ -192,7 +196,9 @@ def _settings(path: Path, line: bytes) -> Header:
 def _check_same(path: Path, old: Header, new: Header) -> None:
     for name in [*new, *old]:
         if name != "games" and old.get(name) != new.get(name):
-            what = {"tuplet": "tuplet's version", "sprt": "test"}.get(name, name)
+            what = {"tuplet": "tuplet's version", "sprt": "test", "rules": "game's code"}.get(
+                name, name
+            )
             raise ValueError(
                 f"{path} holds another {old['kind']}: its {what} is {_shown(old.get(name))}, not "
                 f"{_shown(new.get(name))}; choose another file"
@@ -205,17 +211,18 @@ def _shown(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _played(path: Path, number: int, line: bytes, pairings: int) -> Played:
-    """What is counted of a line; the moves are not played again."""
-    at = place_of(number, pairings)
+def _played(path: Path, number: int, line: bytes, pairings: int, held: Game) -> Played:
+    """What is counted of a line; the moves are not played again. Without a winner, it is a draw."""
+    at, sides = place_of(number, pairings), (held.sides[0], held.sides[1])
     try:
         game = json.loads(line)
         place = (game.get("pairing", 0), game["pair"], game["a"])
-        kind, moves, reason = game["kind"], game.get("moves", []), game.get("reason", "")
+        winner, kind = game.get("winner"), game["kind"]
+        moves, reason = game.get("moves", []), game.get("reason", "")
         good = (
-            place == (at.pairing, at.pair, SIDES[at.game])
-            and game["winner"] in SIDES
-            and kind in KINDS
+            place == (at.pairing, at.pair, sides[at.game])
+            and (winner in sides or (winner is None and held.has_draws and kind not in FORFEITS))
+            and kind in (*held.kinds, *FORFEITS)
             and isinstance(moves, list)
             and isinstance(reason, str)
         )
@@ -223,5 +230,4 @@ def _played(path: Path, number: int, line: bytes, pairings: int) -> Played:
         good = False
     if not good:
         raise ValueError(f"{path}: line {number + 2} is not game {number + 1} of the match")
-    red_won = game["winner"] == "red"
-    return Played(red_won == (at.game == 0), red_won, kind, len(moves), reason)
+    return Played.won_by(winner, sides, at.game, kind, len(moves), reason)

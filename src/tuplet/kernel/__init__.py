@@ -6,7 +6,7 @@ processor's help has a plain-Python twin of the same name, and tests compare the
 
 from tuplet.kernel.bits import line_aligned, pdep, pext, popcount, prefetch
 from tuplet.kernel.clock import now
-from tuplet.kernel.compile import cache_folder, inlined, kernel
+from tuplet.kernel.compile import cache_folder, inlined, kernel, own_digest, told
 from tuplet.kernel.dispatch import code_of, register
 from tuplet.kernel.random import as_seed, draw, mix, stream
 
@@ -20,10 +20,12 @@ __all__ = [
     "line_aligned",
     "mix",
     "now",
+    "own_digest",
     "pdep",
     "pext",
     "popcount",
     "prefetch",
     "register",
     "stream",
+    "told",
 ]

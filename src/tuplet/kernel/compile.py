@@ -4,24 +4,33 @@ Compiled code is kept in the user's cache folder, under a name that hashes the N
 and every source file that holds a kernel, or constants that such a file imports. Numba's own cache
 looks only at the file a function stands in, and would go on serving old code after a helper in
 another file changed.
+
+Code for a game or a learner of somebody's own has a folder beside it, `own-...`, whose name hashes
+their module and what it imports: nobody who does not have them ever looks there.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import re
 import shutil
+import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numba
 from numba import types
-from numba.core import caching
+from numba.core import caching, errors
 from platformdirs import user_cache_path
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,6 +38,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).resolve().parent.parent
 _HOLDS_KERNELS = re.compile(rb"^(@kernel|@inlined|@intrinsic|@overload|register)", re.M)
 _CONSTANTS = re.compile(rb"^from (tuplet[\w.]*) import (?:\([^)]*|.*)\b[A-Z][A-Z0-9_]+\b", re.M)
+_INSTALLED = {Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")}
+_STARTED = time.time()
+_HOMES: dict[type, set[str]] = {}  # the modules that a type's code is from
+_OWN: dict[frozenset[str], Path] = {}  # their folders, by the modules
 INLINED = {"forceinline": True}  # also the `jit_options` of an inlined overload
 
 
@@ -58,6 +71,24 @@ def _compiled(function: F, **options: Any) -> F:
     return compiled  # type: ignore[no-any-return]  # Numba has no types
 
 
+def told(error: BaseException) -> str:
+    """What went wrong, in one line; of what the compiler says, what matters."""
+    text = str(error)
+    if isinstance(error, errors.NumbaError):
+        found = _MATTERS.findall(text)
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        text = found[-1] if found else lines[-1] if lines else ""
+        return f"cannot be compiled: {text}"
+    return f"{type(error).__name__}: {' '.join(text.split())}"[:300]
+
+
+_MATTERS = re.compile(
+    r"Untyped global name '[^']*'|NameError: .*|Unknown attribute .*|No implementation of function "
+    r"Function\(<(?!function)[^\n]*|missing a required argument: .*|Cannot unify .*|"
+    r"too many positional arguments|Invalid use of [^\n]*"
+)
+
+
 @cache
 def cache_folder() -> Path | None:
     """Where compiled kernels are kept, or None where nothing can be written."""
@@ -67,16 +98,16 @@ def cache_folder() -> Path | None:
         folder = root / f"kernels-{_sources_hash()}"
         if not folder.exists():
             folder.mkdir(parents=True, exist_ok=True)
-            _remove_old(folder.parent)
+            _remove_old(folder.parent, "kernels-*")
         tempfile.TemporaryFile(dir=folder).close()
     except (OSError, RuntimeError):  # unwritable, full, or no home folder
         return None
     return folder
 
 
-def _remove_old(folder: Path) -> None:
-    """Remove the code of versions that nobody has compiled for a month."""
-    for old in folder.glob("kernels-*"):
+def _remove_old(folder: Path, names: str) -> None:
+    """Remove the code that nobody has used for a month."""
+    for old in folder.glob(names):
         if time.time() - old.stat().st_mtime > 30 * 86400:
             shutil.rmtree(old, ignore_errors=True)
 
@@ -105,24 +136,126 @@ def kernel_sources() -> dict[str, bytes]:
     return {name: sources[name] for name in found}
 
 
+def comes_from(kind: type, code: Callable[..., Any]) -> None:
+    """Note that what kernels do with a type is also up to the module of `code`."""
+    _HOMES.setdefault(kind, set()).add(code.__module__)
+
+
+def own_sources(homes: frozenset[str]) -> dict[str, bytes] | None:
+    """Somebody's modules and what they import from beside them, by name.
+
+    None where that cannot be told: a notebook, a module that is still being loaded, or one that
+    was edited since.
+    """
+    found: dict[str, bytes] = {}
+    new = set(homes)
+    while new:
+        name = new.pop()
+        module = sys.modules.get(name)
+        path = Path(getattr(module, "__file__", None) or "")
+        if module is None or not path.is_file():
+            return None
+        if path.stat().st_mtime > _STARTED or getattr(module.__spec__, "_initializing", False):
+            return None
+        found[name] = path.read_bytes()
+        if path.suffix == ".py":
+            imported = _imports(module, found[name])
+            new |= {other for other in imported - found.keys() if _is_beside(other, module)}
+    return found
+
+
+def _imports(module: ModuleType, source: bytes) -> set[str]:
+    """The loaded modules that a module imports, or has things of."""
+    names = {getattr(thing, "__module__", None) for thing in vars(module).values()}
+    names |= {t.__name__ for t in vars(module).values() if isinstance(t, ModuleType)}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), module.__package__ or "")
+            names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+    texts = {name for name in names if isinstance(name, str)}
+    packages = {name[:i] for name in texts for i, c in enumerate(name) if c == "."}
+    return (texts | packages) & sys.modules.keys()
+
+
+def _is_beside(name: str, module: ModuleType) -> bool:
+    """Whether a module is of the same package or folder as another, or at least not installed."""
+    file = getattr(sys.modules[name], "__file__", None)
+    if file is None or _is_ours(name) or name == "__main__":
+        return False
+    path, other = Path(file), Path(module.__file__ or "")
+    if name.split(".")[0] == module.__name__.split(".")[0] or path.parent == other.parent:
+        return True
+    return not any(path.is_relative_to(folder) for folder in _INSTALLED)
+
+
+def own_digest(kind: type) -> str | None:
+    """What the code of somebody's own type hashes to; None where that cannot be told."""
+    sources = own_sources(frozenset({kind.__module__, *_HOMES.get(kind, ())} - {None}))
+    return None if sources is None else _digest(sources)
+
+
+def _digest(sources: dict[str, bytes]) -> str:
+    return hashlib.sha256(repr(sorted(sources.items())).encode()).hexdigest()[:16]
+
+
+def _edited(name: str) -> bool:
+    """Whether a module's file was written since the program began."""
+    try:
+        return Path(sys.modules[name].__file__ or "").stat().st_mtime > _STARTED
+    except (OSError, KeyError):
+        return True
+
+
+def _own_folder(folder: Path, homes: frozenset[str]) -> Path | None:
+    """Where code is kept that rests on these modules of others, too."""
+    if homes in _OWN and any(_edited(name) for name in homes):
+        return None  # and perhaps loaded again: what is compiled now is of another source
+    if homes not in _OWN:
+        try:
+            sources = own_sources(homes)
+        except (ImportError, SyntaxError, ValueError):
+            sources = None
+        if sources is None:
+            return None
+        own = folder / f"own-{_digest(sources)}"
+        if not own.exists():
+            _remove_old(folder, "own-*")
+            own.mkdir(exist_ok=True)
+        os.utime(own)  # it is in use
+        _OWN[homes] = own
+    return _OWN[homes]
+
+
+def _is_ours(name: str) -> bool:
+    return name.split(".")[0] == "tuplet"
+
+
+def _homes(kind: Any) -> set[str]:
+    """The modules of others that code for this type rests on."""
+    if not isinstance(kind, types.BaseTuple):
+        return set()
+    homes = set().union(*map(_homes, kind))
+    if isinstance(kind, types.BaseNamedTuple):
+        homes |= {kind.instance_class.__module__, *_HOMES.get(kind.instance_class, ())}
+    return {name for name in homes if not _is_ours(name)}
+
+
 class _Locator(caching._CacheLocator):  # type: ignore[misc]  # Numba has no types
     """Tells Numba's cache the folder above, and that its name already names the sources."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._module = function.__module__
-        self._line = function.__code__.co_firstlineno
-        self._file = Path(function.__code__.co_filename)
+        self._name = f"{function.__module__}.{function.__code__.co_firstlineno}"
 
     def get_cache_path(self) -> str:
         return str(cache_folder())
 
     def get_source_stamp(self) -> str:
-        if self._file.resolve().is_relative_to(PACKAGE):
-            return "named by the folder"
-        return hashlib.sha256(self._file.read_bytes()).hexdigest()  # a kernel of somebody else's
+        return "named by the folder"
 
     def get_disambiguator(self) -> str:
-        return f"{self._module}.{self._line}"
+        return self._name
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _Locator:  # noqa: ARG003
@@ -139,26 +272,34 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled code, if it is there; what is damaged is forgotten, and compiled again."""
         try:
-            return super().load_overload(sig, target_context)
+            return super().load_overload(sig, target_context) if self._turn_to(sig) else None
         except Exception:
-            self.flush()
+            with suppress(OSError):
+                self.flush()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the compiled code; a full disk costs the next start some seconds, no more.
-
-        Code for types of somebody else's, a game or a learner, is not kept: who starts next may
-        not have the module that they are from.
-        """
+        """Keep the compiled code; a full disk costs the next start some seconds, no more."""
         try:
-            if all(map(_is_ours, sig)):
+            if self._turn_to(sig):
                 super().save_overload(sig, data)
         except OSError:
             self.disable()
 
-
-def _is_ours(kind: Any) -> bool:
-    """Whether a type of compiled code can be read again by anybody who has tuplet."""
-    if not isinstance(kind, types.BaseNamedTuple):
-        return True
-    return kind.instance_class.__module__.startswith("tuplet.") and all(map(_is_ours, kind))
+    def _turn_to(self, sig: Any) -> bool:
+        """Open the index that has code for such types; False if there is none."""
+        folder, homes = cache_folder(), set().union(*map(_homes, sig))
+        if folder is None or "__main__" in homes:  # others have another __main__
+            return False
+        home = self._py_func.__module__
+        if not _is_ours(home):
+            if self._py_func.__code__.co_filename != getattr(sys.modules.get(home), "__file__", 0):
+                return False  # written by a program
+            homes.add(home)
+        if homes:
+            folder = _own_folder(folder, frozenset(homes))
+        if folder is not None:
+            self._cache_file = caching.IndexDataCacheFile(
+                str(folder), self._impl.filename_base, self._impl.locator.get_source_stamp()
+            )
+        return folder is not None

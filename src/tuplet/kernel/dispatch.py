@@ -12,7 +12,7 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
-from tuplet.kernel.compile import INLINED
+from tuplet.kernel.compile import INLINED, comes_from
 
 _CODE: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 
@@ -23,6 +23,26 @@ def register(function: Callable[..., Any], kind: type, code: Callable[..., Any])
         _CODE[function] = {}
         overload(function, strict=False, jit_options=INLINED)(_chooser(function))
     _CODE[function][kind] = code
+    comes_from(kind, code)
+    _distinguish(kind)
+
+
+def _distinguish(kind: type) -> None:
+    """Give a type of somebody's own a name that no other has.
+
+    Numba names what it compiles after its arguments' types, whatever module they are from: the
+    code of two games whose rules are both called `Rules` would be one.
+    """
+    if kind in _NAMED or kind.__module__.startswith("tuplet."):
+        return
+    name, n = f"{kind.__module__}.{kind.__qualname__}", 1
+    while kind.__name__ in {each.__name__ for each in _NAMED} or n == 1:
+        kind.__name__ = name if n == 1 else f"{name}.{n}"
+        n += 1
+    _NAMED.append(kind)
+
+
+_NAMED: list[type] = []
 
 
 def code_of(function: Callable[..., Any], first: Any) -> Callable[..., Any]:

@@ -3,6 +3,9 @@
 Iterative deepening, principal variation search (Marsland & Campbell 1982), a transposition
 table, and Star1 pruning at chance nodes (Ballard 1983). Depth counts the moves of players; what
 nature does costs none. Values are seen from the side that moves next.
+
+A win and a loss are known by their values; a draw's may be a guess. So where a game can be drawn
+guesses are counted, and what was found without any is certain.
 """
 
 from __future__ import annotations
@@ -21,12 +24,14 @@ from tuplet.games.game import (
     chance,
     ending,
     estimate,
+    has_draws,
     is_chance,
     legal,
     likelihood,
     move_priority,
     outcomes,
     payoff,
+    players,
     side,
     value_range,
     winner,
@@ -37,10 +42,9 @@ from tuplet.search.transpositions import (
     AT_MOST,
     ENTRY,
     EXACT,
-    KEY,
     NO_MOVE,
     key_of,
-    known_move,
+    look_up,
     store,
 )
 
@@ -48,16 +52,15 @@ Array = np.ndarray[Any, Any]
 
 DEEPEST = 100
 TINY = 1e-9  # the width of a window that only asks: better or not?
-CERTAIN = 255  # the depth of a win or a loss
+CERTAIN = 255  # the depth of what rests on no guess
 DONE, FIRST = -(1 << 40), 1 << 40  # in the order of moves
 # Moves that are searched less deeply at first, where `reduces`: the third of a position and on,
 # and the fifth and on still less; only where that many moves are left to look ahead.
 LATE, VERY_LATE, SHALLOW = 2, 4, 4
-
-NODES, STOPPED, DUE = range(3)  # counters; DUE: the node at which limits are looked at
+# Counters; DUE: the node at which limits are looked at; GUESSED: what the search under way rests
+# on that is not certain; PROVEN: whether the last result of `deepen` is.
+NODES, STOPPED, DUE, GUESSED, PROVEN = range(5)
 DEADLINE, MOST_NODES, REDUCES = range(3)  # limits
-
-_ZERO = np.uint64(0)
 
 
 class Workspace(NamedTuple):
@@ -68,7 +71,7 @@ class Workspace(NamedTuple):
     moves: Array  # uint8[DEEPEST * MOST_MOVES]
     order: Array  # int64[DEEPEST * MOST_MOVES]: what is searched first
     history: Array  # int64[DEEPEST * 256]: how often a move was the best, by ply
-    counters: Array  # int64[3]
+    counters: Array  # int64[5]
     limits: Array  # float64[3]
     root_values: Array  # float64[MOST_MOVES]
 
@@ -78,7 +81,7 @@ def make_workspace(bits: int = 20, reduces: bool = False) -> Workspace:
     work = Workspace(
         np.zeros(1 << bits, ENTRY), np.zeros(DEEPEST * MOST_MOVES * 2, np.uint64),
         np.zeros(DEEPEST * MOST_MOVES, np.uint8), np.zeros(DEEPEST * MOST_MOVES, np.int64),
-        np.zeros(DEEPEST * 256, np.int64), np.zeros(3, np.int64), np.zeros(3), np.zeros(MOST_MOVES),
+        np.zeros(DEEPEST * 256, np.int64), np.zeros(5, np.int64), np.zeros(3), np.zeros(MOST_MOVES),
     )  # fmt: skip
     work.limits[REDUCES] = reduces
     return work
@@ -86,12 +89,20 @@ def make_workspace(bits: int = 20, reduces: bool = False) -> Workspace:
 
 @inlined
 def _final(game: Any, position: Words, ended: Int, of: Int) -> float:
-    """The value of a finished game to a side."""
+    """The value of a finished game to a side: points, or that of a win, a draw or a loss."""
+    if players(game) == 1:
+        return payoff(game, position, ended, False)
     low, high = value_range(game)
     won = winner(game, ended)
     if won == NOBODY:
-        return payoff(game, position, ended, False)
+        return (low + high) / 2.0
     return high if won == of else low
+
+
+@inlined
+def _can_be_drawn(game: Any) -> bool:
+    """A constant to the compiler: other games have no code for proofs of draws."""
+    return players(game) == 2 and has_draws(game)
 
 
 @kernel
@@ -100,13 +111,16 @@ def value(
 ) -> float:
     """The value of a position that is not over, exact if it is between alpha and beta.
 
-    Otherwise a bound (fail-soft). Means nothing once the search has been stopped.
+    Otherwise a bound (fail-soft). Means nothing once the search has been stopped. Where draws are
+    possible, GUESSED is left as it was if what is returned is certain, and else raised.
     """
     counters = work.counters
     low, high = value_range(game)
+    draws = _can_be_drawn(game)
+    guesses = counters[GUESSED] if draws else 0
     if is_chance(game, position):
         # The mean over what nature can do; Star1: until no rest could bring it into the window.
-        # (Not a function of its own: functions that call each other cannot be cached.)
+        # (No function of its own: two that call each other cannot be cached.)
         total, rest = 0.0, 1.0
         least, most = high, low
         for outcome in range(outcomes(game, position)):
@@ -116,12 +130,16 @@ def value(
             rest = max(rest - share, 0.0)
             floor = max(low, (alpha - total - high * rest) / share)
             top = min(high, (beta - total - low * rest) / share)
+            if floor >= high or top <= low:  # the outcomes so far have just decided
+                return alpha if floor >= high else beta
             child = chance(game, position, outcome)
             ended = ending(game, child)
-            if ended == ONGOING:
-                found = value(game, child, depth, floor, top, ply, work)
-            else:
+            if ended != ONGOING:
                 found = _final(game, child, ended, side(game, position))
+            elif side(game, child) == side(game, position):
+                found = value(game, child, depth, floor, top, ply, work)
+            else:  # nature has passed the turn on
+                found = -value(game, child, depth, -top, -floor, ply, work)
             total += share * found
             if counters[STOPPED]:
                 return 0.0
@@ -141,26 +159,15 @@ def value(
     if counters[STOPPED]:
         return 0.0
 
-    table = work.table
-    key = key_of(position)
+    table, key = work.table, key_of(position)
     bucket = key & np.uint64(len(table) - 4)
     best_known: Int = NO_MOVE
     if depth > 1:
-        for i in range(4):
-            entry = table[bucket + np.uint64(i)]
-            tag = entry["tag"]
-            if (tag ^ key) & KEY == _ZERO and tag != _ZERO:
-                best_known = np.int64(tag & np.uint64(0xFF))
-                if np.int64((tag >> np.uint64(8)) & np.uint64(0xFF)) >= depth:
-                    found = np.float64(entry["value"])
-                    bound = np.int64((tag >> np.uint64(16)) & np.uint64(3))
-                    if (
-                        bound == EXACT
-                        or (bound == AT_LEAST and found >= beta)
-                        or (bound == AT_MOST and found <= alpha)
-                    ):
-                        return found
-                break
+        best_known, deep, found = look_up(table, key, bucket, depth, alpha, beta)
+        if deep > 0:
+            if draws and deep != CERTAIN:
+                counters[GUESSED] += 1
+            return found
 
     mover = side(game, position)
     words, moves, order, history = work.words, work.moves, work.order, work.history
@@ -177,6 +184,7 @@ def value(
                 return high
 
     best, best_move, floor = low, np.int64(moves[start]), alpha
+    sure = True  # of the best move: it is worth that much at least
     if depth <= 1:
         for i in range(start, start + count):
             counters[NODES] += 1
@@ -187,10 +195,14 @@ def value(
                 found = estimate(game, child)
                 if side(game, child) != mover:
                     found = -found
+                if draws:
+                    counters[GUESSED] += 1
             if found > best:
-                best = found
+                best, sure = found, order[i] != ONGOING
                 if best >= beta:
                     break
+        if draws and best >= beta and sure:
+            counters[GUESSED] = guesses
         return best
 
     for i in range(start, start + count):
@@ -225,16 +237,21 @@ def value(
         less = 1
         if reduces and n >= LATE and depth >= SHALLOW:
             less = 3 if n >= VERY_LATE and depth >= SHALLOW + 2 else 2
+        before = counters[GUESSED] if draws else 0
         if same:
             found = value(game, child, depth - less, floor, top, ply + 1, work)
         else:
             found = -value(game, child, depth - less, -top, -floor, ply + 1, work)
         if found > floor and less > 1:
+            if draws:
+                counters[GUESSED] = before
             if same:
                 found = value(game, child, depth - 1, floor, top, ply + 1, work)
             else:
                 found = -value(game, child, depth - 1, -top, -floor, ply + 1, work)
         if not first and floor < found < beta:
+            if draws:
+                counters[GUESSED] = before
             if same:
                 found = value(game, child, depth - 1, floor, beta, ply + 1, work)
             else:
@@ -244,6 +261,8 @@ def value(
         first = False
         if found > best or n == 0:
             best_move = np.int64(moves[at])
+            if draws and found > best:
+                sure = counters[GUESSED] == before
             best = max(best, found)
             floor = max(floor, best)
     if best > alpha:
@@ -251,6 +270,10 @@ def value(
     kind = AT_LEAST if best >= beta else EXACT if best > alpha else AT_MOST
     if best >= high or best <= low:
         depth, kind = np.int64(CERTAIN), EXACT
+    elif draws and (sure if best >= beta else counters[GUESSED] == guesses):
+        depth = np.int64(CERTAIN)
+    if draws and depth == CERTAIN:
+        counters[GUESSED] = guesses
     store(table, key, bucket, depth, kind, best_move, best)
     return best
 
@@ -261,11 +284,12 @@ def deepen(
 ) -> tuple[Int, float, Int]:
     """The best move found, its value, and the depth that was searched to the end.
 
-    Searches depth 1, 2, ... until one of the limits is reached or the result is certain.
+    Searches depth 1, 2, ... until one of the limits is reached or the result is certain, which
+    PROVEN then says.
     """
     counters, moves, words = work.counters, work.moves, work.words
     root_values, order = work.root_values, work.order
-    counters[NODES] = counters[STOPPED] = 0
+    counters[NODES] = counters[STOPPED] = counters[PROVEN] = 0
     counters[DUE] = min(most_nodes, 1024)
     work.limits[DEADLINE] = now() + seconds
     work.limits[MOST_NODES] = most_nodes
@@ -274,6 +298,7 @@ def deepen(
     next_ply = np.int64(1)  # a literal would compile `value` twice, and not be cached
     count = legal(game, position, moves, 0)
     low, high = value_range(game)
+    draws = _can_be_drawn(game)
     chosen, worth, reached = np.int64(moves[0]), low, 0
     for i in range(count):
         words[2 * i], words[2 * i + 1] = apply(game, position, np.int64(moves[i]))
@@ -294,13 +319,16 @@ def deepen(
                     words[2 * i + w], words[2 * i - 2 + w] = words[2 * i - 2 + w], words[2 * i + w]
                 i -= 1
         best, best_move = low, np.int64(moves[0])
+        counters[GUESSED] = 0
         for i in range(count):
+            before = counters[GUESSED]
             child = (words[2 * i], words[2 * i + 1])
             same = side(game, child) == mover
             if order[i] != ONGOING:
                 found = _final(game, child, order[i], mover)
             elif depth == 1:
                 found = estimate(game, child) if same else -estimate(game, child)
+                counters[GUESSED] += 1
             else:
                 top = high if i == 0 else best + TINY
                 if same:
@@ -308,6 +336,7 @@ def deepen(
                 else:
                     found = -value(game, child, depth - 1, -top, -best, next_ply, work)
                 if i > 0 and found > best and top < high:
+                    counters[GUESSED] = before
                     if same:
                         found = value(game, child, depth - 1, best, high, next_ply, work)
                     else:
@@ -328,49 +357,38 @@ def deepen(
             worth = best
             break
         chosen, worth, reached = best_move, best, depth
-        if best >= high or count == 1:
+        counters[PROVEN] = draws and counters[GUESSED] == 0
+        if best >= high or count == 1 or counters[PROVEN]:
             break
+    if players(game) == 2 and (worth >= high or worth <= low):
+        counters[PROVEN] = 1
     return chosen, worth, reached
 
 
 @kernel
-def main_line(game: Any, position: Words, move: Int, work: Workspace, line: Array) -> Int:
-    """Write the moves that both sides are expected to make, as far as the table knows them.
-
-    Returns how many there are; stops where nature acts.
-    """
-    n = 0
-    while n < len(line):
-        line[n] = move
-        n += 1
-        position = apply(game, position, move)
-        if ending(game, position) != ONGOING or is_chance(game, position):
-            break
-        move = known_move(work.table, position)
-        if move == NO_MOVE:
-            break
-    return n
-
-
-@kernel
 def move_values(
-    game: Any, position: Words, depth: Int, work: Workspace, moves: Array, values: Array
-) -> Int:
-    """Write every legal move and its value at a depth; returns how many there are."""
+    game: Any, position: Words, depth: Int, work: Workspace, moves: Array, values: Array,
+    proven: Array,
+) -> Int:  # fmt: skip
+    """Write every legal move, its value at a depth, and whether it is proven; returns how many."""
     work.counters[:] = 0
     work.limits[DEADLINE] = work.limits[MOST_NODES] = np.inf
     low, high = value_range(game)
+    draws, for_two = _can_be_drawn(game), players(game) == 2
     ply, mover, count = np.int64(1), side(game, position), legal(game, position, moves, 0)
     for i in range(count):
         child = apply(game, position, np.int64(moves[i]))
         ended = ending(game, child)
         if ended != ONGOING:
-            values[i] = _final(game, child, ended, mover)
+            values[i], proven[i] = _final(game, child, ended, mover), for_two
             continue
         found = estimate(game, child)
+        work.counters[GUESSED] = 0
         if depth > 1:
             found = value(game, child, depth - 1, low, high, ply, work)
         values[i] = found if side(game, child) == mover else -found
+        certain = draws and depth > 1 and work.counters[GUESSED] == 0
+        proven[i] = certain or (for_two and (found >= high or found <= low))
     return count
 
 

@@ -1,9 +1,9 @@
 """Monte-Carlo tree search for every game, with or without chance, for one player or two.
 
-A simulation descends from the root by an upper confidence bound, plays random games from the
-leaf, and adds their results to every node on the way back. A leaf is expanded once it has been
-simulated often enough; simulations come in batches. Where nature acts, the descent follows a
-random outcome. A solver proves wins and losses (Winands et al. 2008).
+A simulation descends from the root as a bandit says, plays random games from the leaf, and adds
+their results to every node on the way back. A leaf is expanded once it has been simulated often
+enough; simulations come in batches. Where nature acts, the descent follows a random outcome. A
+solver proves wins, draws and losses (Winands et al. 2008).
 """
 
 from __future__ import annotations
@@ -15,23 +15,29 @@ import numpy as np
 
 from tuplet.games.game import (
     MOST_MOVES,
+    NOBODY,
     ONGOING,
     Int,
     Words,
     apply,
     chance,
     ending,
+    estimate,
     legal,
-    likelihood,
     outcomes,
     payoff,
+    players,
     playout,
+    random_outcome,
     side,
+    value_range,
     winner,
 )
 from tuplet.kernel import draw, inlined, kernel, now
+from tuplet.search.bandits import Arm, Tuned, gumbel, preference, wants_prior, worth
 from tuplet.search.tree import (
     CHANCE,
+    DRAWN,
     FULL,
     NO_NODE,
     ROOT,
@@ -45,43 +51,21 @@ from tuplet.search.tree import (
 Array = np.ndarray[Any, Any]
 
 NO_MOVE = -1
-UCB1, TUNED, REPORT = range(3)
 RATE, VISITS, LOWER = range(3)
 NEVER = np.iinfo(np.int64).max  # an expansion threshold
+_OTHER, _ZERO = np.uint64(3), np.uint64(0)  # one descent in four
 
 
 class Options(NamedTuple):
     """How to search. The defaults are the report's."""
 
-    ucb: int = TUNED
-    c: float = 0.6
-    c1: float = 1.414
-    c2: float = 0.25
+    bandit: Any = Tuned()
     batch: int = 25
     threshold: int = 200
     rich: bool = False
     shortcuts: bool = True
     solver: bool = True
-    descent_k: float = -1.0  # K in the descent, in place of the bound; negative: the bound
     unit: float = 1.0  # what a result of 1 would be, for games that count points
-
-
-@kernel
-def bound(
-    settings: Options, mean: float, variance: float, parent_log: float, visits: float
-) -> float:
-    """How good a move may be: its mean and what is not known yet (Auer et al. 2002).
-
-    UCB1-Tuned has c = 1, c1 = sqrt(2), c2 = 1/4. REPORT is what the course report's program
-    computed: the minimum outside the root.
-    """
-    share = parent_log / visits
-    if settings.ucb == UCB1:
-        return mean + settings.c * math.sqrt(share)
-    spread = min(variance + settings.c1 * math.sqrt(share), settings.c2)
-    if settings.ucb == TUNED:
-        return mean + settings.c * math.sqrt(share * spread)
-    return mean + settings.c * math.sqrt(share) * spread
 
 
 @inlined
@@ -91,61 +75,72 @@ def view(settings: Options, mean: float, mover: Int) -> float:
     return seen if mover == 0 else 1.0 - seen
 
 
-@inlined
-def share_of(bits: np.uint64) -> float:
-    """Random bits as a number from 0 to 1."""
-    return np.float64(bits >> np.uint64(11)) * 2.0**-53
-
-
-@inlined
-def _with_noise(k: float, seen: float, bits: np.uint64) -> float:
-    """Worth with noise: the largest is each move with a share in proportion to exp(K * seen).
-
-    The noise is Gumbel's, so that no exponential can overflow, however large K is.
-    """
-    share = (np.float64(bits >> np.uint64(12)) + 0.5) * 2.0**-52  # neither 0 nor 1
-    return k * seen - math.log(-math.log(share))
-
-
 @kernel
 def _select(tree: Tree, settings: Options, node: Int, bits: np.uint64) -> Int:
     """The child to descend to: never one that is proven lost while another is not."""
     mover = np.int64(tree.sides[node])
     first, count = np.int64(tree.first[node]), np.int64(tree.children[node])
-    parent_log = math.log(np.float64(max(tree.visits[node], 1)))
-    best = -np.inf
+    parent_visits = float(max(tree.visits[node], 1))
+    best = best_open = -np.inf
     best_child: Int = first
+    open_child: Int = NO_NODE  # the best that is not proven
     for child in range(first, first + count):
         proven = np.int64(tree.proven[child])
-        if proven != UNPROVEN and proven != mover:
+        if proven == 1 - mover:
             continue
-        visits = np.float64(tree.visits[child])
+        visits = float(tree.visits[child])
         if visits == 0.0:
             return child
         mean = tree.totals[child] / visits
         seen = view(settings, mean, mover)
-        if settings.descent_k >= 0.0:
-            bits, random = draw(bits)
-            worth = _with_noise(settings.descent_k, seen, random)
-        else:
-            variance = max(tree.squares[child] / visits - mean * mean, 0.0)
-            variance /= settings.unit * settings.unit
-            worth = bound(settings, seen, variance, parent_log, visits)
-        if worth > best:
-            best, best_child = worth, child
+        variance = max(tree.squares[child] / visits - mean * mean, 0.0)
+        variance /= settings.unit * settings.unit
+        if proven == DRAWN:
+            seen, variance, visits = 0.5, 0.0, np.inf
+        prior = float(tree.priors[child])
+        bits, random = draw(bits)
+        arm = Arm(seen, variance, visits, parent_visits, prior, random)
+        promise = worth(settings.bandit, arm)
+        if promise > best:
+            best, best_child = promise, child
+        if proven == UNPROVEN and promise > best_open:
+            best_open, open_child = promise, child
+    # A proven draw has nothing more to tell: now and then, see whether another move is better.
+    if tree.proven[best_child] == DRAWN and open_child != NO_NODE and bits & _OTHER == _ZERO:
+        return open_child
     return best_child
 
 
+@kernel
+def _set_priors(game: Any, tree: Tree, settings: Options, node: Int) -> None:
+    """What a bandit thinks of the children of a node before anything is known of them."""
+    mover = np.int64(tree.sides[node])
+    first, count = np.int64(tree.first[node]), np.int64(tree.children[node])
+    likes = np.zeros(count)
+    for i in range(count):
+        likes[i] = preference(settings.bandit, _guess(game, tree, settings, first + i, mover))
+    most, total = likes.max(), 0.0
+    for i in range(count):
+        likes[i] = math.exp(likes[i] - most)
+        total += likes[i]
+    for i in range(count):
+        tree.priors[first + i] = likes[i] / total
+
+
 @inlined
-def _outcome(game: Any, position: Words, bits: np.uint64) -> Int:
-    """One of nature's outcomes, as likely as it is."""
-    left = share_of(bits)
-    last = outcomes(game, position) - 1
-    for outcome in range(last):
-        left -= likelihood(game, position, outcome)
-        if left < 0.0:
-            return outcome
-    return last
+def _guess(game: Any, tree: Tree, settings: Options, node: Int, mover: Int) -> float:
+    """The value of a node by its ending or the game's estimate: -1 lost to 1 won for the mover."""
+    position = (tree.word0[node], tree.word1[node])
+    ended = np.int64(tree.endings[node])
+    if ended != ONGOING:
+        result = payoff(game, position, ended, settings.rich)
+        return 2.0 * view(settings, result, mover) - 1.0
+    value = estimate(game, position)
+    if players(game) == 1:
+        return 2.0 * view(settings, value, mover) - 1.0
+    low, high = value_range(game)
+    value = 2.0 * (value - low) / (high - low) - 1.0
+    return value if side(game, position) == mover else -value
 
 
 @kernel
@@ -165,6 +160,8 @@ def _expand(game: Any, tree: Tree, settings: Options, node: Int, moves: Array) -
         else:
             move = np.int64(moves[i])
             add_node(game, tree, node, move, apply(game, position, move), settings.solver)
+    if wants_prior(settings.bandit) and not natural:
+        _set_priors(game, tree, settings, node)
     return True
 
 
@@ -176,7 +173,9 @@ def _simulate(game: Any, tree: Tree, settings: Options, node: Int, state: np.uin
     batch = settings.batch
     total = squares = 0.0
     proven = np.int64(tree.proven[node])
-    if ended != ONGOING:
+    if proven == DRAWN:
+        total, squares = batch * 0.5, batch * 0.25
+    elif ended != ONGOING:
         result = payoff(game, position, ended, settings.rich)
         total, squares = batch * result, batch * result * result
     else:
@@ -185,7 +184,8 @@ def _simulate(game: Any, tree: Tree, settings: Options, node: Int, state: np.uin
             last_ended = ending(game, last)
             result = payoff(game, last, last_ended, settings.rich)
             if proven != UNPROVEN and winner(game, last_ended) != proven:
-                result = 1.0 - result  # random play missed what is certain
+                # Random play missed what is certain.
+                result = 1.0 - (proven if winner(game, last_ended) == NOBODY else result)
             total += result
             squares += result * result
     while node != NO_NODE:
@@ -209,8 +209,9 @@ def _prove(tree: Tree, node: Int) -> None:
             if mover != CHANCE and proven == mover:  # the mover has a win
                 result = mover
                 break
-            if proven != result:
-                result = UNPROVEN
+            if proven != result:  # or it has a draw, and all else is lost
+                known = proven != UNPROVEN and result != UNPROVEN
+                result = DRAWN if known and mover != CHANCE else UNPROVEN
         if result == UNPROVEN:
             return
         tree.proven[node] = result
@@ -244,7 +245,7 @@ def search(
                 state, bits = draw(state)
                 if tree.sides[node] == CHANCE:
                     position = (tree.word0[node], tree.word1[node])
-                    node = np.int64(tree.first[node]) + _outcome(game, position, bits)
+                    node = np.int64(tree.first[node]) + random_outcome(game, position, bits)
                 else:
                     node = _select(tree, settings, node, bits)
             if (
@@ -291,7 +292,8 @@ def obvious_move(game: Any, position: Words) -> Int:
 def choose(tree: Tree, settings: Options, final: Int, k: float, bits: np.uint64) -> Int:
     """The child of the root to play: a proven win, else the best that is not proven lost.
 
-    With `k` (K) not negative: at random, in proportion to exp(K * win rate).
+    A proven draw is worth 1/2. With `k` (K) not negative: at random, in proportion to
+    exp(K * win rate).
     """
     mover = np.int64(tree.sides[ROOT])
     first, count = np.int64(tree.first[ROOT]), np.int64(tree.children[ROOT])
@@ -304,16 +306,18 @@ def choose(tree: Tree, settings: Options, final: Int, k: float, bits: np.uint64)
         visits = np.float64(tree.visits[child])
         mean = tree.totals[child] / visits if visits > 0.0 else 0.0
         seen = view(settings, mean, mover) if visits > 0.0 else -1.0
-        worth, lost = seen, proven != UNPROVEN
+        if proven == DRAWN:
+            seen = 0.5
+        promise, lost = seen, proven == 1 - mover
         if k >= 0.0:
             bits, random = draw(bits)
-            worth, lost = _with_noise(k, seen, random), False
+            promise, lost = k * seen + gumbel(random), False
         elif final == VISITS:
-            worth = visits
-        elif final == LOWER and visits > 0.0:
+            promise = visits
+        elif final == LOWER and visits > 0.0 and proven != DRAWN:
             variance = max(tree.squares[child] / visits - mean * mean, 0.0)
-            worth = seen - 1.96 * math.sqrt(variance / visits) / settings.unit
+            promise = seen - 1.96 * math.sqrt(variance / visits) / settings.unit
         # Lost moves come last; among them, the one that looked best.
-        if (best_lost and not lost) or (lost == best_lost and worth > best):
-            best, best_lost, best_child = worth, lost, child
+        if (best_lost and not lost) or (lost == best_lost and promise > best):
+            best, best_lost, best_child = promise, lost, child
     return best_child

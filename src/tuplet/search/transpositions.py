@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.game import Int, Words
-from tuplet.kernel import inlined, mix
+from tuplet.games.game import ONGOING, Int, Words, apply, ending, is_chance
+from tuplet.kernel import inlined, kernel, mix
 
 Array = np.ndarray[Any, Any]
 
@@ -26,6 +26,31 @@ _ZERO = np.uint64(0)
 def key_of(position: Words) -> np.uint64:
     """A position as a random number."""
     return mix(position[0] ^ mix(position[1] ^ np.uint64(0x9E3779B97F4A7C15)))
+
+
+@inlined
+def look_up(
+    table: Array, key: np.uint64, bucket: np.uint64, depth: Int, alpha: float, beta: float
+) -> tuple[Int, Int, float]:
+    """The best move known, or NO_MOVE; and a result as deep, or deeper, that the window needs no
+    more than: its depth, 0 if there is none, and its value.
+    """
+    for i in range(4):
+        entry = table[bucket + np.uint64(i)]
+        tag = entry["tag"]
+        if (tag ^ key) & KEY == _ZERO and tag != _ZERO:
+            move = np.int64(tag & np.uint64(0xFF))
+            deep = np.int64((tag >> np.uint64(8)) & np.uint64(0xFF))
+            found = np.float64(entry["value"])
+            bound = np.int64((tag >> np.uint64(16)) & np.uint64(3))
+            if deep >= depth and (
+                bound == EXACT
+                or (bound == AT_LEAST and found >= beta)
+                or (bound == AT_MOST and found <= alpha)
+            ):
+                return move, deep, found
+            return move, 0, found
+    return NO_MOVE, 0, 0.0
 
 
 @inlined
@@ -62,3 +87,22 @@ def known_move(table: Array, position: Words) -> Int:
         if (tag ^ key) & KEY == _ZERO and tag != _ZERO:
             move = np.int64(tag & np.uint64(0xFF))
     return move
+
+
+@kernel
+def main_line(game: Any, position: Words, move: Int, table: Array, line: Array) -> Int:
+    """Write the moves that both sides are expected to make, as far as the table knows them.
+
+    Returns how many there are; stops where nature acts.
+    """
+    n = 0
+    while n < len(line):
+        line[n] = move
+        n += 1
+        position = apply(game, position, move)
+        if ending(game, position) != ONGOING or is_chance(game, position):
+            break
+        move = known_move(table, position)
+        if move == NO_MOVE:
+            break
+    return n

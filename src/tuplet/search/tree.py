@@ -9,14 +9,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.game import NOBODY, ONGOING, Int, Words, ending, is_chance, side, winner
+from tuplet.games.game import (
+    NOBODY,
+    ONGOING,
+    Int,
+    Words,
+    ending,
+    is_chance,
+    players,
+    side,
+    winner,
+)
 from tuplet.kernel import inlined, kernel
 
 Array = np.ndarray[Any, Any]
 
 ROOT = 0
 NO_NODE = -1
-UNPROVEN = NOBODY  # else the player who wins whatever the other does
+UNPROVEN, DRAWN = 2, 3  # in `proven`: else the player who wins whatever the other does
 CHANCE = 2  # in `sides`: nature acts here
 USED, SIMULATIONS, FULL = range(3)  # counters
 
@@ -32,18 +42,19 @@ class Tree(NamedTuple):
     moves: Array  # uint8[nodes]: the move, or nature's outcome, that leads here
     sides: Array  # uint8[nodes]: who moves here: 0, 1 or CHANCE
     endings: Array  # uint8[nodes]
-    proven: Array  # uint8[nodes]: UNPROVEN, or who wins
+    proven: Array  # uint8[nodes]: UNPROVEN, DRAWN, or who wins
     visits: Array  # int64[nodes]: simulations that went through
     totals: Array  # float64[nodes]: the sum of their results
     squares: Array  # float64[nodes]: the sum of the results' squares
+    priors: Array  # float32[nodes]: the share of a move among its siblings, where a bandit asks
     counters: Array  # int64[3]
 
 
 def make_tree(nodes: int = 1_000_000) -> Tree:
-    """An empty tree that can hold so many nodes: 53 bytes each."""
+    """An empty tree that can hold so many nodes: 57 bytes each."""
     kinds = (
         np.uint64, np.uint64, np.int32, np.int32, np.uint8, np.uint8, np.uint8, np.uint8,
-        np.uint8, np.int64, np.float64, np.float64,
+        np.uint8, np.int64, np.float64, np.float64, np.float32,
     )  # fmt: skip
     arrays = [np.zeros(nodes, kind) for kind in kinds]
     return Tree(*arrays, np.zeros(3, np.int64))  # type: ignore[call-arg]  # one for each field
@@ -51,7 +62,7 @@ def make_tree(nodes: int = 1_000_000) -> Tree:
 
 @inlined
 def add_node(game: Any, tree: Tree, parent: Int, move: Int, position: Words, solver: bool) -> None:
-    """Add a leaf; a game that is over is proven, where a solver wants to know."""
+    """Add a leaf; a game for two that is over is proven, where a solver wants to know."""
     node = tree.counters[USED]
     tree.counters[USED] = node + 1
     tree.word0[node], tree.word1[node] = position
@@ -63,8 +74,9 @@ def add_node(game: Any, tree: Tree, parent: Int, move: Int, position: Words, sol
     tree.proven[node] = UNPROVEN
     if ended != ONGOING:
         tree.sides[node] = 0
-        if solver:
-            tree.proven[node] = winner(game, ended)
+        if solver and players(game) == 2:
+            won = winner(game, ended)
+            tree.proven[node] = DRAWN if won == NOBODY else won
     elif is_chance(game, position):
         tree.sides[node] = CHANCE
     else:
@@ -121,6 +133,7 @@ def reroot(tree: Tree, position: Words) -> bool:
         tree.sides[at], tree.endings[at] = tree.sides[node], tree.endings[node]
         tree.proven[at], tree.visits[at] = tree.proven[node], tree.visits[node]
         tree.totals[at], tree.squares[at] = tree.totals[node], tree.squares[node]
+        tree.priors[at] = tree.priors[node]
         at += 1
     tree.counters[USED] = at
     tree.counters[SIMULATIONS] = tree.counters[FULL] = 0

@@ -1,18 +1,21 @@
-"""A game of EWN between two agents."""
+"""A game between two agents, whatever the game."""
 
 from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tuplet.agents.ewn import Agent
+from tuplet.agents.agent import Agent
 from tuplet.agents.specs import name_of
-from tuplet.games.ewn import FORFEITS, SIDES, Forfeit, Position, Record, Side
+from tuplet.games import life
+from tuplet.games.record import FORFEITS, Forfeit, Record
+from tuplet.kernel import told
 from tuplet.system.stop import Stop
 
 _STREAMS = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -20,50 +23,50 @@ _REASON = 200  # characters of a forfeit's reason that are kept
 
 
 def play_game(
-    red: Agent,
-    blue: Agent,
-    start: Position,
+    first: Agent,
+    second: Agent,
+    start: Any,
     *,
     rolls: np.uint64 = _STREAMS[0],
     streams: tuple[np.uint64, np.uint64] = _STREAMS[1:],
     time_limit: float | None = None,
     stop: Stop | None = None,
 ) -> Record:
-    """Let two agents play from `start` on.
+    """Let two agents play from `start` on; `first` has the side that moves first by the rules.
 
-    `rolls` is the random stream of the die, `streams` those of Red and Blue. An agent that
+    `rolls` is the random stream of chance, `streams` those of the agents. An agent that
     raises an exception, answers with an illegal move, or takes longer than `time_limit` seconds
     for a move loses by forfeit. If `stop` is set meanwhile, the game is returned unfinished.
     """
+    if len(start.sides) != 2:
+        raise ValueError(f"{start.game} is a game for one: play_episode lets a player play it")
     if start.over:
         raise ValueError("there is nothing left to play: the game is over")
-    agents: dict[Side, Agent] = {"red": red, "blue": blue}
-    record = Record(name_of(red), name_of(blue), start)
-    side: Side
+    agents: dict[str, Agent] = dict(zip(start.sides, (first, second), strict=True))
+    record = Record((name_of(first), name_of(second)), start)
+    side: str
     try:
-        for side, state in zip(SIDES, streams, strict=True):
-            if callable(getattr(agents[side], "open_game", None)):
-                _ask(agents[side], "open_game", start, side, state)
+        for side, state in zip(start.sides, streams, strict=True):
+            _ask(life.begin, agents[side], start, side, state)
         while not record.over and not (stop is not None and stop.is_set()):
-            if record.position.needs_roll:
-                rolls, rolled = record.position.random_roll(rolls)
-                assert rolled.die is not None
-                record.roll(rolled.die)
+            if record.position.is_chance:
+                rolls, outcome = record.position.random_outcome(rolls)
+                record.roll(outcome)
+                continue
             side = record.position.turn
             _move(agents[side], record, time_limit)
     except Forfeit as forfeit:
         record.forfeit(side, forfeit.kind, _in_one_line(forfeit.reason))
     if record.over and record.kind not in FORFEITS:
-        for agent in (red, blue):  # the loser has not seen the last move yet
-            if callable(getattr(agent, "close_game", None)):
-                with suppress(Forfeit):  # too late to lose
-                    _ask(agent, "close_game", record.position)
+        for agent in (first, second):  # one of them has not seen the last move yet
+            with suppress(Forfeit):  # too late to lose
+                _ask(life.end, agent, record.position)
     return record
 
 
 def _move(agent: Agent, record: Record, time_limit: float | None) -> None:
     began = time.perf_counter()
-    move = _ask(agent, "choose", record.position)
+    move = _ask(agent.choose, record.position)
     took = time.perf_counter() - began
     if time_limit is not None and took > time_limit:
         raise Forfeit("late", f"{took:.2f} s for a move, {time_limit:g} s are allowed")
@@ -75,16 +78,16 @@ def _move(agent: Agent, record: Record, time_limit: float | None) -> None:
         raise Forfeit("illegal", str(error)) from None
 
 
-def _ask(agent: object, method: str, *arguments: object) -> Any:
-    """Call a method of anybody's class; what goes wrong in there loses the game."""
+def _ask(method: Callable[..., Any], *arguments: object) -> Any:
+    """Call anybody's code; what goes wrong in there loses the game."""
     try:
-        return getattr(agent, method)(*arguments)
+        return method(*arguments)
     except Forfeit:
         raise
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         where = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}"
-        raise Forfeit("crashed", f"{type(error).__name__}: {error} ({where})") from None
+        raise Forfeit("crashed", f"{told(error)} ({where})") from None
 
 
 def _in_one_line(text: object) -> str:
