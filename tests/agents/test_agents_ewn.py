@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from tuplet.agents import traps
+from tuplet.agents.agent import Searcher, make_agent
 from tuplet.agents.best import Best
-from tuplet.agents.ewn import Searcher, make_agent
 from tuplet.agents.searches import AlphaBeta, Mcs, Mcts
-from tuplet.arena.ewn import play_game
+from tuplet.arena.game import play_game
 from tuplet.arena.match import match
 from tuplet.games.ewn import Position
 from tuplet.search import expectimax, mcts, transpositions, tree as trees
+from tuplet.search.bandits import Report, Softmax
 
 u = np.uint64
 
@@ -102,8 +103,10 @@ def test_every_setting_has_its_text(name: str, settings: dict[str, Any]) -> None
 
 def test_settings_reach_the_kernel() -> None:
     search = Mcts(ucb="report", c=1.0, c1=2.0, c2=3.0, batch=4, expand=5, results="rich",
-                  shortcuts=False, solver=False, descent_k=7.0)  # fmt: skip
-    assert search.settings == (mcts.REPORT, 1.0, 2.0, 3.0, 4, 5, True, False, False, 7.0, 1.0)
+                  shortcuts=False, solver=False)  # fmt: skip
+    assert search.settings == (Report(1.0, 2.0, 3.0), 4, 5, True, False, False, 1.0)
+    assert type(search.settings.bandit) is Report
+    assert Mcts(descent_k=7.0).settings.bandit == Softmax(7.0)
     assert Mcts().settings == mcts.Options()  # the report's
 
 
@@ -136,7 +139,7 @@ def test_settings_reach_the_kernel() -> None:
         ("alphabeta:table=40", "2 to 28"),
         ("easy:sims=3", "easy has no settings"),
         ("hard:depth=3", "hard has no settings"),
-        ("hardest", "not an agent: easy, normal, hard, best, alphabeta, mcs, mcts"),
+        ("hardest", "not an agent: easy, alphabeta, mcs, mcts"),
         ("", "not an agent"),
         ("no_such_module:Agent", "cannot import no_such_module"),
         ("json:Agent", "module json has no class Agent"),
@@ -205,9 +208,9 @@ def test_a_new_game_begins_with_a_new_tree() -> None:
     following = position.play(agent.choose(position))
     for game, kept in (("the same", True), ("another", False)):
         if game == "another":
-            agent.open_game(position, "red", u(1))
+            agent.open(position, "red", u(1))
             agent.choose(position)
-            agent.open_game(following, "blue", u(1))
+            agent.open(following, "blue", u(1))
         agent.choose(following)
         tree = agent.search.tree  # type: ignore[union-attr]
         assert (tree.visits[trees.ROOT] > tree.counters[trees.SIMULATIONS]) == kept
@@ -233,9 +236,9 @@ def test_a_match_is_the_same_with_agents_that_are_fresh_for_each_game(
 
         name = spec
 
-        def open_game(self, *arguments: Any) -> None:
+        def open(self, *arguments: Any) -> None:
             self.agent: Any = make_agent(spec)
-            self.agent.open_game(*arguments)
+            self.agent.open(*arguments)
 
         def choose(self, position: Position) -> str:
             return str(self.agent.choose(position))
@@ -272,7 +275,7 @@ def test_time_may_be_set_before_each_move() -> None:
         agent.choose(position)  # touches its memory
         for seconds in (0.05, 0.15):
             agent.time = seconds
-            agent.open_game(position, "red", u(1))
+            agent.open(position, "red", u(1))
             began = time.perf_counter()
             assert agent.choose(position) in position.legal_moves()
             assert time.perf_counter() - began < seconds + 30
@@ -282,16 +285,16 @@ def test_thoughts_are_of_the_last_move() -> None:
     position = start()
     for spec in ("mcts:sims=2000", "mcs:sims=2000", "alphabeta:depth=4", "best:nodes=3000"):
         agent: Any = make_agent(spec)
-        assert agent.thoughts().note == "no thoughts yet"
         move = agent.choose(position)
-        thoughts = agent.thoughts()
+        thoughts = agent.analyze(position)
+        assert agent.analyze(position) == thoughts  # it does not look again
         assert thoughts.moves[0].move == move == thoughts.line[0]
         at = position
         for each in thoughts.line:
             at = at.play(each)
         assert all(0 <= thought.value <= 1 for thought in thoughts.moves)
-        agent.open_game(position, "red", u(1))
-        assert agent.thoughts().note == "no thoughts yet"
+        agent.open(position, "red", u(1))
+        assert agent.analyze(position).best in position.legal_moves()
 
 
 def test_values_are_those_of_the_side_that_moves() -> None:
@@ -303,7 +306,7 @@ def test_values_are_those_of_the_side_that_moves() -> None:
         for position in (red, blue):
             agent: Any = make_agent(spec, "ewn")
             agent.choose(position)
-            values.append(agent.thoughts().moves[0].value)
+            values.append(agent.analyze(position).moves[0].value)
         assert values[0] == pytest.approx(values[1], abs=0.02) and values[0] > 0.6
 
 
@@ -407,7 +410,7 @@ def test_a_time_that_is_set_later_is_used() -> None:
     for spec in ("mcts", "mcs", "alphabeta", "best"):
         agent: Any = make_agent(spec)
         agent.choose(position)  # compiled, and usual limits
-        agent.open_game(position, "red", u(1))
+        agent.open(position, "red", u(1))
         agent.time = 0.4
         began = time.monotonic()
         agent.choose(position)

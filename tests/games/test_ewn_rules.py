@@ -18,7 +18,6 @@ import naive_ewn as naive
 from both_ways import in_both_ways
 from tuplet.games import game as generic
 from tuplet.games.ewn import Position, variant
-from tuplet.games.ewn.position import apply_move, ended, legal_moves
 from tuplet.games.ewn.rules import (
     BLUE_ALL,
     CHOICE,
@@ -30,6 +29,7 @@ from tuplet.games.ewn.rules import (
 )
 from tuplet.games.ewn.variant import DICE
 from tuplet.games.perft import perft
+from tuplet.games.position import apply_move, ended, legal_moves
 from tuplet.kernel import draw, kernel, stream
 
 u = np.uint64

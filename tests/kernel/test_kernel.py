@@ -144,24 +144,32 @@ def test_only_sources_of_kernels_name_the_cache() -> None:
 
 
 CACHED = """
-import sys
+import importlib.util, sys
 from typing import NamedTuple
 import numpy as np
 from tuplet.games import game
 from tuplet.kernel import kernel
 from tuplet.games.perft import perft
-if len(sys.argv) > 1:
+if "ewn" in sys.argv:
     from tuplet.games.ewn import Position
     position = Position.start("ewn").roll(1)
     print(perft(position.rules, position.words, 2))
 else:
     sys.path.insert(0, ".")
+    if "path" in sys.argv:
+        spec = importlib.util.spec_from_file_location("mine", "mine.py")
+        mine = sys.modules["mine"] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(mine)
     import mine
     print(perft(mine.Own(2), (np.uint64(0), np.uint64(0)), 3))
+    print(mine.double(3))
+hits, misses = perft.stats.cache_hits, perft.stats.cache_misses
+print("kept" if hits and not misses else "compiled")
 """
 OWN_GAME = """
 from typing import NamedTuple
 import numpy as np
+from helper import FACTOR
 from tuplet.games.game import ONGOING, register_game
 from tuplet.kernel import kernel
 class Own(NamedTuple):
@@ -178,39 +186,75 @@ def apply(game, position, move):
 def ending(game, position):
     return ONGOING
 @kernel
-def never(game, position):
-    return False
-@kernel
-def nothing(game, position):
+def zero(game, position):
     return 0
 @kernel
-def same(game, position, outcome):
-    return position
-register_game(Own, 2, legal=legal, apply=apply, ending=ending, is_chance=never, outcomes=nothing,
-              chance=same)
+def double(x):
+    return FACTOR * x
+register_game(Own, 2, side=zero, legal=legal, apply=apply, ending=ending, winner=zero)
 """
 
 
-def run_cached(folder: Path, *arguments: str) -> str:
+def run_cached(folder: Path, *arguments: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-c", CACHED, *arguments], capture_output=True, text=True, cwd=folder,
         env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return done.stdout.split()
 
 
-def test_a_cache_serves_whoever_comes_next_and_heals(tmp_path: Path) -> None:
-    known = run_cached(tmp_path, "ewn")
+@pytest.fixture
+def own_game(tmp_path: Path) -> Path:
+    """A folder with a game of somebody's own, a helper of it, and something else."""
     (tmp_path / "mine.py").write_text(OWN_GAME)
-    assert run_cached(tmp_path) == "8"
+    (tmp_path / "helper.py").write_text("FACTOR = 2")
+    (tmp_path / "other.py").write_text("")
+    return tmp_path
+
+
+def test_code_for_a_game_of_ones_own_is_kept_until_it_or_its_helpers_are_edited(
+    own_game: Path,
+) -> None:
+    assert run_cached(own_game) == ["8", "6", "compiled"]
+    assert run_cached(own_game) == ["8", "6", "kept"]
+    assert run_cached(own_game, "path") == ["8", "6", "kept"]
+    (own_game / "other.py").write_text("changed = True")
+    assert run_cached(own_game) == ["8", "6", "kept"]
     edited = OWN_GAME.replace("range(game.moves)", "range(3)").replace(
         "return game.moves", "return 3"
     )
-    (tmp_path / "mine.py").write_text(edited)
-    assert run_cached(tmp_path) == "27"  # by the edited rules
-    (tmp_path / "mine.py").unlink()  # the next one does not have that game
-    for number, path in enumerate([*(tmp_path / "cache").rglob("*.nb?")]):
-        if number % 2:
-            path.write_bytes(path.read_bytes()[: number * 10])
-    assert run_cached(tmp_path, "ewn") == known
+    (own_game / "mine.py").write_text(edited)
+    assert run_cached(own_game) == ["27", "6", "compiled"]
+    (own_game / "helper.py").write_text("FACTOR = 5")
+    assert run_cached(own_game) == ["27", "15", "compiled"]
+    (own_game / "helper.py").write_text("FACTOR = 2")
+    (own_game / "mine.py").write_text(OWN_GAME)
+    assert run_cached(own_game) == ["8", "6", "kept"]
+
+
+def test_a_game_that_is_gone_does_no_harm_and_what_is_damaged_heals(own_game: Path) -> None:
+    known = run_cached(own_game, "ewn")[0]
+    run_cached(own_game)
+    (own_game / "mine.py").rename(own_game / "theirs.txt")
+    assert run_cached(own_game, "ewn") == [known, "kept"]
+    for path in (own_game / "cache").rglob("*perft*.nb?"):
+        path.write_bytes(path.read_bytes()[:100])
+    assert run_cached(own_game, "ewn") == [known, "compiled"]
+    assert run_cached(own_game, "ewn") == [known, "kept"]
+    (own_game / "theirs.txt").rename(own_game / "mine.py")
+    assert run_cached(own_game) == ["8", "6", "compiled"]
+    assert run_cached(own_game) == ["8", "6", "kept"]
+
+
+def test_code_for_games_nobody_has_played_for_a_month_is_removed(own_game: Path) -> None:
+    run_cached(own_game)
+    (old,) = (own_game / "cache").rglob("own-*")
+    os.utime(old, (0, 0))
+    run_cached(own_game)  # is playing it
+    assert old.stat().st_mtime > 0
+    os.utime(old, (0, 0))
+    (own_game / "helper.py").write_text("FACTOR = 3")
+    run_cached(own_game)
+    (new,) = (own_game / "cache").rglob("own-*")
+    assert new != old

@@ -178,7 +178,7 @@ def forward_by_hand(weights: np.ndarray, target: str) -> Network:
     net = Network(TUPLES, target=target)  # type: ignore[arg-type]
     net.weights[:] = weights
     environment = RandomEnvironment(77)
-    environment.open_episode()
+    environment.open()
     board = Board()
     for _ in range(2):
         board = board.place(*environment.place(board))
@@ -211,7 +211,7 @@ def test_games_beyond_32768_are_played_by_the_exact_rules(target: str) -> None:
     play(rules, net.tables, greedy, make_workspace(net.m), np.uint64(9), 0, 5, results, 0)
     environment = RandomEnvironment(9)
     for game in range(5):
-        environment.open_episode()
+        environment.open()
         board, score, length = start, 0, 0
         for _ in range(2):
             board = board.place(*environment.place(board))
@@ -238,7 +238,7 @@ def test_a_game_beyond_32768_is_learned_from_as_the_network_sees_it(target: str)
     play(rules, net.tables, learner, make_workspace(net.m), np.uint64(9), 0, 1, make_results(1), 0)
 
     environment = RandomEnvironment(9)
-    environment.open_episode()
+    environment.open()
     board, steps = start, []
     for _ in range(2):
         board = board.place(*environment.place(board))

@@ -160,7 +160,7 @@ def test_the_main_line_is_legal_and_begins_with_the_move(name: str) -> None:
         clear(work)
         move, _, _ = deepen(position, 7, work)
         line = np.zeros(7, np.uint8)
-        length = expectimax.main_line(position.rules, position.words, move, work, line)
+        length = transpositions.main_line(position.rules, position.words, move, work.table, line)
         assert 1 <= length <= 7 and line[0] == move
         at = position
         for code in line[:length].tolist():

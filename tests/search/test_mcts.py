@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import random
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -17,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 import naive_ewn as naive
 from both_ways import in_both_ways
@@ -31,18 +32,22 @@ from tuplet.games.g2048.game import Game2048, position_of
 from tuplet.games.g2048.rules import rules_for
 from tuplet.kernel import stream
 from tuplet.search import mcts, tree as trees
+from tuplet.search.bandits import BANDITS, UCB1, Arm, Report, Softmax, Tuned, worth
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+import connect4  # a game with draws, from outside the package
 
 u = np.uint64
 
 TREES = Path(__file__).parent.parent / "data" / "ewn" / "trees.json"
 
 VARIANTS: dict[str, dict[str, Any]] = {
-    "ucb1": {"ucb": mcts.UCB1, "c": 0.4},
+    "ucb1": {"bandit": UCB1(0.4)},
     "tuned": {},
-    "report": {"ucb": mcts.REPORT},
+    "report": {"bandit": Report()},
     "rich": {"rich": True},
     "one by one": {"batch": 1, "threshold": 10},
-    "descent_k": {"descent_k": 20.0},
+    "descent_k": {"bandit": Softmax(20.0)},
     "no solver, no shortcuts": {"solver": False, "shortcuts": False},
 }
 
@@ -90,35 +95,7 @@ def words(tree: trees.Tree, node: int) -> tuple[np.uint64, np.uint64]:
     return u(tree.word0[node]), u(tree.word1[node])
 
 
-# Formulas
-
-
-@given(
-    ucb=st.sampled_from([mcts.UCB1, mcts.TUNED, mcts.REPORT]),
-    c=st.floats(0, 10), c1=st.floats(0, 10), c2=st.floats(0, 2),
-    mean=st.floats(0, 1), variance=st.floats(0, 0.25),
-    visits=st.integers(1, 10**9), more=st.integers(0, 10**9),
-)  # fmt: skip
-def test_bounds_are_the_formulas_of_the_papers_and_of_the_report(
-    ucb: int, c: float, c1: float, c2: float, mean: float, variance: float, visits: int, more: int
-) -> None:
-    settings = mcts.Options(ucb=ucb, c=c, c1=c1, c2=c2)
-    log = math.log(visits + more)
-    found = mcts.bound(settings, mean, variance, log, float(visits))
-    plain = {
-        mcts.UCB1: c * (log / visits) ** 0.5,
-        mcts.TUNED: c * (log / visits * min(variance + c1 * (log / visits) ** 0.5, c2)) ** 0.5,
-        mcts.REPORT: c * (log / visits) ** 0.5 * min(variance + c1 * (log / visits) ** 0.5, c2),
-    }[ucb]
-    assert found == pytest.approx(mean + plain, rel=1e-12, abs=1e-12)
-
-
-def test_the_reports_tuned_bound_was_plain_ucb_with_a_quarter_of_c() -> None:
-    for c, quarter in ((1.4, 0.35), (1.0, 0.25), (0.6, 0.15), (0.2, 0.05)):
-        report, plain = mcts.Options(mcts.REPORT, c), mcts.Options(mcts.UCB1, quarter)
-        for visits in (25.0, 200.0):  # few enough for c2 to be the smaller
-            same = [mcts.bound(s, 0.5, 0.25, 9.0, visits) for s in (report, plain)]
-            assert same[0] == pytest.approx(same[1])
+# The descent
 
 
 @pytest.mark.parametrize("variant", ["ucb1", "tuned", "report", "rich", "one by one"])
@@ -144,13 +121,9 @@ def test_the_descent_takes_the_child_of_the_largest_bound(name: str, variant: st
                     continue
                 mean = tree.totals[child] / n
                 variance = max(tree.squares[child] / n - mean**2, 0.0)
-                share = math.log(float(tree.visits[node])) / n
-                spread = min(variance + settings.c1 * share**0.5, settings.c2)
-                root = {
-                    mcts.UCB1: share**0.5, mcts.TUNED: (share * spread) ** 0.5,
-                    mcts.REPORT: share**0.5 * spread,
-                }[settings.ucb]  # fmt: skip
-                bounds[child] = (mean if mover == 0 else 1 - mean) + settings.c * root
+                seen = mean if mover == 0 else 1 - mean
+                arm = Arm(seen, variance, n, float(tree.visits[node]), 0.0, u(0))
+                bounds[child] = worth(settings.bandit, arm)
             chosen = int(mcts._select(tree, settings, node, u(0)))
             best = max(bounds.values())
             assert bounds[chosen] == best or bounds[chosen] == pytest.approx(best, abs=1e-12)
@@ -160,7 +133,7 @@ def test_the_descent_takes_the_child_of_the_largest_bound(name: str, variant: st
 
 
 def test_the_descent_never_takes_a_lost_child_while_another_is_open() -> None:
-    for settings in (mcts.Options(), mcts.Options(descent_k=0.0), mcts.Options(descent_k=5.0)):
+    for settings in (mcts.Options(), mcts.Options(Softmax(0.0)), mcts.Options(Softmax(5.0))):
         tree = grown(start("ewn-6x7", 4), settings, 2000)
         own = list(children(tree, trees.ROOT))
         assert len(own) >= 3
@@ -279,7 +252,9 @@ def test_outcomes_are_drawn_as_often_as_they_are_likely() -> None:
     cases.append((Game2048(rules_for(4, 4)), (u(slid[0]), u(slid[1]))))
     draws = 20_000
     for game, at in cases:
-        counts = Counter(int(mcts._outcome(game, at, u(stream(u(1), u(n))))) for n in range(draws))
+        counts = Counter(
+            int(generic.random_outcome(game, at, u(stream(u(1), u(n))))) for n in range(draws)
+        )
         expected = {
             n: draws * generic.likelihood(game, at, n) for n in range(generic.outcomes(game, at))
         }
@@ -316,6 +291,162 @@ def test_the_solver_never_claims_what_looking_at_everything_denies(name: str) ->
     assert min(proofs["red"], proofs["blue"]) > 0
 
 
+@pytest.mark.parametrize("size", [(4, 4), (5, 4), (7, 6)])
+def test_wins_draws_and_losses_are_proven_as_looking_at_everything_says(
+    size: tuple[int, int],
+) -> None:
+    """Of Connect Four, from random positions with ten empty cells at most."""
+    game, plain = connect4.rules(*size), PlainConnectFour(*size)
+    settings = mcts.Options(UCB1(5.0), batch=1, threshold=1)
+    tree, roots, proofs = trees.make_tree(200_000), Counter[float](), Counter[float]()
+    for number in range(30):
+        position = late(game, size, number)
+        trees.reset(game, tree, position)
+        mcts.search(game, tree, settings, 400_000, 60.0, u(number))
+        assert tree.proven[trees.ROOT] != trees.UNPROVEN and not tree.counters[trees.FULL]
+        used = int(tree.counters[trees.USED])
+        for node in random.Random(number).sample(range(used), min(used, 300)):
+            if tree.proven[node] == trees.UNPROVEN:
+                continue
+            at = words(tree, node)
+            mover = int(generic.side(game, at))
+            found = {mover: 1, 1 - mover: -1, trees.DRAWN: 0}[int(tree.proven[node])]
+            assert found == plain.value(*map(int, at)), (number, node)
+            proofs[found] += tree.endings[node] == generic.ONGOING
+        search = Mcts(ucb="ucb1", c=5.0, sims=400_000, batch=1, expand=1, nodes=200_000)
+        search.open(u(number))
+        value, after = plain.value(*map(int, position)), generic.apply(
+            game, position, search.think(game, position)
+        )  # fmt: skip
+        assert -plain.value(*map(int, after)) == value
+        roots[value] += 1
+        best = search.analysis(str).moves[0]
+        if mcts.obvious_move(game, position) == mcts.NO_MOVE:
+            assert (best.value, best.proven) == ((value + 1) / 2, True)
+    assert min(roots[value] for value in (-1, 0, 1)) > 0, roots
+    assert min(proofs[value] for value in (-1, 0, 1)) > 0, proofs
+
+
+def late(game: Any, size: tuple[int, int], seed: int) -> generic.Words:
+    """A position that is not over, with ten empty cells at most, after random moves."""
+    source, moves = random.Random(seed), np.zeros(generic.MOST_MOVES, np.uint8)
+    while True:
+        position = (u(0), u(0))
+        for _ in range(size[0] * size[1] - source.randint(4, 10)):
+            count = generic.legal(game, position, moves, 0)
+            position = generic.apply(game, position, int(moves[source.randrange(count)]))
+            if generic.ending(game, position) != generic.ONGOING:
+                break
+        else:
+            return position
+
+
+class PlainConnectFour:
+    """Connect Four by looking at everything, in plain Python."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.columns, self.rows = columns, rows
+        self.known: dict[tuple[int, int], int] = {}
+
+    def has_four(self, discs: set[tuple[int, int]]) -> bool:
+        return any(
+            all((x + n * dx, y + n * dy) in discs for n in range(4))
+            for x, y in discs
+            for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1))
+        )
+
+    def discs(self, bits: int) -> set[tuple[int, int]]:
+        cells = ((x, y) for x in range(self.columns) for y in range(self.rows))
+        return {(x, y) for x, y in cells if bits >> (x * (self.rows + 1) + y) & 1}
+
+    def value(self, own: int, every: int) -> int:
+        """1 won, 0 drawn, -1 lost, to the side to move."""
+        if (own, every) not in self.known:
+            self.known[own, every] = self._value(own, every)
+        return self.known[own, every]
+
+    def _value(self, own: int, every: int) -> int:
+        if self.has_four(self.discs(own ^ every)):
+            return -1
+        found = []
+        for x in range(self.columns):
+            free = [y for y in range(self.rows) if not every >> (x * (self.rows + 1) + y) & 1]
+            if free:
+                disc = 1 << (x * (self.rows + 1) + free[0])
+                found.append(-self.value(own ^ every, every | disc))
+        return max(found, default=0)
+
+
+def test_a_node_is_proven_by_its_children() -> None:
+    open_, drawn = trees.UNPROVEN, trees.DRAWN
+    for mover in (0, 1, trees.CHANCE):
+        for kids in itertools.product((0, 1, open_, drawn), repeat=3):
+            tree = made_up(*((1, 0.5, 0.5, proven) for proven in kids), mover=mover)
+            tree.parents[0] = trees.NO_NODE
+            mcts._prove(tree, trees.ROOT)
+            if mover == trees.CHANCE:
+                expected = kids[0] if len(set(kids)) == 1 else open_
+            elif mover in kids:
+                expected = mover
+            elif open_ in kids:
+                expected = open_
+            else:
+                expected = drawn if drawn in kids else 1 - mover
+            assert tree.proven[0] == expected, (mover, kids)
+
+
+def test_what_is_proven_is_added_whatever_random_games_say() -> None:
+    game = connect4.rules(4, 4)
+    settings, drawn_games = mcts.Options(batch=50), 0
+    for number in range(10):
+        position = late(game, (4, 4), number)
+        for proven, result in ((trees.DRAWN, 0.5), (0, 1.0), (1, 0.0)):
+            tree = trees.make_tree(1000)
+            trees.reset(game, tree, position)
+            tree.proven[0] = proven
+            state = mcts._simulate(game, tree, settings, 0, u(number))
+            assert (state == number) == (proven == trees.DRAWN)  # a known draw is not played
+            assert (tree.totals[0], tree.squares[0]) == (50 * result, 50 * result**2)
+        tree.proven[0] = trees.UNPROVEN
+        tree.totals[0] = 0.0
+        mcts._simulate(game, tree, settings, 0, u(number))
+        drawn_games += tree.totals[0] % 1 == 0.5
+    assert drawn_games  # an odd number of random games were
+
+
+@pytest.mark.parametrize("name", BANDITS)
+def test_a_proven_draw_is_worth_a_half_in_the_descent(name: str) -> None:
+    drawn, open_ = trees.DRAWN, trees.UNPROVEN
+    settings = mcts.Options(BANDITS[name]())
+    for mover in (0, 1):
+        for mean, expected in ((0.8, 2), (0.2, 1)):
+            seen = mean if mover == 0 else 1 - mean
+            tree = made_up((10, 0.9 - 0.8 * mover, 0.9, drawn), (10_000, seen, seen, open_),
+                           mover=mover)  # fmt: skip
+            tree.priors[1:3] = 0.5
+            taken = [mcts._select(tree, settings, 0, u(stream(u(1), u(n)))) for n in range(200)]
+            # One descent in four looks at another move than the drawn one.
+            assert taken.count(expected) >= (190 if expected == 2 else 130), (mover, mean)
+            assert taken.count(expected) <= (200 if expected == 2 else 170), (mover, mean)
+        tree.proven[2] = 1 - mover
+        assert mcts._select(tree, settings, 0, u(1)) == 1
+
+
+@pytest.mark.parametrize("final", [mcts.RATE, mcts.LOWER])
+@pytest.mark.parametrize("mover", [0, 1])
+def test_a_proven_draw_is_worth_a_half_at_the_final_move(final: int, mover: int) -> None:
+    def chosen(*kids: tuple[float, int]) -> int:
+        seen = ((mean if mover == 0 else 1 - mean, proven) for mean, proven in kids)
+        tree = made_up(*((1000, mean, mean, proven) for mean, proven in seen), mover=mover)
+        return int(mcts.choose(tree, mcts.Options(), final, -1.0, u(0)))
+
+    drawn, open_, lost = trees.DRAWN, trees.UNPROVEN, 1 - mover
+    assert chosen((0.6, open_), (0.1, drawn), (0.9, lost)) == 1
+    assert chosen((0.45, open_), (0.1, drawn), (0.9, lost)) == 2
+    assert chosen((0.9, lost), (0.1, drawn)) == 2
+    assert chosen((0.9, drawn), (0.1, mover)) == 2
+
+
 # Values
 
 
@@ -325,7 +456,7 @@ def test_the_solver_never_claims_what_looking_at_everything_denies(name: str) ->
      "ewn:board=3x3,cubes=3,die=chosen"],
 )  # fmt: skip
 def test_values_approach_the_exact_ones_with_more_simulations(name: str) -> None:
-    settings = mcts.Options(c=1.0, batch=1, threshold=1, solver=False)
+    settings = mcts.Options(Tuned(1.0), batch=1, threshold=1, solver=False)
     errors: list[list[float]] = [[], [], []]
     for number, (game, _, position) in enumerate(random_positions(name, 12)):
         exact = naive.Exact(game)
@@ -363,8 +494,9 @@ def test_the_move_chosen_is_an_optimal_one() -> None:
 def tree_hash(tree: trees.Tree) -> str:
     used = int(tree.counters[trees.USED])
     digest = hashlib.sha256()
-    for array in tree[:-1]:
-        digest.update(array[:used].tobytes())
+    for name, array in tree._asdict().items():
+        if name not in ("priors", "counters"):
+            digest.update(array[:used].tobytes())
     digest.update(tree.counters.tobytes())
     return digest.hexdigest()[:32]
 
@@ -415,6 +547,7 @@ game = Game2048(rules_for(2, 3))
 boards = [Board([[2, 4, 2], [0, 2, 8]]), Board([[4, 2, 4], [0, 4, 2]])]
 names = sys.stdin.read().splitlines()
 for settings in ({}, {"ucb": "ucb1", "results": "rich"}, {"ucb": "report", "batch": 1},
+                 {"ucb": "thompson"}, {"ucb": "kl"}, {"ucb": "puct"},
                  {"descent_k": 20.0, "final_k": 5.0}, {"descent_k": 1e6, "final_k": 1e6},
                  {"final": "lower", "shortcuts": False, "solver": False}):
     search = Mcts(**{"batch": 2, "expand": 4, "sims": 30, "nodes": 1000, **settings})
@@ -551,7 +684,7 @@ def test_a_full_tree_goes_on_simulating_says_so_and_stays_within_its_arrays(name
 def test_a_million_nodes_take_less_than_200_megabytes() -> None:
     tree = trees.make_tree(1_000_000)
     assert sum(array.nbytes for array in tree) < 200e6
-    assert sum(array.nbytes for array in tree[:-1]) == 53 * 1_000_000  # as its docstring says
+    assert sum(array.nbytes for array in tree[:-1]) == 57 * 1_000_000  # as its docstring says
 
 
 # Budgets and shortcuts
@@ -681,7 +814,7 @@ def test_temperatures_choose_in_proportion_to_exp_of_k_times_the_rate(k: float) 
     for mover in (0, 1):
         tree = made_up(*((100, m, m, trees.UNPROVEN) for m in means), mover=mover)
         weights = [math.exp(k * (m if mover == 0 else 1 - m)) for m in means]
-        settings = mcts.Options(descent_k=k)
+        settings = mcts.Options(Softmax(k))
         final, descent = Counter[int](), Counter[int]()
         for n in range(games):
             bits = u(stream(u(3), u(n)))
@@ -700,14 +833,14 @@ def test_a_large_k_is_greedy(k: float) -> None:
     for n in range(200):
         bits = u(stream(u(3), u(n)))
         assert mcts.choose(tree, mcts.Options(), mcts.RATE, k, bits) == 3
-        assert mcts._select(tree, mcts.Options(descent_k=k), trees.ROOT, bits) == 3
+        assert mcts._select(tree, mcts.Options(Softmax(k)), trees.ROOT, bits) == 3
 
 
 def test_a_descent_without_preference_visits_all_moves_alike() -> None:
     position = start("ewn-6x7", 4)
     visits = {}
     for k in (0.0, 40.0):
-        tree = grown(position, mcts.Options(descent_k=k, threshold=mcts.NEVER), 50_000)
+        tree = grown(position, mcts.Options(Softmax(k), threshold=mcts.NEVER), 50_000)
         visits[k] = np.array([tree.visits[c] for c in children(tree, trees.ROOT)])
     assert visits[0.0].min() > 0.85 * visits[0.0].max()
     assert visits[40.0].min() < 0.5 * visits[40.0].max()

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tuplet.agents.ewn import make_agent
+from tuplet.agents.agent import make_agent
 from tuplet.agents.protocol.external import External
-from tuplet.games.ewn import Forfeit, Position, Side
+from tuplet.games.ewn import Position, Side
+from tuplet.games.record import Forfeit
 
 START = Position.start("ewn-6x7", red="203541", blue="135204", die="145110431455221232514")
 
@@ -74,12 +75,12 @@ def good(answer: str = USUAL, head: str = "") -> str:
 
 def play(agent: External, side: Side, start: Position = START) -> Position:
     """A game against the first legal move; the last position."""
-    agent.open_game(start, side, np.uint64(0))
+    agent.open(start, side, np.uint64(0))
     position = start
     while not position.over:
         own = position.turn == side
         position = position.play(agent.choose(position) if own else position.legal_moves()[0])
-    agent.close_game(position)
+    agent.end(position)
     return position
 
 
@@ -115,7 +116,7 @@ def test_a_program_plays_many_games_in_one_process(program) -> None:
 
 def test_without_word_of_a_games_end_the_program_is_started_afresh(program) -> None:
     agent = program(good())
-    agent.open_game(START, "red", np.uint64(0))
+    agent.open(START, "red", np.uint64(0))
     agent.choose(START)
     first = pid_of(agent)
     assert play(agent, "red").over
@@ -170,7 +171,7 @@ def test_space_between_characters_is_ignored(program) -> None:
 )
 def test_a_program_that_does_not_play_forfeits(program, body, kind, reason) -> None:
     agent = program(body, limit=0.3)
-    agent.open_game(START, "red", np.uint64(0))
+    agent.open(START, "red", np.uint64(0))
     assert agent._program is not None
     if kind == "late":
         agent._program.started -= 2  # without the allowance for starting
@@ -223,7 +224,7 @@ def test_a_move_that_is_late_by_a_little_is_late(program) -> None:
 
 def test_talking_out_of_turn_is_illegal(program) -> None:
     agent = program(good(f"{USUAL}; time.sleep(0.05); {USUAL}", "import time"))
-    agent.open_game(START, "red", np.uint64(0))
+    agent.open(START, "red", np.uint64(0))
     position = START.play(agent.choose(START))
     select.select([agent._program._out], [], [], 60)
     with pytest.raises(Forfeit, match="without being asked") as caught:
@@ -260,7 +261,7 @@ def test_a_forgotten_program_ends_with_its_agent(program) -> None:
 
 def test_a_program_that_never_reads_does_not_hold_us_up(program) -> None:
     agent = program("time.sleep(60)", limit=0.2)
-    agent.open_game(START, "red", np.uint64(0))
+    agent.open(START, "red", np.uint64(0))
     began = time.monotonic()
     for _ in range(100):  # more than a pipe holds
         agent._program.send("y" * 1000)
@@ -301,11 +302,11 @@ def test_what_cannot_be_a_program_is_refused_at_once(tmp_path: Path) -> None:
 
 def test_only_whole_games_can_be_played(program) -> None:
     agent = program(good())
-    with pytest.raises(ValueError, match="open_game first"):
+    with pytest.raises(ValueError, match="open first"):
         agent.choose(START)
     with pytest.raises(ValueError, match="first position"):
-        agent.open_game(START.play(START.legal_moves()[0]), "blue", np.uint64(0))
-    agent.open_game(START, "blue", np.uint64(0))
+        agent.open(START.play(START.legal_moves()[0]), "blue", np.uint64(0))
+    agent.open(START, "blue", np.uint64(0))
     position = START
     for _ in range(3):
         position = position.play(position.legal_moves()[0])
@@ -322,7 +323,7 @@ def test_our_own_agent_is_a_program_too() -> None:
     for game in range(4):
         state, start = Position.random("ewn-6x7", state)
         side: Side = "red" if game % 2 else "blue"
-        outside.open_game(start, side, np.uint64(0))
+        outside.open(start, side, np.uint64(0))
         position = start
         while not position.over:
             move = position.legal_moves()[-1]
@@ -330,7 +331,7 @@ def test_our_own_agent_is_a_program_too() -> None:
                 move = outside.choose(position)
                 assert move == inside.choose(position)
             position = position.play(move)
-        outside.close_game(position)
+        outside.end(position)
         pids.add(pid_of(outside))
     outside.close()
     assert len(pids) == 1 and gone(pids.pop())

@@ -18,7 +18,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from tuplet.agents.ewn import Easy
+from tuplet.agents.agent import Easy
 from tuplet.agents.protocol import plain
 from tuplet.agents.protocol.session import converse
 from tuplet.games.ewn import SIDES, Position

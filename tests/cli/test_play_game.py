@@ -11,16 +11,19 @@ from rich.console import Console
 
 import naive_ewn as naive
 from terminal import at_terminal
-from tuplet.cli import play_ewn
-from tuplet.cli.draw_ewn import View, picture, spelled, thoughts_lines
+from tuplet.cli import play_game
+from tuplet.cli.draw_ewn import EwnLook
+from tuplet.cli.draw_game import View, picture, thoughts_lines
 from tuplet.games.analysis import Analysis, MoveValue
-from tuplet.games.ewn import Position, Record
+from tuplet.games.catalogue import game
+from tuplet.games.ewn import Position
+from tuplet.games.record import Record
 
 # Agents of the tests' own, put where agents are made from names.
 OWN_AGENTS = """
 import time
-import tuplet.cli.play_ewn as table
-from tuplet.agents.ewn import Easy
+import tuplet.cli.play_game as table
+from tuplet.agents.agent import Easy
 from tuplet.games.analysis import Analysis, MoveValue
 class Telling(Easy):
     def thoughts(self):
@@ -51,7 +54,7 @@ def test_a_person_plays_with_hints_thoughts_and_takes_back(tmp_path: Path) -> No
     assert "telling thought of blue's" in screen and "line: 1 ↖, 1 →" in screen
     assert "±0.025" in screen and "1,234" in screen and "depth 9" in screen
     first, second = records(tmp_path / "g.jsonl")
-    assert first.red == "you" and first.blue == "telling"
+    assert first.names == ("you", "telling")
     assert first.start != second.start and len(first.moves) == 4 and len(second.moves) == 2
     assert "broken off after 2 moves" in screen
 
@@ -71,7 +74,7 @@ def test_the_rolls_are_the_same_after_a_move_was_taken_back(tmp_path: Path) -> N
 @pytest.mark.parametrize("game", ["ewn-6x7", "ewn:board=3x3,cubes=3", "ewn:die=chosen,cubes=2"])
 def test_a_game_is_played_to_its_end(game: str, tmp_path: Path) -> None:
     """By a person who always presses 1, as often as it takes at the same table without a screen."""
-    table, presses = play_ewn.TerminalGame(game, "normal", None, "random", 3), 0
+    table, presses = play_game.TerminalGame(game, "normal", None, "random", 3), 0
     while not table.record.over:
         turn, position = table.record.position.turn, table.record.position
         presses += turn not in table.agents
@@ -162,8 +165,8 @@ def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
     for agent, kind, reason in (
         (Broken, "crashed", "RuntimeError: out of ideas"), (Cheat, "illegal", "'99' is not legal"),
     ):  # fmt: skip
-        monkeypatch.setattr(play_ewn, "make_agent", lambda *_, agent=agent: agent())
-        table = play_ewn.TerminalGame("ewn", "a", "b", "red", 1)
+        monkeypatch.setattr(play_game, "make_agent", lambda *_, agent=agent: agent())
+        table = play_game.TerminalGame("ewn", "a", "b", "red", 1)
         table.run_through()
         assert (table.record.winner, table.record.kind) == ("blue", kind)
         assert table.record.reason == reason and reason in capsys.readouterr().out
@@ -172,11 +175,13 @@ def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
 
 def test_moves_and_thoughts_are_spelled_out() -> None:
     position = Position.start("ewn-6x7", die="012345012345012345012")
+    look = EwnLook(game("ewn-6x7"))
+    spelled = look.spelled
     assert [spelled(position, m) for m in position.legal_moves()] == ["0 →", "0 ↓", "0 ↘"]
     assert [spelled(position, m, "blue") for m in ("10", "53")] == ["1 ←", "5 ↙"]
     assert spelled(position, "=3") == "die 3"
     thoughts = Analysis([MoveValue("02", 1.0, proven=True)], "02", ["02", "10", "=4"], "a note")
-    assert thoughts_lines("me", position, thoughts) == [
+    assert thoughts_lines("me", position, thoughts, look) == [
         "me thought of red's moves:", " 0 ↘  1.000 proven", "line: 0 ↘, 1 ←, die 4", "a note",
     ]  # fmt: skip
 
@@ -190,7 +195,8 @@ def test_a_small_window_shows_all_of_it(name: str, monkeypatch) -> None:
         position = position.roll(1)
     moves = position.legal_moves()
     names = {"red": "you", "blue": "hard"}
-    view = View(position, names, moves, 0, ((0, 0), (1, 1)), None, "message", "keys")
+    look = EwnLook(game(name))
+    view = View(position, names, look, moves, 0, [(0, 0), (1, 1)], None, "message", "keys")
     console = Console(width=80, height=24, color_system="truecolor", force_terminal=True)
     with console.capture() as capture:
         console.print(picture(view))

@@ -1,0 +1,190 @@
+"""Games that people hold: all of one kind, built in or somebody's own."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import tuplet
+from tuplet.games.g2048 import Board
+from tuplet.games.perft import perft
+
+CONNECT4 = f"{Path(__file__).parents[2] / 'examples' / 'connect4.py'}:CONNECT4"
+GAMES = [
+    "2048", "2048:board=3x3,spawn4=0.2", "2048:board=2x3", "ewn", "ewn-6x7",
+    "ewn:board=4x4,cubes=3", "ewn:die=chosen", "ewn:die=free,own=no", CONNECT4,
+]  # fmt: skip
+
+
+def walk(position, source: random.Random, steps: int):
+    """Positions of a random game."""
+    for _ in range(steps):
+        yield position
+        if position.over:
+            return
+        if position.is_chance:
+            position = position.happen(source.choice(list(position.outcomes())))
+        else:
+            position = position.play(source.choice(position.legal_moves()))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_game_is_held_in_the_same_way(name: str) -> None:
+    game = tuplet.game(name)
+    assert tuplet.game(game) is game and tuplet.game(name) is game and game.name == name
+    assert game.start(5) == game.start(5)
+    ended = 0
+    for seed in range(4):
+        for position in walk(game.start(seed), random.Random(seed), 300):
+            assert position.game == name and position.turn in game.sides
+            assert game.parse(position.notation) == position
+            assert game.parse(position.notation.split(maxsplit=1)[1]) == position
+            assert (position.outcome is None) == (position.kind is None) == (not position.over)
+            assert (
+                str(position).strip() and ElementTree.fromstring(position._repr_svg_()) is not None
+            )
+            if position.is_chance:
+                shares = position.outcomes()
+                assert sum(shares.values()) == pytest.approx(1) and not position.legal_moves()
+                _, outcome = position.random_outcome(np.uint64(seed))
+                assert outcome in shares
+                with pytest.raises(ValueError, match="first"):
+                    position.play("1" if game.players == 2 else "left")
+            elif not position.over:
+                assert not position.outcomes()
+                for move in position.legal_moves():
+                    assert position.text_of(position.code_of(move)) == move
+                with pytest.raises(ValueError, match=r"is not legal|is not a move"):
+                    position.play("nonsense")
+                with pytest.raises(ValueError, match=r"cannot happen|nothing to roll"):
+                    position.happen("1")
+        ended += position.over
+        if position.over:
+            assert not position.legal_moves() and position.kind in game.kinds
+    assert ended
+
+
+def test_2048_is_the_game_that_is_learned() -> None:
+    """Tiles and points as in `Board`, spawns as compiled games draw them."""
+    game = tuplet.game("2048")
+    standing = game.start(seed=3)
+    environment = tuplet.RandomEnvironment(seed=3)
+    episode = tuplet.play_episode(tuplet.GreedyPlayer(), environment)
+    boards = [board for board, _ in episode.replay()]
+    assert Board(standing) == boards[2] and isinstance(standing, Board)
+    state = np.uint64(0)
+    position, score = standing, 0
+    while not position.over:
+        if position.is_chance:
+            state, outcome = position.random_outcome(state)
+            position = position.happen(outcome)
+        else:
+            move = tuplet.GreedyPlayer().choose(position)
+            score += position.move(move)[1]
+            position = position.play(move)
+        assert position.score == score
+    assert position.outcome == score
+    assert tuplet.game("2048").parse("2,0,0,4, 0,0,0,0, 0,0,0,0, 0,0,0,0").tiles[3] == 4
+    assert tuplet.game("2048").parse("2048 0 0 4 0 0 0 0 0 0 0 0 0 0 0 0").largest == 2048
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("chess", "'chess' is not a game: 2048, ewn"),
+        ("2048:board=5x5", "2x2 to 4x4"),
+        ("2048:spawn4=2", "between 0 and 1"),
+        ("2048:speed=2", "no setting is called speed"),
+        ("ewn:board=1x1", "3x3 to 9x9"),
+        ("ewn-5x5", "is not a game"),
+        ("nowhere.py:GAME", "cannot import nowhere.py"),
+        ("json:dumps", "not a tuplet.Game"),
+        ("json:nothing", "has no game nothing"),
+        ("", "is not a game"),
+    ],
+)
+def test_what_is_no_game_is_refused_with_the_reason(name: str, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        tuplet.game(name)
+
+
+def test_who_is_not_trusted_cannot_name_code() -> None:
+    tuplet_game = tuplet.game
+    for text in ("json:tool", "mine.py:GAME"):
+        with pytest.raises(ValueError, match="must be asked for first"):
+            tuplet_game(text, trusted=False)
+        with pytest.raises(ValueError, match="must be asked for first"):
+            tuplet.Record.parse(f'{{"start": "{text} 0:0", "first": "a", "second": "b"}}')
+    assert tuplet_game("ewn", trusted=False).name == "ewn"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "....", "......./......./......./......./......./...X...",
+     "......./......./......./......./...Y.../.......",
+     "......./......./......./......./......./YY.....",
+     "......./......./......./......./......./......"],
+)  # fmt: skip
+def test_a_board_that_cannot_be_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"rows of|hangs|as many"):
+        tuplet.game(CONNECT4).parse(text)
+
+
+def test_connect_four_has_as_many_ways_to_go_on_as_others_count() -> None:
+    position = tuplet.game(CONNECT4).start()
+    counts = [perft(position.rules, position.as_words(), depth) for depth in range(1, 9)]
+    assert counts == [7, 49, 343, 2_401, 16_807, 117_649, 823_536, 5_673_234]
+
+
+PUZZLES = [  # position, and the moves that win at once for the side to move
+    ("......./......./......./......./.RRR.../.YYY...", {"1", "5"}),  # yellow, in the lowest row
+    ("......./......./....Y../....R../RR.RY../RYYRYYY", {"3"}),  # red, between two others
+    ("......./......./......./...Y.../...Y.R./...Y.RR", {"4"}),  # in a column
+    ("......./......./......./...YR../..YRR../.YRRY.Y", {"5"}),  # upwards
+    ("......./......./......./..RY.../..RRY../..YRRYY", {"3"}),  # downwards
+]
+
+
+def test_wins_in_one_are_found_and_proven() -> None:
+    game = tuplet.game(CONNECT4)
+    for text, wins in PUZZLES:
+        position = game.parse(text)
+        found = {m for m in position.legal_moves() if position.play(m).winner == position.turn}
+        assert found == wins, text
+        for agent in ("alphabeta:depth=6", "mcts:sims=2000"):
+            analysis = tuplet.analyze(game, position, agent)
+            best = next(move for move in analysis.moves if move.move == analysis.best)
+            assert analysis.best in wins and best.value == 1.0 and best.proven, (text, agent)
+
+
+def test_records_of_any_game_are_written_read_and_sent() -> None:
+    from tuplet.agents.agent import make_agent
+
+    for name in (CONNECT4, "ewn", "ewn-6x7", "ewn:die=chosen,cubes=2"):
+        start = tuplet.game(name).start(1)
+        record = tuplet.play_game(make_agent("easy", name), make_agent("easy", name), start)
+        assert record.over and tuplet.Record.parse(record.line) == record
+        assert pickle.loads(pickle.dumps(record)) == record
+        assert len([*record.replay()]) == len(record.moves)
+
+
+def test_a_drawn_game_is_a_record_without_a_winner() -> None:
+    """Every column is filled so that nobody ever has four."""
+    record = tuplet.Record(("a", "b"), tuplet.game(CONNECT4).start())
+    for move in "111111222222333333544444455555666666777777":
+        record.play(move)
+    assert record.over and record.winner is None and record.kind == "full"
+    assert record.position.outcome == 0.5
+    line = record.as_json()
+    assert "winner" not in line and line["kind"] == "full" and line["yellow"] == "a"
+    assert tuplet.Record.parse(record.line) == record
+    for tampered in ({"winner": "red"}, {"kind": "line"}, {"kind": None}):
+        import json
+
+        with pytest.raises(ValueError, match="the moves show"):
+            tuplet.Record.parse(json.dumps({**line, **tampered}))

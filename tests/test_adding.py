@@ -1,0 +1,175 @@
+"""docs/adding.md: every piece of code runs, and Connect Four is what the page says it is."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tuplet as tuplet_package
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
+GAME, AGENT, BANDIT, LEARNER = re.split(r"^## ", PAGE, flags=re.M)[1:]
+EXAMPLE = (ROOT / "examples" / "connect4.py").read_text(encoding="utf-8")
+CONNECT4 = "examples/connect4.py:CONNECT4"
+
+
+def blocks(kind: str, text: str) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", text, re.S)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run_lines(tuplet, text: str, here: Path) -> None:
+    """The page's commands, with fewer games."""
+    for line in "".join(blocks("sh", text)).splitlines():
+        words = [w.strip('"') for w in re.findall(r'"[^"]*"|\S+', line.split("   #")[0])][1:]
+        if words[0] in ("play", "bench"):
+            continue  # the one takes a person, the other its time
+        if "--games" in words:
+            at = words.index("--games") + 1
+            words[at] = {"30000": "300", "20000": "200", "1000": "20"}.get(words[at], "2")
+        if words[0] == "train" and "--resume" not in words:
+            words += ["--net", "5x4"]
+        done = tuplet(*words, cwd=here, process=True)
+        assert done.returncode == 0, (line, done.stderr)
+
+
+def test_the_game(tuplet, here: Path) -> None:
+    assert len(EXAMPLE.splitlines()) <= 150
+    names: dict[str, object] = {}
+    shown = 0
+    for piece in blocks("python", GAME):
+        if piece in EXAMPLE:
+            shown += 1
+        else:
+            assert "tuplet" in piece
+            exec(piece, names)
+    assert shown == 6
+    run_lines(tuplet, GAME, here)
+
+
+def test_the_agents(tuplet, here: Path) -> None:
+    pieces = blocks("python", AGENT)
+    names: dict[str, object] = {}
+    for piece in pieces:
+        exec(piece, names)
+    (here / "mine.py").write_text("\n".join(pieces[:2]))
+    run_lines(tuplet, AGENT, here)
+    told = tuplet("analyze", CONNECT4, "......./......./......./......./.RRR.../.YYY...",
+                  "--agent", "mine:OneAhead", "--json", cwd=here, process=True)  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    report = json.loads(told.stdout)
+    assert report["best"] in ("1", "5") and report["note"] == "one move ahead"
+    values = {move["move"]: move["value"] for move in report["moves"]}
+    assert values == {"1": 1.0, "5": 1.0, "2": 0.5, "3": 0.5, "4": 0.5, "6": 0.5, "7": 0.5}
+
+
+def test_the_bandit(tuplet, here: Path) -> None:
+    (here / "bandit.py").write_text(blocks("python", BANDIT)[0])
+    run_lines(tuplet, BANDIT, here)
+    wrong = tuplet("match", "mcts:ucb=bandit.py:Nobody", "easy", cwd=here, process=True)
+    assert wrong.returncode == 2 and "has no class Nobody" in wrong.stderr
+
+
+def test_the_learner(tuplet, here: Path) -> None:
+    (here / "learner.py").write_text(blocks("python", LEARNER)[0])
+    run_lines(tuplet, LEARNER, here)
+    config = (here / "runs" / "settling" / "config.toml").read_text()
+    assert 'learner = "settling"' in config and "learner.py" not in config
+    resumed = tuplet("train", "--resume", "runs/settling", "--games", 400, cwd=here, process=True)
+    assert resumed.returncode == 2 and "one of your own is --learner" in resumed.stderr
+    (here / "runs" / "settling" / "config.toml").write_text(
+        config.replace('"settling"', '"learner.py:SETTLING"')
+    )
+    refused = tuplet("train", "--resume", "runs/settling", "--games", 400, cwd=here, process=True)
+    assert refused.returncode == 2 and "cannot name a learner's code" in refused.stderr
+
+
+def test_connect_four_is_played_like_any_other_game(tuplet, here: Path) -> None:
+    """match, tournament, show, play and analyze, on one core and two, and after an interruption."""
+    agents = ("mcts:sims=100,batch=1,expand=5", "alphabeta:depth=2")
+    done = []
+    for threads, file in ((1, "a"), (2, "b")):
+        found = tuplet("match", *agents, "--game", CONNECT4, "--games", 6, "--threads", threads,
+                       "--save", file, "--json", cwd=here, process=True)  # fmt: skip
+        assert found.returncode == 0, found.stderr
+        done.append(json.loads(found.stdout))
+    assert done[0] == done[1] and (here / "a").read_bytes() == (here / "b").read_bytes()
+    report = done[0]
+    assert report["wins"] + report["draws"] + report["losses"] == report["games"] == 6
+    assert report["win_rate"] == (report["wins"] + report["draws"] / 2) / 6
+    lines = (here / "a").read_text().splitlines()
+    assert len({json.loads(line)["start"] for line in lines[1:]}) == 3  # pairs differ
+    (here / "b").write_text("\n".join(lines[:4]) + "\n" + lines[4][:20])
+    again = tuplet("match", *agents, "--game", CONNECT4, "--games", 6, "--save", "b", "--json",
+                   cwd=here, process=True)  # fmt: skip
+    assert json.loads(again.stdout) == report
+    assert (here / "a").read_bytes() == (here / "b").read_bytes()
+    for words in (("show", "a"), ("show", "a", "--game", 1)):
+        refused = tuplet(*words, cwd=here, process=True)
+        assert refused.returncode == 2 and "must be asked for first" in refused.stderr
+    again = tuplet("show", "a", "--rules", CONNECT4, "--json", cwd=here, process=True)
+    assert json.loads(again.stdout) == report
+    shown = tuplet("show", "a", "--game", 1, "--rules", CONNECT4, cwd=here, process=True)
+    assert "(yellow)" in shown.stdout and "yellow plays" in shown.stdout
+    drawn = tuplet("show", "a", "--game", 1, "--svg", "a.svg", "--rules", CONNECT4,
+                   cwd=here, process=True)  # fmt: skip
+    assert drawn.returncode == 0, drawn.stderr
+    assert (here / "a.svg").read_text().startswith("<svg")
+    table = tuplet("tournament", "easy", *agents, "--game", CONNECT4, "--games", 2, "--json",
+                   cwd=here, process=True)  # fmt: skip
+    assert len(json.loads(table.stdout)["agents"]) == 3
+    watched = tuplet("play", CONNECT4, "--agent", "easy", "--watch", "--seed", 1, "--save", "g",
+                     cwd=here, process=True)  # fmt: skip
+    assert watched.returncode == 0 and "yellow easy, red easy: " in watched.stdout
+    for words, complaint in (
+        (("match", "hard", "easy", "--game", CONNECT4), "hard plays EWN"),
+        (("match", "exec:true", "easy", "--game", CONNECT4), "exists for ewn-6x7 only"),
+        (
+            ("match", "easy", "easy", "--game", "examples/connect4.py:NOTHING"),
+            "has no game NOTHING",
+        ),
+        (("match", "easy", "easy", "--game", "examples/connect4.py:Connect4"), "is a class"),
+        (("match", "easy", "easy", "--game", "2048"), "for one player"),
+        (("analyze", CONNECT4, "......."), "6 rows of 7 cells"),
+        (("play", CONNECT4, "--watch", "--side", "blue"), "'blue' is not a side"),
+    ):
+        wrong = tuplet(*words, cwd=here)
+        assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1, wrong.stderr
+        assert complaint in wrong.stderr
+
+
+@cache
+def solved(position: Any) -> float:
+    """To the side to move, by brute force."""
+    if position.over:
+        return 0.5 if position.winner is None else 0.0
+    return max(1 - solved(position.play(move)) for move in position.legal_moves())
+
+
+@pytest.mark.parametrize("agent", ["alphabeta", "mcts:sims=20000,batch=1,expand=1"])
+def test_late_positions_are_proven_won_drawn_and_lost(agent: str) -> None:
+    game = tuplet_package.game(f"{ROOT / 'examples' / 'connect4.py'}:CONNECT4")
+    source, left = random.Random(5), {0.0: 4, 0.5: 4, 1.0: 4}
+    while any(left.values()):
+        position = game.start()
+        while not position.over and sum(row.count("") for row in position.cells) > 8:
+            position = position.play(source.choice(position.legal_moves()))
+        if position.over or len(position.legal_moves()) == 1 or not left[solved(position)]:
+            continue
+        left[solved(position)] -= 1
+        found = tuplet_package.analyze(game, position, agent)
+        best = next(move for move in found.moves if move.move == found.best)
+        assert best.proven and best.value == solved(position), (position.notation, found)

@@ -1,0 +1,147 @@
+"""check_game and check_agent: everything built in passes, and what is wrong is named."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tuplet
+from tuplet.system import own
+from tuplet.testing import CheckFailed, check_agent, check_game
+
+ROOT = Path(__file__).parents[2]
+CONNECT4 = f"{ROOT / 'examples' / 'connect4.py'}:CONNECT4"
+
+
+@pytest.mark.parametrize(
+    "game",
+    ["2048", "2048:board=2x3,spawn4=0.3", "ewn", "ewn-6x7", "ewn:board=4x4,cubes=3",
+     "ewn:die=chosen,cubes=3", "ewn:die=free,own=no", "ewn:board=3x3,cubes=2,cycle=3", CONNECT4],
+)  # fmt: skip
+def test_every_game_passes(game: str) -> None:
+    check_game(game, games=4)
+
+
+@pytest.mark.parametrize(
+    ("game", "agent"),
+    [("ewn-6x7", name) for name in
+     ("easy", "normal", "hard", "best:depth=3", "alphabeta:depth=3", "mcs:sims=300",
+      "mcts:sims=300", "mcts:sims=300,ucb=thompson", "mcts:sims=300,ucb=kl",
+      "mcts:sims=300,ucb=puct", "mcts:sims=300,ucb=ucb1", "mcts:sims=300,ucb=report")]
+    + [("ewn", "hard"), ("ewn", "alphabeta:depth=2"), ("ewn", "mcts:sims=300")]
+    + [("2048", name) for name in
+       ("random", "greedy", "small", "mcts:sims=30", "expectimax:depth=2",
+        "expectimax:values=small,depth=2")]
+    + [(CONNECT4, name) for name in ("easy", "alphabeta:depth=4", "mcts:sims=300", "mcs:sims=300")],
+)  # fmt: skip
+def test_every_agent_passes(game: str, agent: str) -> None:
+    check_agent(agent, game, games=1)
+
+
+SOURCE = (ROOT / "examples" / "connect4.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "problem", "cause"),
+    [
+        ("at += np.int64(position[1] & top == ZERO)", "at += 1", "", "apply|legal|cause"),
+        ("return FULL if position[1] == game.board else ONGOING", "return ONGOING",
+         "no move is legal, but the game is not over", "ending() must say so"),
+        ("return self.kinds[ending == FULL]", 'return "four"', "ended by 'four'", "one of kinds"),
+        ("return str(code + 1)", 'return "drop"', "two moves have one text", "move_text"),
+        ("ConnectFour, 9,", "ConnectFour, 3,", "7 moves, but register_game was told of 3",
+         "too small"),
+        ('sides = ("yellow", "red")', 'sides = ("yellow",)', "2 players", "a name for each"),
+        ("moves[at] = column", "moves[at - start] = column", "before `start`", "moves[start + i]"),
+        ('of["R" if ahead else "Y"]', 'of["Y" if ahead else "R"]', "another position", "read()"),
+        ("register_game(ConnectFour, 9,",
+         "@inlined\ndef guess(game, position):\n    return 7.0\n\n\n"
+         "register_game(ConnectFour, 9, estimate=guess,", "estimate() is 7", "between -1 and 1"),
+        ("    return own ^ all_, after", "    return own ^ all_, after - 0.0",
+         "raises", "np.uint64 mixed"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_game_is_named_with_its_cause(
+    right: str, wrong: str, problem: str, cause: str, tmp_path: Path, request: Any
+) -> None:
+    name = f"wrong{abs(hash(request.node.name))}"
+    path = tmp_path / f"{name}.py"
+    assert right in SOURCE
+    path.write_text(SOURCE.replace(right, wrong))
+    with pytest.raises((CheckFailed, ValueError)) as failed:
+        check_game(f"{path}:CONNECT4", games=3)
+    text = str(failed.value)
+    assert problem in text and re.search(re.escape(cause) if "|" not in cause else cause, text), (
+        text
+    )
+
+
+class Decent:
+    def choose(self, position: Any) -> str:
+        return str(position.legal_moves()[0])
+
+
+class Illegal(Decent):
+    def choose(self, position: Any) -> str:
+        return "99"
+
+
+class Broken(Decent):
+    def choose(self, position: Any) -> str:
+        raise KeyError("lost")
+
+
+class Moody(Decent):
+    luck = iter(range(1000))
+
+    def choose(self, position: Any) -> str:
+        moves = position.legal_moves()
+        return str(moves[next(self.luck) % len(moves)])
+
+
+class Boastful(Decent):
+    def analyze(self, position: Any) -> tuplet.Analysis:
+        moves = position.legal_moves()
+        return tuplet.Analysis([tuplet.MoveValue(move, 3.0) for move in moves], moves[0])
+
+
+class Vague(Decent):
+    def analyze(self, position: Any) -> str:
+        return "it looks good"
+
+
+@pytest.mark.parametrize(
+    ("agent", "problem"),
+    [
+        (Illegal, "it chose '99'"),
+        (Broken, "choose(position) raises KeyError"),
+        (Moody, "the same game is played otherwise"),
+        (Boastful, "values go from 3 to 3"),
+        (Vague, "analyze() returns str"),
+    ],
+)
+def test_what_is_wrong_with_an_agent_is_named(agent: type, problem: str) -> None:
+    check_agent(Decent, "ewn")
+    with pytest.raises(CheckFailed, match=re.escape(problem)) as failed:
+        check_agent(agent, "ewn")
+    assert "Likely cause:" in str(failed.value)
+
+
+def test_code_is_found_by_module_and_by_file(tmp_path: Path) -> None:
+    (tmp_path / "beside_me.py").write_text("NUMBER = 7\n")
+    (tmp_path / "found_here.py").write_text("from beside_me import NUMBER\n")
+    assert own.find(f"{tmp_path / 'found_here.py'}:NUMBER") == 7
+    assert own.find("json:dumps")
+    for text, complaint in (
+        ("json:nothing", "module json has no class nothing"),
+        (f"{tmp_path / 'missing.py'}:A", "there is no file missing.py"),
+        ("no_such_module:A", "cannot import no_such_module"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            own.find(text)
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    with pytest.raises(ValueError, match="ZeroDivisionError"):
+        own.find(f"{tmp_path / 'broken.py'}:A")
