@@ -181,3 +181,15 @@ def test_the_print_out_is_the_courses() -> None:
     assert text == (
         "4000\tavg = 250.0\tmax = 400\n\t256\t100%\t(25%)\n\t512\t75%\t(50%)\n\t2048\t25%\t(25%)"
     )
+
+
+def test_cells_are_written_as_the_frameworks_read_them() -> None:
+    """In upper case; lower case, which older files have, is read all the same."""
+    line = "slide:place@1|C1F1#U[4]A2#L(3)E1|place@2"
+    assert str(Episode.parse(line)) == line
+    assert str(Episode.parse(line.replace("C1F1", "c1f1").replace("A2", "a2"))) == line
+    episode = Episode(" @me|", "::you")
+    for cell in (10, 15):
+        episode.place(cell, 2)
+    assert "|A1F1|" in str(episode) and Episode.parse(str(episode)) == episode
+    assert (episode.slider, episode.placer) == ("me", "you")

@@ -10,7 +10,14 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from tuplet.arena.intervals import effective_games, elo, pair_share, share_at, wilson
+from tuplet.arena.intervals import (
+    effective_games,
+    elo,
+    mean_interval,
+    pair_share,
+    share_at,
+    wilson,
+)
 from tuplet.arena.match import _Score
 from tuplet.arena.ratings import ratings
 from tuplet.arena.results import Match, Played, Tournament
@@ -351,3 +358,21 @@ def test_who_wins_or_loses_everything_has_a_rating() -> None:
     # Two agents: the rating is the Elo of the score, but for the prior.
     one, other = ratings(2, {(0, 1): (100, 200, 300)})
     assert one.elo - other.elo == pytest.approx(elo(800 / 1200), abs=1)
+
+
+@pytest.mark.parametrize("games", [2, 3, 5, 10, 20])
+def test_the_interval_of_a_mean_covers_it_however_few_games_there_are(games: int) -> None:
+    random = np.random.default_rng(games)
+    trials = 4000
+    covered = 0
+    for values in random.normal(100, 15, (trials, games)):
+        low, high = mean_interval([*map(float, values)])
+        covered += low <= 100 <= high
+    assert 0.94 <= covered / trials <= 0.96
+
+
+def test_a_match_that_the_test_ended_says_so() -> None:
+    won = [Played(1, float(n % 2 == 0), "corner", 9, "") for n in range(40)]
+    told = Match("a", "b", "ewn", 0, 40, won, Sprt(0, 200)).sheets()[0]
+    assert "some 92 %" in told.notes[0]
+    assert not Match("a", "b", "ewn", 0, 40, won).sheets()[0].notes

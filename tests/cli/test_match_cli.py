@@ -188,3 +188,37 @@ def test_games_saved_by_play_are_replayed(tuplet, tmp_path: Path) -> None:
     assert "has won" in done.stdout
     done = tuplet("show", file)
     assert done.returncode == 2 and "--game 1" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_agents_of_a_sweep_are_told_apart_in_a_pipe(tuplet) -> None:
+    agents = [f"mcs:results=rich,ucb=ucb1,sims=25,c={c}" for c in ("0.25", "0.5", "0.75")]
+    done = tuplet("tournament", *agents, "easy", "--games", 2)
+    assert done.returncode == 0, done.stderr
+    for c, agent in zip(("0.25", "0.5", "0.75"), agents, strict=True):
+        assert f" mcs:c={c} " in done.stdout and f"mcs:c={c} is {agent}" in done.stdout
+    assert "…" not in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_no_result_is_lost_to_a_terminal_of_another_encoding(tuplet, encoding: str) -> None:
+    environment = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
+    for words in (("match", "easy", "easy"), ("tournament", "easy", "normal", "random")):
+        done = tuplet(*words, "--game", "ewn:board=3x3,cubes=2", "--games", 2, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert "easy" in done.stdout and "Traceback" not in done.stderr
+
+
+def test_names_in_a_file_cannot_command_a_terminal(tuplet, tmp_path: Path) -> None:
+    tuplet("match", "easy", "normal", "--games", 2, "--save", tmp_path / "m")
+    text = (tmp_path / "m").read_text().replace("normal", "\\u001b]0;gotcha\\u0007")
+    (tmp_path / "m").write_text(text)
+    for more in ((), ("--game", 1)):
+        done = tuplet("show", tmp_path / "m", *more)
+        assert done.returncode == 0 and "gotcha" in done.stdout
+        assert "\x1b" not in done.stdout and "\x07" not in done.stdout
+
+
+@pytest.mark.parametrize("agent", ["alphabeta:time=0", "mcts:time=0", "best:time=0"])
+def test_no_time_is_refused(tuplet, agent: str) -> None:
+    done = tuplet("match", agent, "easy", "--games", 2)
+    assert done.returncode == 2 and "more than 0 seconds" in done.stderr

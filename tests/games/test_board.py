@@ -70,3 +70,27 @@ def test_a_board_draws_itself() -> None:
 def test_what_is_not_a_board_is_refused_with_the_reason(tiles: object, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         Board(tiles)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{board}", "{board!r}", "{tiles}", "{rows}", "{board.tiles}",
+        "+---+---+---+---+\n| 2 | . | . | 4 |\n| _ | 8 | - | . |\n| . | . | . | . |\n"
+        "| 16 | 2 | 4 | 32768 |\n+---+---+---+---+",
+        "1 0 0 2  0 3 0 0  0 0 0 0  4 1 2 15",
+    ],
+)  # fmt: skip
+def test_a_board_is_read_however_it_is_pasted(text: str) -> None:
+    rows = [[2, 0, 0, 4], [0, 8, 0, 0], [0, 0, 0, 0], [16, 2, 4, 32768]]
+    board = Board(rows)
+    given = text.format(board=board, rows=rows, tiles=",".join(map(str, board.tiles)))
+    assert Board(given.removeprefix("Board(").removesuffix(")")) == board
+    small = Board([[2, 4, 8], [0, 2, 0]])
+    assert Board(str(small)) == small and Board("2 4 8/. 2 .") == small
+
+
+@pytest.mark.parametrize("text", ["2,0,x", "1 " * 16, "1 2 4 8 " * 4, "18 3 " + "0 " * 14])
+def test_what_is_no_board_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a board|is not a tile"):
+        Board(text)

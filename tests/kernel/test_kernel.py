@@ -107,6 +107,7 @@ print(net.value([2, 4, 8, 0] * 4), tuplet.evaluate(net, games=2, seed=9).summary
 """
 
 
+@pytest.mark.long
 def test_results_do_not_depend_on_compilation_or_vector_instructions(tmp_path: Path) -> None:
     compiled_run = run_python(PLAY, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert compiled_run.returncode == 0, compiled_run.stderr
@@ -233,6 +234,7 @@ def test_code_for_a_game_of_ones_own_is_kept_until_it_or_its_helpers_are_edited(
     assert run_cached(own_game) == ["8", "6", "kept"]
 
 
+@pytest.mark.long
 def test_a_game_that_is_gone_does_no_harm_and_what_is_damaged_heals(own_game: Path) -> None:
     known = run_cached(own_game, "ewn")[0]
     run_cached(own_game)

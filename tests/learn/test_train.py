@@ -277,6 +277,7 @@ def test_a_network_goes_on_learning_but_not_other_values() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's own account of memory")
+@pytest.mark.long
 def test_memory_stays_within_200_mb_of_the_weights(tmp_path: Path) -> None:
     code = """
 import sys, tuplet

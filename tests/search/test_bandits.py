@@ -179,6 +179,7 @@ def shares(game: Any, position: Any, bandit: Any, unit: float = 1.0) -> tuple[tr
     return tree, [n for n in range(int(tree.counters[trees.USED])) if tree.first[n] > 0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
 @pytest.mark.parametrize("k", [0.0, 3.0, 1e18])
 def test_priors_are_shares_in_proportion_to_exp_of_k_times_the_estimate(
@@ -218,6 +219,7 @@ def test_priors_of_a_game_for_one_follow_its_points() -> None:
     assert not (tree.proven[: int(tree.counters[trees.USED])] != trees.UNPROVEN).any()
 
 
+@pytest.mark.long
 def test_without_a_bandit_that_asks_there_are_no_priors() -> None:
     position = random_positions("ewn-6x7", 1)[0][2]
     for name, kind in BANDITS.items():

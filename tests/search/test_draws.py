@@ -56,7 +56,14 @@ def late_position(size: tuple[int, int], empty: int, source: random.Random) -> t
     return position
 
 
-@pytest.mark.parametrize(("size", "most"), [((4, 4), 12), ((5, 4), 12), ((7, 6), 12)])
+@pytest.mark.parametrize(
+    ("size", "most"),
+    [
+        pytest.param((4, 4), 12, marks=pytest.mark.long),
+        ((5, 4), 12),
+        pytest.param((7, 6), 12, marks=pytest.mark.long),
+    ],
+)
 def test_wins_draws_and_losses_are_proven(size: tuple[int, int], most: int) -> None:
     """Whatever the table still knows of other positions, or has forgotten."""
     rules, source, seen = connect4.rules(*size), random.Random(str(size)), [0, 0, 0]

@@ -16,27 +16,36 @@ ROOT = Path(__file__).parents[2]
 CONNECT4 = f"{ROOT / 'examples' / 'connect4.py'}:CONNECT4"
 
 
+LONG = pytest.mark.long
+MORE_GAMES = ["2048:board=2x3,spawn4=0.3", "ewn-6x7", "ewn:board=4x4,cubes=3",
+              "ewn:die=chosen,cubes=3", "ewn:die=free,own=no",
+              "ewn:board=3x3,cubes=2,cycle=3"]  # fmt: skip
+AGENTS = {
+    "ewn-6x7": ["easy", "hard", "alphabeta:depth=3", "mcts:sims=300", "mcts:sims=300,ucb=puct"],
+    "2048": ["greedy", "small", "mcts:sims=30"],
+    CONNECT4: ["easy", "alphabeta:depth=4", "mcts:sims=300"],
+}
+MORE_AGENTS = {
+    "ewn-6x7": ["normal", "best:depth=3", "mcs:sims=300", "mcts:sims=300,ucb=thompson",
+                "mcts:sims=300,ucb=kl", "mcts:sims=300,ucb=ucb1", "mcts:sims=300,ucb=report"],
+    "ewn": ["hard", "alphabeta:depth=2", "mcts:sims=300"],
+    "2048": ["random", "expectimax:depth=2", "expectimax:values=small,depth=2"],
+    CONNECT4: ["mcs:sims=300"],
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "game",
-    ["2048", "2048:board=2x3,spawn4=0.3", "ewn", "ewn-6x7", "ewn:board=4x4,cubes=3",
-     "ewn:die=chosen,cubes=3", "ewn:die=free,own=no", "ewn:board=3x3,cubes=2,cycle=3", CONNECT4],
-)  # fmt: skip
+    "game", ["2048", "ewn", CONNECT4, *(pytest.param(name, marks=LONG) for name in MORE_GAMES)]
+)
 def test_every_game_passes(game: str) -> None:
     check_game(game, games=4)
 
 
 @pytest.mark.parametrize(
     ("game", "agent"),
-    [("ewn-6x7", name) for name in
-     ("easy", "normal", "hard", "best:depth=3", "alphabeta:depth=3", "mcs:sims=300",
-      "mcts:sims=300", "mcts:sims=300,ucb=thompson", "mcts:sims=300,ucb=kl",
-      "mcts:sims=300,ucb=puct", "mcts:sims=300,ucb=ucb1", "mcts:sims=300,ucb=report")]
-    + [("ewn", "hard"), ("ewn", "alphabeta:depth=2"), ("ewn", "mcts:sims=300")]
-    + [("2048", name) for name in
-       ("random", "greedy", "small", "mcts:sims=30", "expectimax:depth=2",
-        "expectimax:values=small,depth=2")]
-    + [(CONNECT4, name) for name in ("easy", "alphabeta:depth=4", "mcts:sims=300", "mcs:sims=300")],
-)  # fmt: skip
+    [(game, name) for game, names in AGENTS.items() for name in names]
+    + [pytest.param(game, name, marks=LONG) for game in MORE_AGENTS for name in MORE_AGENTS[game]],
+)
 def test_every_agent_passes(game: str, agent: str) -> None:
     check_agent(agent, game, games=1)
 

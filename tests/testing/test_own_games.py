@@ -49,6 +49,7 @@ def positions(game: Any) -> list[Any]:
     return [position for position in found if not position.is_chance]
 
 
+@pytest.mark.long
 def test_searches_value_a_game_in_which_chance_passes_the_turn_and_draws() -> None:
     game = tuplet.game(RACE)
     for number, position in enumerate(positions(game)):
@@ -62,6 +63,7 @@ def test_searches_value_a_game_in_which_chance_passes_the_turn_and_draws() -> No
             assert best.value == pytest.approx(value, abs=near), (agent, position.notation)
 
 
+@pytest.mark.long
 def test_a_game_for_one_is_valued_in_points() -> None:
     game = tuplet.game(SOLO)
     for face in range(1, 7):
@@ -74,6 +76,7 @@ def test_a_game_for_one_is_valued_in_points() -> None:
     assert game.kinds == ("over",)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("game", [RACE, SOLO])
 def test_both_pass_the_check(game: str) -> None:
     check_game(game, games=5)
@@ -81,7 +84,7 @@ def test_both_pass_the_check(game: str) -> None:
 
 
 def test_games_that_chance_ends_are_counted_and_read_again(tmp_path: Path) -> None:
-    result = tuplet.match("easy", "mcts:sims=50,batch=1", RACE, games=20, save=tmp_path / "m")
+    result = tuplet.match("easy", Spec("random"), RACE, games=20, save=tmp_path / "m")
     assert not result.forfeits and result.draws > 0
     assert result.as_json()["kinds"]["wins"]["win"] == result.wins
     for line in (tmp_path / "m").read_text().splitlines()[1:]:

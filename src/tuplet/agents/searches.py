@@ -58,6 +58,8 @@ class Mcts:
     def __post_init__(self) -> None:
         if self.sims == 0:
             raise ValueError("a move takes 1 simulation at least")
+        if self.time == 0:
+            raise ValueError("the time of a move is more than 0 seconds")
         if not 1 <= self.batch <= 1_000_000:
             raise ValueError("a batch has 1 to 1,000,000 simulations")
         if not 1000 <= self.nodes <= 200_000_000:
@@ -232,6 +234,8 @@ class AlphaBeta:
     def __post_init__(self) -> None:
         if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
             raise ValueError(f"the depth is 1 to {expectimax.DEEPEST - 1}, not {self.depth}")
+        if self.time == 0:
+            raise ValueError("the time of a move is more than 0 seconds")
         if self.nodes is not None and self.nodes < 1:
             raise ValueError("a search looks at 1 node at least")
         if not 2 <= self.table <= 28:

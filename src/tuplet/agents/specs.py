@@ -91,3 +91,19 @@ def make_own(
 def name_of(player: object) -> str:
     """What a player, an agent or an environment is called."""
     return str(getattr(player, "name", type(player).__name__))
+
+
+def short_names(agents: list[str]) -> list[str]:
+    """Agents by what tells them apart: of settings that all of a kind share, nothing is said.
+
+    >>> short_names(["hard", "mcts:sims=300,c=0.5", "mcts:sims=300,c=1"])
+    ['hard', 'mcts:c=0.5', 'mcts:c=1']
+    """
+    parts = [(each.partition(":")[0], each.partition(":")[2].split(",")) for each in agents]
+    short = []
+    for each, (kind, settings) in zip(agents, parts, strict=True):
+        others = [set(more) for other, more in parts if other == kind]
+        own = [word for word in settings if not all(word in more for more in others)]
+        told = f"{kind}:{','.join(own)}" if own else kind
+        short.append(each if len(others) == 1 or "=" not in each else told)
+    return short

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from tuplet.agents.specs import short_names
 from tuplet.arena.intervals import Interval, Pairs, elo, pair_share
 from tuplet.arena.ratings import Rating, ratings
 from tuplet.arena.sprt import Decision, Sprt
@@ -202,6 +203,7 @@ class Match(Shown):
             ["first player", percent(first), _range(first_ci95)],
             ["length", f"{self.mean_length:.1f} plies", ""],
         ]
+        stopped: list[str] = []
         if self.sprt is not None and self.llr is not None:
             low, high = self.sprt.bounds
             answer = {
@@ -210,6 +212,8 @@ class Match(Shown):
                 None: "no answer yet",
             }[self.decision]
             rows.append(["test", answer, f"LLR {self.llr:.2f} ({low:.2f} to {high:.2f})"])
+            if self.decision is not None:
+                stopped.append("The test ended the match: the interval covers some 92 %, not 95 %.")
         by_score = [self.kinds(score) for score in ((1, 0.5, 0) if drawn else (1, 0))]
         endings = [
             [kind if kind not in FORFEITS else f"opponent {kind}",
@@ -219,7 +223,7 @@ class Match(Shown):
         columns = ["ended by", self.a, "drawn", self.b] if drawn else ["won by", self.a, self.b]
         title = f"{self.a} - {self.b}  {self.game}  {counted(self.games, 'game')}"
         return [
-            Sheet(title, (), rows, words=(0, 1, 2), strong=(1,)),
+            Sheet(title, (), rows, stopped, words=(0, 1, 2), strong=(1,)),
             Sheet("", columns, endings, _forfeits([self])),
         ]
 
@@ -316,12 +320,13 @@ class Tournament(Shown):
         """Ratings from best to worst, and everybody's score against everybody."""
         order, rows = self.ranking, []
         drawn = any(match.draws for match in self.matches.values())
+        names = short_names(self.agents)
         for place, i in enumerate(order, 1):
             rating, (wins, losses) = self.ratings[i], self.total(i)
             low, high = rating.ci95
             scores = [(self.score(i, j), self.draws(i, j)) for j in order]
             rows.append([
-                str(place), self.agents[i], _elo(rating.elo), f"{_elo(low)} to {_elo(high)}",
+                str(place), names[i], _elo(rating.elo), f"{_elo(low)} to {_elo(high)}",
                 _joined(" - ", wins, self.total_draws(i), losses, drawn),
                 *("·" if score is None else _joined("-", score[0], draws, score[1], drawn)
                   for score, draws in scores),
@@ -329,7 +334,8 @@ class Tournament(Shown):
         places = [str(place) for place, _ in enumerate(order, 1)]
         title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
         note = "Elo relative to the mean of all; a column for each opponent, by its place."
-        notes = [note, *_forfeits([*self.matches.values()])]
+        legend = [f"{names[i]} is {self.agents[i]}" for i in order if names[i] != self.agents[i]]
+        notes = [note, *legend, *_forfeits([*self.matches.values()])]
         columns = ["", "agent", "Elo", "95 %", _columns(drawn), *places]
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
 

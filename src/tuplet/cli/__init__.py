@@ -5,6 +5,7 @@ errors to standard error; bad input is one line and exit code 2.
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import signal
 import sys
@@ -68,6 +69,9 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run a command; returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a sign that a terminal lacks costs no result
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     asked = False  # to stop: Numba may make something else of it while it compiles
 
     def stop(*_: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tuplet.cli.working import Json, show_result
+from tuplet.cli.working import Json, harmless, show_result
 
 if TYPE_CHECKING:
     from tuplet.games.record import Record
@@ -65,7 +65,7 @@ def show(
 def _replay(record: Record, number: int) -> None:
     """Every position with the move made on it."""
     players = " - ".join(f"{record.name(side)} ({side})" for side in record.sides)
-    print(f"Game {number:,}: {players}, {record.start.game}")
+    print(harmless(f"Game {number:,}: {players}, {record.start.game}"))
     for count, (position, move) in enumerate(record.replay(), 1):
         target = position.target(move) if hasattr(position, "target") else None
         to = f" to row {target[0] + 1}, column {target[1] + 1}" if target is not None else ""
@@ -73,7 +73,8 @@ def _replay(record: Record, number: int) -> None:
     print(f"\n{record.position}")
     if record.reason:
         loser = next(side for side in record.sides if side != record.winner)
-        print(f"{record.winner} has won: {loser} forfeits ({record.kind}): {record.reason}")
+        reason = harmless(record.reason)
+        print(f"{record.winner} has won: {loser} forfeits ({record.kind}): {reason}")
 
 
 def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:

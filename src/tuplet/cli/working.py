@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object.")]
 INTERRUPTED = 130  # the exit code
+WIDE = 1000  # columns, where there is no terminal
 
 
 class Work(NamedTuple):
@@ -103,12 +104,13 @@ def show_tables(result: Shown) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    # A pipe or a file is as wide as what is written to it.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
     for number, sheet in enumerate(result.sheets()):
         if number and sheet.rows and not sheet.title:
             console.print()
         if sheet.title:
-            console.print(Text(sheet.title, style="bold"), soft_wrap=True)
+            console.print(Text(harmless(sheet.title), style="bold"), soft_wrap=True)
         if sheet.rows:
             table = Table(
                 box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(sheet.columns)
@@ -119,10 +121,16 @@ def show_tables(result: Shown) -> None:
                 style = "bold" if i in sheet.strong else ""
                 table.add_column(name, justify=justify, style=style)  # type: ignore[arg-type]
             for i, row in enumerate(sheet.rows):
-                table.add_row(*map(Text, row), style="bold green" if i == sheet.marked else "")
+                cells = [Text(harmless(cell)) for cell in row]
+                table.add_row(*cells, style="bold green" if i == sheet.marked else "")
             console.print(table)
         for note in sheet.notes:
-            console.print(Text(note), soft_wrap=True)
+            console.print(Text(harmless(note)), soft_wrap=True)
+
+
+def harmless(text: str) -> str:
+    """A text without what a terminal would obey: names in files are anybody's."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str = "") -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, cast
 
@@ -253,13 +254,32 @@ class Board:
         return board_svg(self.tiles, self.columns)
 
 
-def _numbers(text: str) -> list[int]:
+def _numbers(text: str) -> list[int] | list[list[int]]:
+    """The tiles of a board as people paste it, in rows where the text has rows.
+
+    Dots, dashes and underscores are empty cells, and frames are no cells. Exponents are taken for
+    tiles where they cannot be anything else: a 3 is there, and nothing beyond 17.
+    """
+    lines = re.split(r"[\n/;]|\][\s,]*\[", text)
+    words = [re.findall(r"[^\s,|+()\[\]]+", line) for line in lines]
     try:
-        return [int(word) for word in text.replace(",", " ").replace(";", " ").split()]
+        rows = [[_number(word) for word in line if not re.fullmatch(r"[-=]{2,}", word)]
+                for line in words]  # fmt: skip
     except ValueError:
         raise ValueError(
             f"{text!r} is not a board: give its tiles row by row, as in 2,0,0,4,... (0 is empty)"
         ) from None
+    rows = [row for row in rows if row]
+    flat = [tile for row in rows for tile in row]
+    if flat and min(flat) >= 0 and max(flat) <= LARGEST and any(n.bit_count() > 1 for n in flat):
+        rows = [[1 << n if n else 0 for n in row] for row in rows]
+    if len(rows) > 1 and len({len(row) for row in rows}) == 1:
+        return rows
+    return [tile for row in rows for tile in row]
+
+
+def _number(word: str) -> int:
+    return 0 if word in (".", "_", "-", "·") else int(word)
 
 
 def _exponent(tile: object) -> int:

@@ -1,11 +1,11 @@
 """An episode: one game of 2048 as it was played, as a line of text, and played again.
 
 The text is the 2048-Framework's: `SLIDER:PLACER@TIME|MOVES|WINNER@TIME`, times in milliseconds.
-A placement is the cell as a hexadecimal digit and the tile's exponent, a slide is `#U`, `#R`,
-`#D` or `#L`; behind it the reward in square brackets and the time taken in round ones, where
-they are not zero:
+A placement is the cell as an upper-case hexadecimal digit and the tile's exponent (lower case is
+read, too: we once wrote it), a slide is `#U`, `#R`, `#D` or `#L`; behind it the reward in square
+brackets and the time taken in round ones, where they are not zero:
 
-    learned:random@1700000000000|0151#L21#U[4](1)e1...|random@1700000000123
+    learned:random@1700000000000|0151#L21#U[4](1)E1...|random@1700000000123
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from tuplet.games.g2048.board import MOVES, Board, Move, as_move
 
-_DIGITS = "0123456789abcdefghi"  # an exponent is at most 17
-_MOVE = re.compile(r"(?:#(?P<slide>[URDL])|(?P<cell>[0-9a-f])(?P<tile>[1-9a-h]))"
+_DIGITS = "0123456789ABCDEFGHI"  # an exponent is at most 17
+_MOVE = re.compile(r"(?:#(?P<slide>[URDL])|(?P<cell>[0-9A-Fa-f])(?P<tile>[1-9A-Ha-h]))"
                    r"(?:\[(?P<reward>\d+)\])?(?:\((?P<time>\d+)\))?")  # fmt: skip
 
 
@@ -42,7 +42,9 @@ class Episode:
     """A game in the making or finished: every placement and slide, and the board they led to."""
 
     def __init__(self, slider: str = "player", placer: str = "environment") -> None:
-        self.slider, self.placer = (re.sub(r"[|@:\s]+", " ", name) for name in (slider, placer))
+        self.slider, self.placer = (
+            re.sub(r"[|@:\s]+", " ", name).strip() for name in (slider, placer)
+        )
         self.actions: list[Slide | Placement] = []
         self.board = Board()
         self.score = 0
@@ -92,7 +94,7 @@ class Episode:
                 body = "#" + action.move[0].upper()
                 body += f"[{action.reward}]" if action.reward else ""
             else:
-                body = f"{action.cell:x}{_DIGITS[action.tile.bit_length() - 1]}"
+                body = f"{action.cell:X}{_DIGITS[action.tile.bit_length() - 1]}"
             return body + (f"({action.time_ms})" if action.time_ms else "")
 
         moves = "".join(text(action) for action in self.actions)
@@ -126,7 +128,7 @@ class Episode:
                         f"move {number + 1} ({move}) earns {reward}, not {found['reward'] or 0}"
                     )
             else:
-                tile = 1 << _DIGITS.index(found["tile"])
+                tile = 1 << _DIGITS.index(found["tile"].upper())
                 episode.place(int(found["cell"], 16), tile, took)
         episode.opened_ms, episode.winner = int(names[3]), end[1]
         episode.closed_ms = int(end[2])
