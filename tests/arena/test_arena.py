@@ -185,9 +185,9 @@ def test_the_print_out_is_the_courses() -> None:
 
 def test_cells_are_written_as_the_frameworks_read_them() -> None:
     """In upper case; lower case, which older files have, is read all the same."""
-    line = "slide:place@1|C1F1#U[4]A2#L(3)E1|place@2"
+    line = "slide:place@1|C1D1#L[4]A2#U(3)E1|place@2"
     assert str(Episode.parse(line)) == line
-    assert str(Episode.parse(line.replace("C1F1", "c1f1").replace("A2", "a2"))) == line
+    assert str(Episode.parse(line.replace("C1D1", "c1d1").replace("A2", "a2"))) == line
     episode = Episode(" @me|", "::you")
     for cell in (10, 15):
         episode.place(cell, 2)

@@ -200,10 +200,13 @@ def test_agents_of_a_sweep_are_told_apart_in_a_pipe(tuplet) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_no_result_is_lost_to_a_terminal_of_another_encoding(tuplet, encoding: str) -> None:
-    environment = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
+def test_no_result_is_lost_to_a_terminal_of_another_encoding(encoding: str) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
     for words in (("match", "easy", "easy"), ("tournament", "easy", "normal", "random")):
-        done = tuplet(*words, "--game", "ewn:board=3x3,cubes=2", "--games", 2, env=environment)
+        command = [sys.executable, "-m", "tuplet", *words, "--game", "ewn:board=3x3,cubes=2"]
+        done = subprocess.run(
+            [*command, "--games", "2"], capture_output=True, encoding=encoding, env=environment
+        )
         assert done.returncode == 0, done.stderr
         assert "easy" in done.stdout and "Traceback" not in done.stderr
 

@@ -580,6 +580,7 @@ for board in boards:
 """
 
 
+@pytest.mark.long
 def test_compiled_and_interpreted_searches_do_the_same() -> None:
     """A warning, as of an overflow, would be an error."""
     texts = [later("ewn", 8).notation, later("ewn-6x7", 12).notation]

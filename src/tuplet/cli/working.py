@@ -116,7 +116,7 @@ def show_tables(result: Shown) -> None:
                 box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(sheet.columns)
             )
             for i, cell in enumerate(sheet.columns or sheet.rows[0]):
-                name = Text(cell) if sheet.columns else ""
+                name = Text(harmless(cell)) if sheet.columns else ""
                 justify = "left" if i in sheet.words else "right"
                 style = "bold" if i in sheet.strong else ""
                 table.add_column(name, justify=justify, style=style)  # type: ignore[arg-type]
