@@ -17,7 +17,7 @@ test: .venv/test-ready lint
 
 # What takes longer than a test may: exact values of 3x3, kills by the hundred.
 test-long: .venv/test-ready
-	$(BIN)/python -m pytest -m long
+	$(BIN)/python -m pytest -m long --numprocesses 2
 
 lint: .venv/test-ready
 	$(BIN)/ruff check .
