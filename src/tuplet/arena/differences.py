@@ -2,8 +2,9 @@
 
 Whatever is measured of a point of a grid comes as samples: scores, or shares of points. Points are
 compared with the best of their group. Which one that is, is seen only afterwards, so that all
-pairs of a group count as compared: verdicts are corrected for so many by Holm (1979), intervals
-after Bonferroni. All of them together are right nineteen times in twenty.
+pairs of a group count as compared: verdicts are corrected for so many by Holm (1979), and are all
+right, together, nineteen times in twenty. An interval is the one that belongs to its verdict: it
+leaves out 0 just where a difference is no noise.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from tuplet.arena.intervals import Interval, student, within
 
 Array = np.ndarray[Any, Any]
-ERROR = 0.05  # of all verdicts and intervals together
+ERROR = 0.05  # of all verdicts together
 
 
 class Apart(NamedTuple):
@@ -34,7 +35,7 @@ class Difference(NamedTuple):
     """A point minus the best of its group."""
 
     value: float
-    ci95: Interval  # together with all others
+    ci95: Interval  # as wide as the verdict asks for
     p: float  # after Holm
 
     @property
@@ -114,8 +115,7 @@ def judge(
     pairs = [(i, j) for i, j in combinations(range(len(values)), 2) if groups[i] == groups[j]]
     found = {(i, j): apart(i, j) for i, j in pairs}
     corrected = holm([_chance(each) for each in found.values()])
-    chances = dict(zip(pairs, corrected, strict=True))
-    level = 1 - ERROR / max(len(pairs), 1)
+    judged = dict(zip(pairs, corrected, strict=True))
     best = [
         max((j for j in range(len(values)) if groups[j] == groups[i]), key=lambda j: values[j])
         for i in range(len(values))
@@ -127,9 +127,10 @@ def judge(
             continue
         pair, sign = ((i, top), 1) if i < top else ((top, i), -1)
         value, error, freedom = found[pair]
-        half = student(freedom, level) * error
+        p, compared = judged[pair]
+        half = student(freedom, 1 - ERROR / compared) * error
         ends = (sign * value - half, sign * value + half)
-        behind.append(Difference(sign * value, ends, chances[pair]))
+        behind.append(Difference(sign * value, ends, p))
     return Verdict(best, behind, len(pairs))
 
 
@@ -142,14 +143,19 @@ def _chance(apart: Apart) -> float:
     return max(1 - within(abs(apart.value) / apart.error, apart.freedom), 0.0)
 
 
-def holm(chances: Sequence[float]) -> list[float]:
-    """P-values, each as large as all of them together ask for (Holm 1979).
+def holm(chances: Sequence[float]) -> list[tuple[float, int]]:
+    """P-values, each as large as all of them ask for, and with how many it is compared (Holm 1979).
 
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
+    The smallest has all of them against it, the next one less, until the first that is no more
+    than chance; those behind it have as many against them.
+
+    >>> holm([0.001, 0.04, 0.03])
+    [(0.003, 3), (0.06, 2), (0.06, 2)]
     """
-    corrected, least = [0.0] * len(chances), 0.0
+    judged, least, against = [(0.0, 0)] * len(chances), 0.0, len(chances)
     for rank, i in enumerate(sorted(range(len(chances)), key=lambda i: chances[i])):
+        if least < ERROR:
+            against = len(chances) - rank
         least = max(least, min(1.0, (len(chances) - rank) * chances[i]))
-        corrected[i] = least
-    return corrected
+        judged[i] = (least, against)
+    return judged

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from tuplet.arena.intervals import Interval
 from tuplet.arena.sweep_picture import draw_sweep
 from tuplet.system.csv_file import write_csv
 from tuplet.system.pictures import as_svg
-from tuplet.system.sheet import Sheet, Shown, counted, percent
+from tuplet.system.sheet import Sheet, Shown, percent
 
 Measure = Literal["share", "score"]
 BEST, NOISE, WORSE = "best", "not told apart", "worse"
@@ -122,7 +123,7 @@ class Sweep(Shown):
                 *behind, self.word(number),
             ])  # fmt: skip
         names = [axis.name for axis in self.axes]
-        columns = [*names, self.measure, "95 %", "behind", "95 %, all together", ""]
+        columns = [*names, self.measure, "95 %", "behind", "95 %, corrected", ""]
         count, last = len(names), len(names) + 4
         words = [*(i for i in range(count) if self.axes[i].numbers is None), last]
         table = Sheet(
@@ -148,7 +149,8 @@ class Sweep(Shown):
         note = "* is the best; ~ cannot be told from it."
         title = f"{self.measure}, by {down.name} (down) and {across.name} (across)"
         columns = [down.name, *(f"{value}  " for value in across.values)]
-        return [Sheet(title, columns, rows, [note, *self.words()], words=())]
+        words = (0,) if down.numbers is None else ()
+        return [Sheet(title, columns, rows, [note, *self.words()], words=words)]
 
     def words(self) -> list[str]:
         """What can be told apart, and by what."""
@@ -160,9 +162,7 @@ class Sweep(Shown):
             value = self._shown(self.outcomes[best].value)
             line = f"{f'Against {group}, best' if group else 'Best'}: {self.label(best)} ({value})."
             if noise := [self.label(i) for i in inside if self.word(i) == NOISE]:
-                line += (
-                    f" Not told apart from it: {_listed(noise)}; these differences may be noise."
-                )
+                line += f" Not told apart from it: {_listed(noise)}; the differences may be noise."
             if worse := [self.label(i) for i in inside if self.word(i) == WORSE]:
                 line += f" Worse: {_listed(worse)}."
             lines.append(line)
@@ -172,10 +172,10 @@ class Sweep(Shown):
         if gaps and all(map(math.isfinite, gaps)):
             least = median(gaps)
             told = f"{100 * least:.1f} percentage points" if share else f"{least:,.0f} points"
-            many = counted(self.verdict.comparisons, "comparison")
-            lines.append(
-                f"Corrected for {many} (Holm): differences below some {told} cannot be told here."
-            )
+            line = f"Differences below some {told} cannot be told here."
+            if (many := self.verdict.comparisons) > 1:
+                line += f" Corrected for {many:,} comparisons (Holm)."
+            lines.append(line)
         return lines
 
     def plot(self, path: str | Path | None = None) -> Any:
@@ -225,6 +225,16 @@ class Sweep(Shown):
         if self.measure == "share":
             return f"{100 * low:.1f} to {100 * high:.1f}"
         return f"{low:,.0f} to {high:,.0f}"
+
+
+def kept_in_folder(sweep: Sweep) -> Sweep:
+    """The sweep, its table and its picture written into its folder, if it has one."""
+    if sweep.folder is not None:
+        sweep.csv(sweep.folder / "sweep.csv")
+        with suppress(ValueError):  # nothing to draw with
+            for kind in ("svg", "png"):
+                sweep.plot(sweep.folder / f"sweep.{kind}")
+    return sweep
 
 
 def _finite(interval: Interval) -> list[float | None]:

@@ -91,9 +91,10 @@ def _draw_line(
         axes.plot(x, values, line, color=colour, linewidth=1.3)
         axes.fill_between(x, lows, highs, color=colour, alpha=0.13, linewidth=0)
     axes.vlines(x, lows, highs, color=colour, linewidth=1, alpha=0.8)
-    axes.plot(x, values, "o", color=colour, markerfacecolor="white", label=name)
+    axes.plot(x, values, "o", color=colour, markerfacecolor="white")
     full = [i for i, word in enumerate(words) if word != "worse"]
     axes.plot([x[i] for i in full], [values[i] for i in full], "o", color=colour)
+    axes.plot([], [], f"{line}o" if axis.numbers else "o", color=colour, label=name)
 
 
 def _cut(title: str) -> str:

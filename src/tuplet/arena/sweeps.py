@@ -21,7 +21,7 @@ from tuplet.arena.grids import Axis, label, points_of, template
 from tuplet.arena.intervals import score_interval
 from tuplet.arena.match import match
 from tuplet.arena.results import Match
-from tuplet.arena.sweep import Outcome, Point, Sweep
+from tuplet.arena.sweep import Outcome, Point, Sweep, kept_in_folder
 from tuplet.arena.sweep_folder import SweepFolder
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.position import Game
@@ -91,13 +91,13 @@ def sweep_match(
     kept = {"kind": "match", **settings}
     outcomes = grid.play(play, out, kept, [f"{a.text} - {b.text}" for _, a, b in points], progress)
     pairs = counted(min(each.games for each in outcomes) // 2, "pair")
-    return Sweep(
-        "match", f"{own.text} - {other.text}  {held.name}", axes, grid.points, outcomes, "share",
+    return kept_in_folder(Sweep(
+        "match", f"{own.text} - {other.text}  {held.name}  {grid.games:,} games each", axes, grid.points, outcomes, "share",
         paired_shares, {**settings, "agent": own.text},
         f"All points played the same {pairs} of games, and are compared pair by pair.",
         sum(each.games for each in outcomes), grid.games * len(points),
         folder=None if out is None else Path(out),
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _of_match(found: Match) -> Outcome:
@@ -166,13 +166,13 @@ def sweep_eval(
     kept = {"kind": "eval", **settings}
     outcomes = grid.play(play, out, kept, [spec.text for spec in specs], progress)
     many = counted(min(each.games for each in outcomes), "game")
-    return Sweep(
-        "eval", f"{own.text}  2048", form.axes, grid.points, outcomes, "score", paired_scores,
+    return kept_in_folder(Sweep(
+        "eval", f"{own.text}  2048  {counted(games, 'game')} each", form.axes, grid.points, outcomes, "score", paired_scores,
         {**settings, "player": own.text},
         f"All points played {many} with the same numbers, and are compared game by game.",
         sum(each.games for each in outcomes), games * len(specs),
         folder=None if out is None else Path(out),
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _of_scores(scores: list[int]) -> Outcome:
