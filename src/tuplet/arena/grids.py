@@ -78,7 +78,7 @@ def axis(name: str, values: Sequence[str]) -> Axis:
     if not all(texts) or twice or _equal_numbers(texts):
         twice = twice or _equal_numbers(texts)
         wrong = f"the value {twice[0]} twice" if all(texts) else "an empty value"
-        raise ValueError(f"{name} has {wrong}: write its values as {{0.5,1.0}}")
+        raise ValueError(f"{name} has {wrong}: leave it out")
     return Axis(name, texts)
 
 
@@ -98,7 +98,7 @@ def points_of(axes: Sequence[Axis]) -> list[tuple[str, ...]]:
     for each in axes:
         count *= len(each.values)
     if count < 2:
-        raise ValueError("there is nothing to sweep: write several values in braces, c={0.5,1.0}")
+        raise ValueError("there is nothing to sweep: give a setting several values, c={0.5,1.0}")
     if count > MOST_POINTS:
         raise ValueError(f"a sweep has up to {MOST_POINTS} points, not {count:,}")
     return [*product(*(each.values for each in axes))]

@@ -16,7 +16,7 @@ from tuplet.arena.grids import Axis, label
 from tuplet.arena.intervals import Interval
 from tuplet.arena.sweep_picture import draw_sweep
 from tuplet.system.csv_file import write_csv
-from tuplet.system.pictures import as_svg
+from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown, percent
 
 Measure = Literal["share", "score"]
@@ -201,11 +201,7 @@ class Sweep(Shown):
 
     def _repr_html_(self) -> str:
         """The tables, and the picture where it can be drawn."""
-        try:
-            picture = as_svg(self.plot())
-        except ValueError:  # nothing to draw with
-            picture = ""
-        return super()._repr_html_() + picture
+        return super()._repr_html_() + inline(self.plot)
 
     def __repr__(self) -> str:
         best = ", ".join(

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from tuplet.system.pictures import new_figure, save_figure, tidy
+from tuplet.system.pictures import new_figure, plain, save_figure, tidy
 
 _MOST_LINES = 10  # colours that can be told apart
 _SIDE = 0.06  # of a category's width, between lines
@@ -31,7 +31,7 @@ def draw_sweep(sweep: Any, path: str | Path | None = None) -> Any:  # a `Sweep`:
         line = "-" if number < _MOST_LINES else "--"
         _draw_line(sweep, axes, across, points, (colour, line, name), number - (len(lines) - 1) / 2)
     if axis.numbers is None:
-        axes.set_xticks(range(len(axis.values)), axis.values)
+        axes.set_xticks(range(len(axis.values)), [_cut(value, 24) for value in axis.values])
         axes.set_xlim(-0.5, len(axis.values) - 0.5)
     elif axis.logarithmic:
         axes.set_xscale("log")
@@ -94,8 +94,8 @@ def _draw_line(
     axes.plot(x, values, "o", color=colour, markerfacecolor="white")
     full = [i for i, word in enumerate(words) if word != "worse"]
     axes.plot([x[i] for i in full], [values[i] for i in full], "o", color=colour)
-    axes.plot([], [], f"{line}o" if axis.numbers else "o", color=colour, label=name)
+    axes.plot([], [], f"{line}o" if axis.numbers else "o", color=colour, label=_cut(name))
 
 
-def _cut(title: str) -> str:
-    return title if len(title) <= 90 else f"{title[:87]}..."
+def _cut(title: str, most: int = 90) -> str:
+    return plain(title if len(title) <= most else f"{title[: most - 3]}...")

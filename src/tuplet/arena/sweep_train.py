@@ -23,6 +23,7 @@ from tuplet.arena.grids import Axis, axis, label, points_of, template
 from tuplet.arena.intervals import Interval, mean_interval, student
 from tuplet.arena.sweep import Outcome, Point, Sweep, kept_in_folder
 from tuplet.arena.sweep_folder import SweepFolder, file_name
+from tuplet.games.g2048.board import as_size
 from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run
@@ -34,6 +35,7 @@ from tuplet.system.progress import Progress, Show, Watcher, watching
 from tuplet.system.settings import declared
 from tuplet.system.sheet import counted
 from tuplet.system.stop import Stop, Stopped
+from tuplet.values.patterns import parse
 
 FRESH = 1_000_000  # what an evaluation's seed is more than its run's
 MOST_SEEDS = 1000
@@ -86,8 +88,10 @@ def sweep_train(
         for number in range(seed, seed + seeds):
             own = {"threads": 1, "seed": number, **given}
             chosen = choose(given.get("recipe"), {k: v for k, v in own.items() if k != "recipe"})
+            method, limits = split(chosen)
+            parse(str(method.net), as_size(method.board))  # refuses it now
             where = Path(out) / name / f"seed-{number}"
-            runs.append(_Run(spec, number, where, own, split(chosen)[1]))
+            runs.append(_Run(spec, number, where, own, limits))
     threads = cores() if threads is None else as_threads(threads)
     kept = {"kind": "train", "seed": seed, "evaluate_games": evaluate_games, "seeds": seeds}
     with (

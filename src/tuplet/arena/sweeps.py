@@ -56,6 +56,8 @@ def sweep_match(
     ours, theirs = template(own.text, "agent"), template(other.text, "opponent", "opponent ")
     axes = (*ours.axes, *theirs.axes)
     held = game_of(game, trusted=trusted(own, other))
+    if held.players != 2:
+        raise ValueError(f"{held.name} is for one player: tuplet sweep eval is for such")
     points = [
         (values, own._replace(text=ours.filled(values[: len(ours.axes)])),
          other._replace(text=theirs.filled(values[len(ours.axes) :])))
@@ -92,8 +94,8 @@ def sweep_match(
     outcomes = grid.play(play, out, kept, [f"{a.text} - {b.text}" for _, a, b in points], progress)
     pairs = counted(min(each.games for each in outcomes) // 2, "pair")
     return kept_in_folder(Sweep(
-        "match", f"{own.text} - {other.text}  {held.name}  {grid.games:,} games each", axes, grid.points, outcomes, "share",
-        paired_shares, {**settings, "agent": own.text},
+        "match", f"{own.text} - {other.text}  {held.name}  {grid.games:,} games each", axes,
+        grid.points, outcomes, "share", paired_shares, {**settings, "agent": own.text},
         f"All points played the same {pairs} of games, and are compared pair by pair.",
         sum(each.games for each in outcomes), grid.games * len(points),
         folder=None if out is None else Path(out),
@@ -156,7 +158,7 @@ def sweep_eval(
                 found = None
             if found is not None:
                 fresh = found.results.scores.tolist()
-                if found.interrupted:  # a class of one's own is made anew for every ten
+                if found.interrupted and spec.is_class:  # it is made anew for every ten games
                     fresh = fresh[: len(fresh) // GAMES * GAMES]
                 scores += fresh
                 if folder is not None and fresh:
@@ -167,7 +169,8 @@ def sweep_eval(
     outcomes = grid.play(play, out, kept, [spec.text for spec in specs], progress)
     many = counted(min(each.games for each in outcomes), "game")
     return kept_in_folder(Sweep(
-        "eval", f"{own.text}  2048  {counted(games, 'game')} each", form.axes, grid.points, outcomes, "score", paired_scores,
+        "eval", f"{own.text}  2048  {counted(games, 'game')} each", form.axes, grid.points,
+        outcomes, "score", paired_scores,
         {**settings, "player": own.text},
         f"All points played {many} with the same numbers, and are compared game by game.",
         sum(each.games for each in outcomes), games * len(specs),
