@@ -190,7 +190,8 @@ class Match(Shown):
              *(f"{kinds[kind]:,}" for kinds in by_score)]
             for kind in by_score[0] if any(kinds[kind] for kinds in by_score)
         ]  # fmt: skip
-        columns = ["ended by", self.a, "drawn", self.b] if drawn else ["won by", self.a, self.b]
+        a, b = short_names([self.a, self.b])  # the title has them in full
+        columns = ["ended by", a, "drawn", b] if drawn else ["won by", a, b]
         title = f"{self.a} - {self.b}  {self.game}  {counted(self.games, 'game')}"
         return [
             Sheet(title, (), rows, stopped, words=(0, 1, 2), strong=(1,)),
