@@ -17,6 +17,9 @@ from tuplet.arena.game import play_game as play_game
 from tuplet.arena.match import match as match, tournament as tournament
 from tuplet.arena.regret import regret as regret
 from tuplet.arena.review import Review as Review, review as review
+from tuplet.arena.sweep import Sweep as Sweep
+from tuplet.arena.sweep_train import sweep_train as sweep_train
+from tuplet.arena.sweeps import sweep_eval as sweep_eval, sweep_match as sweep_match
 from tuplet.exact.solution import Solution as Solution
 from tuplet.exact.solve import solve as solve
 from tuplet.games.analysis import Analysis as Analysis, MoveValue as MoveValue

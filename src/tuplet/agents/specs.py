@@ -106,4 +106,6 @@ def short_names(agents: list[str]) -> list[str]:
         own = [word for word in settings if not all(word in more for more in others)]
         told = f"{kind}:{','.join(own)}" if own else kind
         short.append(each if len(others) == 1 or "=" not in each else told)
-    return short
+    return [
+        each if short.count(told) > 1 else told for each, told in zip(agents, short, strict=True)
+    ]  # fmt: skip

@@ -26,7 +26,7 @@ from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Spec, name_of
 from tuplet.arena.g2048 import play_episode
-from tuplet.arena.intervals import Interval, mean_interval, wilson
+from tuplet.arena.intervals import Interval, score_interval, wilson
 from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import Results, Summary, make_results, summarise
 from tuplet.kernel import as_seed, stream
@@ -112,7 +112,7 @@ def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:
         player,
         asked,
         summary,
-        mean_interval([float(s) for s in results.scores]),
+        score_interval([float(s) for s in results.scores]),
         {t: wilson(round(share * games), games) for t, share in summary.reached.items()},
         float(results.lengths.mean()),
         rate,
@@ -125,6 +125,7 @@ def evaluate(
     environment: Environment | str | Spec | None = None,
     *,
     games: int = 1000,
+    first: int = 0,
     threads: int = 1,
     seed: int = 0,
     spawn4: float | None = None,
@@ -138,6 +139,8 @@ def evaluate(
     stop: Stop | None = None,
 ) -> Evaluation:
     """Play games and judge them. The same seed gives the same games, whoever plays them.
+
+    `first` is the number of the first game: other ones of the same seed, where some were played.
 
     A text names a player, or an environment, as on the command line; `depth`, `time` (seconds a
     move) and `downgrade` are of players with values. A network (or a `LearnedPlayer`) in the rules'
@@ -185,8 +188,8 @@ def evaluate(
             size, work = GAMES if threads > 1 else 1, _play_in_python
             more = (environment, threads > 1, recorded)
         blocks = (
-            (source, spawn4, seed, first, min(size, games - first), *more)
-            for first in range(0, games, size)
+            (source, spawn4, seed, first + done, min(size, games - done), *more)
+            for done in range(0, games, size)
         )
         played = _Played(games, watch)
         for results, finished in in_order(

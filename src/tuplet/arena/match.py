@@ -20,7 +20,8 @@ from tuplet.agents.agent import Named, agent_from
 from tuplet.agents.sources import hands
 from tuplet.agents.specs import Spec, as_spec, name_of, trusted
 from tuplet.arena.game import play_game
-from tuplet.arena.results import Match, Played, Tournament, place_of
+from tuplet.arena.played import Played, place_of
+from tuplet.arena.results import Match, Tournament
 from tuplet.arena.saved import GameFile
 from tuplet.arena.sprt import Sprt
 from tuplet.games.catalogue import game as game_of, is_found

@@ -7,57 +7,19 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 from tuplet.agents.specs import short_names
-from tuplet.arena.intervals import Interval, Pairs, elo, pair_share
+from tuplet.arena.intervals import Z_AFTER_TEST, Interval, Pairs, Z, elo, pair_share
+from tuplet.arena.pictures import brief, draw_ratings, draw_shares
+from tuplet.arena.played import Played, place_of
 from tuplet.arena.ratings import Rating, ratings
 from tuplet.arena.sprt import Decision, Sprt
-from tuplet.games.record import FORFEITS, Record
+from tuplet.games.record import FORFEITS
+from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 
 _MOST_FORFEITS = 5  # reasons shown
-
-
-class Place(NamedTuple):
-    """Where a game stands in the schedule."""
-
-    pairing: int
-    pair: int
-    game: int  # of the pair: 0, A is Red; 1, A is Blue
-
-
-def place_of(number: int, pairings: int = 1) -> Place:
-    """The place of game `number`: a pair of every pairing, then the next pair of every one."""
-    pair, rest = divmod(number, 2 * pairings)
-    return Place(rest // 2, pair, rest % 2)
-
-
-class Played(NamedTuple):
-    """What is counted of a game; scores are 0 (lost), ½ (drawn) or 1 (won)."""
-
-    a: float
-    first: float  # of the side that moves first
-    kind: str  # how it ended
-    plies: int
-    reason: str  # of a forfeit
-
-    @classmethod
-    def of(cls, record: Record, game: int) -> Played:
-        """A finished game, the first (0: A moves first) or second of its pair."""
-        assert record.kind is not None
-        sides = record.sides[0], record.sides[1]
-        plies = len(record.moves)
-        return cls.won_by(record.winner, sides, game, record.kind, plies, record.reason)
-
-    @classmethod
-    def won_by(
-        cls, winner: str | None, sides: tuple[str, str], game: int, kind: str, plies: int,
-        reason: str,
-    ) -> Played:  # fmt: skip
-        """The same of a game of which only that is known; nobody wins a draw."""
-        first = 0.5 if winner is None else float(winner == sides[0])
-        return cls(1 - first if game else first, first, kind, plies, reason)
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,8 +68,12 @@ class Match(Shown):
 
     @property
     def ci95(self) -> Interval:
-        """The interval of A's share; pairs, not games, are the independent unit."""
-        return pair_share(*self.pairs)[1]
+        """The interval of A's share; pairs, not games, are the independent unit.
+
+        A test that ends a match does so when the share is far out: the interval is wider then.
+        """
+        z = Z if self.decision is None else Z_AFTER_TEST
+        return pair_share(*self.pairs, z=z)[1]
 
     @property
     def elo(self) -> float:
@@ -183,6 +149,7 @@ class Match(Shown):
         if self.sprt:
             report["sprt"] = {"elo0": self.sprt.elo0, "elo1": self.sprt.elo1}
             report |= {"llr": self.llr, "decision": self.decision}
+            report["stopped_by_test"] = self.decision is not None
         return report
 
     def sheets(self) -> list[Sheet]:
@@ -213,19 +180,29 @@ class Match(Shown):
             }[self.decision]
             rows.append(["test", answer, f"LLR {self.llr:.2f} ({low:.2f} to {high:.2f})"])
             if self.decision is not None:
-                stopped.append("The test ended the match: the interval covers some 92 %, not 95 %.")
+                stopped.append(
+                    "The test ended the match: the interval is wider, to hold the truth in 95 % "
+                    "all the same."
+                )
         by_score = [self.kinds(score) for score in ((1, 0.5, 0) if drawn else (1, 0))]
         endings = [
             [kind if kind not in FORFEITS else f"opponent {kind}",
              *(f"{kinds[kind]:,}" for kinds in by_score)]
             for kind in by_score[0] if any(kinds[kind] for kinds in by_score)
         ]  # fmt: skip
-        columns = ["ended by", self.a, "drawn", self.b] if drawn else ["won by", self.a, self.b]
+        a, b = short_names([self.a, self.b])  # the title has them in full
+        columns = ["ended by", a, "drawn", b] if drawn else ["won by", a, b]
         title = f"{self.a} - {self.b}  {self.game}  {counted(self.games, 'game')}"
         return [
             Sheet(title, (), rows, stopped, words=(0, 1, 2), strong=(1,)),
             Sheet("", columns, endings, _forfeits([self])),
         ]
+
+    def _repr_html_(self) -> str:
+        """The tables, and the share as games were played, where it can be drawn."""
+        title = f"{brief(self.a)} - {brief(self.b)}, {self.game}"
+        scores = [each.a for each in self.played]
+        return super()._repr_html_() + inline(lambda: draw_shares(scores, title))
 
     def __repr__(self) -> str:
         low, high = self.ci95
@@ -338,6 +315,16 @@ class Tournament(Shown):
         notes = [note, *legend, *_forfeits([*self.matches.values()])]
         columns = ["", "agent", "Elo", "95 %", _columns(drawn), *places]
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
+
+    def _repr_html_(self) -> str:
+        """The table, and the ratings where they can be drawn."""
+        order, names = self.ranking, short_names(self.agents)
+        found = [self.ratings[i] for i in order]
+        return super()._repr_html_() + inline(
+            lambda: draw_ratings(
+                [brief(names[i]) for i in order], [r.elo for r in found], [r.ci95 for r in found]
+            )
+        )
 
     def __repr__(self) -> str:
         order = ", ".join(f"{self.agents[i]} {self.ratings[i].elo:+.0f}" for i in self.ranking)

@@ -17,7 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from tuplet.arena.results import Match, Played, Tournament, place_of
+from tuplet.arena.played import Played, place_of
+from tuplet.arena.results import Match, Tournament
 from tuplet.arena.sprt import Sprt
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.position import Game

@@ -30,6 +30,7 @@ from tuplet.cli.reproduce import reproduce
 from tuplet.cli.review import review
 from tuplet.cli.show import show
 from tuplet.cli.solve import solve
+from tuplet.cli.sweep import sweep
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
 from tuplet.cli.working import INTERRUPTED
@@ -48,6 +49,7 @@ COMMANDS = (
 )  # fmt: skip
 for command in COMMANDS:
     app.command(command, name=command.__name__.strip("_"))
+app.command(sweep)
 
 
 def main() -> None:

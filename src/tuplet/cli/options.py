@@ -17,10 +17,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 _LAST = ("out", "episodes", "save", "game", "seed", "json_")  # stand behind settings in a help
 
 
-def with_settings(*kinds: type) -> Callable[[F], F]:
+def with_settings(
+    *kinds: type, lists: bool = False, without: tuple[str, ...] = ()
+) -> Callable[[F], F]:
     """Let a command that takes `**settings` have an option for each setting of these classes.
 
-    An option that is not given is not passed on: recipes and defaults come in later.
+    An option that is not given is not passed on: recipes and defaults come in later. Where it may
+    be a list of values, it is taken as a text.
     """
 
     def decorate(command: F) -> F:
@@ -31,10 +34,10 @@ def with_settings(*kinds: type) -> Callable[[F], F]:
             if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         options = [
-            _option(name, hint, each.metadata, each.default)
+            _option(name, str if lists else hint, each.metadata, each.default)
             for kind in kinds
             for name, hint, each in declared(kind)
-            if not each.metadata["hidden"]
+            if not each.metadata["hidden"] and name not in without
         ]
         named = [i for i, each in enumerate(own) if each.kind is each.KEYWORD_ONLY]
         last = next((i for i in named if own[i].name in _LAST), len(own))

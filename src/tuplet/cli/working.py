@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tuplet.system.progress import Watcher
-    from tuplet.system.sheet import Shown
+    from tuplet.system.sheet import Sheet, Shown
     from tuplet.system.stop import Stop
 
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object.")]
@@ -111,7 +111,10 @@ def show_tables(result: Shown) -> None:
             console.print()
         if sheet.title:
             console.print(Text(harmless(sheet.title), style="bold"), soft_wrap=True)
-        if sheet.rows:
+        if sheet.rows and _width(sheet) > console.width:
+            for line in _in_lines(sheet, console.width):
+                console.print(Text(line), soft_wrap=True)
+        elif sheet.rows:
             table = Table(
                 box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(sheet.columns)
             )
@@ -126,6 +129,29 @@ def show_tables(result: Shown) -> None:
             console.print(table)
         for note in sheet.notes:
             console.print(Text(harmless(note)), soft_wrap=True)
+
+
+def _width(sheet: Sheet) -> int:
+    """Of the table, in columns of the terminal."""
+    from rich.cells import cell_len
+
+    rows = [*sheet.rows, sheet.columns] if sheet.columns else sheet.rows
+    return sum(max(map(cell_len, column)) + 2 for column in zip(*rows, strict=True)) - 2
+
+
+def _in_lines(sheet: Sheet, width: int) -> Iterator[str]:
+    """A table that is wider than the terminal: each row as some lines, cells with their names."""
+    for row in sheet.rows:
+        line = ""
+        for i, cell in enumerate(map(harmless, row)):
+            name = harmless(sheet.columns[i]).strip() if sheet.columns else ""
+            told = f"{name}: {cell.strip()}" if name and i not in sheet.words else cell.strip()
+            if cell and line.strip() and len(line) + len(told) + 2 > width:
+                yield line
+                line = "    " + told
+            elif cell:
+                line += f"  {told}" if line else told
+        yield line
 
 
 def harmless(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,20 @@ def as_svg(figure: Any) -> str:
     file = BytesIO()
     _write(figure, file, "svg")
     return file.getvalue().decode()
+
+
+def inline(draw: Callable[[], Any]) -> str:
+    """A figure to stand in HTML; nothing where it cannot be drawn."""
+    try:
+        svg = as_svg(draw())
+    except ValueError:  # nothing to draw with, or nothing to draw yet
+        return ""
+    return f"<div>{svg[svg.index('<svg') :]}</div>"
+
+
+def plain(text: str) -> str:
+    """A text that matplotlib takes as it is: a dollar sign begins no formula."""
+    return text.replace("$", r"\$")
 
 
 def _write(figure: Any, file: Any, kind: str) -> None:

@@ -1,0 +1,246 @@
+"""What came out of a sweep: a value with its interval for every point of a grid, and verdicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal, NamedTuple
+
+from tuplet.arena.differences import Apart, Verdict, judge
+from tuplet.arena.grids import Axis, label
+from tuplet.arena.intervals import Interval
+from tuplet.arena.sweep_picture import draw_sweep
+from tuplet.system.csv_file import write_csv
+from tuplet.system.pictures import inline
+from tuplet.system.sheet import Sheet, Shown, percent
+
+Measure = Literal["share", "score"]
+BEST, NOISE, WORSE = "best", "not told apart", "worse"
+_NAMED = 6  # points that are named in a line
+
+
+class Point(NamedTuple):
+    """A point of the grid: its values on the axes, and what they name in full."""
+
+    values: tuple[str, ...]
+    spec: str
+    group: str = ""  # points are compared with those of their group
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was measured of a point."""
+
+    value: float
+    ci95: Interval
+    games: int
+    samples: Sequence[Any]  # what differences are taken of
+    facts: dict[str, Any] = field(default_factory=dict)  # more, for JSON
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Shown):
+    """A grid of settings, judged. Points that were not begun are left out."""
+
+    kind: str  # "match", "eval" or "train"
+    title: str
+    axes: tuple[Axis, ...]
+    points: list[Point]
+    outcomes: list[Outcome]  # of the first points
+    measure: Measure
+    apart: Callable[[Sequence[Any], Sequence[Any]], Apart]  # of two points' samples
+    settings: dict[str, Any]  # what all points have in common, for JSON
+    basis: str = ""  # what differences are judged by, in words
+    done: int = 0
+    asked: int = 0
+    unit: str = "games"
+    folder: Path | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it ended early."""
+        return self.done < self.asked
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Each point against the best of its group."""
+        return judge(
+            [each.value for each in self.outcomes],
+            [point.group for point in self.points[: len(self.outcomes)]],
+            lambda i, j: self.apart(self.outcomes[i].samples, self.outcomes[j].samples),
+        )
+
+    def label(self, number: int) -> str:
+        """A point by what makes it differ from the others: c=0.6, sims=100."""
+        return label(self.axes, self.points[number].values)
+
+    def word(self, number: int) -> str:
+        """What became of a point."""
+        if self.verdict.behind[number] is None:
+            return BEST
+        return NOISE if self.verdict.noise(number) else WORSE
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        points = []
+        for number, (point, out) in enumerate(zip(self.points, self.outcomes, strict=False)):
+            found = self.verdict.behind[number]
+            behind = None
+            if found is not None:
+                behind = {
+                    "difference": found.value, "ci95": _finite(found.ci95), "p": found.p,
+                    "noise": found.noise,
+                }  # fmt: skip
+            points.append({
+                "settings": dict(zip([axis.name for axis in self.axes], point.values, strict=True)),
+                "spec": point.spec, "games": out.games, self.measure: out.value,
+                "ci95": _finite(out.ci95), "best": found is None, "behind": behind, **out.facts,
+            })  # fmt: skip
+        return {
+            "kind": self.kind, **self.settings, "measure": self.measure,
+            "axes": {axis.name: list(axis.values) for axis in self.axes},
+            "points": points, "comparisons": self.verdict.comparisons,
+            "interrupted": self.interrupted,
+            "folder": None if self.folder is None else str(self.folder),
+        }  # fmt: skip
+
+    def sheets(self) -> list[Sheet]:
+        """A row for each point, two axes as a matrix, and in words what can be told apart."""
+        rows = []
+        for number, out in enumerate(self.outcomes):
+            found = self.verdict.behind[number]
+            behind = ["", ""]
+            if found is not None:
+                low, high = found.ci95
+                behind = [self._shown(0.0 - found.value), self._range((-high, -low))]
+            rows.append([
+                *self.points[number].values, self._shown(out.value), self._range(out.ci95),
+                *behind, self.word(number),
+            ])  # fmt: skip
+        names = [axis.name for axis in self.axes]
+        columns = [*names, self.measure, "95 %", "behind", "95 %, corrected", ""]
+        count, last = len(names), len(names) + 4
+        words = [*(i for i in range(count) if self.axes[i].numbers is None), last]
+        table = Sheet(
+            self.title, columns, rows, [] if self._matrix else self.words(), words=words,
+            strong=(count,),
+        )  # fmt: skip
+        return [table, *self._matrix]
+
+    @property
+    def _matrix(self) -> list[Sheet]:
+        """Two axes across; nothing where there are more, or not all points yet."""
+        if len(self.axes) != 2 or len(self.outcomes) < len(self.points):
+            return []
+        down, across = self.axes
+        rows = []
+        for i, value in enumerate(down.values):
+            cells = []
+            for j in range(len(across.values)):
+                number = i * len(across.values) + j
+                sign = {BEST: " *", NOISE: " ~", WORSE: "  "}[self.word(number)]
+                cells.append(self._shown(self.outcomes[number].value) + sign)
+            rows.append([value, *cells])
+        note = "* is the best; ~ cannot be told from it."
+        title = f"{self.measure}, by {down.name} (down) and {across.name} (across)"
+        columns = [down.name, *(f"{value}  " for value in across.values)]
+        words = (0,) if down.numbers is None else ()
+        return [Sheet(title, columns, rows, [note, *self.words()], words=words)]
+
+    def words(self) -> list[str]:
+        """What can be told apart, and by what."""
+        lines: list[str] = []
+        share = self.measure == "share"
+        for group in dict.fromkeys(point.group for point in self.points[: len(self.outcomes)]):
+            inside = [i for i in range(len(self.outcomes)) if self.points[i].group == group]
+            best = self.verdict.best[inside[0]]
+            value = self._shown(self.outcomes[best].value)
+            line = f"{f'Against {group}, best' if group else 'Best'}: {self.label(best)} ({value})."
+            if noise := [self.label(i) for i in inside if self.word(i) == NOISE]:
+                line += f" Not told apart from it: {_listed(noise)}; the differences may be noise."
+            if worse := [self.label(i) for i in inside if self.word(i) == WORSE]:
+                line += f" Worse: {_listed(worse)}."
+            lines.append(line)
+        gaps = [(each.ci95[1] - each.ci95[0]) / 2 for each in self.verdict.behind if each]
+        if self.basis:
+            lines.append(self.basis)
+        if gaps and all(map(math.isfinite, gaps)):
+            least = median(gaps)
+            told = f"{100 * least:.1f} percentage points" if share else f"{least:,.0f} points"
+            line = f"Differences below some {told} cannot be told here."
+            if (many := self.verdict.comparisons) > 1:
+                line += f" Corrected for {many:,} comparisons (Holm)."
+            lines.append(line)
+        return lines
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw it with intervals; saved to `path` if given. Returns the figure."""
+        return draw_sweep(self, path)
+
+    def csv(self, path: str | Path) -> Path:
+        """Write a line for each point."""
+        names = [axis.name for axis in self.axes]
+        behind = ["difference", "difference_low", "difference_high", "p", "verdict"]
+        facts = [name for name in ("opponent", "elo") if self.outcomes[0].facts.get(name, self)
+                 is not self]  # fmt: skip
+        columns = [*names, "spec", "games", self.measure, "low", "high", *behind, *facts]
+        rows = []
+        for number, (point, out) in enumerate(zip(self.points, self.outcomes, strict=False)):
+            found = self.verdict.behind[number]
+            gaps = [None] * 4 if found is None else [found.value, *_finite(found.ci95), found.p]
+            rows.append([
+                *point.values, point.spec, out.games, out.value, *_finite(out.ci95), *gaps,
+                self.word(number), *(out.facts[name] for name in facts),
+            ])  # fmt: skip
+        return write_csv(path, columns, rows)
+
+    def _repr_html_(self) -> str:
+        """The tables, and the picture where it can be drawn."""
+        return super()._repr_html_() + inline(self.plot)
+
+    def __repr__(self) -> str:
+        best = ", ".join(
+            f"{self.label(i)} {self._shown(self.outcomes[i].value)}"
+            for i in dict.fromkeys(self.verdict.best)
+        )
+        ended = ", interrupted" if self.interrupted else ""
+        return f"<Sweep {self.title}: best {best}{ended}>"
+
+    def _shown(self, value: float) -> str:
+        return percent(value) if self.measure == "share" else f"{value:,.0f}"
+
+    def _range(self, interval: Interval) -> str:
+        low, high = interval
+        if not math.isfinite(low):
+            return ""
+        if self.measure == "share":
+            return f"{100 * low:.1f} to {100 * high:.1f}"
+        return f"{low:,.0f} to {high:,.0f}"
+
+
+def kept_in_folder(sweep: Sweep) -> Sweep:
+    """The sweep, its table and its picture written into its folder, if it has one."""
+    if sweep.folder is not None:
+        sweep.csv(sweep.folder / "sweep.csv")
+        with suppress(ValueError):  # nothing to draw with
+            for kind in ("svg", "png"):
+                sweep.plot(sweep.folder / f"sweep.{kind}")
+    return sweep
+
+
+def _finite(interval: Interval) -> list[float | None]:
+    """JSON knows no infinity."""
+    return [bound if math.isfinite(bound) else None for bound in interval]
+
+
+def _listed(names: list[str]) -> str:
+    text = "; ".join(names) if any(", " in name for name in names) else ", ".join(names)
+    if len(names) <= _NAMED:
+        return text
+    sign = "; " if any(", " in name for name in names) else ", "
+    return f"{sign.join(names[:_NAMED])} and {len(names) - _NAMED} more"

@@ -1,0 +1,110 @@
+"""The folder of a sweep: its settings, and results as they come, so that it can go on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from tuplet.system.files import hold, replacing, sweep as tidy_up
+from tuplet.system.version import __version__
+
+SETTINGS, RESULTS, LOCK = "sweep.json", "results.jsonl", ".lock"
+GROWS = ("points", "games", "seeds")  # what another call of the same sweep may change
+_WHAT = {"tuplet": "tuplet's version", "kind": "kind"}
+
+
+class SweepFolder:
+    """A folder that is held while a sweep is under way; `results` are lines of before."""
+
+    def __init__(self, path: Path, settings: dict[str, Any], points: Sequence[str]) -> None:
+        self.path = path
+        self.settings = {"tuplet": __version__, **settings, "points": list(points)}
+        self.results: list[dict[str, Any]] = []
+
+    @contextmanager
+    def held(self) -> Iterator[SweepFolder]:
+        """Hold it; refuses the folder of another sweep, or of something else."""
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"{self.path} is a file: choose another --out")
+        if not (self.path / SETTINGS).exists() and self.path.is_dir() and any(
+            each.name != LOCK for each in self.path.iterdir()
+        ):  # fmt: skip
+            raise ValueError(f"{self.path} holds something else: choose another --out")
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / LOCK).open("a+") as file:
+            hold(file, f"another process is sweeping in {self.path}: wait, or choose another --out")
+            if (self.path / SETTINGS).exists():
+                self._check_same()
+            for name in (SETTINGS, RESULTS):
+                tidy_up(self.path / name)
+            with replacing(self.path / SETTINGS) as settings:
+                settings.write(json.dumps(self.settings, indent=1).encode() + b"\n")
+            self.results = self._read()
+            yield self
+
+    def place(self, name: str, ending: str = "") -> Path:
+        """A path for a point, named after its settings."""
+        return self.path / f"{file_name(name.replace(', ', ','))}{ending}"
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Note a result."""
+        self.results.append(line)
+        with (self.path / RESULTS).open("ab") as file:
+            file.write(json.dumps(line).encode() + b"\n")
+
+    def _read(self) -> list[dict[str, Any]]:
+        """The results noted so far; a line that was cut off is dropped."""
+        path, found = self.path / RESULTS, []
+        if not path.exists():
+            return []
+        whole = b""
+        for number, line in enumerate(path.read_bytes().splitlines(keepends=True), 1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                result = json.loads(line)
+                scores = result["scores"]
+                sound = isinstance(result["point"], str) and isinstance(scores, list) and all(
+                    isinstance(score, int) for score in scores
+                )  # fmt: skip
+            except (ValueError, TypeError, KeyError, RecursionError):
+                sound = False
+            if not sound:
+                raise ValueError(f"{path}: line {number} is not a result of a sweep")
+            found.append(result)
+            whole += line
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+        return found
+
+    def _check_same(self) -> None:
+        path = self.path / SETTINGS
+        old: dict[str, Any] = {}
+        with suppress(ValueError, RecursionError):
+            old = json.loads(path.read_bytes())
+        if not isinstance(old, dict) or not isinstance(old.get("points"), list):
+            raise ValueError(f"{path} does not hold the settings of a sweep: choose another --out")
+        for name in [*self.settings, *old]:
+            if name not in GROWS and old.get(name) != self.settings.get(name):
+                was, now = old.get(name), self.settings.get(name)
+                raise ValueError(
+                    f"{self.path} holds another sweep: its {_WHAT.get(name, name)} is {was}, not "
+                    f"{now}; choose another --out"
+                )
+        lost = [point for point in old["points"] if point not in self.settings["points"]]
+        if lost:
+            raise ValueError(
+                f"{self.path} holds another sweep: its grid has {lost[0]}; add to that grid, or "
+                "choose another --out"
+            )
+
+
+def file_name(text: str) -> str:
+    """A text as the name of a file, the same for no other text."""
+    name = re.sub(r"[^\w.=,+-]+", "_", text).strip("_.")[:100]
+    return name if name == text else f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
