@@ -2,12 +2,11 @@
 
 from tuplet.agents.agent import make_agent as make_agent
 from tuplet.agents.g2048 import (
-    GreedyPlayer as GreedyPlayer,
     RandomEnvironment as RandomEnvironment,
-    RandomPlayer as RandomPlayer,
     make_player as make_player,
 )
 from tuplet.agents.learned import LearnedPlayer as LearnedPlayer
+from tuplet.agents.simple import GreedyPlayer as GreedyPlayer, RandomPlayer as RandomPlayer
 from tuplet.agents.specs import Spec as Spec
 from tuplet.arena.analyze import analyze as analyze
 from tuplet.arena.bench import bench as bench

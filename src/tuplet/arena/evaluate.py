@@ -23,6 +23,7 @@ from tuplet.agents.g2048 import (
     player_from,
 )
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.simple import GreedyPlayer, RandomPlayer, make_room, play_games
 from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Spec, name_of
 from tuplet.arena.g2048 import play_episode
@@ -40,6 +41,7 @@ from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
 
 GAMES, MANY, LONG = 10, 50, 1000  # of a block, where games are quick; if there are so many
+MOST = 1000  # of a block, where they take microseconds
 MOST_GAMES = 100_000_000
 
 
@@ -140,12 +142,13 @@ def evaluate(
     """Play games and judge them. The same seed gives the same games, whoever plays them.
 
     A text names a player, or an environment, as on the command line; `depth`, `time` (seconds a
-    move) and `downgrade` are of players with values. A network (or a `LearnedPlayer`) in the rules'
-    environment plays compiled; other pairs play in Python, as do all when `episodes` (a file that
-    each game is appended to) or `on_episode` wants them. Games are played by threads, classes of
-    one's own by processes, or by `executor`; what plays by time does not play the same game twice.
-    A class of one's own plays all games as one object on one core, and is made anew for every ten
-    games on more. `stop`, or Ctrl-C, ends early and judges the games finished by then.
+    move) and `downgrade` are of players with values. A network (or a `LearnedPlayer`), `random`
+    and `greedy` play compiled in the rules' environment; other pairs play in Python, as do all when
+    `episodes` (a file that each game is appended to) or `on_episode` wants them. Games are played
+    by threads, classes of one's own by processes, or by `executor`; what plays by time does not
+    play the same game twice. A class of one's own plays all games as one object on one core, and is
+    made anew for every ten games on more. `stop`, or Ctrl-C, ends early and judges the games
+    finished by then.
     """
     if not 1 <= games <= MOST_GAMES:
         raise ValueError(f"the games of an evaluation are 1 to {MOST_GAMES:,}, not {games}")
@@ -163,7 +166,9 @@ def evaluate(
     if environment is not None:
         environment_from(environment, seed)  # refuses it now, not in a thread
     recorded = episodes is not None or on_episode is not None
-    compiled = isinstance(made, LearnedPlayer) and environment is None and not recorded
+    simple = type(made) in (RandomPlayer, GreedyPlayer)  # not a class of one's own made of them
+    compiled = isinstance(made, LearnedPlayer) or simple
+    compiled = compiled and environment is None and not recorded
     if isinstance(made, LearnedPlayer) and not compiled:
         made.network.as_board(Board())  # games that are recorded are of 4x4
     names = [player] if environment is None else [player, environment]
@@ -174,8 +179,9 @@ def evaluate(
         source_of(player, made, seed, pool, threads > 1) as source,
     ):
         if compiled:
-            assert isinstance(made, LearnedPlayer)
-            size = (MANY if games >= LONG else GAMES) if made.greedy else 1
+            size = (MOST if simple else MANY) if games >= LONG else GAMES
+            if isinstance(made, LearnedPlayer) and not made.greedy:
+                size = 1
             work: Callable[..., Any] = _play_compiled
             more: tuple[Any, ...] = ()
             if stays_here(pool):
@@ -243,9 +249,16 @@ def _play_compiled(
     source: Source, spawn4: float, seed: int, first: int, games: int, worker: Worker
 ) -> tuple[Results, list[Episode]]:
     """A block of compiled games; fewer if it was told to stop."""
-    player = source.player(worker, first)
+    player, results, start = source.player(worker, first), make_results(games), as_seed(seed)
+    if isinstance(player, RandomPlayer | GreedyPlayer):
+        greedy, room = isinstance(player, GreedyPlayer), worker.keep("room", make_room)
+        done = play_games(
+            rules_for(spawn4=spawn4), greedy, ~player.seed, start, first, results, room,
+            worker.stop.flag,
+        )  # fmt: skip
+        return Results(*(part[:done] for part in results)), []
     assert isinstance(player, LearnedPlayer)
-    net, results, start = player.network, make_results(games), as_seed(seed)
+    net = player.network
     rules = rules_for(*net.size, spawn4)
     if player.greedy:
         # The kernel that taught it is compiled already, and plays, too.

@@ -8,8 +8,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from tuplet.agents.g2048 import Player, RandomPlayer, SearchPlayer, adapted, player_from
+from tuplet.agents.g2048 import Player, SearchPlayer, adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.simple import RandomPlayer
 from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Spec, name_of
 from tuplet.arena.intervals import mean_interval
@@ -114,7 +115,7 @@ def regret(
             return Regret(name, report | _judge(played))
         if isinstance(made, LearnedPlayer) and made.greedy:
             found = follow(solution, made.network, watch, stop)
-        elif isinstance(made, RandomPlayer):
+        elif type(made) is RandomPlayer:
             found = follow(solution, random_policy(solution.rules), watch, stop)
         else:
             found = follow(solution, made, watch, stop)
