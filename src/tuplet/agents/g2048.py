@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.searches import AlphaBeta, Mcts, check_trust
 from tuplet.agents.simple import GreedyPlayer, Numbered, RandomPlayer
-from tuplet.agents.specs import Spec, as_spec, make_own
+from tuplet.agents.specs import Sent, Spec, as_spec, make_own
 from tuplet.exact.solution import Solution, is_solution
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.g2048 import MOVES, Board
@@ -220,15 +220,15 @@ def _named(spec: Spec, seed: int) -> Player:
 
 
 def player_from(named: Any, seed: int = 0) -> Player:
-    """A player, from whatever names it: a text, a network, a class, or itself."""
+    """A player, from whatever names it: a text, a network, a class, what makes one, or itself."""
+    if isinstance(named, Sent):
+        named = named.thing()
     if isinstance(named, str | Spec):
         return make_player(named, seed)
     if isinstance(named, Network):
         return LearnedPlayer(named)
-    if isinstance(named, type) or not hasattr(named, "choose"):
-        name = getattr(named, "__name__", repr(named))
-        return make_own(named, name, "choose", "board", seed)  # type: ignore[no-any-return]
-    return named  # type: ignore[no-any-return]
+    name = getattr(named, "__name__", repr(named))
+    return make_own(named, name, "choose", "board", seed)  # type: ignore[no-any-return]
 
 
 def make_environment(spec: str | Spec, seed: int = 0, spawn4: float = 0.1) -> Environment:
@@ -242,9 +242,10 @@ def make_environment(spec: str | Spec, seed: int = 0, spawn4: float = 0.1) -> En
 
 
 def environment_from(named: Any, seed: int = 0) -> Environment:
-    """An environment, from whatever names it: a text, a class, or itself."""
+    """An environment, from whatever names it: a text, a class, what makes one, or itself."""
+    if isinstance(named, Sent):
+        named = named.thing()
     if isinstance(named, str | Spec):
         return make_environment(named, seed)
-    if isinstance(named, type):
-        return make_own(named, named.__name__, "place", "board", seed)  # type: ignore[no-any-return]
-    return named  # type: ignore[no-any-return]
+    name = getattr(named, "__name__", repr(named))
+    return make_own(named, name, "place", "board", seed)  # type: ignore[no-any-return]

@@ -25,8 +25,8 @@ from tuplet.agents.g2048 import (
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.simple import GreedyPlayer, RandomPlayer, make_room, play_games
 from tuplet.agents.sources import Source, hands, source_of
-from tuplet.agents.specs import Spec, name_of
-from tuplet.arena.g2048 import play_episode
+from tuplet.agents.specs import Sent, Spec, as_sent, label_of
+from tuplet.arena.g2048 import play_episode, streams_of
 from tuplet.arena.intervals import Interval, mean_interval, wilson
 from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import Results, Summary, make_results, summarise
@@ -123,8 +123,8 @@ def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:
 
 
 def evaluate(
-    player: Network | Player | str | Spec | type,
-    environment: Environment | str | Spec | None = None,
+    player: Network | Player | str | Spec | Callable[..., Player],
+    environment: Environment | str | Spec | Callable[..., Environment] | None = None,
     *,
     games: int = 1000,
     threads: int = 1,
@@ -141,20 +141,21 @@ def evaluate(
 ) -> Evaluation:
     """Play games and judge them. The same seed gives the same games, whoever plays them.
 
-    A text names a player, or an environment, as on the command line; `depth`, `time` (seconds a
+    A player, or an environment, is named by a text as on the command line, or is a class, what
+    makes one (a function, a `partial`), or an object; `depth`, `time` (seconds a
     move) and `downgrade` are of players with values. A network (or a `LearnedPlayer`), `random`
     and `greedy` play compiled in the rules' environment; other pairs play in Python, as do all when
     `episodes` (a file that each game is appended to) or `on_episode` wants them. Games are played
-    by threads, classes of one's own by processes, or by `executor`; what plays by time does not
-    play the same game twice. A class of one's own plays all games as one object on one core, and is
-    made anew for every ten games on more. `stop`, or Ctrl-C, ends early and judges the games
-    finished by then.
+    by threads, classes of one's own (and copies of their objects) by processes, or by `executor`.
+    Who draws only from the stream that `open` is given, and keeps nothing, plays the same games on
+    any number of them; what plays by time does not play the same game twice. (A class of one's own
+    plays all games as one object on one core, and is made anew for every ten games on more.)
+    `stop`, or Ctrl-C, ends early and judges the games finished by then.
     """
     if not 1 <= games <= MOST_GAMES:
         raise ValueError(f"the games of an evaluation are 1 to {MOST_GAMES:,}, not {games}")
     as_threads(threads)
     as_seed(seed)
-    title = player if isinstance(player, str) else None
     made = adapted(
         player_from(player, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
     )
@@ -189,7 +190,8 @@ def evaluate(
                 _play_compiled(source, spawn4, seed, 0, 0, Worker())
         else:
             size, work = GAMES if threads > 1 else 1, _play_in_python
-            more = (environment, threads > 1, recorded)
+            placer = environment if stays_here(pool) else as_sent(environment)
+            more = (placer, threads > 1, recorded)
         blocks = (
             (source, spawn4, seed, first, min(size, games - first), *more)
             for first in range(0, games, size)
@@ -209,8 +211,7 @@ def evaluate(
                 break  # what is judged is an unbroken beginning: games finished first were short
     if not played.games:
         raise Stopped("stopped before the first game was finished")
-    name = title if title is not None else name_of(made)
-    return judge(name, games, played.results(), played.rate)
+    return judge(label_of(player, made), games, played.results(), played.rate)
 
 
 class _Played:
@@ -290,6 +291,8 @@ def _play_in_python(
 ) -> tuple[Results, list[Episode]]:  # fmt: skip
     """A block of games in Python; fewer if it was told to stop."""
     player = source.player(worker, first)
+    if isinstance(environment, Sent):
+        environment = environment.thing()
     if environment is None or isinstance(environment, RandomEnvironment):
         placer: Any = (
             RandomEnvironment(seed, spawn4) if environment is None else environment.fresh()
@@ -302,8 +305,7 @@ def _play_in_python(
     results = make_results(games)
     episodes: list[Episode] = []
     for n in range(games):
-        number, start = np.uint64(first + n), as_seed(seed)
-        streams = np.uint64(stream(~start, number)), np.uint64(stream(start, number))
+        streams = streams_of(seed, first + n)
         episode = play_episode(player, placer, worker.stop, streams=streams)
         if not episode.board.over:
             return Results(*(part[:n] for part in results)), episodes
