@@ -31,6 +31,7 @@ from tuplet.learn.plot import plot as plot
 from tuplet.learn.run import Run as Run
 from tuplet.learn.train import resume as resume, train as train
 from tuplet.studies.reproduce import reproduce as reproduce
+from tuplet.system.new import New as New, new as new
 from tuplet.system.progress import Progress as Progress
 from tuplet.system.stop import Stop as Stop, Stopped as Stopped
 from tuplet.system.version import __version__ as __version__
