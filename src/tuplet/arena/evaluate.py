@@ -28,6 +28,7 @@ from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Sent, Spec, as_sent, label_of
 from tuplet.arena.g2048 import play_episode, streams_of
 from tuplet.arena.intervals import Interval, mean_interval, wilson
+from tuplet.arena.pictures import draw_evaluation
 from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import Results, Summary, make_results, summarise
 from tuplet.kernel import as_seed, stream
@@ -35,8 +36,9 @@ from tuplet.learn.learners import LEARNERS, TD
 from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
 from tuplet.search import g2048 as search2048
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.pictures import inline, save_figure
 from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
-from tuplet.system.sheet import Sheet, Shown, percent
+from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
 
@@ -99,11 +101,23 @@ class Evaluation(Shown):
             interval = f"{100 * low:.1f} - {100 * high:.1f}"
             rows.append([str(tile), percent(share), interval, percent(summary.ended.get(tile, 0))])
         columns = ["tile", "reached", "95 %", "ended with"]
-        title = f"{self.player}  {summary.games:,} games"
+        title = f"{self.player}  {counted(summary.games, 'game')}"
         return [Sheet(title, notes=facts), Sheet("", columns, rows, words=())]
 
+    def plot(self, path: str | Path | None = None) -> Any:
+        """How scores are spread and tiles reached, as a figure; saved to `path` if given."""
+        figure = draw_evaluation(self)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: tables, and a picture where matplotlib is installed."""
+        return super()._repr_html_() + inline(self.plot)
+
     def __repr__(self) -> str:
-        return f"<Evaluation of {self.player}, {self.summary.games:,} games: {self._mean()}>"
+        games = counted(self.summary.games, "game")
+        return f"<Evaluation of {self.player}, {games}: {self._mean()}>"
 
 
 def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:

@@ -10,10 +10,12 @@ from tuplet.agents.g2048 import adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import Spec, label_of, name_of
 from tuplet.arena.g2048 import ask, streams_of
+from tuplet.arena.pictures import draw_review, worst_boards
 from tuplet.games import life
 from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048 import Board, Episode
 from tuplet.games.g2048.episode import Slide
+from tuplet.system.pictures import inline, save_figure
 from tuplet.system.progress import Pace, Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
@@ -104,6 +106,18 @@ class Review(Shown):
         ]  # fmt: skip
         columns = ["move", "played", "value", "best", "value", "loss", ""]
         return [Sheet(title, notes=totals), Sheet("", columns, rows, words=(1, 3, 6))]
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """What each move cost, as a figure; saved to `path` if given."""
+        figure = draw_review(self)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: tables, losses where matplotlib is installed, the worst move."""
+        boards = "".join(map(worst_boards, self.worst(1)))
+        return super()._repr_html_() + inline(self.plot) + boards
 
     def __repr__(self) -> str:
         return (

@@ -21,7 +21,7 @@ KINDS = {
     "player": (
         "a player of 2048",
         "tuplet eval {file}:{Class} --games 20",
-        "tuplet eval {file}:{Class},empty=20 --games 20 --threads 2",
+        "tuplet eval {file}:{Class},empty=3 --games 20 --threads 2",
     ),
     "agent": (
         "an agent of games for two",

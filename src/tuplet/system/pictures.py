@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,15 @@ def as_svg(figure: Any) -> str:
     file = BytesIO()
     _write(figure, file, "svg")
     return file.getvalue().decode()
+
+
+def inline(draw: Callable[[], Any]) -> str:
+    """A figure as a part of HTML; nothing where it cannot be drawn, as without matplotlib."""
+    try:
+        svg = as_svg(draw())
+    except ValueError:
+        return ""
+    return f"<div>{svg[svg.index('<svg') :]}</div>"
 
 
 def _write(figure: Any, file: Any, kind: str) -> None:

@@ -1,9 +1,9 @@
 """A player of 2048 of my own.
 
     tuplet eval template.py:Template --games 100 --threads 2
-    tuplet eval template.py:Template,empty=20,corner=0 --games 100   (other settings)
+    tuplet eval template.py:Template,empty=1,reward=0.1 --games 100   (other settings)
     tuplet play 2048 --agent template.py:Template --watch
-    python template.py                                               (is it right?)
+    python template.py                                                  (is it right?)
 
 Change what you like: `choose` is all that is needed.
 """
@@ -14,14 +14,14 @@ import tuplet
 
 
 class Template:
-    """Takes the move with the best sum of points, empty cells, and a large tile in a corner."""
+    """Takes the move that leaves many empty cells, and neighbours that are alike."""
 
-    def __init__(self, empty: float = 10.0, corner: float = 50.0) -> None:
-        """Arguments are settings: `Template,empty=20` makes Template(empty=20.0).
+    def __init__(self, empty: float = 2.0, reward: float = 0.0) -> None:
+        """Arguments are settings: `Template,empty=3` makes Template(empty=3.0).
 
         A setting may be an int, a float, a str, or a bool, which is written as yes or no.
         """
-        self.empty, self.corner = empty, corner
+        self.empty, self.reward = empty, reward
         self.luck = random.Random(0)
 
     def choose(self, board):
@@ -38,12 +38,18 @@ class Template:
     def values(self, board):
         """What each legal move is worth."""
         found = board.after_states().items()
-        return {move: reward + self.value(after) for move, (after, reward) in found}
+        return {move: self.reward * points + self.value(after) for move, (after, points) in found}
 
     def value(self, after):
         """Here is the place for an idea of your own: how good is a board?"""
-        corners = (after[0, 0], after[0, -1], after[-1, 0], after[-1, -1])  # by row and column
-        return self.empty * len(after.empty) + self.corner * (after.largest in corners)
+        tiles, width = after.exponents, after.columns  # row by row: 0 is empty, 1 a 2, 2 a 4, ...
+        rough = 0
+        for cell, tile in enumerate(tiles):
+            if (cell + 1) % width:
+                rough += abs(tile - tiles[cell + 1])  # the neighbour to the right
+            if cell + width < len(tiles):
+                rough += abs(tile - tiles[cell + width])  # the one below
+        return self.empty * len(after.empty) - rough
 
     # What follows is called if it is there.
 
@@ -60,7 +66,8 @@ class Template:
         values = self.values(board)
         moves = [tuplet.MoveValue(move, float(value)) for move, value in values.items()]
         best = max(values, key=values.get) if values else None
-        return tuplet.Analysis(moves, best, note="points, empty cells, a corner", position=board)
+        note = "empty cells, and how alike neighbours are"
+        return tuplet.Analysis(moves, best, note=note, points=True, position=board)
 
     def end(self, last):
         """The game ended with this board; a player that learns would learn here."""
