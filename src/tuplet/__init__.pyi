@@ -2,12 +2,11 @@
 
 from tuplet.agents.agent import make_agent as make_agent
 from tuplet.agents.g2048 import (
-    GreedyPlayer as GreedyPlayer,
     RandomEnvironment as RandomEnvironment,
-    RandomPlayer as RandomPlayer,
     make_player as make_player,
 )
 from tuplet.agents.learned import LearnedPlayer as LearnedPlayer
+from tuplet.agents.simple import GreedyPlayer as GreedyPlayer, RandomPlayer as RandomPlayer
 from tuplet.agents.specs import Spec as Spec
 from tuplet.arena.analyze import analyze as analyze
 from tuplet.arena.bench import bench as bench
@@ -35,6 +34,7 @@ from tuplet.learn.plot import plot as plot
 from tuplet.learn.run import Run as Run
 from tuplet.learn.train import resume as resume, train as train
 from tuplet.studies.reproduce import reproduce as reproduce
+from tuplet.system.new import New as New, new as new
 from tuplet.system.progress import Progress as Progress
 from tuplet.system.stop import Stop as Stop, Stopped as Stopped
 from tuplet.system.version import __version__ as __version__

@@ -138,11 +138,13 @@ def test_what_cannot_leave_plays_on_one_core_and_says_so(mine: Any) -> None:
         def choose(self, board: Any) -> str:
             return str(board.legal_moves()[0])
 
-    for player in (Local, mine.Corner()):
+    held = mine.Corner()
+    held.file = sys.stdout  # which cannot be copied
+    for player in (Local, Local(), held, lambda: mine.Corner()):
         with pytest.warns(UserWarning, match="plays on one core, not 2"):
             evaluate(player, games=3, threads=2)
-    with pytest.warns(UserWarning, match="Diagonal plays on one core, not 4"):
-        match(mine.Diagonal(), "easy", games=2, threads=4)
+    with pytest.warns(UserWarning, match="Here plays on one core, not 4"):
+        match(type("Here", (mine.Diagonal,), {}), "easy", games=2, threads=4)
     with (
         ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
         pytest.raises(ValueError, match="cannot be sent"),
@@ -196,5 +198,5 @@ def test_objects_are_not_shared_by_threads(mine: Any) -> None:
             match(make_agent("mcts:sims=50"), "easy", games=4, executor=pool)
         alone = evaluate(RandomPlayer(7), RandomEnvironment(3), games=23)
         assert same(alone, evaluate(RandomPlayer(7), RandomEnvironment(3), games=23, executor=pool))
-    with pytest.warns(UserWarning, match="Spiteful plays on one core"):
-        evaluate("greedy", mine.Spiteful(), games=4, threads=2)
+        with pytest.warns(UserWarning, match="Spiteful plays on one core"):
+            evaluate("greedy", mine.Spiteful(), games=4, executor=pool)

@@ -22,7 +22,7 @@ import numpy as np
 
 from tuplet.agents.protocol.external import External
 from tuplet.agents.searches import AlphaBeta, Mcs, Mcts, check_trust
-from tuplet.agents.specs import Spec, as_spec, make_own
+from tuplet.agents.specs import Sent, Spec, as_spec, make_own
 from tuplet.games.analysis import Analysis
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
@@ -119,8 +119,8 @@ NAMES = (
 def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
     """The agent of a game that a text names, with its settings behind a colon.
 
-    `mcts:c=0.6,sims=20000`, `alphabeta:depth=8`, `hard`, `mine:Class`; of 2048 also a run folder
-    or a weight file (see `make_player`).
+    `mcts:c=0.6,sims=20000`, `alphabeta:depth=8`, `hard`, `mine:Class`, `mine:Class,depth=2`; of
+    2048 also a run folder or a weight file (see `make_player`).
     """
     spec = as_spec(spec)
     held = game_of(game, trusted=spec.trusted)
@@ -154,16 +154,17 @@ def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
     raise ValueError(f"{spec.text!r} is not an agent: {NAMES}")
 
 
-Named = str | Spec | Agent | Callable[[], Agent]  # an agent, its name, its class, or its maker
+# An agent, its name, its class, or what makes it.
+Named = str | Spec | Sent | Agent | Callable[..., Agent]
 
 
 def agent_from(named: Any, game: str | Game) -> Any:
     """An agent to play with, from whatever names it."""
+    if isinstance(named, Sent):
+        named = named.thing()
     if isinstance(named, str | Spec):
         return make_agent(named, game)
     if isinstance(named, Mcts | AlphaBeta):
         return Searcher(type(named).__name__.lower(), replace(named))
-    if isinstance(named, type) or not hasattr(named, "choose"):
-        name = getattr(named, "__name__", repr(named))
-        return make_own(named, name, "choose", "position")
-    return named
+    name = getattr(named, "__name__", repr(named))
+    return make_own(named, name, "choose", "position")

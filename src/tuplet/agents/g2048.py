@@ -14,23 +14,20 @@ A player needs one method, an environment another; nothing need be inherited:
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.searches import AlphaBeta, Mcts, check_trust
-from tuplet.agents.specs import Spec, as_spec, make_own
+from tuplet.agents.simple import GreedyPlayer, Numbered, RandomPlayer
+from tuplet.agents.specs import Sent, Spec, as_spec, make_own
 from tuplet.exact.solution import Solution, is_solution
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.g2048 import MOVES, Board
 from tuplet.games.g2048.game import Game2048, position_of
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.game import Words
-from tuplet.kernel import as_seed, draw, stream
 from tuplet.system.settings import from_text
 from tuplet.values.network import Network
 
@@ -47,52 +44,6 @@ class Environment(Protocol):
 
     def place(self, board: Board) -> tuple[int, int]:
         """An empty cell of the board (numbered row by row from 0) and the tile to put there."""
-
-
-class _Numbered:
-    """Somebody whose game n depends on the seed and n alone."""
-
-    next_game = 0  # the number of the game that `open` begins
-
-    def __init__(self, seed: int = 0) -> None:
-        self._seed = as_seed(seed)
-        self._state = np.uint64(0)
-
-    def fresh(self) -> Any:
-        """The same one with a memory of its own, for another thread."""
-        return copy(self)
-
-    def _stream(self, seed: np.uint64) -> np.uint64:
-        """The next game's own stream of random numbers."""
-        number, self.next_game = self.next_game, self.next_game + 1
-        return np.uint64(stream(seed, np.uint64(number)))
-
-
-class RandomPlayer(_Numbered):
-    """Any legal move, each as likely as the others. Game n depends on the seed and n alone."""
-
-    name = "random"
-
-    def open(self, *_: object) -> None:
-        """Begin the next game's own stream of random numbers."""
-        self._state = self._stream(~self._seed)
-
-    def choose(self, board: Board) -> object:
-        """A random legal move."""
-        legal = board.legal_moves()
-        self._state, bits = draw(np.uint64(self._state))
-        return legal[(int(bits) >> 32) * len(legal) >> 32]
-
-
-class GreedyPlayer(_Numbered):
-    """The move of the largest reward, the first of equals (up, right, down, left)."""
-
-    name = "greedy"
-
-    def choose(self, board: Board) -> object:
-        """The legal move that earns most now."""
-        after = board.after_states()
-        return max(after, key=lambda move: after[move][1])
 
 
 @dataclass
@@ -128,7 +79,7 @@ class _OverValues:
         return LearnedPlayer(net, spec.text, depth, self.time, self.downgrade)
 
 
-class SearchPlayer(_Numbered):
+class SearchPlayer(Numbered):
     """Chooses by search without learned values. Game n depends on the seed and n alone.
 
     `spawn4` is the share of fours that the search expects.
@@ -141,7 +92,7 @@ class SearchPlayer(_Numbered):
 
     def open(self, *_: object) -> None:
         """Begin the next game's own stream of random numbers."""
-        self.search.open(self._stream(~self._seed))
+        self.search.open(self.stream(~self.seed))
 
     def choose(self, board: Board) -> str:
         """The best move found."""
@@ -154,7 +105,7 @@ class SearchPlayer(_Numbered):
         after = board.after_states()
         if not after:
             return Analysis(_illegal(), points=True, position=board)
-        self.search.open(self._seed)
+        self.search.open(self.seed)
         best = self.choose(board)
         found = self.search.analysis(lambda code: MOVES[code])
         known = {move.move: move for move in found.moves}
@@ -175,7 +126,7 @@ def _illegal() -> list[MoveValue]:
     return [MoveValue(move, None, legal=False) for move in MOVES]
 
 
-class RandomEnvironment(_Numbered):
+class RandomEnvironment(Numbered):
     """The rules' environment: a 2 or a 4 on a random empty cell.
 
     Game n depends on the seed and n alone, and is the same as in compiled games.
@@ -189,7 +140,7 @@ class RandomEnvironment(_Numbered):
 
     def open(self, *_: object) -> None:
         """Begin the next game's own stream of random numbers."""
-        self._state = self._stream(self._seed)
+        self._state = self.stream(self.seed)
 
     def place(self, board: Board) -> tuple[int, int]:
         """A random spawn."""
@@ -269,15 +220,15 @@ def _named(spec: Spec, seed: int) -> Player:
 
 
 def player_from(named: Any, seed: int = 0) -> Player:
-    """A player, from whatever names it: a text, a network, a class, or itself."""
+    """A player, from whatever names it: a text, a network, a class, what makes one, or itself."""
+    if isinstance(named, Sent):
+        named = named.thing()
     if isinstance(named, str | Spec):
         return make_player(named, seed)
     if isinstance(named, Network):
         return LearnedPlayer(named)
-    if isinstance(named, type) or not hasattr(named, "choose"):
-        name = getattr(named, "__name__", repr(named))
-        return make_own(named, name, "choose", "board", seed)  # type: ignore[no-any-return]
-    return named  # type: ignore[no-any-return]
+    name = getattr(named, "__name__", repr(named))
+    return make_own(named, name, "choose", "board", seed)  # type: ignore[no-any-return]
 
 
 def make_environment(spec: str | Spec, seed: int = 0, spawn4: float = 0.1) -> Environment:
@@ -291,9 +242,10 @@ def make_environment(spec: str | Spec, seed: int = 0, spawn4: float = 0.1) -> En
 
 
 def environment_from(named: Any, seed: int = 0) -> Environment:
-    """An environment, from whatever names it: a text, a class, or itself."""
+    """An environment, from whatever names it: a text, a class, what makes one, or itself."""
+    if isinstance(named, Sent):
+        named = named.thing()
     if isinstance(named, str | Spec):
         return make_environment(named, seed)
-    if isinstance(named, type):
-        return make_own(named, named.__name__, "place", "board", seed)  # type: ignore[no-any-return]
-    return named  # type: ignore[no-any-return]
+    name = getattr(named, "__name__", repr(named))
+    return make_own(named, name, "place", "board", seed)  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ import numpy as np
 
 from tuplet.agents.g2048 import Player, adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.specs import Spec, as_spec, name_of
+from tuplet.agents.specs import Sent, Spec, as_sent, as_spec, name_of
 from tuplet.exact.solution import Solution
 from tuplet.kernel import as_seed, stream
 from tuplet.system.blocks import Worker, can_leave, processes, stays_here
@@ -30,13 +30,20 @@ def is_own(named: Any) -> bool:
     return not kind.__module__.startswith("tuplet.")
 
 
-def _is_stuck(named: Any) -> bool:
-    """Whether it is an object that keeps what it has seen, or a class that cannot be named."""
+def _is_made(named: Any) -> bool:
+    """Whether it is a player or an environment itself, not what names or makes one."""
+    return not isinstance(named, type | str | Spec) and (
+        hasattr(named, "choose") or hasattr(named, "place")
+    )
+
+
+def _is_stuck(named: Any, here: bool) -> bool:
+    """Whether it cannot be named, or copied, to another process; or to threads of this one."""
     if isinstance(named, str | Spec | Network | Solution):
         return False
-    if not isinstance(named, type) and (hasattr(named, "choose") or hasattr(named, "place")):
-        return is_own(named) or not hasattr(named, "fresh")
-    return not can_leave(named)
+    if _is_made(named) and not is_own(named):
+        return not hasattr(named, "fresh")
+    return (here and _is_made(named)) or not can_leave(named)
 
 
 @contextmanager
@@ -45,10 +52,12 @@ def hands(
 ) -> Iterator[tuple[Executor | None, int]]:
     """Who plays: an executor (None: threads of this process), and how many at a time.
 
-    Classes of one's own are played by processes. One that cannot get there (an object, or a class
-    of a notebook) is played on one core, with a warning.
+    Classes of one's own, and copies of their objects, are played by processes. What cannot get
+    there (of a notebook, or holding something that cannot be sent) is played on one core, with a
+    warning.
     """
-    stuck = [player for player in players if _is_stuck(player)]
+    here = executor is not None and stays_here(executor)
+    stuck = [player for player in players if _is_stuck(player, here)]
     if executor is None and threads == 1:
         yield None, 1
     elif stuck and not stays_here(executor):
@@ -74,7 +83,7 @@ def _name(named: Any) -> str:
 class Source(NamedTuple):
     """Where a block gets its player of 2048 from: made here, or sent as what names it."""
 
-    what: Any  # a player, a class, or a Spec
+    what: Any  # a player, a class, a Spec, or what was Sent
     seed: int = 0
     options: tuple[tuple[str, Any], ...] = ()  # of `adapted`
     digest: str = ""  # of the weights that a Spec names
@@ -85,7 +94,7 @@ class Source(NamedTuple):
         if self.anew:
             seed = int(stream(as_seed(self.seed), np.uint64(first))) >> 1
             return self._new(seed)
-        key = self if isinstance(self.what, Spec | type) else "player"
+        key = self if isinstance(self.what, Spec | Sent | type) else "player"
         player = worker.keep(key, lambda: self._new(self.seed))
         if hasattr(player, "next_game"):
             player.next_game = first
@@ -108,17 +117,15 @@ def source_of(
     """Where blocks get a player from that was named so, and has been made here once."""
     own, text = is_own(named), isinstance(named, str | Spec)
     if stays_here(executor):
-        anew = own and several and not hasattr(named, "choose")
+        anew = own and several and not _is_made(named)
         yield Source(named if anew else player, seed, anew=anew)
         return
     with tempfile.TemporaryDirectory(prefix="tuplet-") as folder:
-        what, known = as_spec(named) if text else named, ""
+        what, known = as_sent(named), ""
         if isinstance(player, LearnedPlayer):
             if not text or what.settings:  # a network of this process, or one behind a colon
                 what = Spec(str(player.network.save(Path(folder) / "player.safetensors")))
             known = digest(what.path(what.text))
-        if not isinstance(what, Spec | type):
-            raise ValueError(f"{_name(named)} cannot be sent to another process: {_HOW}")
         options = (
             () if own else tuple((n, getattr(player, n)) for n in _OPTIONS if hasattr(player, n))
         )

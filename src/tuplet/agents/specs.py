@@ -1,4 +1,5 @@
-"""Texts that name players: `mcts:ucb=tuned,sims=20000`, `module:Class`, a path; and who typed them.
+"""Texts that name players: `mcts:ucb=tuned,sims=20000`, `mine:Snake,depth=2`, a path; and who typed
+them.
 
 What a person types is trusted. What comes over a network is not: such a text can name neither a
 program nor a class, nor a path outside a folder that is given.
@@ -7,10 +8,22 @@ program nor a class, nor a path outside a folder that is given.
 from __future__ import annotations
 
 import inspect
+import pickle
+import re
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
-from tuplet.system.own import find, names_code
+from tuplet.system.own import find
+from tuplet.system.settings import MOST, values_from_text
+
+# A module or a file, a class, and its settings. A file's name may have commas; what looks like
+# `mcts:ucb=mine.py:Bandit` is a setting of somebody else.
+_OWN = re.compile(
+    r"(?!exec[:\[])(?!\w+:\w+=)(?P<class>(?:[^\W\d]\w*(?:\.[^\W\d]\w*)*|.+?\.py):[^\W\d]\w*)"
+    r"(?:,(?P<settings>.*))?"
+)
+_PLAIN = (int, float, bool, str)
 
 
 class Spec(NamedTuple):
@@ -35,8 +48,8 @@ class Spec(NamedTuple):
 
     @property
     def is_class(self) -> bool:
-        """Whether it has the form module:Class or file.py:Class."""
-        return names_code(self.text)
+        """Whether it has the form module:Class or file.py:Class, perhaps with settings behind."""
+        return _OWN.fullmatch(self.text) is not None
 
     def needs_trust(self, what: str) -> None:
         """Raise ValueError if it is not trusted."""
@@ -60,8 +73,10 @@ class Spec(NamedTuple):
     def own_class(self, method: str, argument: str, seed: int = 0) -> Any:
         """Anybody's class, made: from the folder the command was typed in."""
         self.needs_trust("a class")
-        made = find(self.text)
-        return make_own(made, self.text, method, argument, seed)
+        named = _OWN.fullmatch(self.text)
+        assert named is not None  # `is_class` was asked
+        kind, settings = find(named["class"]), named["settings"] or ""
+        return make_own(kind, self.text, method, argument, seed, settings)
 
 
 def trusted(*named: Any) -> bool:
@@ -74,13 +89,43 @@ def as_spec(spec: str | Spec) -> Spec:
     return spec if isinstance(spec, Spec) else Spec(spec)
 
 
+class Sent(NamedTuple):
+    """An object of one's own, or what makes one, on its way to another process."""
+
+    data: bytes
+
+    def thing(self) -> Any:
+        """A copy of it."""
+        return pickle.loads(self.data)  # of this program's own, like all that processes are sent
+
+
+def as_sent(named: Any) -> Any:
+    """What names a player, as another process can take it, keep it, and know it again."""
+    if isinstance(named, str):
+        return Spec(named)
+    known = isinstance(named, Spec | type | Sent) or inspect.isfunction(named) or named is None
+    return named if known else Sent(pickle.dumps(named))
+
+
 def make_own(
-    kind: Any, name: str, method: str, argument: str, seed: int = 0
-) -> Any:  # fmt: skip
-    """An object of anybody's class (or what a function makes); ValueError if it is no player."""
+    kind: Any, name: str, method: str, argument: str, seed: int = 0, settings: str = ""
+) -> Any:
+    """An object of anybody's class (or what a function makes); ValueError if it is no player.
+
+    `settings` are arguments of the class, as text; it is given the seed if it takes one.
+    """
+    if isinstance(kind, Sent):
+        return make_own(kind.thing(), name, method, argument, seed)
+    if not isinstance(kind, type) and callable(getattr(kind, method, None)):  # made already
+        if settings:
+            raise ValueError(f"{name}: an object has no settings, its class has")
+        return kind
     try:
-        seeded = "seed" in inspect.signature(kind).parameters
-        own = kind(seed=seed) if seeded else kind()
+        values = _values(kind, name, settings, seed)
+    except TypeError:
+        raise ValueError(f"{name} is not a class with a method {method}({argument})") from None
+    try:
+        own = kind(**values)
     except Exception as error:
         raise ValueError(f"cannot make {name}: {type(error).__name__}: {error}") from None
     if not callable(getattr(own, method, None)):
@@ -88,9 +133,40 @@ def make_own(
     return own
 
 
+def _values(kind: Any, name: str, settings: str, seed: int) -> dict[str, Any]:
+    """What a class is made with: settings by their types, or those of their usual values."""
+    known, others, hints = {}, False, _hints(kind)
+    for each in inspect.signature(kind).parameters.values():
+        others |= each.kind is each.VAR_KEYWORD
+        if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY):
+            usual = type(each.default) if type(each.default) in _PLAIN else Any
+            known[each.name] = hints.get(each.name, usual)
+    values = values_from_text(known, settings, name, -MOST, others)
+    seeded = "seed" in known and "seed" not in getattr(kind, "keywords", ())  # of a partial
+    return {"seed": seed, **values} if seeded else values
+
+
+def _hints(kind: Any) -> dict[str, Any]:
+    """The types that a class, or a function, declares for what it takes; none if they are wrong."""
+    try:
+        return get_type_hints(kind.__init__ if isinstance(kind, type) else kind)  # type: ignore[misc]
+    except Exception:  # names that are there for type checkers alone
+        return {}
+
+
 def name_of(player: object) -> str:
     """What a player, an agent or an environment is called."""
     return str(getattr(player, "name", type(player).__name__))
+
+
+def label_of(named: Any, made: object) -> str:
+    """The name that somebody was asked for by, or his own."""
+    if isinstance(named, str | Spec):
+        return named if isinstance(named, str) else named.text
+    if isinstance(named, partial) and not named.args:
+        settings = (f"{name}={value}" for name, value in named.keywords.items())
+        return ",".join([name_of(made), *settings])
+    return name_of(made)
 
 
 def short_names(agents: list[str]) -> list[str]:
@@ -99,13 +175,22 @@ def short_names(agents: list[str]) -> list[str]:
     >>> short_names(["hard", "mcts:sims=300,c=0.5", "mcts:sims=300,c=1"])
     ['hard', 'mcts:c=0.5', 'mcts:c=1']
     """
-    parts = [(each.partition(":")[0], each.partition(":")[2].split(",")) for each in agents]
+    parts = [_parts(each) for each in agents]
     short = []
-    for each, (kind, settings) in zip(agents, parts, strict=True):
-        others = [set(more) for other, more in parts if other == kind]
+    for each, (kind, by, settings) in zip(agents, parts, strict=True):
+        others = [set(more) for other, _, more in parts if other == kind]
         own = [word for word in settings if not all(word in more for more in others)]
-        told = f"{kind}:{','.join(own)}" if own else kind
+        told = f"{kind}{by}{','.join(own)}" if own else kind
         short.append(each if len(others) == 1 or "=" not in each else told)
     return [
         each if short.count(told) > 1 else told for each, told in zip(agents, short, strict=True)
     ]  # fmt: skip
+
+
+def _parts(agent: str) -> tuple[str, str, list[str]]:
+    """What kind of agent it is, the sign behind that, and its settings."""
+    own = _OWN.fullmatch(agent)
+    if own is not None:
+        return own["class"], ",", (own["settings"] or "").split(",")
+    kind, by, settings = agent.partition(":")
+    return kind, by, settings.split(",")

@@ -35,8 +35,8 @@ def analyze(
     2048: `position` is a board, or its tiles row by row ("2,0,0,4, ..."); `agent` a run folder, a
     weight file, the table of an exact solution, a search (mcts:sims=1000), or any player;
     `depth`, `time` (seconds) and `downgrade` are of players with values. Other games: `position` is
-    a notation, and `agent` any agent (mcts:sims=20000, alphabeta, hard, ...). Without a position it
-    is the seed's first one.
+    a notation, and `agent` any agent (mcts:sims=20000, alphabeta, hard, ...). An agent may also be
+    a class or an object. Without a position it is the seed's first one.
     """
     held = game_of(game, trusted=trusted(agent))
     position = held.start(seed) if position is None else position
@@ -46,7 +46,7 @@ def analyze(
         player = player_from(SHIPPED if agent is None else agent, seed)
         spawn4 = None if game == "2048" else held.spawn4
         made = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
-        return _analyze_2048(made, position)
+        return _analyze_2048(made, position, seed)
     if not depth is time is downgrade is None:
         raise ValueError(f"depth, time and downgrade are of 2048: {held.name} has an agent's")
     return _analyze(held, position, default_agent(held) if agent is None else agent, seed)
@@ -57,9 +57,10 @@ def default_agent(game: Game) -> str:
     return "best" if isinstance(game, GameOfEwn) else "mcts"
 
 
-def _analyze_2048(player: Any, position: Any) -> Analysis:
+def _analyze_2048(player: Any, position: Any, seed: int) -> Analysis:
     if getattr(position, "is_chance", False):
         raise ValueError(f"{position.needed()} first")
+    life.begin(player, position, "player", np.uint64(stream(~as_seed(seed), as_seed(0))))
     if life.has(player, "analyze"):
         return player.analyze(position)  # type: ignore[no-any-return]
     board = position if isinstance(position, Board) else Board(position)

@@ -23,10 +23,12 @@ from tuplet.agents.g2048 import (
     player_from,
 )
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.simple import GreedyPlayer, RandomPlayer, make_room, play_games
 from tuplet.agents.sources import Source, hands, source_of
-from tuplet.agents.specs import Spec, name_of
-from tuplet.arena.g2048 import play_episode
+from tuplet.agents.specs import Sent, Spec, as_sent, label_of
+from tuplet.arena.g2048 import play_episode, streams_of
 from tuplet.arena.intervals import Interval, score_interval, wilson
+from tuplet.arena.pictures_2048 import draw_evaluation
 from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import Results, Summary, make_results, summarise
 from tuplet.kernel import as_seed, stream
@@ -34,12 +36,14 @@ from tuplet.learn.learners import LEARNERS, TD
 from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
 from tuplet.search import g2048 as search2048
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.pictures import inline, save_figure
 from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
-from tuplet.system.sheet import Sheet, Shown, percent
+from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
 
 GAMES, MANY, LONG = 10, 50, 1000  # of a block, where games are quick; if there are so many
+MOST = 1000  # of a block, where they take microseconds
 MOST_GAMES = 100_000_000
 
 
@@ -97,11 +101,23 @@ class Evaluation(Shown):
             interval = f"{100 * low:.1f} - {100 * high:.1f}"
             rows.append([str(tile), percent(share), interval, percent(summary.ended.get(tile, 0))])
         columns = ["tile", "reached", "95 %", "ended with"]
-        title = f"{self.player}  {summary.games:,} games"
+        title = f"{self.player}  {counted(summary.games, 'game')}"
         return [Sheet(title, notes=facts), Sheet("", columns, rows, words=())]
 
+    def plot(self, path: str | Path | None = None) -> Any:
+        """How scores are spread and tiles reached, as a figure; saved to `path` if given."""
+        figure = draw_evaluation(self)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: tables, and a picture where matplotlib is installed."""
+        return super()._repr_html_() + inline(self.plot)
+
     def __repr__(self) -> str:
-        return f"<Evaluation of {self.player}, {self.summary.games:,} games: {self._mean()}>"
+        games = counted(self.summary.games, "game")
+        return f"<Evaluation of {self.player}, {games}: {self._mean()}>"
 
 
 def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:
@@ -121,8 +137,8 @@ def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:
 
 
 def evaluate(
-    player: Network | Player | str | Spec | type,
-    environment: Environment | str | Spec | None = None,
+    player: Network | Player | str | Spec | Callable[..., Player],
+    environment: Environment | str | Spec | Callable[..., Environment] | None = None,
     *,
     games: int = 1000,
     first: int = 0,
@@ -140,21 +156,22 @@ def evaluate(
 ) -> Evaluation:
     """Play games and judge them. The same seed gives the same games, whoever plays them.
 
-    `first` is the number of the first game: other ones of the same seed, where some were played.
-
-    A text names a player, or an environment, as on the command line; `depth`, `time` (seconds a
-    move) and `downgrade` are of players with values. A network (or a `LearnedPlayer`) in the rules'
-    environment plays compiled; other pairs play in Python, as do all when `episodes` (a file that
-    each game is appended to) or `on_episode` wants them. Games are played by threads, classes of
-    one's own by processes, or by `executor`; what plays by time does not play the same game twice.
-    A class of one's own plays all games as one object on one core, and is made anew for every ten
-    games on more. `stop`, or Ctrl-C, ends early and judges the games finished by then.
+    A player, or an environment, is named by a text as on the command line, or is a class, what
+    makes one (a function, a `partial`), or an object; `depth`, `time` (seconds a
+    move) and `downgrade` are of players with values. A network (or a `LearnedPlayer`), `random`
+    and `greedy` play compiled in the rules' environment; other pairs play in Python, as do all when
+    `episodes` (a file that each game is appended to) or `on_episode` wants them. Games are played
+    by threads, classes of one's own (and copies of their objects) by processes, or by `executor`.
+    Who draws only from the stream that `open` is given, and keeps nothing, plays the same games on
+    any number of them; what plays by time does not play the same game twice. (A class of one's own
+    plays all games as one object on one core, and is made anew for every ten games on more.)
+    `first` is the number of the first game: others of the same seed, where some were played.
+    `stop`, or Ctrl-C, ends early and judges the games finished by then.
     """
     if not 1 <= games <= MOST_GAMES:
         raise ValueError(f"the games of an evaluation are 1 to {MOST_GAMES:,}, not {games}")
     as_threads(threads)
     as_seed(seed)
-    title = player if isinstance(player, str) else None
     made = adapted(
         player_from(player, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
     )
@@ -166,7 +183,9 @@ def evaluate(
     if environment is not None:
         environment_from(environment, seed)  # refuses it now, not in a thread
     recorded = episodes is not None or on_episode is not None
-    compiled = isinstance(made, LearnedPlayer) and environment is None and not recorded
+    simple = type(made) in (RandomPlayer, GreedyPlayer)  # not a class of one's own made of them
+    compiled = isinstance(made, LearnedPlayer) or simple
+    compiled = compiled and environment is None and not recorded
     if isinstance(made, LearnedPlayer) and not compiled:
         made.network.as_board(Board())  # games that are recorded are of 4x4
     names = [player] if environment is None else [player, environment]
@@ -177,8 +196,9 @@ def evaluate(
         source_of(player, made, seed, pool, threads > 1) as source,
     ):
         if compiled:
-            assert isinstance(made, LearnedPlayer)
-            size = (MANY if games >= LONG else GAMES) if made.greedy else 1
+            size = (MOST if simple else MANY) if games >= LONG else GAMES
+            if isinstance(made, LearnedPlayer) and not made.greedy:
+                size = 1
             work: Callable[..., Any] = _play_compiled
             more: tuple[Any, ...] = ()
             if stays_here(pool):
@@ -186,7 +206,8 @@ def evaluate(
                 _play_compiled(source, spawn4, seed, 0, 0, Worker())
         else:
             size, work = GAMES if threads > 1 else 1, _play_in_python
-            more = (environment, threads > 1, recorded)
+            placer = environment if stays_here(pool) else as_sent(environment)
+            more = (placer, threads > 1, recorded)
         blocks = (
             (source, spawn4, seed, first + done, min(size, games - done), *more)
             for done in range(0, games, size)
@@ -206,8 +227,7 @@ def evaluate(
                 break  # what is judged is an unbroken beginning: games finished first were short
     if not played.games:
         raise Stopped("stopped before the first game was finished")
-    name = title if title is not None else name_of(made)
-    return judge(name, games, played.results(), played.rate)
+    return judge(label_of(player, made), games, played.results(), played.rate)
 
 
 class _Played:
@@ -246,9 +266,16 @@ def _play_compiled(
     source: Source, spawn4: float, seed: int, first: int, games: int, worker: Worker
 ) -> tuple[Results, list[Episode]]:
     """A block of compiled games; fewer if it was told to stop."""
-    player = source.player(worker, first)
+    player, results, start = source.player(worker, first), make_results(games), as_seed(seed)
+    if isinstance(player, RandomPlayer | GreedyPlayer):
+        greedy, room = isinstance(player, GreedyPlayer), worker.keep("room", make_room)
+        done = play_games(
+            rules_for(spawn4=spawn4), greedy, ~player.seed, start, first, results, room,
+            worker.stop.flag,
+        )  # fmt: skip
+        return Results(*(part[:done] for part in results)), []
     assert isinstance(player, LearnedPlayer)
-    net, results, start = player.network, make_results(games), as_seed(seed)
+    net = player.network
     rules = rules_for(*net.size, spawn4)
     if player.greedy:
         # The kernel that taught it is compiled already, and plays, too.
@@ -280,6 +307,8 @@ def _play_in_python(
 ) -> tuple[Results, list[Episode]]:  # fmt: skip
     """A block of games in Python; fewer if it was told to stop."""
     player = source.player(worker, first)
+    if isinstance(environment, Sent):
+        environment = environment.thing()
     if environment is None or isinstance(environment, RandomEnvironment):
         placer: Any = (
             RandomEnvironment(seed, spawn4) if environment is None else environment.fresh()
@@ -292,8 +321,7 @@ def _play_in_python(
     results = make_results(games)
     episodes: list[Episode] = []
     for n in range(games):
-        number, start = np.uint64(first + n), as_seed(seed)
-        streams = np.uint64(stream(~start, number)), np.uint64(stream(start, number))
+        streams = streams_of(seed, first + n)
         episode = play_episode(player, placer, worker.stop, streams=streams)
         if not episode.board.over:
             return Results(*(part[:n] for part in results)), episodes

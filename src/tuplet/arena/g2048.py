@@ -10,28 +10,34 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.agents.g2048 import Environment, Player
+from tuplet.agents.g2048 import Environment, Player, environment_from, player_from
 from tuplet.agents.specs import name_of
 from tuplet.games import life
 from tuplet.games.g2048 import Board, Episode
+from tuplet.kernel import as_seed, stream
 from tuplet.system.stop import Stop
+
+Streams = tuple[np.uint64, np.uint64]  # a player's and an environment's
 
 
 def play_episode(
-    player: Player,
-    environment: Environment,
+    player: Any,
+    environment: Any = "random",
     stop: Stop | None = None,
     *,
-    streams: tuple[np.uint64, np.uint64] | None = None,
+    seed: int = 0,
+    streams: Streams | None = None,
 ) -> Episode:
     """Let a player and an environment take turns until no move is legal.
 
-    `streams` are random streams of theirs for this game; without them, those who need one use
-    their own. Raises ValueError, naming the culprit, for an illegal move or placement. If `stop` is
-    set meanwhile, the game is returned unfinished.
+    Either is an object, a class, or a name. `streams` are random streams of theirs for this game,
+    the first ones of `seed` if there are none. (Built-in players that are objects have streams of
+    their own.) Raises ValueError, naming the culprit, for an illegal move or placement. If `stop`
+    is set meanwhile, the game is returned unfinished.
     """
+    player, environment = player_from(player, seed), environment_from(environment, seed)
     episode = Episode(name_of(player), name_of(environment))
-    open_episode(player, environment, streams)
+    open_episode(player, environment, streams or streams_of(seed, 0))
     for _ in range(2):
         place(environment, episode)
     while not episode.board.over:
@@ -41,24 +47,31 @@ def play_episode(
         place(environment, episode)
     episode.close()
     for side in (player, environment):
-        _ask(side, "end", life.end, side, episode.board, episode)
+        ask(side, "end", life.end, side, episode.board, episode)
     return episode
 
 
-def open_episode(
-    player: object, environment: object, streams: tuple[np.uint64, np.uint64] | None = None
-) -> None:
+def streams_of(seed: int, number: int) -> Streams:
+    """The random streams of a player and an environment in game `number`."""
+    start, game = as_seed(seed), np.uint64(number)
+    return np.uint64(stream(~start, game)), np.uint64(stream(start, game))
+
+
+def open_episode(player: object, environment: object, streams: Streams | None = None) -> None:
     """Tell a player and an environment, if they want to know, that a game begins."""
     for who, role, state in zip(
-        (player, environment), ("player", "environment"), streams or (None, None), strict=True
+        (player, environment),
+        ("player", "environment"),
+        streams or streams_of(0, 0),
+        strict=True,
     ):
-        _ask(who, "open", life.begin, who, Board(), role, state)
+        ask(who, "open", life.begin, who, Board(), role, state)
 
 
 def slide(player: Player, episode: Episode) -> None:
     """Let the player make a move."""
     began = time.perf_counter()
-    move = _ask(player, "choose", player.choose, episode.board)
+    move = ask(player, "choose", player.choose, episode.board)
     try:
         episode.slide(move, _since(began))
     except ValueError as error:
@@ -68,7 +81,7 @@ def slide(player: Player, episode: Episode) -> None:
 def place(environment: Environment, episode: Episode) -> None:
     """Let the environment place a tile."""
     began = time.perf_counter()
-    placed: Any = _ask(environment, "place", environment.place, episode.board)
+    placed: Any = ask(environment, "place", environment.place, episode.board)
     try:
         cell, tile = placed
         episode.place(int(cell), int(tile), _since(began))
@@ -78,7 +91,7 @@ def place(environment: Environment, episode: Episode) -> None:
         ) from None
 
 
-def _ask(side: object, what: str, method: Callable[..., Any], *arguments: object) -> Any:
+def ask(side: object, what: str, method: Callable[..., Any], *arguments: object) -> Any:
     """Call a method of anybody's class; what goes wrong in there is said in one line."""
     try:
         return method(*arguments)

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.agents.agent import Agent
-from tuplet.agents.specs import name_of
+from tuplet.agents.agent import Agent, Named, agent_from
+from tuplet.agents.specs import label_of
 from tuplet.games import life
+from tuplet.games.catalogue import game as game_of
 from tuplet.games.record import FORFEITS, Forfeit, Record
 from tuplet.kernel import told
 from tuplet.system.stop import Stop
@@ -23,8 +24,8 @@ _REASON = 200  # characters of a forfeit's reason that are kept
 
 
 def play_game(
-    first: Agent,
-    second: Agent,
+    first: Named,
+    second: Named,
     start: Any,
     *,
     rolls: np.uint64 = _STREAMS[0],
@@ -34,16 +35,19 @@ def play_game(
 ) -> Record:
     """Let two agents play from `start` on; `first` has the side that moves first by the rules.
 
-    `rolls` is the random stream of chance, `streams` those of the agents. An agent that
-    raises an exception, answers with an illegal move, or takes longer than `time_limit` seconds
-    for a move loses by forfeit. If `stop` is set meanwhile, the game is returned unfinished.
+    An agent is an object, a class, or a name. `rolls` is the random stream of chance, `streams`
+    those of the agents. An agent that raises an exception, answers with an illegal move, or takes
+    longer than `time_limit` seconds for a move loses by forfeit. If `stop` is set meanwhile, the
+    game is returned unfinished.
     """
     if len(start.sides) != 2:
         raise ValueError(f"{start.game} is a game for one: play_episode lets a player play it")
     if start.over:
         raise ValueError("there is nothing left to play: the game is over")
-    agents: dict[str, Agent] = dict(zip(start.sides, (first, second), strict=True))
-    record = Record((name_of(first), name_of(second)), start)
+    held = getattr(start, "held", None) or game_of(start.game)
+    made = [agent_from(first, held), agent_from(second, held)]
+    agents: dict[str, Agent] = dict(zip(start.sides, made, strict=True))
+    record = Record((label_of(first, made[0]), label_of(second, made[1])), start)
     side: str
     try:
         for side, state in zip(start.sides, streams, strict=True):
@@ -58,9 +62,13 @@ def play_game(
     except Forfeit as forfeit:
         record.forfeit(side, forfeit.kind, _in_one_line(forfeit.reason))
     if record.over and record.kind not in FORFEITS:
-        for agent in (first, second):  # one of them has not seen the last move yet
+        for agent in made:  # one of them has not seen the last move yet
             with suppress(Forfeit):  # too late to lose
                 _ask(life.end, agent, record.position)
+    for agent, named in zip(made, (first, second), strict=True):
+        if agent is not named and life.has(agent, "close"):
+            with suppress(Forfeit):
+                _ask(agent.close)
     return record
 
 

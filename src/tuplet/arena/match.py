@@ -18,7 +18,7 @@ import numpy as np
 
 from tuplet.agents.agent import Named, agent_from
 from tuplet.agents.sources import hands
-from tuplet.agents.specs import Spec, as_spec, name_of, trusted
+from tuplet.agents.specs import Sent, Spec, as_sent, as_spec, label_of, trusted
 from tuplet.arena.game import play_game
 from tuplet.arena.played import Played, place_of
 from tuplet.arena.results import Match, Tournament
@@ -50,12 +50,15 @@ class Seats:
             self.close()
             raise
 
-    def label(self, seat: int) -> str:
-        """The name an agent was asked for by, or its own."""
-        named = self.named[seat]
-        return named if isinstance(named, str) else (
-            named.text if isinstance(named, Spec) else name_of(self.agents[seat])
-        )  # fmt: skip
+    def labels(self) -> list[str]:
+        """The names agents were asked for by, or their own; objects of one name are numbered."""
+        names: list[str] = []
+        for named, agent in zip(self.named, self.agents, strict=True):
+            name = label = label_of(named, agent)
+            while not isinstance(named, str | Spec) and label in names:
+                label = f"{name}-{int(label[len(name) + 1 :] or 1) + 1}"
+            names.append(label)
+        return names
 
     def replace(self, seat: int) -> None:
         """Who knows in what state an agent is after a forfeit: the next game gets a new one."""
@@ -79,7 +82,7 @@ def _play_number(
     """Game `number` of a schedule, whoever plays it; None if it was told to stop."""
     if worker.stop.is_set():
         return None
-    here = all(isinstance(each, Spec) or callable(each) for each in named)
+    here = all(isinstance(each, Spec | Sent) or callable(each) for each in named)
     seats = worker.keep((named, game) if here else "seats", lambda: Seats(named, game))
     pairings = list(combinations(range(len(named)), 2))
     at = place_of(number, len(pairings))
@@ -94,7 +97,6 @@ def _play_number(
     )  # fmt: skip
     if not record.over:
         return None
-    record.names = seats.label(first), seats.label(second)
     if record.kind in FORFEITS:
         seats.replace(second if record.winner == record.sides[0] else first)
     return record
@@ -118,8 +120,9 @@ def match(
 
     Pair p starts from a position drawn from seed and p alone; A moves first, then B. The
     same seed gives the same games whoever plays them: threads, each of which makes agents of its
-    own, processes (for classes of one's own), or `executor`. (Agents must draw from the stream
-    they are given, and keep nothing from game to game.) An odd number of games is rounded up. With
+    own, processes (for classes of one's own, or copies of an object), or `executor`. (Agents must
+    draw from the stream they are given, and keep nothing from game to game.) An agent is named by a
+    text, or is a class, what makes one, or an object. An odd number of games is rounded up. With
     `sprt` (as in "0,20") the match ends as soon as the sequential test has an answer. With `save`
     every game becomes a line of that file; if it has games of the same match already, the match
     goes on where it ended. `stop`, or Ctrl-C, ends early and judges the pairs finished by then
@@ -251,7 +254,7 @@ class _Schedule:
         `more` are settings to keep in the file with the others.
         """
         seats = Seats(self.named, self.game)  # refuses agents that cannot be made, and names them
-        names = [seats.label(seat) for seat in range(len(self.named))]
+        names = seats.labels()
         seats.close()
         with ExitStack() as stack:
             file = None
@@ -273,20 +276,23 @@ class _Schedule:
             pool, threads = stack.enter_context(hands(movers, self.threads, executor))
             named = tuple(self.named)
             if not stays_here(pool):
-                named = tuple(as_spec(n) if isinstance(n, str) else n for n in named)
+                named = tuple(map(as_sent, named))
             played = in_order(
                 _play_number,
                 ((named, self.game, self.seeds, n) for n in range(self._before, self.total)),
                 threads=threads, executor=pool, stop=stop, look=lambda _: watch(self._event()),
             )  # fmt: skip
+            met = list(combinations(names, 2))
             for number, record in enumerate(played, self._before):
                 if record is None:
                     break
+                at = place_of(number, self.score.pairings)
+                both = met[at.pairing][:: -1 if at.game else 1]
+                record.names = both[0], both[1]
                 if file is not None:
                     file.add(number, record)
                 self._moves += len(record.moves)
-                game = place_of(number, self.score.pairings).game
-                if self._add(Played.of(record, game)):
+                if self._add(Played.of(record, at.game)):
                     return names, self.played, False
         return names, self.played, len(self.played) < self.total
 

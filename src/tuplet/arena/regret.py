@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from tuplet.agents.g2048 import Player, RandomPlayer, SearchPlayer, adapted, player_from
+from tuplet.agents.g2048 import Player, SearchPlayer, adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.simple import RandomPlayer
 from tuplet.agents.sources import Source, hands, source_of
-from tuplet.agents.specs import Spec, name_of
+from tuplet.agents.specs import Spec, label_of
+from tuplet.arena.g2048 import ask, streams_of
 from tuplet.arena.intervals import mean_interval
 from tuplet.exact.regret import SampledRegret, follow, random_policy, sample
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
+from tuplet.games import life
+from tuplet.games.g2048 import Board
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
 from tuplet.system.progress import Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, percent
@@ -66,7 +71,7 @@ class Regret(Shown):
 
 
 def regret(
-    player: Network | Player | str | Spec | type,
+    player: Network | Player | str | Spec | Callable[..., Player],
     *,
     board: str | None = None,
     table: str | Path | Solution | None = None,
@@ -88,7 +93,7 @@ def regret(
         raise ValueError(f"games must be positive, not {games}")
     as_threads(threads)
     made = player_from(player, seed)
-    name = player if isinstance(player, str) else name_of(made)
+    name = label_of(player, made)
     if games is None and isinstance(made, SearchPlayer):
         raise ValueError("a search is judged by the games it plays: say how many with --games")
     if games is None and threads > 1:
@@ -114,11 +119,28 @@ def regret(
             return Regret(name, report | _judge(played))
         if isinstance(made, LearnedPlayer) and made.greedy:
             found = follow(solution, made.network, watch, stop)
-        elif isinstance(made, RandomPlayer):
+        elif type(made) is RandomPlayer:
             found = follow(solution, random_policy(solution.rules), watch, stop)
         else:
-            found = follow(solution, made, watch, stop)
+            board_ = Board(rows=solution.rows, columns=solution.columns)
+            ask(made, "open", life.begin, made, board_, "player", streams_of(seed, 0)[0])
+            found = follow(solution, _Asked(made), watch, stop)
     return Regret(name, report | found.as_json())
+
+
+class _Asked:
+    """Anybody's player; what goes wrong in it is said in one line."""
+
+    def __init__(self, player: Any) -> None:
+        self.player = player
+
+    def open(self, *game: Any) -> None:
+        """A game begins."""
+        ask(self.player, "open", life.begin, self.player, *game)
+
+    def choose(self, board: Board) -> object:
+        """A move."""
+        return ask(self.player, "choose", self.player.choose, board)
 
 
 def _solution(
@@ -146,7 +168,7 @@ def _sample(
     """A block of games; fewer if it was told to stop."""
     player = source.player(worker, first)
     solution = where if isinstance(where, Solution) else worker.keep(where, lambda: _open(*where))
-    return sample(solution, player, games=games, seed=seed, first=first, stop=worker.stop)
+    return sample(solution, _Asked(player), games=games, seed=seed, first=first, stop=worker.stop)
 
 
 def _open(table: str, size: str, spawn4: float) -> Solution:

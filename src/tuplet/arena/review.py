@@ -8,10 +8,14 @@ from typing import Any
 
 from tuplet.agents.g2048 import adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.specs import Spec, name_of
-from tuplet.games.analysis import best_of
+from tuplet.agents.specs import Spec, label_of, name_of
+from tuplet.arena.g2048 import ask, streams_of
+from tuplet.arena.pictures_2048 import draw_review, worst_boards
+from tuplet.games import life
+from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048 import Board, Episode
 from tuplet.games.g2048.episode import Slide
+from tuplet.system.pictures import inline, save_figure
 from tuplet.system.progress import Pace, Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
@@ -83,14 +87,15 @@ class Review(Shown):
 
     def sheets(self) -> list[Sheet]:
         """Totals, and the costliest moves."""
-        episode, how = self.episode, f"{counted(self.depth or 1, 'move')} ahead"
-        how = how if self.time is None else f"{self.time:g} s a move"
+        episode = self.episode
+        how = "" if self.depth is None else f", {counted(self.depth, 'move')} ahead"
+        how = how if self.time is None else f", {self.time:g} s a move"
         title = (
             f"{episode.slider}  score {episode.score:,}   {counted(len(self.moves), 'move')}   "
             f"largest tile {episode.board.largest}"
         )
         totals = [
-            f"judged by {self.judge}, {how}",
+            f"judged by {self.judge}{how}",
             f"best moves {percent(self.best_share)}   mean loss {self.mean_loss:,.1f} points a "
             f"move   blunders {self.blunders:,}",
         ]
@@ -101,6 +106,18 @@ class Review(Shown):
         ]  # fmt: skip
         columns = ["move", "played", "value", "best", "value", "loss", ""]
         return [Sheet(title, notes=totals), Sheet("", columns, rows, words=(1, 3, 6))]
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """What each move cost, as a figure; saved to `path` if given."""
+        figure = draw_review(self)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: tables, losses where matplotlib is installed, the worst move."""
+        boards = "".join(map(worst_boards, self.worst(1)))
+        return super()._repr_html_() + inline(self.plot) + boards
 
     def __repr__(self) -> str:
         return (
@@ -119,7 +136,7 @@ class Review(Shown):
 
 def review(
     record: Episode | str | Path,
-    agent: LearnedPlayer | str | Spec | None = None,
+    agent: Any = None,
     *,
     game: int = 1,
     depth: int | None = None,
@@ -131,20 +148,19 @@ def review(
     """Value every move of a game of 2048 beside the best one.
 
     `record` is an episode, its line of text, or a file of such lines, of which number `game`
-    (counted from 1) is taken. The judge is a player with values (the one that comes with tuplet if
-    none is named), which looks `depth` moves ahead (3 if it is named by a text), or as far as
-    `time` seconds a move allow.
+    (counted from 1) is taken. The judge has learned values (those that come with tuplet if none is
+    named), and looks `depth` moves ahead (3 if it is named by a text), or as far as `time` seconds
+    a move allow; or is any player whose `analyze(board)` gives every legal move a value in points
+    (mcts:sims=1000, a class, an object).
     """
     episode = record if isinstance(record, Episode) else read_episode(record, game)
-    named = agent is None or isinstance(agent, str | Spec)
-    if named and depth is None and time is None:
+    agent = SHIPPED if agent is None else agent
+    player = player_from(agent)
+    learned = isinstance(player, LearnedPlayer)
+    if learned and isinstance(agent, str | Spec) and depth is None and time is None:
         depth = DEPTH
-    player = adapted(
-        player_from(SHIPPED if agent is None else agent), depth=depth, time=time,
-        downgrade=downgrade,
-    )  # fmt: skip
-    if not isinstance(player, LearnedPlayer):
-        raise ValueError(f"{name_of(player)} has no values to judge by: name a run or weights")
+    player = adapted(player, depth=depth, time=time, downgrade=downgrade)
+    ask(player, "open", life.begin, player, Board(), "player", streams_of(0, 0)[0])
     moves: list[Judgement] = []
     total, pace = len(episode.slides), Pace()
     with watching(progress) as watch:
@@ -153,17 +169,28 @@ def review(
                 continue
             if stop is not None and stop.is_set():
                 raise Stopped("stopped before the game was reviewed")
-            known = player.moves(board)
+            known = _values(player, board)
             values = {move.move: move.value for move in known if move.value is not None}
             best = best_of(known)
-            assert best is not None  # a move was made
+            if best is None or action.move not in values:
+                raise ValueError(
+                    f"{name_of(player)} has no values to judge by: name a run or weights"
+                )
             number, played = len(moves) + 1, action.move
             moves.append(Judgement(number, board, played, best, values[played], values[best]))
             watch(Progress("moves", number, total, pace.rate(number)))
     if not moves:
         raise ValueError("the game has no moves that could be reviewed")
-    judge = agent if isinstance(agent, str) else SHIPPED if agent is None else name_of(player)
-    return Review(episode, moves, judge, player.depth, player.time)
+    depth, time = (player.depth, player.time) if isinstance(player, LearnedPlayer) else (None, None)
+    return Review(episode, moves, label_of(agent, player), depth, time)
+
+
+def _values(player: Any, board: Board) -> list[MoveValue]:
+    """What a judge thinks of the moves of a board."""
+    if isinstance(player, LearnedPlayer):
+        return player.moves(board)
+    found = ask(player, "analyze", player.analyze, board) if life.has(player, "analyze") else None
+    return found.moves if isinstance(found, Analysis) else []
 
 
 def read_episode(record: str | Path, game: int = 1) -> Episode:

@@ -23,6 +23,7 @@ from tuplet.cli.bench import bench
 from tuplet.cli.convert import convert
 from tuplet.cli.eval import eval_
 from tuplet.cli.match import match
+from tuplet.cli.new import new
 from tuplet.cli.play import play
 from tuplet.cli.plot import plot
 from tuplet.cli.regret import regret
@@ -45,7 +46,7 @@ app = App(
 )
 COMMANDS = (
     train, eval_, plot, analyze, play, review, match, tournament, show, agent, solve, regret,
-    reproduce, convert, bench,
+    reproduce, convert, bench, new,
 )  # fmt: skip
 for command in COMMANDS:
     app.command(command, name=command.__name__.strip("_"))

@@ -32,6 +32,7 @@ Array = np.ndarray[Any, Any]
 Policy = Callable[[Array], Array]  # of boards' words: the share of each move, float64[boards, 4]
 
 PART = 1 << 14
+TWICE = 3  # boards of a layer that a player is asked about twice
 EQUAL = 1e-9  # a move whose loss is below this share of the value is as good as the best
 _ZERO = np.uint64(0)
 _SCORE, _LOSS, _OPTIMAL, _MOVES = range(4)  # what is summed up
@@ -109,7 +110,7 @@ def network_policy(net: Network) -> Policy:
 
 
 def player_policy(player: Player, rows: int, columns: int) -> Policy:
-    """A player's moves; it is asked once for each board, and should always answer the same."""
+    """A player's moves; it is asked once for each board, and must always answer the same."""
 
     def policy(boards: Array) -> Array:
         shares = np.zeros((len(boards), 4))
@@ -120,6 +121,11 @@ def player_policy(player: Player, rows: int, columns: int) -> Policy:
                 move = as_move(player.choose(board))
                 if move not in legal:
                     raise ValueError(f"{move} changes nothing on this board: {board!r}")
+                if i < TWICE and as_move(player.choose(board)) != move:
+                    raise ValueError(
+                        "a player that answers one board in two ways is judged by the games it "
+                        "plays: say how many with --games"
+                    )
                 shares[i, MOVES.index(move)] = 1.0
         return shares
 

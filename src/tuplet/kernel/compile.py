@@ -125,6 +125,7 @@ def kernel_sources() -> dict[str, bytes]:
     sources = {
         ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path.read_bytes()
         for path in PACKAGE.rglob("*.py")
+        if path.parent.name != "templates"  # users' files: they hold nothing of ours
     }
     found = {name for name in sources if name.startswith("tuplet.kernel.")}
     found |= {name for name, source in sources.items() if _HOLDS_KERNELS.search(source)}

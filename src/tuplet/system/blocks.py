@@ -121,14 +121,12 @@ def stays_here(executor: Executor | None) -> bool:
 
 
 def can_leave(thing: object) -> bool:
-    """Whether a class or a function can be named to another process."""
-    if getattr(thing, "__module__", "__main__") == "__main__":
-        return False  # a script's or a notebook's own: nothing could be imported there
+    """Whether a class or a function can be named, or an object copied, to another process."""
     try:
-        ForkingPickler.dumps(thing)
+        data = bytes(ForkingPickler.dumps(thing))
     except Exception:
         return False
-    return True
+    return b"__main__" not in data  # a script's or a notebook's own: nothing to be imported there
 
 
 def in_order(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field, fields
 from functools import cache
 from types import NoneType
@@ -107,20 +107,32 @@ def _short(number: float) -> str:
 
 def from_text(kind: type[T], text: str, spec: str) -> T:
     """Settings made from `name=value,...`; ValueError says what is wrong and what there is."""
-    known = {name: hint for name, hint, _ in declared(kind)}
+    return kind(**values_from_text({name: hint for name, hint, _ in declared(kind)}, text, spec))
+
+
+def values_from_text(
+    known: Mapping[str, Any], text: str, spec: str, least: float = 0, others: bool = False
+) -> dict[str, Any]:
+    """Values from `name=value,...` for settings of known types, numbers from `least` on.
+
+    Where `others` are taken, too, a value is a number if it looks like one.
+    """
     values: dict[str, Any] = {}
     for word in filter(None, text.split(",")):
         name, equals, value = (part.strip() for part in word.partition("="))
-        if not equals or name not in known:
-            raise ValueError(f"{spec}: {word!r} is no setting; there are {', '.join(known)}")
+        if not equals or not (name in known or (others and name.isidentifier())):
+            there = f"there are {', '.join(known)}" if known else "there are none"
+            raise ValueError(f"{spec}: {word!r} is no setting; {there}")
         if name in values:
             raise ValueError(f"{spec}: {name} is set twice")
-        values[name] = _value(known[name], name, value, spec)
-    return kind(**values)
+        values[name] = _value(known.get(name, Any), name, value, spec, least)
+    return values
 
 
-def _value(hint: Any, name: str, text: str, spec: str) -> Any:
+def _value(hint: Any, name: str, text: str, spec: str, least: float) -> Any:
     """A setting's text as what its type says."""
+    if hint is Any:
+        return _guessed(text)
     kinds = _kinds(hint)
     choices = [choice for kind in kinds for choice in get_args(kind)]
     if choices:
@@ -131,16 +143,26 @@ def _value(hint: Any, name: str, text: str, spec: str) -> Any:
         if text in ("yes", "no"):
             return text == "yes"
         raise ValueError(f"{spec}: {name} is yes or no")
-    if str in kinds:
+    if not {int, float} & set(kinds):
         return text
     wanted = "a number" if float in kinds else "a whole number"
     try:
         number = float(text) if float in kinds else int(text)
     except ValueError:
         raise ValueError(f"{spec}: {name} is {wanted}, not {text!r}") from None
-    if not 0 <= number <= MOST:  # nor is it nan
-        raise ValueError(f"{spec}: {name} is {wanted}, 0 or more, not {text}")
+    if not least <= number <= MOST:  # nor is it nan
+        raise ValueError(f"{spec}: {name} is {wanted}, {_short(least)} or more, not {text}")
     return number
+
+
+def _guessed(text: str) -> Any:
+    """A whole number, a number, yes or no, or a text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return {"yes": True, "no": False}.get(text, text)
 
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

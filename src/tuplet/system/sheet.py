@@ -45,12 +45,15 @@ def as_html(sheet: Sheet) -> str:
             parts.append(f'<{mark} style="text-align:{side}">{inner}</{mark}>')
         return f"<tr>{''.join(parts)}</tr>"
 
-    html = f"<p><b>{escape(sheet.title)}</b></p>" if sheet.title else ""
+    def line(text: str) -> str:
+        return escape(text).replace("  ", " &ensp;")  # what stands apart stays apart
+
+    html = f"<p><b>{line(sheet.title)}</b></p>" if sheet.title else ""
     head = f"<thead>{cells(sheet.columns, 'th')}</thead>" if sheet.columns else ""
     body = "".join(cells(row, "td", i == sheet.marked) for i, row in enumerate(sheet.rows))
     if sheet.rows:
         html += f"<table>{head}<tbody>{body}</tbody></table>"
-    return html + "".join(f"<p>{escape(note)}</p>" for note in sheet.notes)
+    return html + "".join(f"<p>{line(note)}</p>" for note in sheet.notes)
 
 
 def counted(number: int, thing: str) -> str:

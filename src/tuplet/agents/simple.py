@@ -1,0 +1,127 @@
+"""Players of 2048 that know nothing, random and greedy: in Python, and their games compiled.
+
+Both ways draw from the same streams and break ties alike, so that they play the same games.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.games.g2048 import Board
+from tuplet.games.g2048.rules import WIDE, Rules, largest, opening, slides, spawn, wide_slides
+from tuplet.games.g2048.statistics import Results
+from tuplet.kernel import as_seed, draw, inlined, kernel, line_aligned, stream
+
+Array = np.ndarray[Any, Any]
+
+_LINE = 8  # words of a cache line
+_ZERO, _HALF = np.uint64(0), np.uint64(32)
+
+
+class Numbered:
+    """Somebody whose game n depends on the seed and n alone."""
+
+    next_game = 0  # the number of the game that `open` begins
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = as_seed(seed)
+        self._state = np.uint64(0)
+
+    def fresh(self) -> Any:
+        """The same one with a memory of its own, for another thread."""
+        return copy(self)
+
+    def stream(self, seed: np.uint64) -> np.uint64:
+        """The next game's own stream of random numbers."""
+        number, self.next_game = self.next_game, self.next_game + 1
+        return np.uint64(stream(seed, np.uint64(number)))
+
+
+class RandomPlayer(Numbered):
+    """Any legal move, each as likely as the others. Game n depends on the seed and n alone."""
+
+    name = "random"
+
+    def open(self, *_: object) -> None:
+        """Begin the next game's own stream of random numbers."""
+        self._state = self.stream(~self.seed)
+
+    def choose(self, board: Board) -> object:
+        """A random legal move."""
+        legal = board.legal_moves()
+        self._state, bits = draw(np.uint64(self._state))
+        return legal[(int(bits) >> 32) * len(legal) >> 32]
+
+
+class GreedyPlayer(Numbered):
+    """The move of the largest reward, the first of equals (up, right, down, left)."""
+
+    name = "greedy"
+
+    def choose(self, board: Board) -> object:
+        """The legal move that earns most now."""
+        after = board.after_states()
+        return max(after, key=lambda move: after[move][1])
+
+
+class Room(NamedTuple):
+    """A thread's working memory, made once: the after-states of a board."""
+
+    after: Array  # uint64[4]
+    high: Array  # uint64[4]: the marks of tiles beyond 32768
+    rewards: Array  # uint64[4]
+
+
+def make_room() -> Room:
+    """Arrays with a cache line each, and one on either side: no two threads write to one."""
+    block = line_aligned(5 * _LINE, np.uint64)
+    return Room(*(block[start * _LINE :][:_LINE] for start in (1, 2, 3)))
+
+
+@inlined
+def _lay_out(rules: Rules, board: np.uint64, high: np.uint64, room: Room) -> tuple[np.uint64, bool]:
+    """How many moves are legal, and whether their after-states have tiles beyond 32768."""
+    if high == _ZERO:
+        count = slides(rules.across, rules.down, board, room.after, room.rewards, _ZERO)
+        if count != WIDE:
+            return count, False
+    return wide_slides(rules, board, high, room.after, room.high, room.rewards, _ZERO), True
+
+
+@kernel
+def play_games(
+    rules: Rules, greedy: bool, luck: np.uint64, seed: np.uint64, first: int, results: Results,
+    room: Room, stop: Array,
+) -> int:  # fmt: skip
+    """Play games from number `first` on, as many as `results` has room for, until `stop[0]`.
+
+    Moves are `greedy`, or drawn from the streams of `luck`. Returns how many games were finished.
+    """
+    for game in range(len(results.scores)):
+        if stop[0]:
+            return game
+        number = np.uint64(first + game)
+        state, board = opening(rules, stream(seed, number))
+        own, high, score, length = stream(luck, number), _ZERO, _ZERO, 0
+        while True:
+            count, wide = _lay_out(rules, board, high, room)
+            if count == _ZERO:
+                break
+            move = _ZERO
+            if greedy:
+                for n in range(np.uint64(1), count):
+                    move = np.uint64(n) if room.rewards[n] > room.rewards[move] else move
+            else:
+                own, bits = draw(own)
+                move = ((bits >> _HALF) * count) >> _HALF
+            high = room.high[move] if wide else _ZERO
+            score += room.rewards[move]
+            length += 1
+            state, bits = draw(state)
+            board = spawn(rules, room.after[move], high, bits)
+        results.scores[game], results.lengths[game] = np.int64(score), length
+        results.tiles[game] = largest(board, high)
+    return len(results.scores)

@@ -1,0 +1,133 @@
+"""`new`: a file of one's own to begin with, that works at once."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import keyword
+import re
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tuplet.system.sheet import Sheet, Shown
+
+TEMPLATES = Path(__file__).parent.parent / "templates"
+
+# What each kind is, and what to type next.
+KINDS = {
+    "player": (
+        "a player of 2048",
+        "tuplet eval {file}:{Class} --games 20",
+        "tuplet eval {file}:{Class},empty=3 --games 20 --threads 2",
+    ),
+    "agent": (
+        "an agent of games for two",
+        "tuplet match {file}:{Class} easy --games 20",
+        "tuplet match {file}:{Class},depth=1 easy --game ewn --games 20 --threads 2",
+    ),
+    "environment": (
+        "an environment of 2048",
+        "tuplet eval greedy --environment {file}:{Class} --games 10",
+        "tuplet eval small --environment {file}:{Class},tile=4 --games 2",
+    ),
+    "game": (
+        "a game for two",
+        "tuplet match mcts:sims=500 alphabeta:depth=3 --game {file}:{NAME} --games 20",
+        "tuplet play {file}:{NAME}",
+    ),
+    "program": (
+        "a program that plays ewn-6x7",
+        "tuplet match exec:{program} easy --games 20",
+        "tuplet match exec:{program} normal --games 20 --save {name}.jsonl",
+    ),
+}  # fmt: skip
+
+# Names in front of a colon that mean something else.
+TAKEN = {
+    "easy", "normal", "hard", "best", "greedy", "small", "mcs", "mcts", "alphabeta", "expectimax",
+    "exec", "ewn",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class New(Shown):
+    """A file that was written, and what to type next."""
+
+    kind: str
+    name: str
+    path: Path
+    commands: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        return {
+            "kind": self.kind, "name": self.name, "path": str(self.path),
+            "commands": list(self.commands),
+        }  # fmt: skip
+
+    def sheets(self) -> list[Sheet]:
+        """Where it is, and the commands."""
+        title = f"{self.path}: {KINDS[self.kind][0]}. Try"
+        return [Sheet(title, notes=[f"  {command}" for command in self.commands])]
+
+
+def new(kind: str, name: str, *, out: str | Path | None = None) -> New:
+    """Write a commented file of one's own to begin with, which works at once.
+
+    `kind` is player, agent, environment, game, or program (which speaks the protocol of ewn-6x7).
+    The file is NAME.py in this folder, or `out`, a folder or the path of a file; one that exists is
+    not overwritten.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"there are templates of {', '.join(KINDS)}, not of {kind!r}")
+    path = Path(f"{name}.py") if out is None else Path(out)
+    if out is not None and path.suffix != ".py":
+        path = path / f"{name}.py"
+    _check_name(name)
+    if path.exists():
+        raise FileExistsError(f"{path} exists already, and is left as it is")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in")
+    _check_name(path.stem)
+    text = (TEMPLATES / f"{kind}.py").read_text(encoding="utf-8")
+    if path.stem != name:
+        text = text.replace("template.py", path.name)
+    class_ = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    names = {"Template": class_, "TEMPLATE": name.upper(), "template": name}
+    used = {getattr(node, "id", getattr(node, "name", "")) for node in ast.walk(ast.parse(text))}
+    for word in {class_, name.upper()} & used:
+        raise ValueError(f"{word} means something else in the file: take another name than {name}")
+    text = re.sub("template", lambda found: names[found[0]], text, flags=re.IGNORECASE)
+    with path.open("x", encoding="utf-8", newline="\n") as file:  # whoever was quicker keeps his
+        file.write(text)
+    if kind == "program":
+        path.chmod(path.stat().st_mode | 0o111)
+    program = path if path.is_absolute() or path.parent != Path() else f"./{path}"
+    words = {
+        "file": shlex.quote(str(path)), "Class": class_, "NAME": name.upper(), "name": name,
+        "program": shlex.quote(str(program)),
+    }  # fmt: skip
+    return New(kind, name, path, tuple(line.format(**words) for line in KINDS[kind][1:]))
+
+
+def _check_name(name: str) -> None:
+    """Refuse what cannot be a module and a class, or would hide another one."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name.lower()):
+        raise ValueError(
+            f"{name!r} cannot be a name in Python: letters, digits and _, as in my_idea"
+        )
+    if name.lower() in TAKEN:
+        raise ValueError(f"{name} is a name of tuplet's own: take another, as in my_{name.lower()}")
+    if name in sys.stdlib_module_names or _is_installed(name):
+        raise ValueError(f"{name}.py would hide the module {name} of that name: take another")
+
+
+def _is_installed(name: str) -> bool:
+    """Whether there is a module of this name elsewhere than in this folder."""
+    here = Path.cwd()
+    found = importlib.util.find_spec(name)
+    origin = None if found is None else found.origin
+    return found is not None and not (origin and Path(origin).resolve().parent == here)
