@@ -26,14 +26,13 @@ from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Spec, name_of
 from tuplet.arena.g2048 import play_episode
-from tuplet.arena.intervals import Interval, mean_interval, wilson
 from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import Results, Summary, make_results, summarise
 from tuplet.kernel import as_seed, stream
-from tuplet.learn.learners import LEARNERS, TD
-from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
+from tuplet.learn.greedy import play_greedily
 from tuplet.search import g2048 as search2048
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.intervals import Interval, mean_interval, wilson
 from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, percent
 from tuplet.system.stop import Stop, Stopped
@@ -248,15 +247,7 @@ def _play_compiled(
     net, results, start = player.network, make_results(games), as_seed(seed)
     rules = rules_for(*net.size, spawn4)
     if player.greedy:
-        # The kernel that taught it is compiled already, and plays, too.
-        learner = next((each for each in LEARNERS.values() if net.recalls(each.memory)), TD)
-        work = worker.keep(("workspace", net.m), lambda: make_workspace(net.m))
-        play = play_states if net.target == "state" else play_afterstates
-        rule = UpdateRule(learner.by, np.float32(0), np.float32(net.gamma))
-        if not worker.stop.is_set():
-            play(rules, net.tables, rule, work, start, first, games, results, 0)
-            return results, []
-        return make_results(0), []
+        return play_greedily(net, rules, start, first, games, worker), []
     with worker.showing(results.lengths):
         done = search2048.play_games(
             rules,

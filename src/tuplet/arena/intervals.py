@@ -1,71 +1,19 @@
-"""95 % intervals for means and shares, and shares as Elo differences."""
+"""95 % intervals for shares of pairs of games, and shares as Elo differences."""
 
 from __future__ import annotations
 
 import math
-from functools import cache
-from statistics import NormalDist, stdev
 
-Z = NormalDist().inv_cdf(0.975)
+from tuplet.system.intervals import (
+    Interval as Interval,
+    Z as Z,
+    mean_interval as mean_interval,
+    student as student,
+    wilson as wilson,
+)
 
-Interval = tuple[float, float]
 # How many pairs of games gave 0, ½, 1, 1½ and 2 points; a game drawn is half a point.
 Pairs = tuple[int, int, int, int, int]
-
-
-@cache
-def student(freedom: int) -> float:
-    """What 1.96 is for a deviation that was estimated itself (Student 1908).
-
-    >>> [round(student(n), 3) for n in (1, 2, 9, 30, 1000)]
-    [12.706, 4.303, 2.262, 2.042, 1.962]
-    """
-    if freedom > 200:
-        return Z + (Z**3 + Z) / (4 * freedom)
-    low, high = 0.0, 20.0
-    for _ in range(60):
-        t = (low + high) / 2
-        low, high = (t, high) if _within(t, freedom) < 0.95 else (low, t)
-    return low
-
-
-def _within(t: float, freedom: int) -> float:
-    """The share of Student's distribution between -t and t, a finite sum."""
-    angle = math.atan(t / math.sqrt(freedom))
-    square, odd = math.cos(angle) ** 2, freedom % 2
-    term = math.cos(angle) if odd else 1.0
-    total = 0.0
-    for k in range(freedom // 2):
-        total += term
-        term *= square * (2 * k + 1 + odd) / (2 * k + 2 + odd)
-    if not odd:
-        return math.sin(angle) * total
-    return 2 / math.pi * (angle + math.sin(angle) * total)
-
-
-def mean_interval(values: list[float]) -> Interval:
-    """Of a mean of independent values; one value alone tells nothing, and its interval is all."""
-    mean = math.fsum(values) / len(values)
-    if len(values) < 2:
-        return (-math.inf, math.inf)
-    half = student(len(values) - 1) * stdev(values) / math.sqrt(len(values))
-    return (mean - half, mean + half)
-
-
-def wilson(count: float, total: float) -> Interval:
-    """Of a share, after Wilson (1927): sound near 0 and 1, too.
-
-    >>> low, high = wilson(0, 100)
-    >>> round(low, 4), round(high, 4)
-    (0.0, 0.037)
-    """
-    share, weight = count / total, Z * Z / total
-    middle = share + weight / 2
-    half = Z * math.sqrt(share * (1 - share) / total + weight / (4 * total))
-    # At the ends the formula gives 0 and 1, but for rounding.
-    low = (middle - half) / (1 + weight) if count > 0 else 0.0
-    high = (middle + half) / (1 + weight) if count < total else 1.0
-    return (low, high)
 
 
 def as_pairs(*counts: int) -> Pairs:

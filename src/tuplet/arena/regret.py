@@ -12,11 +12,11 @@ from tuplet.agents.g2048 import Player, RandomPlayer, SearchPlayer, adapted, pla
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Spec, name_of
-from tuplet.arena.intervals import mean_interval
 from tuplet.exact.regret import SampledRegret, follow, random_policy, sample
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.intervals import mean_interval
 from tuplet.system.progress import Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, percent
 from tuplet.system.stop import Stop, Stopped

@@ -24,6 +24,7 @@ def train(
     recipe: str | None = None,
     out: Path | None = None,
     resume: Path | None = None,
+    csv: Path | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     **settings: Any,
 ) -> int:
@@ -40,8 +41,10 @@ def train(
     out
         The run folder to make. [default: a new one in runs/]
     resume
-        Go on with the run in this folder; --games and --budget, totals, --threads and
-        --checkpoint may change.
+        Go on with the run in this folder; --games and --budget, which are totals, --threads,
+        --checkpoint, --keep and --evaluate may change.
+    csv
+        Write a table of the metrics to this file, too, a line for each block of games.
     json_
         Print only the last line of metrics, as JSON.
 
@@ -52,27 +55,48 @@ def train(
     from tuplet.learn.settings import split
 
     given = {name: value for name, value in settings.items() if value is not None}
+    told: dict[str, Any] = {"on_begin": _say}
+    if not json_:
+        told |= {"on_block": _print_block, "on_evaluation": _print_evaluation}
     if resume is not None:
         given |= {name: value for name, value in (("recipe", recipe), ("out", out)) if value}
         with working() as work:
-            run = tuplet.resume(
-                resume, **given, **work._asdict(), on_block=None if json_ else _print_block
-            )
+            run = tuplet.resume(resume, **given, **work._asdict(), **told)
     else:
         method, _ = split(choose(recipe, given))
         with working() as work:
             run = tuplet.train(
-                recipe=recipe, **given, **work._asdict(), out=out or free_folder(method),
-                on_block=None if json_ else _print_block,
+                recipe=recipe, **given, **work._asdict(), **told,
+                out=out or free_folder(method),
             )  # fmt: skip
+    if csv is not None:
+        run.csv(csv)
     return _report(run, json_)
+
+
+def _say(run: Run) -> None:
+    """Say first what will be done."""
+    method = run.method
+    print(f"{run.folder}: {method.net}, {method.name}. {run.outlook}.", file=sys.stderr)
 
 
 def _print_block(games: int, summary: Summary) -> None:
     from tuplet.games.g2048.statistics import printout
 
+    _print(printout(games, summary))
+
+
+def _print_evaluation(told: dict[str, Any]) -> None:
+    low, high = told["ci95"]
+    _print(
+        f"{told['learned']}\tfresh games: avg = {told['mean_score']:.1f}\tmax = {told['max_score']}"
+        f"\t({told['games']} games, 95 %: {low:.1f} to {high:.1f})"
+    )
+
+
+def _print(text: str) -> None:
     try:
-        print(printout(games, summary), flush=True)
+        print(text, flush=True)
     except BrokenPipeError:  # nobody reads on (`| head`): the training goes on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -98,4 +122,6 @@ def _report(run: Run, as_json: bool) -> int:
             f"{run.games:,} games in {clock(run.elapsed_s)}. Saved in {run.folder}.{picture}",
             file=sys.stderr,
         )
+    if run.trouble:  # a warning has said which
+        return 2
     return INTERRUPTED if run.interrupted else 0

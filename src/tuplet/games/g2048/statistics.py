@@ -45,6 +45,18 @@ def summarise(results: Results) -> Summary:
     return Summary(games, float(scores.mean()), int(scores.max()), reached, ended)
 
 
+def account(results: Results) -> dict[str, Any]:
+    """What files say of some games."""
+    summary = summarise(results)
+    return {
+        "mean_score": summary.mean_score,
+        "max_score": summary.max_score,
+        "mean_moves": float(results.lengths.mean()),
+        "reached": {str(tile): share for tile, share in summary.reached.items()},
+        "ended": {str(tile): share for tile, share in summary.ended.items()},
+    }
+
+
 def percent(share: float) -> str:
     """98.9%, 100%: one digit behind the point where it says something."""
     return f"{100 * share:.1f}".removesuffix(".0") + "%"
