@@ -32,6 +32,7 @@ from tuplet.kernel import as_seed, stream
 from tuplet.learn.greedy import play_greedily
 from tuplet.search import g2048 as search2048
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.csv_file import write_csv
 from tuplet.system.intervals import Interval, mean_interval, wilson
 from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, percent
@@ -76,6 +77,14 @@ class Evaluation(Shown):
             "reached_ci95": {str(t): list(ci) for t, ci in self.reached_ci95.items()},
             "ended": {str(t): s for t, s in summary.ended.items()},
         }
+
+    def csv(self, path: str | Path) -> Path:
+        """Write a table of the games: score, largest tile, and moves of each."""
+        rows = (
+            (number, int(score), 1 << int(tile), int(length))
+            for number, (score, tile, length) in enumerate(zip(*self.results, strict=True), 1)
+        )
+        return write_csv(path, ("game", "score", "tile", "moves"), rows)
 
     def _mean(self) -> str:
         low, high = self.ci95

@@ -20,6 +20,7 @@ def eval_(
     seed: int = 0,
     spawn4: float | None = None,
     environment: str = "random",
+    csv: Path | None = None,
     episodes: Path | None = None,
     json_: Json = False,
     **looking: Any,
@@ -42,6 +43,8 @@ def eval_(
         The share of new tiles that are fours. [default: as trained, else 0.1]
     environment
         random, or module:Class for an environment of your own.
+    csv
+        Write a table of the games to this file: score, largest tile, and moves of each.
     episodes
         Append every game, as a line of text, to this file (plays in Python: slower).
 
@@ -53,5 +56,7 @@ def eval_(
             player, environment, games=games, threads=threads, seed=seed, spawn4=spawn4,
             episodes=episodes, **looking, **work._asdict(),
         )  # fmt: skip
+    if csv is not None:
+        result.csv(csv)
     show_result(result, json_)
     return tell_stopped(result.interrupted, result.summary.games, games, "games")

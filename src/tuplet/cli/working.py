@@ -142,8 +142,9 @@ def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str 
 
 
 def play_pairs(
-    play: Callable[..., Any], games: int, pairings: int, save: Path | None, as_json: bool
-) -> int:
+    play: Callable[..., Any], games: int, pairings: int, save: Path | None, as_json: bool,
+    csv: Path | None = None,
+) -> int:  # fmt: skip
     """Let a match or tournament be played, and show it; returns the exit code."""
     from tuplet.system.stop import Stopped
 
@@ -158,5 +159,9 @@ def play_pairs(
             result = play(games=games, save=save, **work._asdict())
     except Stopped:  # before the first pair was finished
         return tell_stopped(True, 0, asked, "games", then)
+    if csv is not None:
+        from tuplet.arena.spreadsheet import write_games_csv
+
+        write_games_csv(csv, result)
     show_result(result, as_json)
     return tell_stopped(result.interrupted, result.games, asked, "games", then)
