@@ -15,7 +15,7 @@ COLUMNS = (
 
 
 def write_games_csv(path: str | Path, result: Match | Tournament) -> Path:
-    """Write a line for each game, of a tournament match by match: who met whom, and how it ended."""
+    """Write a line for each game, match by match: who met whom, and how it ended."""
     matches = [result] if isinstance(result, Match) else [*result.matches.values()]
     return write_csv(path, COLUMNS, (row for match in matches for row in _rows(match)))
 
@@ -23,7 +23,7 @@ def write_games_csv(path: str | Path, result: Match | Tournament) -> Path:
 def _rows(match: Match) -> Iterator[tuple[object, ...]]:
     for number, each in enumerate(match.played):
         first = match.b if number % 2 else match.a  # sides are exchanged in a pair
-        winner = {1: match.a, 0: match.b}.get(each.a)
+        winner = {1.0: match.a, 0.0: match.b}.get(each.a)
         yield (
             number + 1, number // 2 + 1, match.a, match.b, first, winner, each.a, 1 - each.a,
             each.kind, each.plies, each.reason,

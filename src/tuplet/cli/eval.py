@@ -7,7 +7,7 @@ from typing import Any
 
 from tuplet.agents.looking import Looking
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import Json, show_result, tell_stopped, working
+from tuplet.cli.working import Json, check_folder, show_result, tell_stopped, working
 
 
 @with_settings(Looking)
@@ -51,6 +51,7 @@ def eval_(
     """
     import tuplet
 
+    check_folder(csv)
     with working(quiet=json_) as work:
         result = tuplet.evaluate(
             player, environment, games=games, threads=threads, seed=seed, spawn4=spawn4,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import INTERRUPTED, show_result, working
+from tuplet.cli.working import INTERRUPTED, check_folder, show_result, working
 from tuplet.learn.settings import Limits, Method
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def train(
     from tuplet.learn.run import free_folder
     from tuplet.learn.settings import split
 
+    check_folder(csv)
     given = {name: value for name, value in settings.items() if value is not None}
     told: dict[str, Any] = {"on_begin": _say}
     if not json_:

@@ -90,6 +90,12 @@ def stopping(stop: Stop) -> Iterator[None]:
         restore()
 
 
+def check_folder(file: Path | None) -> None:
+    """Complain before the work, not after it, that a file cannot be written where it should."""
+    if file is not None and not file.absolute().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {file.parent} to write {file.name} in")
+
+
 def show_result(result: Any, as_json: bool) -> None:
     """Print a result: its JSON, or its tables."""
     if as_json:
@@ -148,6 +154,7 @@ def play_pairs(
     """Let a match or tournament be played, and show it; returns the exit code."""
     from tuplet.system.stop import Stopped
 
+    check_folder(csv)
     asked = (games + games % 2) * pairings
     if games % 2 and games > 0:
         print(f"Games come in pairs: {games + 1:,} are played, not {games:,}.", file=sys.stderr)

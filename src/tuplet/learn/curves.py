@@ -12,6 +12,7 @@ from tuplet.system.pictures import line_look, new_figure, save_figure, spread_la
 from tuplet.system.sheet import counted
 
 BESIDE = 8  # more lines than this have their legend beside the picture
+DODGE = 4.0  # points between dots of several curves
 HEADROOM = 1.3  # a band may be wider than the picture is high above the curves
 
 
@@ -47,8 +48,9 @@ def draw_curves(
             axes.fill_between(
                 curve.spent, curve.low, curve.high, color=look["color"], alpha=0.18, linewidth=0
             )
+        aside = DODGE * (number - (len(curves) - 1) / 2)
         for run in curve.runs:
-            _draw_fresh_games(axes, run, by, look["color"])
+            _draw_fresh_games(axes, run, by, look["color"], aside, bool(curve.low))
     if log:
         axes.set_xscale("log")
     else:
@@ -72,8 +74,13 @@ def draw_curves(
     return figure
 
 
-def _draw_fresh_games(axes: Any, run: Any, by: str, colour: str) -> None:
-    """The run's evaluations: a dot each, with its 95 % interval."""
+def _draw_fresh_games(axes: Any, run: Any, by: str, colour: str, aside: float, bare: bool) -> None:
+    """The run's evaluations: a dot each, with its 95 % interval unless `bare`.
+
+    Those of several curves stand `aside`, some points to the left or right, not upon each other.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
     told = [each for m in run.metrics for each in m.get("evaluations", ())]
     if told:
         spent = [e["learned"] if by == "games" else e["elapsed_s"] / 60 for e in told]
@@ -82,9 +89,11 @@ def _draw_fresh_games(axes: Any, run: Any, by: str, colour: str) -> None:
             [mean - e["ci95"][0] for mean, e in zip(means, told, strict=True)],
             [e["ci95"][1] - mean for mean, e in zip(means, told, strict=True)],
         ]
+        moved = ScaledTranslation(aside / 72, 0, axes.figure.dpi_scale_trans)
         axes.errorbar(
-            spent, means, yerr=sides, fmt="o", color=colour, markersize=4, markerfacecolor="white",
-            elinewidth=1, capsize=2.5, zorder=3,
+            spent, means, yerr=None if bare else sides, fmt="o", color=colour, markersize=4,
+            markerfacecolor="white", elinewidth=1, capsize=2.5, zorder=3,
+            transform=axes.transData + moved,
         )  # fmt: skip
 
 
@@ -134,7 +143,8 @@ def _explain(figure: Any, axes: Any, curves: list[Curve], shared: list[str]) -> 
 
         handles.append(Line2D([], [], color="grey", marker="o", markersize=4,
                               markerfacecolor="white", linewidth=1))  # fmt: skip
-        labels.append("fresh games, 95 %")
+        bare = all(curve.low for curve in curves)
+        labels.append("fresh games" if bare else "fresh games, 95 %")
     if len(handles) > BESIDE:
         figure.set_size_inches(10, max(4.5, 0.22 * len(handles)))
         figure.legend(handles, labels, loc="outside right upper", frameon=False, fontsize=8)

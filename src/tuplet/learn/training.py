@@ -34,6 +34,7 @@ from tuplet.system.progress import COMPILING, Pace, Progress, Watcher
 from tuplet.system.stop import Stop
 
 CHUNK = 25  # games a thread plays before it looks at the clock
+SHORTEST = 0.01  # seconds between checkpoints: something must be learned meanwhile
 ENOUGH = 50  # games of which a mean says something
 BlockWatcher = Callable[[int, Summary], None]  # told of games so far, and of the last block
 EvaluationWatcher = Callable[[Metrics], None]  # told what fresh games came to
@@ -129,7 +130,7 @@ class Training:
                 self._stint(self._next_look())
                 if time.perf_counter() >= self._save_at and not self.done and not stop.is_set():
                     wait = self.keeper.try_to_save(self._checkpoint())
-                    self._save_at = time.perf_counter() + wait
+                    self._save_at = time.perf_counter() + max(wait, SHORTEST)
             except DivergedError:
                 raise self._diverged() from None
             except KeyboardInterrupt:  # between two chunks
