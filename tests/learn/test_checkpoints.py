@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 import tomllib
 from pathlib import Path
 
@@ -100,6 +101,7 @@ def test_a_checkpoint_that_fails_is_tried_again_and_training_goes_on(tmp_path: P
             block(out / "weights.safetensors")
         if games == 150:
             shutil.rmtree(out / "weights.safetensors")
+        time.sleep(0.02)  # the next checkpoint is due
 
     with pytest.warns(UserWarning, match="checkpoint of run") as told:
         run = learn(out, 200, checkpoint=0.01, on_block=on_block)
@@ -131,14 +133,14 @@ def test_a_run_that_cannot_be_saved_at_its_end_is_saved_elsewhere(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     out = tmp_path / "runs" / "first"
-    with pytest.warns(UserWarning, match="the run is saved in .* instead"):
-        run = learn(out, 120, on_block=lambda games, _: games < 100 and shutil.rmtree(out))
+    with pytest.warns(UserWarning, match=r"the run, 125 games, is saved in .* instead"):
+        run = learn(out, 125, on_block=lambda games, _: games < 100 and shutil.rmtree(out))
     assert run.folder is not None and run.folder.parent == tmp_path / "here"
     assert "No such file" in run.trouble and str(out) in run.trouble
     learn(tmp_path / "whole", 200)
     resume(run.folder, games=200, progress=False)
     assert weights(run.folder) == weights(tmp_path / "whole")
-    assert [m["games"] for m in Run.load(run.folder).metrics] == [50, 100, 120, 150, 200]
+    assert [m["games"] for m in Run.load(run.folder).metrics] == [50, 100, 125, 150, 200]
 
 
 def test_what_cannot_be_saved_anywhere_is_said_and_the_command_fails(

@@ -107,6 +107,8 @@ def _report(run: Run, as_json: bool) -> int:
 
     if run.no_picture:
         print(f"tuplet: no picture of the curve: {run.no_picture}", file=sys.stderr)
+    if run.trouble:  # a warning has told it
+        return 2
     if run.interrupted:
         print(
             f"Stopped after {run.games:,} games. Saved in {run.folder}; "
@@ -123,6 +125,4 @@ def _report(run: Run, as_json: bool) -> int:
             f"{run.games:,} games in {clock(run.elapsed_s)}. Saved in {run.folder}.{picture}",
             file=sys.stderr,
         )
-    if run.trouble:  # a warning has said which
-        return 2
     return INTERRUPTED if run.interrupted else 0

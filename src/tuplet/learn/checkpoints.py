@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import warnings
 from pathlib import Path
@@ -21,6 +20,7 @@ from tuplet.games.g2048.board import as_size
 from tuplet.games.g2048.statistics import Results, make_results
 from tuplet.learn.run import (
     CONFIG,
+    KEPT,
     METRICS,
     STATE,
     Metrics,
@@ -37,7 +37,6 @@ from tuplet.values.patterns import parse
 from tuplet.values.weights import WEIGHTS, read_weights, save_weights
 
 RETRY = 30.0  # seconds until a checkpoint that failed is tried again, at most
-KEPT = "checkpoints"  # the folder of those that --keep keeps
 
 
 class Checkpoint(NamedTuple):
@@ -139,15 +138,9 @@ class Keeper:
             return
         folder = run / KEPT
         folder.mkdir(exist_ok=True)
-        part = folder / f".{games}.{os.getpid()}.part"
-        try:
-            try:
-                part.hardlink_to(run / WEIGHTS)  # costs nothing: it is never written to
-            except OSError:  # not on every file system
-                shutil.copyfile(run / WEIGHTS, part)
-            part.replace(folder / f"{games}.safetensors")
-        finally:  # also where the link was there already: then it is not moved
-            part.unlink(missing_ok=True)
+        # A copy, not a link: somebody may copy one over the other.
+        with (run / WEIGHTS).open("rb") as now, replacing(folder / f"{games}.safetensors") as file:
+            shutil.copyfileobj(now, file, 1 << 20)
         kept = [int(path.stem) for path in folder.glob("*.safetensors") if path.stem.isdecimal()]
         for old in sorted(kept)[:-keep]:
             (folder / f"{old}.safetensors").unlink(missing_ok=True)

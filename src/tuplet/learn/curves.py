@@ -56,8 +56,10 @@ def draw_curves(
     else:
         axes.set_xlim(left=0)
     axes.margins(x=0.06)
-    tops = [max(curve.means) for curve in curves] + [axes.dataLim.y1]
-    axes.set_ylim(0, 1.05 * min(max(tops), HEADROOM * max(tops[:-1])))
+    highest = max(max(curve.means) for curve in curves)
+    fresh = [e["ci95"][1] for run in runs for e in _fresh_games(run)]
+    wanted = max([highest, *fresh, *(high for curve in curves for high in curve.high)])
+    axes.set_ylim(0, 1.05 * min(wanted, HEADROOM * highest))
     axes.xaxis.set_major_formatter(FuncFormatter(_short))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:,.0f}"))
     axes.set_xlabel("games" if by == "games" else "minutes")
@@ -68,10 +70,15 @@ def draw_curves(
         (curve.spent[-1], curve.means[-1], f"{curve.means[-1]:,.0f}", line_look(n)["color"])
         for n, curve in enumerate(curves)
     ]
-    spread_labels(figure, axes, ends)
+    spread_labels(figure, axes, ends, 5 + (DODGE * len(curves) / 2 if fresh else 0))
     if path is not None:
         save_figure(figure, path)
     return figure
+
+
+def _fresh_games(run: Any) -> list[dict[str, Any]]:
+    """What a run's evaluations came to."""
+    return [each for m in run.metrics for each in m.get("evaluations", ())]
 
 
 def _draw_fresh_games(axes: Any, run: Any, by: str, colour: str, aside: float, bare: bool) -> None:
@@ -81,7 +88,7 @@ def _draw_fresh_games(axes: Any, run: Any, by: str, colour: str, aside: float, b
     """
     from matplotlib.transforms import ScaledTranslation
 
-    told = [each for m in run.metrics for each in m.get("evaluations", ())]
+    told = _fresh_games(run)
     if told:
         spent = [e["learned"] if by == "games" else e["elapsed_s"] / 60 for e in told]
         means = [e["mean_score"] for e in told]
@@ -127,7 +134,7 @@ def _name(runs: list[Any]) -> str:
 def _explain(figure: Any, axes: Any, curves: list[Curve], shared: list[str]) -> None:
     """The title says what all share; the legend what each is, and what bands and dots are."""
     axes.set_title(" · ".join(["2048", *shared]), fontsize=10, loc="left", pad=10)
-    fresh = any(m.get("evaluations") for curve in curves for run in curve.runs for m in run.metrics)
+    fresh = any(_fresh_games(run) for curve in curves for run in curve.runs)
     handles, labels = axes.get_legend_handles_labels()
     if len(curves) == 1 and not curves[0].low and not fresh:
         return

@@ -31,7 +31,10 @@ def rescue(run: Run, error: OSError, now: Checkpoint) -> None:
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
             continue
-        run.trouble = f"{failed} could not be written ({why}): the run is saved in {folder} instead"
+        run.trouble = (
+            f"{failed} could not be written ({why}): the run, {now.games:,} games, is saved in "
+            f"{folder} instead; from there it can be resumed"
+        )
         break
     else:
         run.folder, run.games = failed, kept

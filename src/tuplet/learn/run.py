@@ -27,6 +27,7 @@ from tuplet.values.network import Network
 from tuplet.values.weights import WEIGHTS
 
 CONFIG, METRICS, STATE, LOCK = "config.toml", "metrics.jsonl", "state.json", ".lock"
+KEPT = "checkpoints"  # the folder of those that --keep keeps
 
 Metrics = dict[str, Any]
 
@@ -219,4 +220,5 @@ def locked(folder: Path | None) -> Iterator[None]:
         )
         for name in (CONFIG, METRICS, STATE, WEIGHTS):
             sweep(folder / name)
+        sweep(folder / KEPT / "*")
         yield

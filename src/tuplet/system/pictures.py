@@ -78,8 +78,10 @@ def line_look(number: int) -> dict[str, Any]:
     return {"color": f"C{number % 10}", "linestyle": STYLES[number // 10 % len(STYLES)]}
 
 
-def spread_labels(figure: Any, axes: Any, ends: list[tuple[float, float, str, str]]) -> None:
-    """Write texts behind the ends of lines (x, y, text, colour), none over another.
+def spread_labels(
+    figure: Any, axes: Any, ends: list[tuple[float, float, str, str]], aside: float = 5.0
+) -> None:
+    """Write texts some points behind the ends of lines (x, y, text, colour), none over another.
 
     Where two would meet, they move apart, up and down.
     """
@@ -107,7 +109,7 @@ def spread_labels(figure: Any, axes: Any, ends: list[tuple[float, float, str, st
             break
     for i, (x, y, text, colour) in enumerate(ends):
         axes.annotate(
-            text, (x, y), xytext=(5, heights[i] - places[i][1]), textcoords="offset points",
+            text, (x, y), xytext=(aside, heights[i] - places[i][1]), textcoords="offset points",
             va="center_baseline", fontsize=size, color=colour,
             bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none",
                   "alpha": 0.7},
