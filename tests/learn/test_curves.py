@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def test_labels_at_the_ends_of_lines_do_not_meet(tmp_path: Path) -> None:
     assert [text.get_text() for text in texts] == [f"{9000 + 5 * n:,}" for n in range(14)]
     places = sorted(text.get_window_extent().y0 for text in texts)
     height = texts[0].get_window_extent().height
-    assert min(b - a for a, b in zip(places[:-1], places[1:], strict=True)) > 0.8 * height
+    assert min(b - a for a, b in pairwise(places)) > 0.8 * height
 
 
 def test_numbers_in_a_picture_are_rounded_once(tmp_path: Path) -> None:

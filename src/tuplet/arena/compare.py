@@ -247,10 +247,9 @@ def _names(players: Sequence[Any]) -> list[str]:
     """Short names: the last part of a path, where that tells players apart."""
     full = [each if isinstance(each, str) else name_of(each) for each in players]
     short = [Path(name).name if Path(name).exists() else name for name in full]
-    names = short if len(set(short)) == len(short) else full
-    if len(set(names)) < len(names):
-        return [f"{name} ({number})" for number, name in enumerate(names, 1)]
-    return names
+    if len(set(full)) < len(full):
+        return [f"{name} ({number})" for number, name in enumerate(short, 1)]
+    return short if len(set(short)) == len(short) else full
 
 
 def _counting(watch: Watcher, before: int, players: int, names: list[str]) -> Watcher:
