@@ -21,6 +21,8 @@ CLOCKS = ("elapsed_s", "moves_per_s", "note")
 def without_clocks(report: Any) -> Any:
     if isinstance(report, dict):
         return {k: without_clocks(v) for k, v in report.items() if k not in CLOCKS}
+    if isinstance(report, list):
+        return [without_clocks(each) for each in report]
     return report
 
 
