@@ -21,6 +21,8 @@ CLOCKS = ("elapsed_s", "moves_per_s", "note")
 def without_clocks(report: Any) -> Any:
     if isinstance(report, dict):
         return {k: without_clocks(v) for k, v in report.items() if k not in CLOCKS}
+    if isinstance(report, list):
+        return [without_clocks(each) for each in report]
     return report
 
 
@@ -34,7 +36,7 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
     commands = {name for name in app if not name.startswith("-")} - interactive
     named = {"evaluate" if name == "eval" else name for name in commands}
     assert named == {
-        "train", "evaluate", "plot", "analyze", "review", "match", "tournament", "solve",
+        "train", "evaluate", "compare", "plot", "analyze", "review", "match", "tournament", "solve",
         "regret", "reproduce", "convert", "bench", "new",
     }  # fmt: skip
     for name in named | {"resume"}:
@@ -53,6 +55,7 @@ def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[
          ["analyze", "ewn", NOTATION, "--agent", "mcts:sims=500"]),
         (package.analyze("ewn", NOTATION, "hard"), ["analyze", "ewn", NOTATION, "--agent", "hard"]),
         (package.evaluate(run, games=30, seed=2), ["eval", run, "--games", "30", "--seed", "2"]),
+        (package.compare(run, "small", games=20), ["compare", run, "small", "--games", "20"]),
         (package.match("easy", "normal", games=6), ["match", "easy", "normal", "--games", "6"]),
         (package.tournament(["easy", "normal"], games=4),
          ["tournament", "easy", "normal", "--games", "4"]),

@@ -105,6 +105,16 @@ def test_the_python_of_the_page_on_exact_solutions_is_true(tmp_path: Path, monke
     assert result.attempted > 3 and result.failed == 0
 
 
+def test_the_python_of_the_page_on_learning_runs(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (piece,) = blocks("python", LEARNING)
+    for long, short in (("2_000", "150"), ("100@1000", "5@100"), ("games=100", "games=5")):
+        assert long in piece
+        piece = piece.replace(long, short)
+    exec(piece, {})
+    assert (tmp_path / "metrics.csv").exists() and (tmp_path / "games.csv").exists()
+
+
 def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     """Every `tuplet` line of README and docs/learning.md, with fewer games and simulations."""
     shown = blocks("sh") + blocks("sh", LEARNING)
@@ -133,7 +143,8 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     "module",
     ["tuplet", "tuplet.games.g2048.board", "tuplet.games.g2048.statistics",
      "tuplet.learn.settings", "tuplet.arena.intervals", "tuplet.games.ewn.position",
-     "tuplet.games.record", "tuplet.games.g2048.position", "tuplet.exact.solution"],
+     "tuplet.games.record", "tuplet.games.g2048.position", "tuplet.exact.solution",
+     "tuplet.learn.evaluation", "tuplet.system.intervals"],
 )  # fmt: skip
 def test_examples_in_docstrings_are_true(module: str) -> None:
     result = doctest.testmod(import_module(module))

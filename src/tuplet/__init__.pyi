@@ -10,6 +10,7 @@ from tuplet.agents.simple import GreedyPlayer as GreedyPlayer, RandomPlayer as R
 from tuplet.agents.specs import Spec as Spec
 from tuplet.arena.analyze import analyze as analyze
 from tuplet.arena.bench import bench as bench
+from tuplet.arena.compare import Comparison as Comparison, compare as compare
 from tuplet.arena.evaluate import Evaluation as Evaluation, evaluate as evaluate
 from tuplet.arena.g2048 import play_episode as play_episode
 from tuplet.arena.game import play_game as play_game

@@ -18,8 +18,8 @@ from tuplet import (
     learn_from,
     play_episode,
 )
-from tuplet.arena.intervals import mean_interval, wilson
 from tuplet.games.g2048.statistics import Results, printout, summarise
+from tuplet.system.intervals import mean_interval, wilson
 
 
 class Corner:

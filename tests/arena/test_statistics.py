@@ -13,16 +13,15 @@ import pytest
 from tuplet.arena.intervals import (
     effective_games,
     elo,
-    mean_interval,
     pair_share,
     share_at,
-    wilson,
 )
 from tuplet.arena.match import _Score
 from tuplet.arena.ratings import ratings
 from tuplet.arena.results import Match, Played, Tournament
 from tuplet.arena.saved import _played
 from tuplet.arena.sprt import Sprt, _of_five, _of_three
+from tuplet.system.intervals import mean_interval, wilson
 
 
 def pair_results(share: float, split: float) -> list[float]:

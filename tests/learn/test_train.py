@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from tuplet import Network, Run, resume, train
+from tuplet.learn.checkpoints import Checkpoint
 from tuplet.learn.run import locked
 from tuplet.learn.settings import Limits, Method, split
 from tuplet.learn.training import Training
@@ -207,14 +208,14 @@ def test_a_stop_in_the_middle_of_a_checkpoint_is_an_interruption(tmp_path: Path)
     out = tmp_path / "run"
     train("5x4", games=25, out=out, progress=False)
     training = Training.load(out, games=10**7, checkpoint=0.2)
-    save, saves = training.save, []
+    save, saves = training.keeper.save, []
 
-    def interrupted_save() -> None:
+    def interrupted_save(now: Checkpoint) -> None:
         saves.append(training.games)
         training.stop.set()
-        save()
+        save(now)
 
-    training.save = interrupted_save  # type: ignore[method-assign]
+    training.keeper.save = interrupted_save  # type: ignore[method-assign]
     run = training.go()
     assert run.interrupted and len(saves) == 2
     assert int(read_weights(out).notes["games"]) == training.games

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.arena.intervals import Interval, student, within
+from tuplet.system.intervals import Interval, student, within
 
 Array = np.ndarray[Any, Any]
 ERROR = 0.05  # of all verdicts together

@@ -27,15 +27,21 @@ from tuplet.agents.simple import GreedyPlayer, RandomPlayer, make_room, play_gam
 from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Sent, Spec, as_sent, label_of
 from tuplet.arena.g2048 import play_episode, streams_of
-from tuplet.arena.intervals import Interval, score_interval, wilson
 from tuplet.arena.pictures_2048 import draw_evaluation
 from tuplet.games.g2048 import Board, Episode, rules_for
-from tuplet.games.g2048.statistics import Results, Summary, make_results, summarise
+from tuplet.games.g2048.statistics import (
+    Results,
+    Summary,
+    make_results,
+    score_interval,
+    summarise,
+)
 from tuplet.kernel import as_seed, stream
-from tuplet.learn.learners import LEARNERS, TD
-from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
+from tuplet.learn.greedy import play_greedily
 from tuplet.search import g2048 as search2048
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.csv_file import write_csv
+from tuplet.system.intervals import Interval, wilson
 from tuplet.system.pictures import inline, save_figure
 from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
@@ -81,6 +87,14 @@ class Evaluation(Shown):
             "reached_ci95": {str(t): list(ci) for t, ci in self.reached_ci95.items()},
             "ended": {str(t): s for t, s in summary.ended.items()},
         }
+
+    def csv(self, path: str | Path) -> Path:
+        """Write a table of the games: score, largest tile, and moves of each."""
+        rows = (
+            (number, int(score), 1 << int(tile), int(length))
+            for number, (score, tile, length) in enumerate(zip(*self.results, strict=True), 1)
+        )
+        return write_csv(path, ("game", "score", "tile", "moves"), rows)
 
     def _mean(self) -> str:
         low, high = self.ci95
@@ -278,15 +292,7 @@ def _play_compiled(
     net = player.network
     rules = rules_for(*net.size, spawn4)
     if player.greedy:
-        # The kernel that taught it is compiled already, and plays, too.
-        learner = next((each for each in LEARNERS.values() if net.recalls(each.memory)), TD)
-        work = worker.keep(("workspace", net.m), lambda: make_workspace(net.m))
-        play = play_states if net.target == "state" else play_afterstates
-        rule = UpdateRule(learner.by, np.float32(0), np.float32(net.gamma))
-        if not worker.stop.is_set():
-            play(rules, net.tables, rule, work, start, first, games, results, 0)
-            return results, []
-        return make_results(0), []
+        return play_greedily(net, rules, start, first, games, worker), []
     with worker.showing(results.lengths):
         done = search2048.play_games(
             rules,

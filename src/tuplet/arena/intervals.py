@@ -1,4 +1,4 @@
-"""95 % intervals for means and shares, and shares as Elo differences.
+"""95 % intervals for shares of pairs of games, and shares as Elo differences.
 
 How often each of them holds the truth is measured: docs/statistics.md.
 """
@@ -6,95 +6,16 @@ How often each of them holds the truth is measured: docs/statistics.md.
 from __future__ import annotations
 
 import math
-from functools import cache
-from statistics import NormalDist, stdev, variance
+from statistics import NormalDist
 
-Z = NormalDist().inv_cdf(0.975)
+from tuplet.system.intervals import Interval, Z, wilson
+
 # A sequential test ends a match at a moment when its share is far out: there 1.96 holds the truth
 # in 88 to 98 % of matches, and this, which is 99 % elsewhere, in 95 %. docs/statistics.md.
 Z_AFTER_TEST = NormalDist().inv_cdf(0.995)
-_MUCH_FREEDOM = 200  # from there on Wallace's formula is right to six digits
-_USUAL_DEVIATION = 0.35  # of the mean, of scores: 0.38 for `small`, 0.43 after 5,000 games of TD
 
-Interval = tuple[float, float]
 # How many pairs of games gave 0, ½, 1, 1½ and 2 points; a game drawn is half a point.
 Pairs = tuple[int, int, int, int, int]
-
-
-@cache
-def student(freedom: int, level: float = 0.95) -> float:
-    """What 1.96 is for a deviation that was estimated itself (Student 1908).
-
-    >>> [round(student(n), 3) for n in (1, 2, 9, 30, 1000)]
-    [12.706, 4.303, 2.262, 2.042, 1.962]
-    """
-    low, high = 0.0, 2.0
-    while within(high, freedom) < level:
-        low, high = high, 2 * high
-    for _ in range(60):
-        t = (low + high) / 2
-        low, high = (t, high) if within(t, freedom) < level else (low, t)
-    return low
-
-
-def within(t: float, freedom: int) -> float:
-    """The share of Student's distribution between -t and t: a finite sum.
-
-    With much freedom, that of a normal distribution, after Wallace (1959).
-    """
-    if freedom > _MUCH_FREEDOM:
-        z = math.sqrt(freedom * math.log1p(t * t / freedom)) * (1 - 1 / (4 * freedom))
-        return math.erf(z / math.sqrt(2))
-    angle = math.atan(t / math.sqrt(freedom))
-    square, odd = math.cos(angle) ** 2, freedom % 2
-    term = math.cos(angle) if odd else 1.0
-    total = 0.0
-    for k in range(freedom // 2):
-        total += term
-        term *= square * (2 * k + 1 + odd) / (2 * k + 2 + odd)
-    if not odd:
-        return math.sin(angle) * total
-    return 2 / math.pi * (angle + math.sin(angle) * total)
-
-
-def mean_interval(values: list[float]) -> Interval:
-    """Of a mean of independent values; one value alone tells nothing, and its interval is all."""
-    mean = math.fsum(values) / len(values)
-    if len(values) < 2:
-        return (-math.inf, math.inf)
-    half = student(len(values) - 1) * stdev(values) / math.sqrt(len(values))
-    return (mean - half, mean + half)
-
-
-def score_interval(scores: list[float]) -> Interval:
-    """Of a mean score of 2048.
-
-    Scores gather around tiles: a few games that happen to end alike prove no small deviation, so
-    that one more is counted, of what players' scores usually deviate.
-    """
-    if len(scores) < 2:
-        return mean_interval(scores)
-    games, mean = len(scores), math.fsum(scores) / len(scores)
-    seen = variance(scores, mean)
-    counted = ((games - 1) * seen + (_USUAL_DEVIATION * mean) ** 2) / games
-    half = student(games - 1) * math.sqrt(max(seen, counted) / games)
-    return (mean - half, mean + half)
-
-
-def wilson(count: float, total: float, z: float = Z) -> Interval:
-    """Of a share, after Wilson (1927): sound near 0 and 1, too.
-
-    >>> low, high = wilson(0, 100)
-    >>> round(low, 4), round(high, 4)
-    (0.0, 0.037)
-    """
-    share, weight = count / total, z * z / total
-    middle = share + weight / 2
-    half = z * math.sqrt(share * (1 - share) / total + weight / (4 * total))
-    # At the ends the formula gives 0 and 1, but for rounding.
-    low = (middle - half) / (1 + weight) if count > 0 else 0.0
-    high = (middle + half) / (1 + weight) if count < total else 1.0
-    return (low, high)
 
 
 def as_pairs(*counts: int) -> Pairs:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tuplet.arena.intervals import Interval, as_pairs, pair_share
+from tuplet.arena.intervals import as_pairs, pair_share
+from tuplet.system.intervals import Interval
 from tuplet.system.pictures import new_figure, plain, tidy
 
 _POINTS = 200  # of a curve, at most

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.arena.intervals import Interval, Z, effective_games, pair_share
+from tuplet.arena.intervals import effective_games, pair_share
+from tuplet.system.intervals import Interval, Z
 
 Array = np.ndarray[Any, Any]
 

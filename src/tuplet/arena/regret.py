@@ -15,13 +15,13 @@ from tuplet.agents.simple import RandomPlayer
 from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Spec, label_of
 from tuplet.arena.g2048 import ask, streams_of
-from tuplet.arena.intervals import mean_interval
 from tuplet.exact.regret import SampledRegret, follow, random_policy, sample
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
 from tuplet.games import life
 from tuplet.games.g2048 import Board
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.intervals import mean_interval
 from tuplet.system.progress import Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, percent
 from tuplet.system.stop import Stop, Stopped

@@ -10,12 +10,13 @@ from itertools import combinations
 from typing import Any
 
 from tuplet.agents.specs import short_names
-from tuplet.arena.intervals import Z_AFTER_TEST, Interval, Pairs, Z, elo, pair_share
+from tuplet.arena.intervals import Z_AFTER_TEST, Pairs, elo, pair_share
 from tuplet.arena.pictures import brief, draw_ratings, draw_shares
 from tuplet.arena.played import Played, place_of
 from tuplet.arena.ratings import Rating, ratings
 from tuplet.arena.sprt import Decision, Sprt
 from tuplet.games.record import FORFEITS
+from tuplet.system.intervals import Interval, Z
 from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 

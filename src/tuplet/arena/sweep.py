@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 from tuplet.arena.differences import Apart, Verdict, judge
 from tuplet.arena.grids import Axis, label
-from tuplet.arena.intervals import Interval
 from tuplet.arena.sweep_picture import draw_sweep
 from tuplet.system.csv_file import write_csv
+from tuplet.system.intervals import Interval
 from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown, percent
 

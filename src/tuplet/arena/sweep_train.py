@@ -20,10 +20,10 @@ import numpy as np
 from tuplet.arena.differences import Apart, independent_runs, paired_scores, run_error
 from tuplet.arena.evaluate import evaluate
 from tuplet.arena.grids import Axis, axis, label, points_of, template
-from tuplet.arena.intervals import Interval, mean_interval, student
 from tuplet.arena.sweep import Outcome, Point, Sweep, kept_in_folder
 from tuplet.arena.sweep_folder import SweepFolder, file_name
 from tuplet.games.g2048.board import as_size
+from tuplet.games.g2048.statistics import score_interval
 from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run
@@ -31,6 +31,7 @@ from tuplet.learn.settings import Limits, Method, split
 from tuplet.learn.train import resume, train
 from tuplet.learn.training import Training
 from tuplet.system.blocks import Worker, as_threads, cores, in_order
+from tuplet.system.intervals import Interval, student
 from tuplet.system.progress import Progress, Show, Watcher, watching
 from tuplet.system.settings import declared
 from tuplet.system.sheet import counted
@@ -258,7 +259,7 @@ def _outcome(runs: list[_Run], scores: list[list[int]]) -> Outcome:
     facts = {
         "runs": [
             {"seed": run.seed, "folder": str(run.folder), "evaluation_seed": run.seed + FRESH,
-             "mean_score": mean, "ci95": list(mean_interval([*map(float, each)]))}
+             "mean_score": mean, "ci95": list(score_interval([*map(float, each)]))}
             for run, mean, each in zip(runs, means, scores, strict=True)
         ]
     }  # fmt: skip
@@ -268,7 +269,7 @@ def _outcome(runs: list[_Run], scores: list[list[int]]) -> Outcome:
 def _interval(scores: list[list[int]]) -> Interval:
     """Of the mean of runs; of a single run, that of its games."""
     if len(scores) == 1:
-        return mean_interval([*map(float, scores[0])])
+        return score_interval([*map(float, scores[0])])
     mean = fmean(map(fmean, scores))
     error, freedom = run_error(scores)
     half = student(freedom) * error

@@ -18,12 +18,12 @@ from tuplet.agents.specs import Spec, as_spec, trusted
 from tuplet.arena.differences import paired_scores, paired_shares
 from tuplet.arena.evaluate import GAMES, evaluate
 from tuplet.arena.grids import Axis, label, points_of, template
-from tuplet.arena.intervals import score_interval
 from tuplet.arena.match import match
 from tuplet.arena.results import Match
 from tuplet.arena.sweep import Outcome, Point, Sweep, kept_in_folder
 from tuplet.arena.sweep_folder import SweepFolder
 from tuplet.games.catalogue import game as game_of
+from tuplet.games.g2048.statistics import score_interval
 from tuplet.games.position import Game
 from tuplet.system.blocks import as_threads, cores
 from tuplet.system.progress import Progress, Show, Watcher, watching

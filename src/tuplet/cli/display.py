@@ -31,7 +31,7 @@ def showing() -> Iterator[Watcher]:
     facts = _Facts()
     # What is printed meanwhile must scroll by above the display if it shares its screen.
     with Live(
-        console=Console(stderr=True), refresh_per_second=8, redirect_stderr=False,
+        console=Console(stderr=True), refresh_per_second=8, redirect_stderr=True,
         redirect_stdout=sys.stdout.isatty(), transient=True,
     ) as live:  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tuplet.agents.looking import Looking
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import Json, show_result, tell_stopped, working
+from tuplet.cli.working import Json, check_folder, show_result, tell_stopped, working
 
 
 @with_settings(Looking)
@@ -20,6 +20,7 @@ def eval_(
     seed: int = 0,
     spawn4: float | None = None,
     environment: str = "random",
+    csv: Path | None = None,
     episodes: Path | None = None,
     json_: Json = False,
     **looking: Any,
@@ -42,16 +43,21 @@ def eval_(
         The share of new tiles that are fours. [default: as trained, else 0.1]
     environment
         random, or module:Class for an environment of your own.
+    csv
+        Write a table of the games to this file: score, largest tile, and moves of each.
     episodes
         Append every game, as a line of text, to this file (plays in Python: slower).
 
     """
     import tuplet
 
+    check_folder(csv)
     with working(quiet=json_) as work:
         result = tuplet.evaluate(
             player, environment, games=games, threads=threads, seed=seed, spawn4=spawn4,
             episodes=episodes, **looking, **work._asdict(),
         )  # fmt: skip
+    if csv is not None:
+        result.csv(csv)
     show_result(result, json_)
     return tell_stopped(result.interrupted, result.summary.games, games, "games")

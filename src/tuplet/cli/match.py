@@ -19,6 +19,7 @@ def match(
     threads: int = 1,
     sprt: str | None = None,
     save: Path | None = None,
+    csv: Path | None = None,
     json_: Json = False,
 ) -> int:
     """Let two agents play against each other, and report A's share and Elo, with intervals.
@@ -46,9 +47,11 @@ def match(
         Stop as soon as a sequential test tells elo0 from elo1: 0,20 asks "no better, or 20 Elo?"
     save
         Write every game to this file; a file with games of the same match is continued.
+    csv
+        Write a table of the games to this file: who moved first, who won, and how.
 
     """
     import tuplet
 
     play = partial(tuplet.match, a, b, game, seed=seed, threads=threads, sprt=sprt)
-    return play_pairs(play, games, 1, save, json_)
+    return play_pairs(play, games, 1, save, json_, csv)

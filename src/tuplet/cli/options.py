@@ -14,7 +14,15 @@ from tuplet.system.settings import declared
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_LAST = ("out", "episodes", "save", "game", "seed", "json_")  # stand behind settings in a help
+_LAST = (
+    "out",
+    "csv",
+    "episodes",
+    "save",
+    "game",
+    "seed",
+    "json_",
+)  # stand behind settings in a help
 
 
 def with_settings(

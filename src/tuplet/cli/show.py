@@ -19,6 +19,7 @@ def show(
     ply: int | None = None,
     svg: Path | None = None,
     rules: str | None = None,
+    csv: Path | None = None,
     json_: Json = False,
 ) -> None:
     """Show a saved match or tournament, or replay one of its games move by move.
@@ -36,13 +37,18 @@ def show(
     rules
         The game, if it is one of your own, as the file names it: path/to/file.py:GAME. (A file
         alone cannot run code.)
+    csv
+        Write a table of the games to this file: who met whom, who won, and how.
 
     """
     from tuplet.arena.saved import load, load_game
+    from tuplet.arena.spreadsheet import write_games_csv
     from tuplet.games.catalogue import game as game_of
 
     if rules is not None:
         game_of(rules)
+    if csv is not None and game is not None:
+        raise ValueError("a table is of all games: leave out --game, or --csv")
     if game is None and (ply is not None or svg is not None):
         raise ValueError("which game? --ply and --svg need --game")
     if game is not None:
@@ -57,6 +63,8 @@ def show(
             _replay(record, game)
         return
     result = load(file)
+    if csv is not None:
+        write_games_csv(csv, result)
     show_result(result, json_)
     if result.interrupted and not json_:
         print(f"The {type(result).__name__.lower()} is not finished.")

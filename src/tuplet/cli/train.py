@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import INTERRUPTED, show_result, working
+from tuplet.cli.working import INTERRUPTED, check_folder, show_result, working
 from tuplet.learn.settings import Limits, Method
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def train(
     recipe: str | None = None,
     out: Path | None = None,
     resume: Path | None = None,
+    csv: Path | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     **settings: Any,
 ) -> int:
@@ -40,8 +41,10 @@ def train(
     out
         The run folder to make. [default: a new one in runs/]
     resume
-        Go on with the run in this folder; --games and --budget, totals, --threads and
-        --checkpoint may change.
+        Go on with the run in this folder; --games and --budget, which are totals, --threads,
+        --checkpoint, --keep and --evaluate may change.
+    csv
+        Write a table of the metrics to this file, too, a line for each block of games.
     json_
         Print only the last line of metrics, as JSON.
 
@@ -51,28 +54,50 @@ def train(
     from tuplet.learn.run import free_folder
     from tuplet.learn.settings import split
 
+    check_folder(csv)
     given = {name: value for name, value in settings.items() if value is not None}
+    told: dict[str, Any] = {"on_begin": _say}
+    if not json_:
+        told |= {"on_block": _print_block, "on_evaluation": _print_evaluation}
     if resume is not None:
         given |= {name: value for name, value in (("recipe", recipe), ("out", out)) if value}
         with working() as work:
-            run = tuplet.resume(
-                resume, **given, **work._asdict(), on_block=None if json_ else _print_block
-            )
+            run = tuplet.resume(resume, **given, **work._asdict(), **told)
     else:
         method, _ = split(choose(recipe, given))
         with working() as work:
             run = tuplet.train(
-                recipe=recipe, **given, **work._asdict(), out=out or free_folder(method),
-                on_block=None if json_ else _print_block,
+                recipe=recipe, **given, **work._asdict(), **told,
+                out=out or free_folder(method),
             )  # fmt: skip
+    if csv is not None:
+        run.csv(csv)
     return _report(run, json_)
+
+
+def _say(run: Run) -> None:
+    """Say first what will be done."""
+    method = run.method
+    print(f"{run.folder}: {method.net}, {method.name}. {run.outlook}.", file=sys.stderr)
 
 
 def _print_block(games: int, summary: Summary) -> None:
     from tuplet.games.g2048.statistics import printout
 
+    _print(printout(games, summary))
+
+
+def _print_evaluation(told: dict[str, Any]) -> None:
+    low, high = told["ci95"]
+    _print(
+        f"{told['learned']}\tfresh games: avg = {told['mean_score']:.1f}\tmax = {told['max_score']}"
+        f"\t({told['games']} games, 95 %: {low:.1f} to {high:.1f})"
+    )
+
+
+def _print(text: str) -> None:
     try:
-        print(printout(games, summary), flush=True)
+        print(text, flush=True)
     except BrokenPipeError:  # nobody reads on (`| head`): the training goes on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -82,6 +107,8 @@ def _report(run: Run, as_json: bool) -> int:
 
     if run.no_picture:
         print(f"tuplet: no picture of the curve: {run.no_picture}", file=sys.stderr)
+    if run.trouble:  # a warning has told it
+        return 2
     if run.interrupted:
         print(
             f"Stopped after {run.games:,} games. Saved in {run.folder}; "

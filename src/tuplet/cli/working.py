@@ -90,6 +90,12 @@ def stopping(stop: Stop) -> Iterator[None]:
         restore()
 
 
+def check_folder(file: Path | None) -> None:
+    """Complain before the work, not after it, that a file cannot be written where it should."""
+    if file is not None and not file.absolute().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {file.parent} to write {file.name} in")
+
+
 def show_result(result: Any, as_json: bool) -> None:
     """Print a result: its JSON, or its tables."""
     if as_json:
@@ -168,11 +174,13 @@ def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str 
 
 
 def play_pairs(
-    play: Callable[..., Any], games: int, pairings: int, save: Path | None, as_json: bool
-) -> int:
+    play: Callable[..., Any], games: int, pairings: int, save: Path | None, as_json: bool,
+    csv: Path | None = None,
+) -> int:  # fmt: skip
     """Let a match or tournament be played, and show it; returns the exit code."""
     from tuplet.system.stop import Stopped
 
+    check_folder(csv)
     asked = (games + games % 2) * pairings
     if games % 2 and games > 0:
         print(f"Games come in pairs: {games + 1:,} are played, not {games:,}.", file=sys.stderr)
@@ -184,5 +192,9 @@ def play_pairs(
             result = play(games=games, save=save, **work._asdict())
     except Stopped:  # before the first pair was finished
         return tell_stopped(True, 0, asked, "games", then)
+    if csv is not None:
+        from tuplet.arena.spreadsheet import write_games_csv
+
+        write_games_csv(csv, result)
     show_result(result, as_json)
     return tell_stopped(result.interrupted, result.games, asked, "games", then)

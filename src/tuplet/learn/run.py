@@ -3,6 +3,8 @@
 config.toml           its settings
 metrics.jsonl         a line for each block of games
 weights.safetensors   the last checkpoint
+state.json            what the last checkpoint took, in seconds
+checkpoints/          some before it, where --keep asks for them
 curve.svg, curve.png  mean score against games
 """
 
@@ -17,13 +19,15 @@ from typing import Any, Literal
 
 from tuplet.learn.curves import draw_curves
 from tuplet.learn.settings import Limits, Method, load_settings
+from tuplet.learn.spreadsheet import write_metrics_csv
 from tuplet.system.files import hold, replacing, sweep
-from tuplet.system.pictures import as_svg
-from tuplet.system.sheet import Sheet, Shown, clock, percent
+from tuplet.system.pictures import inline
+from tuplet.system.sheet import Sheet, Shown, clock, counted, percent
 from tuplet.values.network import Network
 from tuplet.values.weights import WEIGHTS
 
-CONFIG, METRICS, LOCK = "config.toml", "metrics.jsonl", ".lock"
+CONFIG, METRICS, STATE, LOCK = "config.toml", "metrics.jsonl", "state.json", ".lock"
+KEPT = "checkpoints"  # the folder of those that --keep keeps
 
 Metrics = dict[str, Any]
 
@@ -43,7 +47,9 @@ class Run(Shown):
         self.games = 0
         self.elapsed_s = 0.0
         self.interrupted = False
+        self.outlook = ""  # what it was going to do when it began, in words
         self.no_picture = ""  # why there is none
+        self.trouble = ""  # why it could not be saved where it should
         self._network = network
 
     @property
@@ -87,8 +93,12 @@ class Run(Shown):
             try:
                 for kind in ("svg", "png"):
                     self.plot(self.folder / f"curve.{kind}")
-            except ValueError as error:
+            except (OSError, ValueError) as error:
                 self.no_picture = str(error)
+
+    def csv(self, path: str | Path) -> Path:
+        """Write the metrics as a table, a line for each block (and for each evaluation)."""
+        return write_metrics_csv(path, [self])
 
     def as_json(self) -> Metrics:
         """The last line of metrics."""
@@ -104,15 +114,16 @@ class Run(Shown):
             [tile, percent(share), percent(last["ended"].get(tile, 0.0))]
             for tile, share in last["reached"].items()
         ]
-        note = f"mean score {last['mean_score']:,.1f}, best {last['max_score']:,} of the last block"
+        block = last["games"] - (self.metrics[-2]["games"] if len(self.metrics) > 1 else 0)
+        note = (
+            f"mean score {last['mean_score']:,.1f}, best {last['max_score']:,} of the last "
+            f"{counted(block, 'game')}"
+        )
         return [Sheet(title, ["tile", "reached", "ended with"], rows, [note], words=())]
 
-    def _repr_svg_(self) -> str | None:
-        """The curve, for notebooks."""
-        try:
-            return as_svg(self.plot())
-        except ValueError:  # nothing to draw yet, or nothing to draw with
-            return None
+    def _repr_html_(self) -> str:
+        """The last block and the curve, for notebooks."""
+        return super()._repr_html_() + inline(self.plot)
 
     def __repr__(self) -> str:
         last = f", mean score {self.metrics[-1]['mean_score']:,.0f}" if self.metrics else ""
@@ -133,12 +144,22 @@ def read_metrics(path: Path) -> list[Metrics]:
             entry = json.loads(line)
             for key in ("games", "elapsed_s", "mean_score", "max_score"):
                 float(entry[key] + 0)
+            for evaluation in entry.get("evaluations", ()):
+                check_evaluation(evaluation)
             metrics.append(entry)
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             if number == len(lines):
                 break
             raise ValueError(f"{path}: line {number} is not a line of metrics") from None
     return metrics
+
+
+def check_evaluation(entry: Metrics) -> None:
+    """Raise an error if this is not what a line of metrics says of fresh games."""
+    low, high = entry["ci95"]
+    for value in (*(entry[key] for key in ("learned", "elapsed_s", "games", "mean_score")),
+                  low, high):  # fmt: skip
+        float(value + 0)
 
 
 def write_metrics(path: Path, metrics: list[Metrics]) -> None:
@@ -194,6 +215,7 @@ def locked(folder: Path | None) -> Iterator[None]:
         hold(
             file, f"another process is training in {folder}: wait for it, or choose another folder"
         )
-        for name in (CONFIG, METRICS, WEIGHTS):
+        for name in (CONFIG, METRICS, STATE, WEIGHTS):
             sweep(folder / name)
+        sweep(folder / KEPT / "*")
         yield

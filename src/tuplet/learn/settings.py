@@ -176,16 +176,16 @@ class Limits:
 
     games: int | None = setting(
         None,
-        "Stop after so many games.",
+        "Stop after so many games in all, those before --resume included.",
         least=1,
         most=10**12,
         usual=f"{USUAL_GAMES} unless there is a budget",
     )
     budget: float | None = setting(
         None,
-        "Stop after so much time: 60s, 10m, 2h. Picks the recipe that learns most in that "
-        "time, unless a recipe is named, or any of net, board, stages, learner, target, initial, "
-        "delay, order or steps is given.",
+        "Stop after so much time in all, that before --resume included: 60s, 10m, 2h. Picks the "
+        "recipe that learns most in that time, unless a recipe is named, or any of net, board, "
+        "stages, learner, target, initial, delay, order or steps is given.",
         above=0,
         seconds=True,
         usual="none",
@@ -198,14 +198,37 @@ class Limits:
         usual="1, or all cores with a budget",
     )
     seed: int = setting(
-        0, "With one thread, the same seed gives the same bytes.", least=0, most=2**63 - 1
+        0,
+        "With --games and one thread, the same seed gives the same weight file to the byte.",
+        least=0,
+        most=2**63 - 1,
     )
     checkpoint: float = setting(300.0, "Save so often.", above=0, seconds=True, usual="5m")
+    keep: int = setting(
+        0,
+        "Keep the last so many checkpoints, as checkpoints/GAMES.safetensors.",
+        least=0,
+        most=10**6,
+        usual="none but the last",
+    )
+    evaluate: str = setting(
+        "",
+        "Play fresh games without learning every so often: 1000@10m, a thousand every ten minutes "
+        "of training, or 200@5000, two hundred every 5,000 games, and at the end.",
+        usual="none",
+    )
     serial: int = setting(1000, "Games before a second thread joins in (TC).", least=0, hidden=True)
     block: int = setting(1000, "Games to a line of metrics.", least=1, most=10**7, hidden=True)
+    held: float = setting(
+        0.0, "The rate of learning is that of this share of the run, or more.", least=0, most=1,
+        hidden=True,
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
+        from tuplet.learn.evaluation import plan_of
+
         check(self)
+        plan_of(self.evaluate)
         if self.games is None and self.budget is None:
             object.__setattr__(self, "games", USUAL_GAMES)
 
@@ -251,25 +274,36 @@ def schedule_of(text: str) -> Callable[[float], float]:
     >>> schedule_of("0.5:0.1")(0.7)
     0.1
     """
-    shapes: dict[str, Callable[[float], float]] = {
-        "constant": lambda _: 1.0,
-        "linear": lambda done: max(1 - done, 1e-3),
-        "cosine": lambda done: max((1 + math.cos(math.pi * min(done, 1))) / 2, 1e-3),
-    }
-    if text in shapes:
-        return shapes[text]
+    if text in _SHAPES:
+        return _SHAPES[text]
+    steps = steps_of(text)
+    return lambda done: next((by for after, by in reversed(steps) if done >= after), 1.0)
+
+
+_SHAPES: dict[str, Callable[[float], float]] = {
+    "constant": lambda _: 1.0,
+    "linear": lambda done: max(1 - done, 1e-3),
+    "cosine": lambda done: max((1 + math.cos(math.pi * min(done, 1))) / 2, 1e-3),
+}
+
+
+def steps_of(schedule: str) -> list[tuple[float, float]]:
+    """The steps of a schedule: from which share of the run on, and what alpha is multiplied by.
+
+    >>> steps_of("0.9:0.01 0.5:0.1"), steps_of("linear")
+    ([(0.5, 0.1), (0.9, 0.01)], [])
+    """
+    if schedule in _SHAPES:
+        return []
     try:
-        steps = [tuple(map(float, step.split(":"))) for step in text.replace(",", " ").split()]
-        sound = bool(steps) and all(
-            len(step) == 2 and 0 <= step[0] <= 1 and 0 < step[1] <= 1 for step in steps
-        )
+        parts = [step.split(":") for step in schedule.replace(",", " ").split()]
+        steps = sorted((float(after), float(by)) for after, by in parts)
+        sound = bool(steps) and all(0 <= after <= 1 and 0 < by <= 1 for after, by in steps)
     except (AttributeError, ValueError):
         sound = False
     if not sound:
         raise ValueError(
-            f"a schedule is {', '.join(shapes)} or steps such as 0.5:0.1 (after half of the run a "
-            f"tenth of alpha), not {text!r}"
+            f"a schedule is {', '.join(_SHAPES)} or steps such as 0.5:0.1 (after half of the run a "
+            f"tenth of alpha), not {schedule!r}"
         )
-    return lambda done: next(
-        (by for after, by in sorted(steps, reverse=True) if done >= after), 1.0
-    )
+    return steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import Run, as_run_folder, create_folder, locked
 from tuplet.learn.settings import Method, split
-from tuplet.learn.training import BlockWatcher, Training
+from tuplet.learn.training import BlockWatcher, EvaluationWatcher, Training
 from tuplet.system.progress import Show, watching
 from tuplet.system.stop import Stop
 from tuplet.values.network import Network
@@ -23,6 +24,8 @@ def train(
     progress: Show = None,
     stop: Stop | None = None,
     on_block: BlockWatcher | None = None,
+    on_begin: Callable[[Run], object] | None = None,
+    on_evaluation: EvaluationWatcher | None = None,
     **settings: Any,
 ) -> Run:
     """Teach a network 2048 by letting it play, and return the run.
@@ -31,7 +34,9 @@ def train(
     network and the learner where they are not given. The settings are those of `Method` and
     `Limits`: learner, target, alpha, lam, order, spawn4, threads, seed, ... With `out` the run is
     kept in that folder. `stop`, or Ctrl-C, ends the training early (`run.interrupted` tells).
-    `on_block` is called for every block of games, with the games so far and their summary.
+    `on_block` is called for every block of games, with the games so far and their summary;
+    `on_evaluation` when fresh games (`evaluate`) were played, with what they came to; `on_begin`
+    first of all, with the run, whose `outlook` says in words what will be done.
     """
     made = net if isinstance(net, Network) else None
     if made is not None:
@@ -49,7 +54,15 @@ def train(
     made = _with_meaning(made, method) if made is not None else method.network()
     run = Run(method, limits, made, create_folder(Path(out)) if out is not None else None)
     with watching(progress) as watch, locked(run.folder):
-        return Training(run, stop, watch, on_block).go()
+        training = Training(run, stop, watch, on_block, on_evaluation)
+        return _begin(training, on_begin)
+
+
+def _begin(training: Training, on_begin: Callable[[Run], object] | None) -> Run:
+    training.run.outlook = training.outlook()
+    if on_begin is not None:
+        on_begin(training.run)
+    return training.go()
 
 
 def _with_meaning(net: Network, method: Method) -> Network:
@@ -69,17 +82,21 @@ def resume(
     progress: Show = None,
     stop: Stop | None = None,
     on_block: BlockWatcher | None = None,
+    on_begin: Callable[[Run], object] | None = None,
+    on_evaluation: EvaluationWatcher | None = None,
     **limits: Any,
 ) -> Run:
     """Go on with the run in a folder, exactly where its last checkpoint left it.
 
-    `games` or `budget` are totals, what is done already included; `threads` and `checkpoint` may
-    change, too. A learner of one's own is found where `learner="file.py:NAME"` says.
+    `games` or `budget` are totals, what is done already included; `threads`, `checkpoint`, `keep`
+    and `evaluate` may change, too. A learner of one's own is found where `learner="file.py:NAME"`
+    says. A run whose alpha had settled and that is given less than as much again learns on at that
+    rate; given more, it goes back to the full rate and settles again (`run.outlook` says so).
     """
     own = str(limits.get("learner", ""))
     if ":" in own:
         learner_named(limits.pop("learner"))
-    fixed = set(limits) - {"games", "budget", "threads", "checkpoint"}
+    fixed = set(limits) - {"games", "budget", "threads", "checkpoint", "keep", "evaluate"}
     if fixed:
         names = ", ".join(f"--{name}" for name in sorted(fixed)).replace("_", "-")
         raise ValueError(f"a resumed run keeps its settings: leave out {names}")
@@ -88,12 +105,13 @@ def resume(
         limits = {"games": None, "budget": None, **limits}
     with locked(folder), watching(progress) as watch:
         training = Training.load(folder, **limits)
-        if training.done:
+        if training.finished:
             raise ValueError(
                 f"the run in {folder} is finished ({training.games:,} games): "
-                "give it more with --games or --budget"
+                "give it more with --games or --budget, which are totals"
             )
         if stop is not None:
             training.stop = stop
         training.watch, training.on_block = watch, on_block
-        return training.go()
+        training.on_evaluation = on_evaluation
+        return _begin(training, on_begin)

@@ -10,7 +10,6 @@ schedule of alpha, or the delay of TC, is a share of the games or the time that 
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -20,32 +19,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.g2048.board import as_size
 from tuplet.games.g2048.rules import rules_for
-from tuplet.games.g2048.statistics import Results, Summary, make_results, summarise
+from tuplet.games.g2048.statistics import Results, Summary, account, make_results, summarise
+from tuplet.learn.checkpoints import Checkpoint, Keeper, load_checkpoint
+from tuplet.learn.evaluation import fresh_games, plan_of
 from tuplet.learn.learners import TD
-from tuplet.learn.run import (
-    CONFIG,
-    METRICS,
-    Metrics,
-    Run,
-    as_run_folder,
-    read_metrics,
-    write_metrics,
-)
-from tuplet.learn.settings import load_settings, save_settings
+from tuplet.learn.outlook import held, outlook, share_done
+from tuplet.learn.rescue import rescue
+from tuplet.learn.run import CONFIG, Metrics, Run, as_run_folder
+from tuplet.learn.settings import Limits, load_settings, save_settings
 from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
 from tuplet.system.blocks import Worker, in_order
 from tuplet.system.progress import COMPILING, Pace, Progress, Watcher
 from tuplet.system.stop import Stop
-from tuplet.values.network import Network
-from tuplet.values.parameters import as_stages
-from tuplet.values.patterns import parse
-from tuplet.values.weights import WEIGHTS, read_weights, save_weights
 
 CHUNK = 25  # games a thread plays before it looks at the clock
+SHORTEST = 0.01  # seconds between checkpoints: something must be learned meanwhile
 ENOUGH = 50  # games of which a mean says something
 BlockWatcher = Callable[[int, Summary], None]  # told of games so far, and of the last block
+EvaluationWatcher = Callable[[Metrics], None]  # told what fresh games came to
 
 
 class DivergedError(Exception):
@@ -66,11 +58,13 @@ class Training:
 
     def __init__(
         self, run: Run, stop: Stop | None = None, watch: Watcher | None = None,
-        on_block: BlockWatcher | None = None,
+        on_block: BlockWatcher | None = None, on_evaluation: EvaluationWatcher | None = None,
+        found: Checkpoint | None = None,
     ) -> None:  # fmt: skip
         self.run, self.method, self.limits = run, run.method, run.limits
-        self.stop, self.on_block = stop or Stop(), on_block
+        self.stop, self.on_block, self.on_evaluation = stop or Stop(), on_block, on_evaluation
         self.watch: Watcher = watch or (lambda _: None)
+        self.before: Limits | None = None  # what it had before it was resumed with others
         self.net, learner = run.network, run.method.registered
         self.tables = self.net.tables_with(learner.memory, learner.floats)
         begun = not self.method.delay or (learner.floats and self.tables.memory.any())
@@ -81,78 +75,75 @@ class Training:
         self.moves = 0  # since this process began
         self.block: Results = make_results(self.limits.block)
         self.block_start = self.games  # the number of the block's first game
+        self.evaluations: list[Metrics] = []  # that no line of metrics tells of yet
         self._began: float | None = None  # the clock stands until all is compiled
         self._block_began, self._block_moves = time.perf_counter(), 0
         self._pace = Pace()
+        self._save_at = math.inf  # on the clock of `time.perf_counter`
+        self._last = math.inf  # the game before which no chunk begins any more
+        if found is not None:
+            self.block_start, self.evaluations = found.block_start, [*found.evaluations]
+            for whole, part in zip(self.block, found.pending, strict=True):
+                whole[: len(part)] = part
+        self._fresh_games = plan_of(self.limits.evaluate)
+        self.keeper = Keeper(run, found)
 
     @classmethod
     def load(cls, folder: str | Path, **changes: Any) -> Training:
         """A run folder's training, exactly as its last checkpoint left it.
 
-        `changes` replace limits (games, budget, threads); lines of metrics that are younger than
-        the checkpoint are dropped, they will come again.
+        `changes` replace limits (games, budget, threads, checkpoint, keep, evaluate).
         """
         folder = as_run_folder(folder)
-        method, limits = load_settings(folder / CONFIG)
-        limits = replace(limits, **changes)
-        metrics = read_metrics(folder / METRICS)
-        parameters, notes, extra = read_weights(folder)
-        run = Run(method, limits, Network.of(parameters), folder)
-        size, net = as_size(method.board), run.network
-        assert method.net is not None
-        meant = (size, parse(method.net, size), as_stages(method.stages), method.target)
-        if (net.size, net.tuples, net.stages, net.target) != meant or (
-            (net.gamma, net.spawn4) != (method.gamma, method.spawn4)
-        ):
-            raise ValueError(f"{folder}: {WEIGHTS} and {CONFIG} do not belong together")
-        try:
-            run.games, run.elapsed_s = int(notes["games"]), float(notes["elapsed_s"])
-            block_start = int(notes["block_start"])
-            sound = 0 <= block_start <= run.games and 0 <= run.elapsed_s < math.inf
-        except (KeyError, ValueError):
-            sound = False
-        if not sound:
-            raise ValueError(f"{folder / WEIGHTS} is not a sound checkpoint")
-        run.metrics = [m for m in metrics if m["games"] <= block_start]
-        training = cls(run)
-        training.block_start = block_start
-        for name, part in zip(Results._fields, training.block, strict=True):
-            pending = extra.get(f"block.{name}", part[:0])
-            if len(pending) != run.games - block_start or len(pending) > len(part):
-                raise ValueError(f"{folder / WEIGHTS} is not a sound checkpoint")
-            part[: len(pending)] = pending
+        method, before = load_settings(folder / CONFIG)
+        run, found = load_checkpoint(folder, method, replace(before, **changes))
+        kept = held(method, before, run.limits, run.games, run.elapsed_s)
+        run.limits = replace(run.limits, held=kept)
+        training = cls(run, found=found)
+        training.before = before
         return training
+
+    def outlook(self) -> str:
+        """What it is going to do, in words."""
+        return outlook(self.method, self.limits, self.games, self.elapsed_s, self.before)
 
     def go(self) -> Run:
         """Train until the run is done or told to stop; the last checkpoint is written either way.
 
-        The curve is drawn, too.
+        The curve is drawn, too. If it cannot be saved in its folder, it is saved elsewhere.
         """
         run, stop = self.run, self.stop
         if run.folder is not None:
             # The settings last: a folder that has them can be resumed.
             if not (run.folder / CONFIG).exists():
                 self.save()
-            write_metrics(run.folder / METRICS, run.metrics)
+            self.keeper.write_lines()
             save_settings(run.folder / CONFIG, self.method, self.limits)
+            self.keeper.keep_some(self.games)
         self._get_ready()
-        until = self._next_checkpoint()
-        while not self.done and not stop.is_set():
+        self._save_at = time.perf_counter() + self.limits.checkpoint
+        while True:
             try:
-                self._stint(until)
-                if time.perf_counter() >= until and not self.done and not stop.is_set():
-                    self.save()
-                    until = self._next_checkpoint()
+                self._evaluate_if_due()
+                if self.done or stop.is_set():
+                    break
+                self._stint(self._next_look())
+                if time.perf_counter() >= self._save_at and not self.done and not stop.is_set():
+                    wait = self.keeper.try_to_save(self._checkpoint())
+                    self._save_at = time.perf_counter() + max(wait, SHORTEST)
             except DivergedError:
                 raise self._diverged() from None
             except KeyboardInterrupt:  # between two chunks
                 if stop.is_set():
                     raise
                 stop.set()
-        run.interrupted = not self.done
-        if self.done:
+        run.interrupted = not self.finished
+        if self.finished:
             self.close_block()
-        self.save()
+        try:
+            self.save()
+        except OSError as error:
+            rescue(run, error, self._checkpoint())
         run.draw()
         return run
 
@@ -166,12 +157,14 @@ class Training:
         self._began = time.perf_counter() - self.run.elapsed_s
         self._block_began = time.perf_counter()
 
-    def _next_checkpoint(self) -> float:
-        """On the clock of `time.perf_counter`: when to save, or the time is over."""
-        now = time.perf_counter()
-        until = now + self.limits.checkpoint if self.run.folder is not None else math.inf
+    def _next_look(self) -> float:
+        """On the clock of `time.perf_counter`: when to save or evaluate, or the time is over."""
+        now, elapsed_s, plan = time.perf_counter(), self.elapsed_s, self._fresh_games
+        until = self._save_at if self.run.folder is not None else math.inf
         if self.limits.budget is not None:
-            until = min(until, now + self.limits.budget - self.elapsed_s)
+            until = min(until, now + self.limits.budget - elapsed_s)
+        if plan is not None and plan.timed:
+            until = min(until, now + plan.every * (self._evaluated() + 1) - elapsed_s)
         return until
 
     @property
@@ -183,12 +176,7 @@ class Training:
 
     def progress(self, games: int) -> float:
         """How much of the run is done when so many games are: from 0 to 1."""
-        shares = [0.0]
-        if self.limits.games is not None:
-            shares.append(games / self.limits.games)
-        if self.limits.budget is not None:
-            shares.append(self.elapsed_s / self.limits.budget)
-        return min(max(shares), 1.0)
+        return share_done(self.limits, games, self.elapsed_s)
 
     @property
     def done(self) -> bool:
@@ -198,9 +186,14 @@ class Training:
             budget is not None and self.elapsed_s >= budget
         )
 
+    @property
+    def finished(self) -> bool:
+        """Whether it is done, and the last fresh games are played."""
+        return self.done and not self._evaluation_due()
+
     def _rule(self, games: int) -> UpdateRule:
         """How to learn from a game on. A learner that has begun is not delayed any more."""
-        progress = self.progress(games)
+        progress = max(self.progress(games), self.limits.held)
         if self._own_games:
             progress = max(progress, self.method.delay)
         return self.method.rule_at(progress)
@@ -215,7 +208,10 @@ class Training:
 
     def _stint(self, until: float) -> None:
         """Let the threads work until then, or until more or fewer of them may."""
-        alone = self._alone(self.games)
+        alone, plan = self._alone(self.games), self._fresh_games
+        self._last = self.limits.games or math.inf
+        if plan is not None and not plan.timed:  # fresh games wait for the end of a chunk
+            self._last = min(self._last, plan.every * (self._evaluated() + 1))
         played = in_order(
             self._play, self._chunks(until, alone), threads=1 if alone else self.limits.threads,
             stop=self.stop, look=lambda _: self.watch(self._event()),
@@ -228,7 +224,7 @@ class Training:
     def _chunks(self, until: float, alone: bool) -> Iterator[tuple[int, int, float]]:
         """The first game and the number of games of each chunk, and when not to begin any more."""
         first = self.games
-        while time.perf_counter() < until and self._alone(first) == alone:
+        while time.perf_counter() < until and self._alone(first) == alone and first < self._last:
             block = self.limits.block
             ends = [CHUNK * (first // CHUNK + 1), block * (first // block + 1)]
             if self.limits.games is not None:
@@ -258,7 +254,56 @@ class Training:
         self.games = chunk.first + games
         self.moves += chunk.moves
         self._own_games += games if isinstance(chunk.by, type(self.method.registered.by)) else 0
-        if self.games % self.limits.block == 0:
+        # The last block before fresh games tells of them.
+        waits = self._fresh_games is not None and self.games >= self._last
+        if self.games % self.limits.block == 0 and not waits:
+            self.close_block()
+
+    def _last_evaluation(self) -> Metrics | None:
+        """What fresh games came to the last time."""
+        if self.evaluations:
+            return self.evaluations[-1]
+        lines = (m["evaluations"] for m in reversed(self.run.metrics) if m.get("evaluations"))
+        last: list[Metrics] = next(lines, [])
+        return last[-1] if last else None
+
+    def _evaluated(self) -> int:
+        """The last turn at which fresh games were played."""
+        last = self._last_evaluation()
+        if last is None or self._fresh_games is None:
+            return 0
+        return self._fresh_games.turn(last["learned"], last["elapsed_s"])
+
+    def _evaluation_due(self) -> bool:
+        """Whether fresh games are to be played now: every so often, and at the end."""
+        if self._fresh_games is None or not self.games:
+            return False
+        if self.done:
+            last = self._last_evaluation()
+            return last is None or last["learned"] < self.games
+        return self._fresh_games.turn(self.games, self.elapsed_s) > self._evaluated()
+
+    def _evaluate_if_due(self) -> None:
+        """Play fresh games if it is time; the clock stands meanwhile. Then close a full block."""
+        due = self._evaluation_due()
+        if due and not self.stop.is_set():
+            assert self._fresh_games is not None
+            began, elapsed_s, limits = time.perf_counter(), self.elapsed_s, self.limits
+            found = fresh_games(
+                self.net, self._fresh_games.games, seed=limits.seed, learned=self.games,
+                threads=limits.threads, stop=self.stop, watch=self.watch,
+            )  # fmt: skip
+            took = time.perf_counter() - began
+            assert self._began is not None
+            self._began, self._block_began = self._began + took, self._block_began + took
+            self._pace = Pace()
+            due = found is None
+            if found is not None:
+                told = {"learned": self.games, "elapsed_s": round(elapsed_s, 3), **found}
+                self.evaluations.append(told)
+                if self.on_evaluation is not None:
+                    self.on_evaluation(told)
+        if not due and self.games - self.block_start == self.limits.block:
             self.close_block()
 
     def so_far(self) -> Results:
@@ -269,6 +314,10 @@ class Training:
     def close_block(self) -> None:
         """Write the block's line of metrics and begin the next block."""
         if self.games == self.block_start:
+            if self.evaluations and self.run.metrics:  # a budget's, that ended with a block
+                self.run.metrics[-1].setdefault("evaluations", []).extend(self.evaluations)
+                self.evaluations = []
+                self.keeper.write_line(anew=True)
             return
         results = self.so_far()
         summary, now = summarise(results), time.perf_counter()
@@ -276,17 +325,13 @@ class Training:
         metrics: Metrics = {
             "games": self.games,
             "elapsed_s": round(self.elapsed_s, 3),
-            "mean_score": summary.mean_score,
-            "max_score": summary.max_score,
+            **account(results),
             "moves_per_s": round(rate),
-            "mean_moves": float(results.lengths.mean()),
-            "reached": {str(tile): share for tile, share in summary.reached.items()},
-            "ended": {str(tile): share for tile, share in summary.ended.items()},
         }
+        if self.evaluations:
+            metrics["evaluations"], self.evaluations = self.evaluations, []
         self.run.metrics.append(metrics)
-        if self.run.folder is not None:
-            with (self.run.folder / METRICS).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(metrics) + "\n")
+        self.keeper.write_line()
         self.block_start = self.games
         self._block_began, self._block_moves = now, self.moves
         if self.on_block is not None:
@@ -305,6 +350,10 @@ class Training:
         if metrics or summary:
             best = max([m["max_score"] for m in metrics] + [summary.max_score if summary else 0])
             figures = {"mean": f"{mean:,.0f}", "best": f"{best:,}"}
+        last = self._last_evaluation() if self._fresh_games is not None else None
+        if last is not None:
+            half = (last["ci95"][1] - last["ci95"][0]) / 2
+            figures["fresh"] = f"{last['mean_score']:,.0f} ± {half:,.0f}"
         rate = self._pace.rate(self.moves)
         games, budget = self.limits.games, self.limits.budget
         if budget is not None and (games is None or self.elapsed_s / budget > self.games / games):
@@ -312,21 +361,14 @@ class Training:
             return Progress("time", self.elapsed_s, budget, rate, "moves/s", figures, shares)
         return Progress("games", self.games, games, rate, "moves/s", figures, shares)
 
+    def _checkpoint(self) -> Checkpoint:
+        return Checkpoint(
+            self.games, self.block_start, self.elapsed_s, self.so_far(), [*self.evaluations]
+        )
+
     def save(self) -> None:
         """Write a checkpoint: weights, games played, and the unfinished block."""
-        self.run.games, self.run.elapsed_s = self.games, self.elapsed_s
-        if self.run.folder is None:
-            return
-        notes = {
-            "games": str(self.games),
-            "elapsed_s": repr(self.elapsed_s),
-            "block_start": str(self.block_start),
-        }
-        extra = {}
-        if self.games > self.block_start:
-            pending = zip(Results._fields, self.so_far(), strict=True)
-            extra = {f"block.{name}": part for name, part in pending}
-        save_weights(self.net, self.run.folder / WEIGHTS, notes, extra)
+        self.keeper.save(self._checkpoint())
 
     def _diverged(self) -> ValueError:
         """What to say when weights have become no numbers; the last checkpoint stays as it is."""

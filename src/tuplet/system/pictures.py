@@ -50,12 +50,17 @@ def as_svg(figure: Any) -> str:
 
 
 def inline(draw: Callable[[], Any]) -> str:
-    """A figure to stand in HTML; nothing where it cannot be drawn."""
+    """A figure to stand in HTML; nothing where it cannot be drawn.
+
+    As an image of its own: names inside one SVG do not meet those of another on the page.
+    """
+    from base64 import b64encode
+
     try:
         svg = as_svg(draw())
     except ValueError:  # nothing to draw with, or nothing to draw yet
         return ""
-    return f"<div>{svg[svg.index('<svg') :]}</div>"
+    return f'<div><img src="data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"></div>'
 
 
 def plain(text: str) -> str:
@@ -75,3 +80,49 @@ def tidy(axes: Any) -> None:
     """A light grid, and no frame."""
     axes.grid(True, alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+STYLES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))  # of lines, if there are many
+
+
+def line_look(number: int) -> dict[str, Any]:
+    """Colour and style of a line: forty look different from each other."""
+    return {"color": f"C{number % 10}", "linestyle": STYLES[number // 10 % len(STYLES)]}
+
+
+def spread_labels(
+    figure: Any, axes: Any, ends: list[tuple[float, float, str, str]], aside: float = 5.0
+) -> None:
+    """Write texts some points behind the ends of lines (x, y, text, colour), none over another.
+
+    Where two would meet, they move apart, up and down.
+    """
+    size = 9.0
+    figure.draw_without_rendering()  # only now is it known where things are
+    points = 72 / figure.dpi
+    places = [axes.transData.transform((x, y)) * points for x, y, _, _ in ends]
+    order = sorted(range(len(ends)), key=lambda i: places[i][1])
+    heights: dict[int, float] = {i: places[i][1] for i in order}
+    gap, width = 1.15 * size, [0.62 * size * len(text) for *_, text, _ in ends]
+    for _ in range(200):
+        moved = False
+        for n, low in enumerate(order):
+            for high in order[n + 1 :]:
+                beside = (
+                    places[low][0] + width[low] < places[high][0]
+                    or places[high][0] + width[high] < places[low][0]
+                )
+                missing = gap - (heights[high] - heights[low])
+                if not beside and missing > 0.01:
+                    heights[low] -= missing / 2
+                    heights[high] += missing / 2
+                    moved = True
+        if not moved:
+            break
+    for i, (x, y, text, colour) in enumerate(ends):
+        axes.annotate(
+            text, (x, y), xytext=(aside, heights[i] - places[i][1]), textcoords="offset points",
+            va="center_baseline", fontsize=size, color=colour,
+            bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none",
+                  "alpha": 0.7},
+        )  # fmt: skip

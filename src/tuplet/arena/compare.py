@@ -1,0 +1,325 @@
+"""Which of some players of 2048 is better, by how much, and how sure is that?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.agents.g2048 import Player
+from tuplet.agents.specs import Spec, name_of
+from tuplet.arena.evaluate import Evaluation, evaluate
+from tuplet.learn.run import CONFIG, Run
+from tuplet.system.intervals import Interval, student, wilson, within
+from tuplet.system.progress import Progress, Show, Watcher, watching
+from tuplet.system.sheet import Sheet, Shown, counted, percent
+from tuplet.system.stop import Stop, Stopped
+from tuplet.values.network import Network
+
+SURE = 0.05  # what a p-value must be below
+POWER = 0.8  # with which a difference is to be found
+MOST_TILES = 5  # the largest, in tables
+_HOW_LONG = ("games", "budget", "threads", "checkpoint", "keep", "evaluate", "held")
+
+
+class Difference(NamedTuple):
+    """A's mean score less B's (Welch 1947: their deviations need not be alike)."""
+
+    a: str
+    b: str
+    difference: float
+    ci95: Interval  # of this difference by itself
+    p: float  # how likely a difference as large is if there were none
+    p_holm: float  # the same, given how many pairs are compared (Holm 1979)
+    needed: int  # games of each that would tell `asked`
+    asked: float
+
+    @property
+    def better(self) -> str | None:
+        """Who is better; None if they cannot be told apart."""
+        if self.p_holm >= SURE:
+            return None
+        return self.a if self.difference > 0 else self.b
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        low, high = self.ci95
+        if self.better is None:
+            most = max(abs(low), abs(high))
+            return (
+                f"{self.a} and {self.b} cannot be told apart: at most {most:,.0f} points lie "
+                f"between them; some {self.needed:,} games of each would tell {self.asked:,.0f} "
+                "points apart"
+            )
+        sign = 1 if self.difference > 0 else -1
+        worse = self.b if sign > 0 else self.a
+        near, far = sorted((sign * low, sign * high))
+        return (
+            f"{self.better} is better than {worse} by {abs(self.difference):,.0f} points "
+            f"({near:,.0f} to {far:,.0f})"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """What `--json` says of the pair."""
+        return {
+            "a": self.a, "b": self.b, "difference": self.difference, "ci95": list(self.ci95),
+            "p": self.p, "p_holm": self.p_holm, "better": self.better, "verdict": self.verdict,
+            "games_to_tell": {"points": self.asked, "games": self.needed},
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
+    """Players, what their games came to, and the difference of every two."""
+
+    names: list[str]  # short ones, by which they are told apart
+    evaluations: list[Evaluation]
+    settings: dict[str, list[str]]  # those that differ: what each player has
+    asked: int  # games of each
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it ended early."""
+        return any(each.interrupted for each in self.evaluations)
+
+    @property
+    def differences(self) -> list[Difference]:
+        """Of every two, in the order they were named."""
+        scores = [each.results.scores.astype(float) for each in self.evaluations]
+        pairs = list(combinations(range(len(scores)), 2))
+        found = [_welch(scores[i], scores[j]) for i, j in pairs]
+        held = holm([p for *_, p in found])
+        about = _round(0.02 * max(float(each.mean()) for each in scores))
+        differences = []
+        for (i, j), (difference, ci95, p), p_holm in zip(pairs, found, held, strict=True):
+            spread = float(scores[i].var(ddof=1) + scores[j].var(ddof=1))
+            both = NormalDist().inv_cdf(1 - SURE / 2) + NormalDist().inv_cdf(POWER)
+            needed = max(int(_round(both**2 * spread / about**2, 2)), 2)
+            differences.append(Difference(
+                self.names[i], self.names[j], difference, ci95, p, p_holm, needed, about,
+            ))  # fmt: skip
+        return differences
+
+    @property
+    def _order(self) -> list[int]:
+        """The players from best to worst."""
+        means = [each.summary.mean_score for each in self.evaluations]
+        return sorted(range(len(means)), key=lambda i: -means[i])
+
+    def as_json(self) -> dict[str, Any]:
+        """Players from best to worst, and every pair."""
+        return {
+            "players": [
+                {"player": self.evaluations[i].player, "name": self.names[i],
+                 **self.evaluations[i].as_json()} for i in self._order
+            ],
+            "pairs": [each.as_json() for each in self.differences],
+            "settings": {
+                name: dict(zip(self.names, values, strict=True))
+                for name, values in self.settings.items()
+            },
+        }  # fmt: skip
+
+    def sheets(self) -> list[Sheet]:
+        """Means and tiles, differences with intervals, verdicts, and settings that differ."""
+        tiles = self._tiles()
+        rows = []
+        for i in self._order:
+            each = self.evaluations[i]
+            shares = [self._share(i, tile) for tile in tiles]
+            low, high = each.ci95
+            rows.append([
+                self.names[i], f"{each.summary.mean_score:,.0f}", f"{low:,.0f} to {high:,.0f}",
+                *map(percent, shares),
+            ])  # fmt: skip
+        games = {each.summary.games for each in self.evaluations}
+        title = f"{len(self.names)} players  {counted(max(games), 'game')} each"
+        columns = ["player", "mean score", "95 %", *(str(tile) for tile in tiles)]
+        sheets = [Sheet(title, columns, rows, strong=(1,))]
+        differences = self.differences
+        several = len(differences) > 1
+        rows = [
+            [f"{each.a} - {each.b}", f"{each.difference:+,.0f}",
+             f"{each.ci95[0]:+,.0f} to {each.ci95[1]:+,.0f}", _p(each.p_holm)]
+            for each in differences
+        ]  # fmt: skip
+        columns = ["difference", "points", "95 %", "p (Holm)" if several else "p"]
+        rows += self._shares_apart(tiles) if not several else []
+        notes = [each.verdict + "." for each in differences]
+        if several:
+            notes.append("Intervals are of each pair by itself; p counts how many are compared.")
+        sheets.append(Sheet("", columns, rows, notes, strong=(1,)))
+        if self.settings:
+            rows = [[name, *values] for name, values in self.settings.items()]
+            words = range(len(self.names) + 1)
+            sheets.append(Sheet("", ["settings", *self.names], rows, words=[*words]))
+        return sheets
+
+    def _share(self, i: int, tile: int) -> float:
+        """Of a player's games, those with a tile. A summary lists none that all games have had."""
+        reached = self.evaluations[i].summary.reached
+        return reached.get(tile, float(tile < min(reached)))
+
+    def _tiles(self) -> list[int]:
+        """The largest tiles that some games have, and not nearly all."""
+        tiles = sorted({tile for each in self.evaluations for tile in each.summary.reached})
+        players = range(len(self.names))
+        return [t for t in tiles if min(self._share(i, t) for i in players) < 0.995][-MOST_TILES:]
+
+    def _shares_apart(self, tiles: list[int]) -> list[list[str]]:
+        """How two players' shares differ, by tile: from Wilson's intervals (Newcombe 1998)."""
+        rows = []
+        for tile in tiles:
+            parts = []
+            for i in (0, 1):
+                share, games = self._share(i, tile), self.evaluations[i].summary.games
+                parts.append((share, *wilson(round(share * games), games)))
+            (p, low_p, high_p), (q, low_q, high_q) = parts
+            low = p - q - math.hypot(p - low_p, high_q - q)
+            high = p - q + math.hypot(high_p - p, q - low_q)
+            interval = f"{100 * low:+.1f} to {100 * high:+.1f}"
+            rows.append([f"games with {tile}", f"{100 * (p - q):+.1f} %", interval, ""])
+        return rows
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {'; '.join(each.verdict for each in self.differences)}>"
+
+
+def compare(
+    *players: Network | Run | Player | str | Path | Spec | type,
+    games: int = 1000,
+    threads: int = 1,
+    seed: int = 0,
+    spawn4: float | None = None,
+    depth: int | None = None,
+    time: float | None = None,
+    downgrade: int | None = None,
+    executor: Executor | None = None,
+    progress: Show = None,
+    stop: Stop | None = None,
+) -> Comparison:
+    """Let players play fresh games, and say who is better, by how much, and how sure that is.
+
+    Players are what `evaluate` takes, and runs. Each plays the games that `evaluate` with the same
+    seed plays; after a few moves they have nothing in common, so that differences are judged as of
+    independent samples (Welch), and as one of several where there are more than two (Holm).
+    """
+    if len(players) < 2:
+        raise ValueError("compare whom? name two players or more")
+    texts = [_player(each) for each in players]
+    names = _names(texts)
+    done: list[Evaluation] = []
+    stop = stop or Stop()
+    with watching(progress) as watch:
+        for player in texts:
+            if stop.is_set():
+                break
+            try:
+                done.append(evaluate(
+                    player, games=games, threads=threads, seed=seed, spawn4=spawn4, depth=depth,
+                    time=time, downgrade=downgrade, executor=executor, stop=stop,
+                    progress=_counting(watch, len(done), len(texts), names),
+                ))  # fmt: skip
+            except Stopped:
+                break
+    told = [i for i, each in enumerate(done) if each.summary.games > 1]
+    if len(told) < 2:
+        raise Stopped("stopped before two players had played games to compare")
+    settings = _settings([players[i] for i in told])
+    return Comparison([names[i] for i in told], [done[i] for i in told], settings, games)
+
+
+def _player(player: Any) -> Any:
+    if isinstance(player, Run):
+        return player.network if player.folder is None else str(player.folder)
+    return str(player) if isinstance(player, Path) else player
+
+
+def _names(players: Sequence[Any]) -> list[str]:
+    """Short names: the last part of a path, where that tells players apart."""
+    full = [each if isinstance(each, str) else name_of(each) for each in players]
+    short = [Path(name).name if Path(name).exists() else name for name in full]
+    if len(set(full)) < len(full):
+        return [f"{name} ({number})" for number, name in enumerate(short, 1)]
+    return short if len(set(short)) == len(short) else full
+
+
+def _counting(watch: Watcher, before: int, players: int, names: list[str]) -> Watcher:
+    """Progress of one player's games as that of all."""
+
+    def tell(event: Progress) -> None:
+        if event.total:
+            total = event.total
+            figures = {"now": names[before], **event.figures}
+            event = event._replace(
+                done=event.done + before * total, total=players * total, figures=figures
+            )
+        watch(event)
+
+    return tell
+
+
+def _settings(players: Sequence[Any]) -> dict[str, list[str]]:
+    """How the players that are runs were trained, where that differs."""
+    told: list[dict[str, Any]] = []
+    for each in players:
+        run = each if isinstance(each, Run) else None
+        if isinstance(each, str | Path) and (Path(each) / CONFIG).is_file():
+            run = Run.load(each)
+        if run is None:
+            told.append({})
+            continue
+        limits = {k: v for k, v in asdict(run.limits).items() if k not in _HOW_LONG}
+        told.append({**asdict(run.method), **limits, "games trained": f"{run.games:,}"})
+    names = dict.fromkeys(name for each in told for name in each)
+    values = {name: [str(each.get(name, "-")) for each in told] for name in names}
+    return {name: each for name, each in values.items() if len({*each} - {"-"}) > 1}
+
+
+def _welch(a: Any, b: Any) -> tuple[float, Interval, float]:
+    """The difference of two means, its 95 % interval, and p."""
+    difference = float(a.mean() - b.mean())
+    parts = [float(np.var(each, ddof=1)) / len(each) for each in (a, b)]
+    error = math.sqrt(sum(parts))
+    if error == 0:
+        return difference, (difference, difference), float(difference == 0)
+    freedom = sum(parts) ** 2 / sum(
+        part**2 / (len(each) - 1) for part, each in zip(parts, (a, b), strict=True)
+    )
+    whole = max(int(freedom), 1)  # rounded down: wider, not narrower
+    half = student(whole) * error
+    p = max(1 - within(abs(difference) / error, whole), 0.0)
+    return difference, (difference - half, difference + half), p
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """p-values of several tests, so that all together mislead no more often than one (Holm 1979).
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    adjusted, largest = [0.0] * len(ps), 0.0
+    for rank, i in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
+        largest = max(largest, min((len(ps) - rank) * ps[i], 1.0))
+        adjusted[i] = largest
+    return adjusted
+
+
+def _round(value: float, digits: int = 1) -> float:
+    """To so many digits: 1,400 is 1,000."""
+    if value <= 1:
+        return 1.0
+    scale = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
+    return round(value / scale) * scale
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -1,0 +1,28 @@
+"""Games that are played, and not learned from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tuplet.games.g2048.rules import Rules
+from tuplet.games.g2048.statistics import Results, make_results
+from tuplet.learn.learners import LEARNERS, TD
+from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
+from tuplet.system.blocks import Worker
+from tuplet.values.network import Network
+
+
+def play_greedily(
+    net: Network, rules: Rules, seed: np.uint64, first: int, games: int, worker: Worker
+) -> Results:
+    """A block of games by the best of each board's moves; none if it was told to stop."""
+    if worker.stop.is_set():
+        return make_results(0)
+    # The kernel that taught it is compiled already, and plays, too.
+    learner = next((each for each in LEARNERS.values() if net.recalls(each.memory)), TD)
+    work = worker.keep(("workspace", net.m), lambda: make_workspace(net.m))
+    play = play_states if net.target == "state" else play_afterstates
+    rule = UpdateRule(learner.by, np.float32(0), np.float32(net.gamma))
+    results = make_results(games)
+    play(rules, net.tables, rule, work, seed, first, games, results, 0)
+    return results

@@ -1,0 +1,46 @@
+"""What to do with a run that cannot be saved in its folder when it ends: save it elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+
+from tuplet.learn.checkpoints import Checkpoint, Keeper
+from tuplet.learn.run import CONFIG, Run
+from tuplet.learn.settings import save_settings
+
+
+def rescue(run: Run, error: OSError, now: Checkpoint) -> None:
+    """Save a run whole in another folder, the first that takes it, and say where.
+
+    `run.folder` is then that folder, and `run.trouble` the reason.
+    """
+    failed, why, kept = run.folder, error.strerror or str(error), run.games
+    for parent in (Path.cwd, lambda: Path(tempfile.gettempdir()), Path.home):
+        folder = None
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=f"{run.name}-", dir=parent()))
+            run.folder = folder
+            keeper = Keeper(run)
+            keeper.save(now)
+            keeper.write_lines()
+            save_settings(folder / CONFIG, run.method, run.limits)
+        except (OSError, RuntimeError):  # no such folder, or that is full, too; nobody has a home
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+            continue
+        run.trouble = (
+            f"{failed} could not be written ({why}): the run, {now.games:,} games, is saved in "
+            f"{folder} instead; from there it can be resumed"
+        )
+        break
+    else:
+        run.folder, run.games = failed, kept
+        run.trouble = (
+            f"{failed} could not be written ({why}), nor the current folder, nor that of temporary "
+            f"files: it keeps the checkpoint of game {run.games:,}, and what was learned in the "
+            f"{now.games - run.games:,} games since is in memory only"
+        )
+    warnings.warn(run.trouble, stacklevel=3)
