@@ -15,7 +15,7 @@ import tuplet as tuplet_package
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
-GAME, AGENT, BANDIT, LEARNER = re.split(r"^## ", PAGE, flags=re.M)[1:]
+START, GAME, AGENT, BANDIT, LEARNER = re.split(r"^## ", PAGE, flags=re.M)
 EXAMPLE = (ROOT / "examples" / "connect4.py").read_text(encoding="utf-8")
 CONNECT4 = "examples/connect4.py:CONNECT4"
 
@@ -60,12 +60,18 @@ def test_the_game(tuplet, here: Path) -> None:
     run_lines(tuplet, GAME, here)
 
 
+def test_the_templates(tuplet, here: Path) -> None:
+    run_lines(tuplet, START, here)
+    written = {path.name for path in here.glob("*.py")}
+    assert written == {"my_game.py", "look_ahead.py", "smooth.py", "spite.py", "runner.py"}
+
+
 def test_the_agents(tuplet, here: Path) -> None:
     pieces = blocks("python", AGENT)
     names: dict[str, object] = {}
     for piece in pieces:
         exec(piece, names)
-    (here / "mine.py").write_text("\n".join(pieces[:2]))
+    (here / "mine.py").write_text("\n".join(piece for piece in pieces if "class " in piece))
     run_lines(tuplet, AGENT, here)
     told = tuplet("analyze", CONNECT4, "......./......./......./......./.RRR.../.YYY...",
                   "--agent", "mine:OneAhead", "--json", cwd=here, process=True)  # fmt: skip

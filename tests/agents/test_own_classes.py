@@ -124,7 +124,8 @@ def test_other_names_are_not_taken_for_classes() -> None:
         assert Spec(text).is_class, text
     for text in (
         "exec:./a.py", "exec:a", "exec[time=1]:x.py:A", "mcts:ucb=b.py:Curious,c=1", "runs/first",
-        "mcts:sims=5,ucb=b.py:Curious", "small", "mcts:c=1,sims=5", "x.py", "m:1", "expectimax:values=a.py:B",
+        "mcts:sims=5,ucb=b.py:Curious", "small", "mcts:c=1,sims=5", "x.py", "m:1",
+        "expectimax:values=a.py:B",
     ):  # fmt: skip
         assert not Spec(text).is_class, text
     with pytest.raises(ValueError, match="cannot be named from here"):
@@ -142,7 +143,8 @@ def test_everything_takes_classes_objects_and_what_makes_them(own: Any) -> None:
         assert analyze("2048", None, snake).best
         assert review(record, snake).best_share == 1  # it judges as greedy plays
         assert regret(snake, board="2x2", games=2).as_json()["games"] == 2
-        check_agent(snake, "2048", games=1)
+    check_agent(partial(own.Snake, depth=2), "2048", games=1)
+    check_agent("mine_own:Snake,depth=2", "2048", games=1)
     with pytest.raises(ValueError, match="two ways is judged by the games it plays"):
         regret(own.Snake, board="2x2")
     for way in (own.Way, own.Way(), partial(own.Way, way="1"), "mine_own:Way,way=1"):
@@ -169,14 +171,13 @@ def test_who_draws_from_his_stream_plays_the_same_games_on_any_number_of_cores(
     own: Any, recwarn: Any, tmp_path: Path
 ) -> None:
     """Classes, objects and partials, in processes: settings get there."""
-    alone = evaluate("mine_own:Snake,depth=2", "mine_own:Spiteful,tile=4", games=23, seed=5)
+    alone = evaluate("mine_own:Snake,depth=2", "mine_own:Spiteful,tile=4", games=12, seed=5)
     others = [
-        (partial(own.Snake, depth=2), partial(own.Spiteful, tile=4)),
-        (own.Snake(depth=2), own.Spiteful(tile=4)),
-        ("mine_own:Snake,depth=2", "mine_own:Spiteful,tile=4"),
+        (partial(own.Snake, depth=2), own.Spiteful(tile=4)),
+        (own.Snake(depth=2), "mine_own:Spiteful,tile=4"),
     ]
     for snake, spiteful in others:
-        two = evaluate(snake, spiteful, games=23, seed=5, threads=2)
+        two = evaluate(snake, spiteful, games=12, seed=5, threads=2)
         assert (two.results.scores == alone.results.scores).all()
     assert evaluate(own.Snake(1), games=3, seed=5).summary != alone.summary
     files = []

@@ -31,22 +31,24 @@ def eval_(
     ----------
     player
         A run folder, a weight file, small (the player that comes with tuplet), random, greedy,
-        mcts:sims=100, expectimax:depth=2,values=RUN, or module:Class for a player of your own.
+        mcts:sims=100, expectimax:depth=2,values=RUN, or a player of your own: module:Class,
+        file.py:Class, or with settings file.py:Class,depth=2 (tuplet new player writes one).
     games
         How many games.
     threads
         How many games are played at a time; the result is the same for any number. (Classes of
-        your own play in processes.)
+        your own play in processes. The same holds for them if they draw from open's state alone.)
     seed
         The same seed gives the same games.
     spawn4
         The share of new tiles that are fours. [default: as trained, else 0.1]
     environment
-        random, or module:Class for an environment of your own.
+        random, or an environment of your own: module:Class, file.py:Class,tile=4.
     csv
         Write a table of the games to this file: score, largest tile, and moves of each.
     episodes
-        Append every game, as a line of text, to this file (plays in Python: slower).
+        Append every game, as a line of text, to this file (plays in Python: slower; the same
+        games).
 
     """
     import tuplet

@@ -30,7 +30,7 @@ def match(
     ----------
     a
         An agent: easy, normal, hard, best, alphabeta:depth=10, mcts:sims=20000, mcs:sims=20000,
-        exec:./program, module:Class, file.py:Class. docs/ewn.md lists their settings.
+        exec:./program, module:Class, file.py:Class,depth=2. docs/ewn.md lists their settings.
     b
         Its opponent.
     game

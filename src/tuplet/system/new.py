@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import keyword
 import re
 import shlex
 import sys
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ KINDS = {
     "agent": (
         "an agent of games for two",
         "tuplet match {file}:{Class} easy --games 20",
-        "tuplet match {file}:{Class},depth=1 easy --game ewn --games 20 --threads 2",
+        "tuplet match {file}:{Class},depth=1 easy --game ewn --games 20",
     ),
     "environment": (
         "an environment of 2048",
@@ -48,7 +48,7 @@ KINDS = {
 # Names in front of a colon that mean something else.
 TAKEN = {
     "easy", "normal", "hard", "best", "greedy", "small", "mcs", "mcts", "alphabeta", "expectimax",
-    "exec", "ewn",
+    "exec", "ewn", "tuplet",
 }  # fmt: skip
 
 
@@ -126,8 +126,6 @@ def _check_name(name: str) -> None:
 
 
 def _is_installed(name: str) -> bool:
-    """Whether there is a module of this name elsewhere than in this folder."""
-    here = Path.cwd()
-    found = importlib.util.find_spec(name)
-    origin = None if found is None else found.origin
-    return found is not None and not (origin and Path(origin).resolve().parent == here)
+    """Whether a module of this name is among those that were installed."""
+    places = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    return PathFinder.find_spec(name, places) is not None
