@@ -11,7 +11,7 @@ from statistics import NormalDist, stdev, variance
 
 Z = NormalDist().inv_cdf(0.975)
 # A sequential test ends a match at a moment when its share is far out: there 1.96 holds the truth
-# in 88 to 98 % of matches, and this, which is 99 % elsewhere, in 95 %. docs/statistics.md.
+# in 86 to 97 % of matches, and this, which is 99 % elsewhere, in 95 %. docs/statistics.md.
 Z_AFTER_TEST = NormalDist().inv_cdf(0.995)
 _MUCH_FREEDOM = 200  # from there on Wallace's formula is right to six digits
 _USUAL_DEVIATION = 0.35  # of the mean, of scores: 0.38 for `small`, 0.43 after 5,000 games of TD
