@@ -34,10 +34,12 @@ def record() -> str:
 def test_each_command_is_a_public_function_of_the_same_name() -> None:
     interactive = {"play", "agent", "show"}  # they speak with people and programs
     commands = {name for name in app if not name.startswith("-")} - interactive
-    named = {"evaluate" if name == "eval" else name for name in commands}
+    named = {"evaluate" if name == "eval" else name for name in commands - {"sweep"}}
+    named |= {f"sweep_{name}" for name in app["sweep"] if not name.startswith("-")}
     assert named == {
         "train", "evaluate", "compare", "plot", "analyze", "review", "match", "tournament", "solve",
-        "regret", "reproduce", "convert", "bench", "new",
+        "regret", "reproduce", "convert", "bench", "new", "sweep_match", "sweep_eval",
+        "sweep_train",
     }  # fmt: skip
     for name in named | {"resume"}:
         function = getattr(package, name)
@@ -59,6 +61,14 @@ def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[
         (package.match("easy", "normal", games=6), ["match", "easy", "normal", "--games", "6"]),
         (package.tournament(["easy", "normal"], games=4),
          ["tournament", "easy", "normal", "--games", "4"]),
+        (package.sweep_match("{easy,normal}", "easy", "ewn", games=4),
+         ["sweep", "match", "{easy,normal}", "easy", "--game", "ewn", "--games", "4"]),
+        (package.sweep_eval("{random,greedy}", games=3),
+         ["sweep", "eval", "{random,greedy}", "--games", "3"]),
+        (package.sweep_train(net="5x4", alpha="0.1,0.2", games=25, seeds=1, evaluate_games=3,
+                             out=folder / "sweep"),
+         ["sweep", "train", "--net", "5x4", "--alpha", "0.1,0.2", "--games", "25", "--seeds", "1",
+          "--evaluate-games", "3", "--out", str(folder / "sweep")]),
         (package.review(record, run, depth=1), ["review", record, "--agent", run, "--depth", "1"]),
         (package.solve("2x2"), ["solve", "2048", "--board", "2x2"]),
         (package.regret("greedy", board="2x2"), ["regret", "greedy", "--board", "2x2"]),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tuplet import LearnedPlayer, Spec, analyze, evaluate, make_agent, make_player, match
+from tuplet.agents.specs import short_names
 
 
 def test_what_a_network_says_names_neither_programs_nor_classes(tmp_path: Path) -> None:
@@ -51,3 +52,10 @@ def test_a_spec_is_taken_wherever_a_name_is(trained_run: Path) -> None:
     assert evaluate(spec, games=3).summary.games == 3
     assert analyze("2048", [2, 2] + [0] * 14, spec).best is not None
     assert match(Spec("easy", trusted=False), "easy", games=2).a == "easy"
+
+
+def test_agents_are_told_apart_by_short_names() -> None:
+    names = ["hard", "mcts:sims=3,c=1", "mcts:sims=3,c=2"]
+    assert short_names(names) == ["hard", "mcts:c=1", "mcts:c=2"]
+    same = ["mcts:c=1,sims=3", "mcts:sims=3,c=1"]  # the same settings, in another order
+    assert short_names(same) == same

@@ -10,7 +10,9 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+from holds import means, pair_results, rated, shares_after_test
 from tuplet.arena.intervals import (
+    Z,
     effective_games,
     elo,
     pair_share,
@@ -22,15 +24,6 @@ from tuplet.arena.results import Match, Played, Tournament
 from tuplet.arena.saved import _played
 from tuplet.arena.sprt import Sprt, _of_five, _of_three
 from tuplet.system.intervals import mean_interval, wilson
-
-
-def pair_results(share: float, split: float) -> list[float]:
-    """Chances that a pair is lost, split, won; `split` 0: both games end alike, 1: the opposite.
-
-    At `split` 0.5 and an even share the games of a pair are independent.
-    """
-    chance = split * 2 * min(share, 1 - share)
-    return [max(1 - share - chance / 2, 0.0), chance, max(share - chance / 2, 0.0)]
 
 
 def drawn_pairs(share: float, draws: float, alike: float) -> list[float]:
@@ -370,8 +363,37 @@ def test_the_interval_of_a_mean_covers_it_however_few_games_there_are(games: int
     assert 0.94 <= covered / trials <= 0.96
 
 
-def test_a_match_that_the_test_ended_says_so() -> None:
+@pytest.mark.parametrize("player", ["small", "homework"])
+def test_the_interval_of_a_mean_score_holds_the_truth_of_real_games(player: str) -> None:
+    for games in (2, 3, 5, 10, 20):
+        assert means(player, games, 2000) > 0.935
+
+
+def test_a_match_that_the_test_ended_says_so_and_has_a_wider_interval() -> None:
     won = [Played(1, float(n % 2 == 0), "corner", 9, "") for n in range(40)]
-    told = Match("a", "b", "ewn", 0, 40, won, Sprt(0, 200)).sheets()[0]
-    assert "some 92 %" in told.notes[0]
-    assert not Match("a", "b", "ewn", 0, 40, won).sheets()[0].notes
+    ended, free = (
+        Match("a", "b", "ewn", 0, 40, won, Sprt(0, 200)),
+        Match("a", "b", "ewn", 0, 40, won),
+    )
+    assert "ended the match" in ended.sheets()[0].notes[0] and not free.sheets()[0].notes
+    assert ended.ci95[0] < free.ci95[0] and ended.elo_ci95[0] < free.elo_ci95[0]
+    assert ended.as_json()["stopped_by_test"] and "stopped_by_test" not in free.as_json()
+    open_ = Match("a", "b", "ewn", 0, 40, won[:4], Sprt(0, 20))
+    assert open_.as_json()["stopped_by_test"] is False
+    assert open_.ci95 == Match("a", "b", "ewn", 0, 40, won[:4]).ci95
+
+
+@pytest.mark.parametrize(("elo0", "elo1", "elo"), [(0, 100, 0), (300, 500, 450)])
+def test_the_interval_holds_the_truth_where_a_test_ended_the_match(
+    elo0: float, elo1: float, elo: float
+) -> None:
+    test = Sprt(elo0, elo1)
+    assert shares_after_test(test, elo, 0.1, 500) > 0.94 > shares_after_test(test, elo, 0.1, 500, Z)
+
+
+def test_ratings_hold_the_truth_where_strengths_are_far_apart() -> None:
+    for agents, pairs in ((2, 5), (2, 10), (3, 5), (3, 20)):
+        assert rated(700, agents, pairs, 0.1, 100) > 0.9
+    # One that won everything may be stronger still, by more than it may be weaker.
+    best = ratings(2, {(0, 1): (0, 0, 10)})[0]
+    assert best.ci95[1] - best.elo > best.elo - best.ci95[0]

@@ -11,7 +11,7 @@ from statistics import NormalDist
 from tuplet.system.intervals import Interval, Z, wilson
 
 # A sequential test ends a match at a moment when its share is far out: there 1.96 holds the truth
-# in 88 to 98 % of matches, and this, which is 99 % elsewhere, in 95 %. docs/statistics.md.
+# in 86 to 97 % of matches, and this, which is 99 % elsewhere, in 95 %. docs/statistics.md.
 Z_AFTER_TEST = NormalDist().inv_cdf(0.995)
 
 # How many pairs of games gave 0, ½, 1, 1½ and 2 points; a game drawn is half a point.

@@ -154,8 +154,6 @@ def _grid(settings: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
     """The settings that are varied, and those that are not."""
     axes, fixed = [], {}
     for name, value in settings.items():
-        if name in ("threads", "seed"):
-            raise ValueError(f"a run of a sweep has one thread and its own seed: leave out {name}")
         if value is None:
             continue
         if isinstance(value, str):
