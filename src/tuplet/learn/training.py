@@ -303,6 +303,7 @@ class Training:
                 self.evaluations.append(told)
                 if self.on_evaluation is not None:
                     self.on_evaluation(told)
+            self.watch(self._event())
         if not due and self.games - self.block_start == self.limits.block:
             self.close_block()
 
