@@ -26,7 +26,7 @@ from tuplet.values.network import Network
 SURE = 0.05  # what a p-value must be below
 POWER = 0.8  # with which a difference is to be found
 MOST_TILES = 5  # the largest, in tables
-_HOW_LONG = ("games", "budget", "threads", "checkpoint", "keep", "evaluate", "held")
+_HOW_LONG = ("games", "budget", "threads", "checkpoint", "keep", "evaluate")
 
 
 class Difference(NamedTuple):
