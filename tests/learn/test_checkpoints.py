@@ -53,7 +53,7 @@ def test_a_run_of_an_older_tuplet_is_resumed(tmp_path: Path) -> None:
         parameters, tmp_path / "run" / "weights.safetensors", {**notes, "elapsed_s": "123.5"}, extra
     )
     config = tmp_path / "run" / "config.toml"
-    new = ("keep", "evaluate", "held")
+    new = ("keep", "evaluate")
     lines = config.read_text().splitlines()
     config.write_text("\n".join(x for x in lines if not x.startswith(new)))
     assert Training.load(tmp_path / "run", games=130).elapsed_s == 123.5

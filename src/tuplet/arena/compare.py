@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.agents.g2048 import Player
+from tuplet.agents.g2048 import Player, adapted, player_from
 from tuplet.agents.specs import Spec, name_of
 from tuplet.arena.evaluate import Evaluation, evaluate
 from tuplet.learn.run import CONFIG, Run
@@ -26,7 +26,7 @@ from tuplet.values.network import Network
 SURE = 0.05  # what a p-value must be below
 POWER = 0.8  # with which a difference is to be found
 MOST_TILES = 5  # the largest, in tables
-_HOW_LONG = ("games", "budget", "threads", "checkpoint", "keep", "evaluate", "held")
+_HOW_LONG = ("games", "budget", "threads", "checkpoint", "keep", "evaluate")
 
 
 class Difference(NamedTuple):
@@ -215,6 +215,8 @@ def compare(
     if len(players) < 2:
         raise ValueError("compare whom? name two players or more")
     texts = [_player(each) for each in players]
+    for each in texts:  # the last is refused before the first has played for an hour
+        adapted(player_from(each, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
     names = _names(texts)
     done: list[Evaluation] = []
     stop = stop or Stop()

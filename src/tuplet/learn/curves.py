@@ -7,7 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
-from tuplet.learn.points import Curve, alike, curve_of, words_for
+from tuplet.learn.points import Curve, Learned, alike, curve_of, words_for
 from tuplet.system.pictures import line_look, new_figure, save_figure, spread_labels, tidy
 from tuplet.system.sheet import counted
 
@@ -17,7 +17,7 @@ HEADROOM = 1.3  # a band may be wider than the picture is high above the curves
 
 
 def draw_curves(
-    runs: Sequence[Any],  # each a `Run`: it draws itself with this
+    runs: Sequence[Learned],
     path: str | Path | None = None,
     *,
     log: bool = False,
@@ -76,12 +76,14 @@ def draw_curves(
     return figure
 
 
-def _fresh_games(run: Any) -> list[dict[str, Any]]:
+def _fresh_games(run: Learned) -> list[dict[str, Any]]:
     """What a run's evaluations came to."""
     return [each for m in run.metrics for each in m.get("evaluations", ())]
 
 
-def _draw_fresh_games(axes: Any, run: Any, by: str, colour: str, aside: float, bare: bool) -> None:
+def _draw_fresh_games(
+    axes: Any, run: Learned, by: str, colour: str, aside: float, bare: bool
+) -> None:
     """The run's evaluations: a dot each, with its 95 % interval unless `bare`.
 
     Those of several curves stand `aside`, some points to the left or right, not upon each other.
@@ -122,10 +124,10 @@ def _words(curves: list[Curve]) -> tuple[list[str], list[str]]:
     return shared, labels
 
 
-def _name(runs: list[Any]) -> str:
+def _name(runs: list[Learned]) -> str:
     """What runs have in common: that of a-1, a-2 and a-3 is a."""
     if len(runs) == 1:
-        return str(runs[0].name)
+        return runs[0].name
     letters = zip(*(run.name for run in runs), strict=False)
     common = "".join(each[0] for each in takewhile(lambda each: len(set(each)) == 1, letters))
     return common.rstrip("-_. ") or f"{runs[0].name}, ..."

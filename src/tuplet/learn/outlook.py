@@ -1,17 +1,14 @@
-"""What a run is going to do, in words; and how one that is given more goes on.
+"""What a run is going to do, in words.
 
 A schedule of alpha is a share of the run that was asked for. A run that had settled already and is
-given more could go on at the rate it has, or learn at the full one again and settle once more: the
-latter costs at first what settling gave, and pays later. Measured (docs/learning.md), it pays from
-as much again on.
+given more goes on as a run of the new length would: at the full rate again, until it settles once
+more. That costs at first what settling gave, and pays later (docs/learning.md).
 """
 
 from __future__ import annotations
 
 from tuplet.learn.settings import Limits, Method, schedule_of, steps_of
 from tuplet.system.sheet import clock, counted
-
-PAYS = 2.0  # how many times as long the whole must be for it to pay to learn at full rate again
 
 
 def share_done(limits: Limits, games: int, elapsed_s: float) -> float:
@@ -24,17 +21,6 @@ def share_done(limits: Limits, games: int, elapsed_s: float) -> float:
     return min(max(shares), 1.0)
 
 
-def held(method: Method, before: Limits, now: Limits, games: int, elapsed_s: float) -> float:
-    """What to hold of the schedule in a run that goes on with other limits: see `Limits.held`."""
-    done = max(share_done(before, games, elapsed_s), before.held)
-    left = share_done(now, games, elapsed_s)
-    if (before.games, before.budget) == (now.games, now.budget):
-        return before.held
-    rate = schedule_of(method.schedule)
-    rises = rate(left) > rate(done)
-    return done if steps_of(method.schedule) and rises and left * PAYS > 1 else 0.0
-
-
 def outlook(
     method: Method, limits: Limits, games: int, elapsed_s: float, before: Limits | None = None
 ) -> str:
@@ -45,20 +31,20 @@ def outlook(
         total = f"{clock(elapsed_s)} of {total} done ({counted(games, 'game')})"
     elif games:
         total = f"{games:,} of {total} done"
-    rate, now = schedule_of(method.schedule), max(done, limits.held)
-    was = 0.0 if before is None else max(share_done(before, games, elapsed_s), before.held)
-    alpha = f"{method.alpha * rate(now):.3g}"
-    steps = [(after, by) for after, by in steps_of(method.schedule) if after > now]
-    if limits.held > done:
-        again = _in_words(limits, done * PAYS)
-        rates = f"stays at {alpha} (given {again} or more in all, it would go up again)"
-    elif method.schedule in ("linear", "cosine"):
-        rates = f"falls from {alpha} to 0 ({method.schedule})"
+    rate = schedule_of(method.schedule)
+    rises = before is not None and rate(done) > rate(share_done(before, games, elapsed_s))
+    alpha = f"{'back to ' if rises else ''}{method.alpha * rate(done):.3g}"
+    if method.schedule in ("linear", "cosine"):
+        words = [f"α {alpha}, falling to 0 ({method.schedule})"]
     else:
-        rates = f"{'back to' if rate(was) < rate(now) else '='} {alpha}"
-    later = [f"until {_in_words(limits, after, at=True)}, then {method.alpha * by:.3g}"
-             for after, by in steps]  # fmt: skip
-    return f"{total}; α {' '.join([rates, ', '.join(later)])}".rstrip()
+        later = [
+            f"until {_in_words(limits, after, at=True)}, then {method.alpha * by:.3g}"
+            for after, by in steps_of(method.schedule)
+            if after > done
+        ]
+        words = [f"α {alpha} {', '.join(later)}".rstrip()]
+    words += ["means may dip until it settles again"] if rises else []
+    return "; ".join([total, *words])
 
 
 def _in_words(limits: Limits, share: float, at: bool = False) -> str:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
-from tuplet.learn.settings import Method, steps_of
+from tuplet.learn.settings import Limits, Method, steps_of
 from tuplet.system.intervals import student
 
-if TYPE_CHECKING:
-    from tuplet.learn.run import Run
+
+class Learned(Protocol):
+    """What a `Run` has, which draws itself, and so cannot be known here."""
+
+    method: Method
+    limits: Limits
+    folder: Path | None
+    metrics: list[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
 
 
 class Point(NamedTuple):
@@ -28,7 +39,7 @@ class Point(NamedTuple):
         return Point(later.games, later.elapsed_s, mean, played)
 
 
-def points_of(run: Run) -> list[Point]:
+def points_of(run: Learned) -> list[Point]:
     """A run's blocks as they are to be drawn: none has fewer games than the others.
 
     A run that ends leaves a short block behind; if it is resumed, another short block follows that
@@ -52,14 +63,14 @@ def points_of(run: Run) -> list[Point]:
 class Curve(NamedTuple):
     """A line to draw, and a band around it where it is the mean of several runs."""
 
-    runs: list[Run]
+    runs: list[Learned]
     spent: list[float]  # games, or minutes
     means: list[float]
     low: list[float]
     high: list[float]
 
 
-def curve_of(runs: list[Run], by: str) -> Curve:
+def curve_of(runs: list[Learned], by: str) -> Curve:
     """The curve of a run, or the mean of several with its 95 % interval (Student's t)."""
     import numpy as np
 
@@ -80,9 +91,9 @@ def curve_of(runs: list[Run], by: str) -> Curve:
     return Curve(runs, grid, mean.tolist(), (mean - half).tolist(), (mean + half).tolist())
 
 
-def alike(runs: Sequence[Run]) -> list[list[Run]]:
+def alike(runs: Sequence[Learned]) -> list[list[Learned]]:
     """Runs in groups that differ in nothing but the seed (and how long they were, or by what)."""
-    groups: dict[Any, list[Run]] = {}
+    groups: dict[Any, list[Learned]] = {}
     for run in runs:
         groups.setdefault(tuple(asdict(run.method).items()), []).append(run)
     return list(groups.values())

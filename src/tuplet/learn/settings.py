@@ -219,10 +219,6 @@ class Limits:
     )
     serial: int = setting(1000, "Games before a second thread joins in (TC).", least=0, hidden=True)
     block: int = setting(1000, "Games to a line of metrics.", least=1, most=10**7, hidden=True)
-    held: float = setting(
-        0.0, "The rate of learning is that of this share of the run, or more.", least=0, most=1,
-        hidden=True,
-    )  # fmt: skip
 
     def __post_init__(self) -> None:
         from tuplet.learn.evaluation import plan_of

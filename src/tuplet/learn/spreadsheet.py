@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tuplet.learn.points import Learned
 from tuplet.system.csv_file import write_csv
 
-if TYPE_CHECKING:
-    from tuplet.learn.run import Metrics, Run
-
+Metrics = dict[str, Any]
 COLUMNS = (
     "run", "seed", "kind", "games", "elapsed_s", "played", "mean_score", "ci95_low", "ci95_high",
     "max_score", "mean_moves", "moves_per_s",
 )  # fmt: skip
 
 
-def write_metrics_csv(path: str | Path, runs: Sequence[Run]) -> Path:
+def write_metrics_csv(path: str | Path, runs: Sequence[Learned]) -> Path:
     """Write a line for each block of training games, and for each evaluation by fresh games."""
     lines = [line for run in runs for line in _lines(run)]
     shares = [(key, tile) for key in ("reached", "ended") for tile in _tiles(lines, key)]
@@ -29,7 +28,7 @@ def write_metrics_csv(path: str | Path, runs: Sequence[Run]) -> Path:
     return write_csv(path, columns, rows)
 
 
-def _lines(run: Run) -> list[Metrics]:
+def _lines(run: Learned) -> list[Metrics]:
     lines, before = [], 0
     for m in run.metrics:
         own = {"run": run.name, "seed": run.limits.seed}

@@ -90,8 +90,8 @@ def resume(
 
     `games` or `budget` are totals, what is done already included; `threads`, `checkpoint`, `keep`
     and `evaluate` may change, too. A learner of one's own is found where `learner="file.py:NAME"`
-    says. A run whose alpha had settled and that is given less than as much again learns on at that
-    rate; given more, it goes back to the full rate and settles again (`run.outlook` says so).
+    says. A run whose alpha had fallen and that is given more goes on as a run of the new length
+    would: at the full rate again, until it settles once more (`run.outlook` says so).
     """
     own = str(limits.get("learner", ""))
     if ":" in own:

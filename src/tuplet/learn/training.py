@@ -24,7 +24,7 @@ from tuplet.games.g2048.statistics import Results, Summary, account, make_result
 from tuplet.learn.checkpoints import Checkpoint, Keeper, load_checkpoint
 from tuplet.learn.evaluation import fresh_games, plan_of
 from tuplet.learn.learners import TD
-from tuplet.learn.outlook import held, outlook, share_done
+from tuplet.learn.outlook import outlook, share_done
 from tuplet.learn.rescue import rescue
 from tuplet.learn.run import CONFIG, Metrics, Run, as_run_folder
 from tuplet.learn.settings import Limits, load_settings, save_settings
@@ -97,8 +97,6 @@ class Training:
         folder = as_run_folder(folder)
         method, before = load_settings(folder / CONFIG)
         run, found = load_checkpoint(folder, method, replace(before, **changes))
-        kept = held(method, before, run.limits, run.games, run.elapsed_s)
-        run.limits = replace(run.limits, held=kept)
         training = cls(run, found=found)
         training.before = before
         return training
@@ -193,7 +191,7 @@ class Training:
 
     def _rule(self, games: int) -> UpdateRule:
         """How to learn from a game on. A learner that has begun is not delayed any more."""
-        progress = max(self.progress(games), self.limits.held)
+        progress = self.progress(games)
         if self._own_games:
             progress = max(progress, self.method.delay)
         return self.method.rule_at(progress)
@@ -303,6 +301,7 @@ class Training:
                 self.evaluations.append(told)
                 if self.on_evaluation is not None:
                     self.on_evaluation(told)
+            self.watch(self._event())
         if not due and self.games - self.block_start == self.limits.block:
             self.close_block()
 
