@@ -27,6 +27,7 @@ from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Spec, name_of
 from tuplet.arena.g2048 import play_episode
 from tuplet.arena.intervals import Interval, mean_interval, wilson
+from tuplet.games import life
 from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import Results, Summary, make_results, summarise
 from tuplet.kernel import as_seed, stream
@@ -257,16 +258,9 @@ def _play_compiled(
             play(rules, net.tables, rule, work, start, first, games, results, 0)
             return results, []
         return make_results(0), []
-    with worker.showing(results.lengths):
+    with worker.showing(results.lengths), life.listening(worker.stop, player):
         done = search2048.play_games(
-            rules,
-            *player.search,
-            player.workspace,
-            start,
-            first,
-            games,
-            results,
-            worker.stop.flag,
+            rules, *player.search, player.workspace, start, first, games, results
         )
     return Results(*(part[:done] for part in results)), []
 

@@ -9,6 +9,7 @@ from typing import Any
 from tuplet.agents.g2048 import adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import Spec, name_of
+from tuplet.games import life
 from tuplet.games.analysis import best_of
 from tuplet.games.g2048 import Board, Episode
 from tuplet.games.g2048.episode import Slide
@@ -147,13 +148,13 @@ def review(
         raise ValueError(f"{name_of(player)} has no values to judge by: name a run or weights")
     moves: list[Judgement] = []
     total, pace = len(episode.slides), Pace()
-    with watching(progress) as watch:
+    with watching(progress) as watch, life.listening(stop, player):
         for board, action in episode.replay():
             if not isinstance(action, Slide):
                 continue
-            if stop is not None and stop.is_set():
-                raise Stopped("stopped before the game was reviewed")
             known = player.moves(board)
+            if life.told(stop):
+                raise Stopped(f"stopped after {len(moves):,} of {counted(total, 'move')}")
             values = {move.move: move.value for move in known if move.value is not None}
             best = best_of(known)
             assert best is not None  # a move was made

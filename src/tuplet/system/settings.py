@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field, fields
 from functools import cache
 from types import NoneType
@@ -141,6 +141,20 @@ def _value(hint: Any, name: str, text: str, spec: str) -> Any:
     if not 0 <= number <= MOST:  # nor is it nan
         raise ValueError(f"{spec}: {name} is {wanted}, 0 or more, not {text}")
     return number
+
+
+def in_full(name: str, settings: Mapping[str, Any]) -> list[str]:
+    """A line that tells all settings of what has a name, in the form in which they are typed.
+
+    >>> in_full("mcts:c=1", {"ucb": "tuned", "c": 1.0, "reuse": True})
+    ['mcts:c=1 in full: ucb=tuned, c=1.0, reuse=yes']
+    """
+    words = {True: "yes", False: "no"}
+    texts = (
+        f"{key}={words[value] if isinstance(value, bool) else value}"
+        for key, value in settings.items()
+    )
+    return [f"{name} in full: {', '.join(texts)}"] if settings else []
 
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
