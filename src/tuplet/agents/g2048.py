@@ -194,6 +194,11 @@ class SearchPlayer(_Numbered):
         ]
         return replace(found, moves=moves, best=best, position=board)
 
+    def load(self) -> None:
+        """Compile what it needs, before a clock runs."""
+        board = Board([2, 2] + 14 * [0])
+        self.search.load(Game2048(rules_for(4, 4, self.spawn4)), position_of(board))
+
     def fresh(self) -> SearchPlayer:
         """The same one with a memory of its own, for another thread."""
         twin: SearchPlayer = super().fresh()

@@ -92,17 +92,18 @@ class Mcts:
     @property
     def settings(self) -> mcts.Options:
         """As kernels take them."""
-        return mcts.Options(
+        options = mcts.Options(
             self.bandit(), self.batch, self.expand, self.results == "rich", self.shortcuts,
             self.solver,
         )  # fmt: skip
+        return options if self.stop is None else options._replace(stop=self.stop.flag)
 
     @property
     def tree(self) -> trees.Tree:
         """The tree, as it stands."""
         if self._tree is None:
             self._tree = trees.make_tree(self.nodes)
-        return self._tree if self.stop is None else self._tree._replace(stop=self.stop.flag)
+        return self._tree
 
     @property
     def most(self) -> int:
@@ -132,7 +133,7 @@ class Mcts:
 
         With a `growth`, the tree is grown in pieces, and is the same.
         """
-        self._load(game, position)
+        self.load(game, position)
         self._began = began = clock.monotonic()
         tree, settings = self.tree, self.settings._replace(unit=self.unit(game, position))
         known = self.reuse and self._game is not None and same_rules(self._game, game)
@@ -171,7 +172,7 @@ class Mcts:
         self._seconds = clock.monotonic() - began
         return int(tree.moves[self._chosen])
 
-    def _load(self, game: Any, position: Words) -> None:
+    def load(self, game: Any, position: Words) -> None:
         """Compile, before the clock runs: a speed is that of the search."""
         settings = self.settings._replace(batch=1)
         kind = (type(game), type(settings.bandit))
@@ -321,7 +322,7 @@ class AlphaBeta:
 
     def search(self, game: Any, position: Words, seconds: float | None) -> int:
         """The move to play, found in so many seconds; adds to an earlier search of it."""
-        self._load(game, position)
+        self.load(game, position)
         self._began = clock.monotonic()
         if self._asked is not None and not same_rules(self._asked[0], game):
             self.open(self.state)  # another known die, say: nothing remembered holds
@@ -343,11 +344,14 @@ class AlphaBeta:
         self.proven = bool(self.work.counters[expectimax.PROVEN])
         return self.take(int(move))
 
-    def _load(self, game: Any, position: Words) -> None:
+    def load(self, game: Any, position: Words) -> None:
         """Compile, before the clock runs: a speed is that of the search."""
         kind = (type(game), AlphaBeta)
         if kind not in _loaded:
-            expectimax.deepen(game, position, 0, 0.0, 1 << 62, expectimax.make_workspace(2))
+            work, values = expectimax.make_workspace(2), np.zeros(MOST_MOVES)
+            expectimax.deepen(game, position, 0, 0.0, 1 << 62, work)
+            codes, proven = np.zeros(MOST_MOVES, np.uint8), np.zeros(MOST_MOVES, np.bool_)
+            expectimax.move_values(game, position, 1, work, codes, values, proven)
             _loaded.add(kind)
 
     def progress(self) -> Progress:

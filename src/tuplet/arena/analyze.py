@@ -64,7 +64,8 @@ def analyze(
         player = player_from(SHIPPED if agent is None else agent, seed)
         spawn4 = None if game == "2048" else held.spawn4
         made: Any = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
-        position = _standing(position)
+        if getattr(position, "is_chance", False):
+            raise ValueError(f"{position.needed()} first")
     else:
         if not depth is time is downgrade is None:
             raise ValueError(f"depth, time and downgrade are of 2048: {held.name} has an agent's")
@@ -78,6 +79,8 @@ def analyze(
             _check_grows(made)
         think = _think_2048 if isinstance(held, GameOf2048) else _think
         found = _thought(think, made, position, seed, growth, progress, stop)
+        if isinstance(found.position, Board) and not any(found.position.tiles):
+            raise ValueError("the board is empty: a game begins with two tiles")
         if (tree is not None or share is not None) and found.best is not None:
             deep = DEPTH if tree is True or (tree is None and share is None) else tree
             found = replace(found, tree=made.tree(deep, share or 0.0))
@@ -103,16 +106,6 @@ def _first(held: Game, seed: int) -> Any:
         state, outcome = position.random_outcome(state)
         position = position.happen(outcome)
     return position
-
-
-def _standing(position: Any) -> Any:
-    """A board that something can be said of."""
-    if getattr(position, "is_chance", False):
-        raise ValueError(f"{position.needed()} first")
-    board = position if isinstance(position, Board) else Board(position)
-    if not any(board.tiles):
-        raise ValueError("the board is empty: a game begins with two tiles")
-    return board
 
 
 def _position(game: Game, position: Any) -> Any:
@@ -155,10 +148,11 @@ def _thought(
     raise Stopped("stopped before there was anything to tell")
 
 
-def _think_2048(player: Any, board: Any, seed: int, worker: Worker) -> Analysis:  # noqa: ARG001
+def _think_2048(player: Any, position: Any, seed: int, worker: Worker) -> Analysis:  # noqa: ARG001
     with life.listening(worker.stop, player):
         if life.has(player, "analyze"):
-            return player.analyze(board)  # type: ignore[no-any-return]
+            return player.analyze(position)  # type: ignore[no-any-return]
+        board = position if isinstance(position, Board) else Board(position)
         after, best = board.after_states(), None
         if after:
             best = as_move(player.choose(board))

@@ -176,8 +176,8 @@ def _playouts(position: Any, worker: Worker) -> tuple[int, float]:
 
 def _simulations(position: Any, options: mcts.Options, worker: Worker) -> tuple[int, float]:
     """Searches of 290,000 simulations, each from an empty tree, as for a first move."""
-    game, done = position.rules, 0
-    tree = trees.make_tree()._replace(stop=worker.stop.flag)
+    game, tree, done = position.rules, trees.make_tree(), 0
+    options = options._replace(stop=worker.stop.flag)
     trees.reset(game, tree, position.as_words())
     mcts.search(game, tree, options, 1000, np.inf, np.uint64(0))  # compiled, and warm
     began = time.perf_counter()

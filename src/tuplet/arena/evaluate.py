@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from tuplet.agents.g2048 import (
     player_from,
 )
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.settings import Settings, settings_of
 from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Spec, name_of
 from tuplet.arena.g2048 import play_episode
@@ -36,6 +37,7 @@ from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_s
 from tuplet.search import g2048 as search2048
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
 from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
+from tuplet.system.settings import in_full
 from tuplet.system.sheet import Sheet, Shown, percent
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
@@ -56,6 +58,7 @@ class Evaluation(Shown):
     mean_moves: float
     moves_per_s: float
     results: Results
+    settings: Settings = field(default_factory=dict)  # the player's, all of them
 
     @property
     def interrupted(self) -> bool:
@@ -77,6 +80,7 @@ class Evaluation(Shown):
             "reached": {str(t): s for t, s in summary.reached.items()},
             "reached_ci95": {str(t): list(ci) for t, ci in self.reached_ci95.items()},
             "ended": {str(t): s for t, s in summary.ended.items()},
+            "settings": self.settings,
         }
 
     def _mean(self) -> str:
@@ -91,6 +95,7 @@ class Evaluation(Shown):
             f"mean score  {self._mean()}",
             f"best score  {summary.max_score:,}    {self.mean_moves:,.0f} moves a game    "
             f"{self.moves_per_s:,.0f} moves/s",
+            *in_full(self.player, self.settings),
         ]
         rows = []
         for tile, share in summary.reached.items():
@@ -105,7 +110,9 @@ class Evaluation(Shown):
         return f"<Evaluation of {self.player}, {self.summary.games:,} games: {self._mean()}>"
 
 
-def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:
+def judge(
+    player: str, asked: int, results: Results, rate: float, settings: Settings | None = None
+) -> Evaluation:
     """Means, shares and intervals of finished games."""
     summary = summarise(results)
     games = summary.games
@@ -118,6 +125,7 @@ def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:
         float(results.lengths.mean()),
         rate,
         results,
+        settings or {},
     )
 
 
@@ -185,6 +193,9 @@ def evaluate(
         else:
             size, work = GAMES if threads > 1 else 1, _play_in_python
             more = (environment, threads > 1, recorded)
+            if isinstance(made, SearchPlayer) and stays_here(pool):
+                watch(Progress(COMPILING))
+                made.load()
         blocks = (
             (source, spawn4, seed, first, min(size, games - first), *more)
             for first in range(0, games, size)
@@ -205,7 +216,7 @@ def evaluate(
     if not played.games:
         raise Stopped("stopped before the first game was finished")
     name = title if title is not None else name_of(made)
-    return judge(name, games, played.results(), played.rate)
+    return judge(name, games, played.results(), played.rate, settings_of(made))
 
 
 class _Played:

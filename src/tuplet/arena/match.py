@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.agent import Named, agent_from
+from tuplet.agents.settings import Settings, settings_of
 from tuplet.agents.sources import hands
 from tuplet.agents.specs import Spec, as_spec, name_of, trusted
 from tuplet.arena.game import play_game
@@ -141,6 +142,7 @@ def match(
         test,
         interrupted,
         schedule.held.kinds,
+        schedule.settings,
     )
 
 
@@ -173,7 +175,9 @@ def tournament(
         save, {"kind": "tournament"}, executor, progress, stop
     )
     held = schedule.held
-    result = Tournament.of(names, held.name, seed, _even(games), played, interrupted, held.kinds)
+    result = Tournament.of(
+        names, held.name, seed, _even(games), played, interrupted, held.kinds, schedule.settings
+    )
     if not result.matches:
         raise Stopped("stopped before the first pair of games was finished")
     return result
@@ -239,6 +243,7 @@ class _Schedule:
         self.seeds = (int(start), *map(int, others))
         self.total = _even(games) * score.pairings
         self.played: list[Played] = []
+        self.settings: list[Settings] = []  # of the agents
         self._pace, self._moves, self._before = Pace(), 0, 0
 
     def play(
@@ -251,6 +256,8 @@ class _Schedule:
         """
         seats = Seats(self.named, self.game)  # refuses agents that cannot be made, and names them
         names = [seats.label(seat) for seat in range(len(self.named))]
+        start = self.held.start(self.seed)
+        self.settings = [settings_of(agent, start) for agent in seats.agents]
         seats.close()
         with ExitStack() as stack:
             file = None

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from tuplet.agents.settings import Settings
 from tuplet.agents.specs import short_names
 from tuplet.arena.intervals import Interval, Pairs, elo, pair_share
 from tuplet.arena.ratings import Rating, ratings
 from tuplet.arena.sprt import Decision, Sprt
 from tuplet.games.record import FORFEITS, Record
+from tuplet.system.settings import in_full
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 
 _MOST_FORFEITS = 5  # reasons shown
@@ -73,6 +76,7 @@ class Match(Shown):
     sprt: Sprt | None = None
     interrupted: bool = False
     endings: tuple[str, ...] = ("corner", "elimination")  # the game's own, besides forfeits
+    settings: Sequence[Settings] = ()  # of A and B, all of them; not known of a file
 
     @property
     def games(self) -> int:
@@ -183,6 +187,8 @@ class Match(Shown):
         if self.sprt:
             report["sprt"] = {"elo0": self.sprt.elo0, "elo1": self.sprt.elo1}
             report |= {"llr": self.llr, "decision": self.decision}
+        if self.settings:
+            report["settings"] = dict(zip("ab", self.settings, strict=True))
         return report
 
     def sheets(self) -> list[Sheet]:
@@ -203,7 +209,7 @@ class Match(Shown):
             ["first player", percent(first), _range(first_ci95)],
             ["length", f"{self.mean_length:.1f} plies", ""],
         ]
-        stopped: list[str] = []
+        stopped = _in_full([self.a, self.b], self.settings)
         if self.sprt is not None and self.llr is not None:
             low, high = self.sprt.bounds
             answer = {
@@ -246,11 +252,13 @@ class Tournament(Shown):
     asked: int  # games of each pairing
     matches: dict[tuple[int, int], Match]  # by the places of A and B in `agents`
     interrupted: bool = False
+    settings: Sequence[Settings] = ()  # of each agent, all of them; not known of a file
 
     @classmethod
     def of(
         cls, agents: list[str], game: str, seed: int, asked: int, played: list[Played],
         interrupted: bool = False, endings: tuple[str, ...] = ("corner", "elimination"),
+        settings: Sequence[Settings] = (),
     ) -> Tournament:  # fmt: skip
         """Sort the games of a schedule into matches; a pair's first game alone is left out."""
         pairings = list(combinations(range(len(agents)), 2))
@@ -262,7 +270,7 @@ class Tournament(Shown):
             for (i, j), games in zip(pairings, sorted_, strict=True)
             if games
         }
-        return cls(agents, game, seed, asked, matches, interrupted)
+        return cls(agents, game, seed, asked, matches, interrupted, settings)
 
     @property
     def games(self) -> int:
@@ -311,6 +319,8 @@ class Tournament(Shown):
                 "ci95": [_finite(bound) for bound in rating.ci95],
                 "wins": wins, "draws": self.total_draws(i), "losses": losses,
             })  # fmt: skip
+            if self.settings:
+                table[-1]["settings"] = self.settings[i]
         return {
             "game": self.game, "seed": self.seed, "games": self.games, "agents": table,
             "matches": [match.as_json() for match in self.matches.values()],
@@ -335,7 +345,8 @@ class Tournament(Shown):
         title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
         note = "Elo relative to the mean of all; a column for each opponent, by its place."
         legend = [f"{names[i]} is {self.agents[i]}" for i in order if names[i] != self.agents[i]]
-        notes = [note, *legend, *_forfeits([*self.matches.values()])]
+        full = _in_full(self.agents, self.settings)
+        notes = [note, *legend, *full, *_forfeits([*self.matches.values()])]
         columns = ["", "agent", "Elo", "95 %", _columns(drawn), *places]
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
 
@@ -350,6 +361,12 @@ def _pairs(scores: list[float]) -> Pairs:
         first + second for first, second in zip(scores[::2], scores[1::2], strict=True)
     )  # fmt: skip
     return counts[0], counts[0.5], counts[1], counts[1.5], counts[2]
+
+
+def _in_full(agents: Sequence[str], settings: Sequence[Settings]) -> list[str]:
+    """A line for each agent that has settings, where they are known; the same agent's once."""
+    known = dict(zip(agents, settings, strict=False))
+    return [line for name, own in known.items() for line in in_full(name, own)]
 
 
 def _columns(drawn: bool) -> str:

@@ -67,6 +67,7 @@ class Options(NamedTuple):
     shortcuts: bool = True
     solver: bool = True
     unit: float = 1.0  # what a result of 1 would be, for games that count points
+    stop: Array = np.zeros(1, np.bool_)  # somebody told the search to end (`Stop.flag`)
 
 
 @inlined
@@ -184,7 +185,7 @@ def _simulate(game: Any, tree: Tree, settings: Options, node: Int, state: np.uin
         total, squares = batch * result, batch * result * result
     else:
         for n in range(batch):
-            if n & 31 == 31 and tree.stop[0]:
+            if n & 31 == 31 and settings.stop[0]:
                 return state
             state, last = playout(game, position, state, settings.shortcuts)
             last_ended = ending(game, last)
@@ -243,7 +244,7 @@ def search(
         _prove(tree, ROOT)
     checked = 0
     while counters[SIMULATIONS] < simulations and tree.proven[ROOT] == UNPROVEN:
-        if tree.stop[0]:
+        if settings.stop[0]:
             break
         checked += settings.batch
         if checked >= _LOOK:

@@ -48,7 +48,6 @@ class Tree(NamedTuple):
     squares: Array  # float64[nodes]: the sum of the results' squares
     priors: Array  # float32[nodes]: the share of a move among its siblings, where a bandit asks
     counters: Array  # int64[3]
-    stop: Array  # bool[1]: somebody told the search to end (`Stop.flag`)
 
 
 def make_tree(nodes: int = 1_000_000) -> Tree:
@@ -58,8 +57,7 @@ def make_tree(nodes: int = 1_000_000) -> Tree:
         np.uint8, np.int64, np.float64, np.float64, np.float32,
     )  # fmt: skip
     arrays = [np.zeros(nodes, kind) for kind in kinds]
-    arrays += [np.zeros(3, np.int64), np.zeros(1, np.bool_)]
-    return Tree(*arrays)  # one for each field
+    return Tree(*arrays, np.zeros(3, np.int64))  # type: ignore[call-arg]  # one for each field
 
 
 @inlined
