@@ -60,8 +60,8 @@ def test_a_view_goes_to_a_depth_or_to_a_share_and_is_never_too_large() -> None:
     assert few.shown == 10 and few.full and "most visited" in str(few)
     kept = {node.visits for _, node in walk(few.root)}
     assert min(kept) >= sorted((n.visits for _, n in walk(wide.root)), reverse=True)[9]
-    for wrong in ({"depth": 0}, {"share": 2.0}):
-        with pytest.raises(ValueError):
+    for wrong, why in (({"depth": 0}, "1 or more"), ({"share": 2.0}, "0 to 1")):
+        with pytest.raises(ValueError, match=why):
             agent.tree(**wrong)
     with pytest.raises(ValueError, match="grows no tree"):
         make_agent("alphabeta").tree()

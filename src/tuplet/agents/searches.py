@@ -79,7 +79,7 @@ class Mcts:
         self.bandit()
         self._tree: trees.Tree | None = None
         self._game: Any = None  # whose tree it is
-        self._seconds = self._began = 0.0
+        self._seconds = self._began = self._ended = 0.0
         self._chosen = 0
         self.interrupted = False
 
@@ -134,7 +134,8 @@ class Mcts:
         With a `growth`, the tree is grown in pieces, and is the same.
         """
         self.load(game, position)
-        self._began = began = clock.monotonic()
+        self._began, self._ended = clock.monotonic(), 0.0
+        began = self._began
         tree, settings = self.tree, self.settings._replace(unit=self.unit(game, position))
         known = self.reuse and self._game is not None and same_rules(self._game, game)
         if not (known and trees.reroot(tree, position)):
@@ -169,7 +170,8 @@ class Mcts:
         if obvious != mcts.NO_MOVE:
             own = seen.children(tree, trees.ROOT)
             self._chosen = next(n for n in own if tree.moves[n] == obvious)
-        self._seconds = clock.monotonic() - began
+        self._ended = clock.monotonic()
+        self._seconds = self._ended - began
         return int(tree.moves[self._chosen])
 
     def load(self, game: Any, position: Words) -> None:
@@ -185,7 +187,7 @@ class Mcts:
     def progress(self) -> Progress:
         """How far the move under way is."""
         done = 0 if self._tree is None else int(self._tree.counters[trees.SIMULATIONS])
-        used = clock.monotonic() - self._began
+        used = (self._ended or clock.monotonic()) - self._began
         rate, per = done / used if done and used > 0.5 else None, "simulations/s"
         if self.sims is None and self.time is not None:
             return Progress("time", min(used, self.time), self.time, rate, per)
@@ -277,7 +279,8 @@ class AlphaBeta:
         self._work: expectimax.Workspace | None = None
         self._asked: tuple[Any, Words] | None = None
         self._move, self.value, self.proven, self._depth = 0, 0.0, False, 0
-        self._nodes, self._seconds, self._began, self._deepest = 0, 0.0, 0.0, 0
+        self._nodes, self._seconds, self._deepest = 0, 0.0, 0
+        self._began = self._ended = 0.0
         self.interrupted = False
 
     @property
@@ -323,7 +326,7 @@ class AlphaBeta:
     def search(self, game: Any, position: Words, seconds: float | None) -> int:
         """The move to play, found in so many seconds; adds to an earlier search of it."""
         self.load(game, position)
-        self._began = clock.monotonic()
+        self._began, self._ended = clock.monotonic(), 0.0
         if self._asked is not None and not same_rules(self._asked[0], game):
             self.open(self.state)  # another known die, say: nothing remembered holds
         deepest = self.depth or expectimax.DEEPEST - 1
@@ -338,7 +341,8 @@ class AlphaBeta:
             self._nodes, self._seconds = 0, 0.0
         self._asked = (game, position)
         self._nodes += int(self.work.counters[expectimax.NODES])
-        self._seconds += clock.monotonic() - self._began
+        self._ended = clock.monotonic()
+        self._seconds += self._ended - self._began
         self.interrupted = told(self.stop) and bool(work.counters[expectimax.STOPPED])
         self.value, self._depth = float(value), int(depth)
         self.proven = bool(self.work.counters[expectimax.PROVEN])
@@ -359,7 +363,7 @@ class AlphaBeta:
         nodes, reached = (
             int(self.work.counters[n]) for n in (expectimax.NODES, expectimax.REACHED)
         )
-        used = clock.monotonic() - self._began
+        used = (self._ended or clock.monotonic()) - self._began
         rate, per = nodes / used if nodes and used > 0.5 else None, "positions/s"
         depth = f"{reached} of {self._deepest}" if self.depth or self.unlimited else str(reached)
         if self.nodes is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from tuplet.system.pictures import as_svg, new_figure, save_figure, tidy
@@ -126,15 +127,14 @@ def _name(axes: Any, ends: list[tuple[float, str, str]]) -> None:
     points, gap = 72.0 / figure.dpi, 12.5
     at = [points * (axes.transData.transform((1.0, end[0]))[1] - axes.bbox.y0) for end in ends]
     order = sorted(range(len(ends)), key=lambda i: (at[i], -i))
-    apart = [at[i] for i in order]
-    for i in range(1, len(apart)):
-        apart[i] = max(apart[i], apart[i - 1] + gap)
-    shift = sum(apart[i] - at[number] for i, number in enumerate(order)) / max(len(apart), 1)
-    apart = [place - shift for place in apart]  # around where they belong
-    most = points * axes.bbox.height
-    for i in reversed(range(len(apart))):  # none above the frame
-        apart[i] = min(apart[i], most)
-        most = apart[i] - gap
+    # Labels that would touch become a block, which stays around the middle of its own places.
+    blocks: list[list[float]] = []
+    for number, i in enumerate(order):
+        blocks.append([at[i] - gap * number])
+        while len(blocks) > 1 and fmean(blocks[-2]) > fmean(blocks[-1]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    apart = [fmean(block) for block in blocks for _ in block]
+    apart = [place + gap * number for number, place in enumerate(apart)]
     for i, place in zip(order, apart, strict=True):
         y, move, colour = ends[i]
         axes.annotate(

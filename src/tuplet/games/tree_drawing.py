@@ -10,7 +10,7 @@ import math
 from html import escape
 from typing import Any
 
-ROW, MARGIN = 27.0, 26.0  # pixels: of a leaf, and around everything
+ROW, MARGIN = 31.0, 26.0  # pixels: of a leaf, and around everything
 SMALLEST, LARGEST = 4.0, 17.0  # of a node, from its middle
 FONT = "Helvetica, Arial, sans-serif"
 INK, PALE, PAPER = "#2b2b2b", "#767676", "#ffffff"
@@ -128,7 +128,7 @@ class _Drawing:
         end = x + r + (9 if node.proven else 6)
         behind = f"  {ci95}" if node.proven else ""
         self.marks.append(_text(end, y + 4, f"{value}{behind}", 12))
-        wide = 7.0 * len(f"{value}{behind}") + 12
+        wide = 6.3 * len(f"{value}{behind}") + 14
         self.marks.append(_text(end + wide, y + 4, visits, 10.5, PALE))
 
     def _colour(self, value: float | None) -> str:
@@ -161,8 +161,8 @@ class _Drawing:
             parts.append(f'<circle cx="{x:.1f}" cy="{y + 7:.1f}" r="{r:.1f}" fill="none" '
                          f'stroke="{PALE}"/>')  # fmt: skip
             parts.append(_text(x + r + 4, y + 11, f"{100 * share:g} %", 11, PALE))
-            x += 2 * r + 42
-        parts.append(_text(x - 4, y + 11, "of visits", 11, PALE))
+            x += 2 * r + 50
+        parts.append(_text(x - 22, y + 11, "of visits", 11, PALE))
         parts.append(_text(MARGIN - 8, y + 33, self.view.meaning(), 11, PALE))
         return parts
 

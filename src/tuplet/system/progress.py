@@ -61,8 +61,8 @@ def _somebody_looks() -> bool:
 class Pace:
     """Things a second, of the last few seconds; None before it can be told.
 
-    Things may come in lumps, as the moves of whole games do. Unless most looks find something new, a
-    rate is what came between two arrivals, divided by all of the time between them.
+    Things may come in lumps, as the moves of whole games do. Unless most looks find something new,
+    a rate is what came between two arrivals, divided by all of the time between them.
     """
 
     SHORTEST, WINDOW = 0.5, 5.0  # seconds
