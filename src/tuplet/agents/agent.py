@@ -20,8 +20,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tuplet.agents.bandits import check_trust
 from tuplet.agents.protocol.external import External
-from tuplet.agents.searches import AlphaBeta, Mcs, Mcts, check_trust
+from tuplet.agents.searches import AlphaBeta, Mcs, Mcts
 from tuplet.agents.specs import Spec, as_spec, make_own
 from tuplet.agents.trees import tree_of
 from tuplet.games.analysis import Analysis

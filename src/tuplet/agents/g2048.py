@@ -21,8 +21,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tuplet.agents.bandits import check_trust
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.searches import AlphaBeta, Mcts, check_trust
+from tuplet.agents.searches import AlphaBeta, Mcts
 from tuplet.agents.specs import Spec, as_spec, make_own
 from tuplet.agents.trees import tree_of
 from tuplet.exact.solution import Solution, is_solution

@@ -15,16 +15,15 @@ from typing import Any, Literal
 import numpy as np
 
 from tuplet.agents import trees as seen
-from tuplet.agents.specs import Spec
+from tuplet.agents.bandits import bandit_from, name_of_bandit
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.game import MOST_MOVES, Words, meets_chance, players, same_rules, value_range
 from tuplet.games.growth import Growth
 from tuplet.games.life import told
 from tuplet.kernel import draw
 from tuplet.search import expectimax, mcts, transpositions, tree as trees
-from tuplet.search.bandits import BANDITS, KINDS, Softmax
+from tuplet.search.bandits import Softmax
 from tuplet.system.blocks import heard
-from tuplet.system.own import find, names_code
 from tuplet.system.progress import Progress
 from tuplet.system.settings import declared
 from tuplet.system.stop import Stop
@@ -86,7 +85,7 @@ class Mcts:
     def bandit(self) -> Any:
         """The bandit of the descent, with its settings."""
         given = {"c": self.c, "c1": self.c1, "c2": self.c2, "k": self.k}
-        bandit = _bandit(self.ucb, {n: float(x) for n, x in given.items() if x is not None})
+        bandit = bandit_from(self.ucb, {n: float(x) for n, x in given.items() if x is not None})
         return bandit if self.descent_k is None else Softmax(self.descent_k)
 
     @property
@@ -113,8 +112,7 @@ class Mcts:
     def in_full(self) -> dict[str, Any]:
         """Every setting, and the bandit's, also those that nobody named."""
         bandit = self.bandit()
-        names = (name for name, kind in BANDITS.items() if kind is type(bandit))
-        own = next(names, self.ucb if isinstance(self.ucb, str) else type(bandit).__name__)
+        own = name_of_bandit(bandit, self.ucb)
         others = ("ucb", "c", "c1", "c2", "k", "descent_k")
         rest = {n: getattr(self, n) for n, _, _ in declared(type(self)) if n not in others}
         if self.time is None:
@@ -129,13 +127,10 @@ class Mcts:
         self.state, self._game = np.uint64(state), None
 
     def think(self, game: Any, position: Words) -> int:
-        """The move to play; with `shortcuts`, at once if it is the only one or wins.
-
-        With a `growth`, the tree is grown in pieces, and is the same.
-        """
+        """The move to play; with `shortcuts`, at once if it is the only one or wins."""
         self.load(game, position)
-        self._began, self._ended = clock.monotonic(), 0.0
-        began = self._began
+        self._began = began = clock.monotonic()
+        self._ended = 0.0
         tree, settings = self.tree, self.settings._replace(unit=self.unit(game, position))
         known = self.reuse and self._game is not None and same_rules(self._game, game)
         if not (known and trees.reroot(tree, position)):
@@ -220,27 +215,6 @@ class Mcts:
         )  # fmt: skip
 
 
-def check_trust(spec: Spec) -> None:
-    """Whoever is not trusted cannot name a bandit of somebody's own: code that is run."""
-    if ":" in spec.settings:
-        spec.needs_trust("a bandit")
-
-
-def _bandit(ucb: Any, given: dict[str, float]) -> Any:
-    """A bandit from its name, its class or itself; ValueError says what is wrong with it."""
-    kind, name = ucb, ucb if isinstance(ucb, str) else getattr(ucb, "__name__", repr(ucb))
-    if isinstance(ucb, str):
-        kind = find(ucb) if names_code(ucb) else BANDITS.get(ucb)
-    if (kind if isinstance(kind, type) else type(kind)) not in KINDS:
-        known = ", ".join(BANDITS)
-        raise ValueError(f"ucb is one of {known}, or a bandit that is registered, not {name!r}")
-    for setting in given:
-        if setting not in kind._fields:
-            has = " and ".join(kind._fields) or "no settings"
-            raise ValueError(f"{name} has no {setting}: it has {has}")
-    return kind(**given) if isinstance(kind, type) else kind._replace(**given)
-
-
 @dataclass
 class Mcs(Mcts):
     """Monte-Carlo search: the same bandit over the moves of the position itself, no tree."""
@@ -298,10 +272,9 @@ class AlphaBeta:
     def in_full(self, position: Any = None) -> dict[str, Any]:
         """Every setting, also those that nobody named; the depth may depend on the game."""
         told = {name: getattr(self, name) for name, _, _ in declared(type(self))}
-        if self.unlimited and position is not None:
-            words = position.as_words()
-            natural = position.is_chance  # nature acts after moves, too
-            told["depth"] = 4 if natural else self.usual_depth(position.rules, words)
+        if self.unlimited and position is not None:  # where nature acts now it does later, too
+            rules, words = position.rules, position.as_words()
+            told["depth"] = 4 if position.is_chance else self.usual_depth(rules, words)
         return {name: value for name, value in told.items() if value is not None}
 
     @property
@@ -360,18 +333,15 @@ class AlphaBeta:
 
     def progress(self) -> Progress:
         """How far the move under way is."""
-        nodes, reached = (
-            int(self.work.counters[n]) for n in (expectimax.NODES, expectimax.REACHED)
-        )
+        counters = self.work.counters
+        nodes, reached = int(counters[expectimax.NODES]), int(counters[expectimax.REACHED])
         used = (self._ended or clock.monotonic()) - self._began
         rate, per = nodes / used if nodes and used > 0.5 else None, "positions/s"
-        depth = f"{reached} of {self._deepest}" if self.depth or self.unlimited else str(reached)
-        if self.nodes is not None:
-            return Progress("positions", nodes, self.nodes, rate, per, {"depth": depth})
+        limited = f" of {self._deepest}" if self.depth or self.unlimited else ""
+        told = {"depth": f"{reached}{limited}"}
         if self.time is not None:
-            done = min(used, self.time)
-            return Progress("time", done, self.time, rate, per, {"depth": depth})
-        return Progress("positions", nodes, None, rate, per, {"depth": depth})
+            return Progress("time", min(used, self.time), self.time, rate, per, told)
+        return Progress("positions", nodes, self.nodes, rate, per, told)
 
     def warm_up(self, game: Any, position: Words) -> None:
         """Load what only some moves need: nothing."""
@@ -404,8 +374,7 @@ class AlphaBeta:
         length = transpositions.main_line(game, position, self._move, self.work.table, line)
         asked = f" of {self._deepest}" if self.interrupted and self.time is None else ""
         note = f"depth {self._depth}{asked}, {self._nodes:,} nodes in {self._seconds:.2f} s"
-        if len(worth) > 1:
-            note += f"; other moves at depth {shallow}"
+        note += f"; other moves at depth {shallow}" if len(worth) > 1 else ""
         texts = [text_of(int(code)) for code in line[:length]]
         return Analysis(moves, texts[0], texts, note, points=points, interrupted=self.interrupted)
 

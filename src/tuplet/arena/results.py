@@ -16,7 +16,7 @@ from tuplet.arena.intervals import Interval, Pairs, elo, pair_share
 from tuplet.arena.ratings import Rating, ratings
 from tuplet.arena.sprt import Decision, Sprt
 from tuplet.games.record import FORFEITS, Record
-from tuplet.system.settings import in_full
+from tuplet.system.settings import all_in_full
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 
 _MOST_FORFEITS = 5  # reasons shown
@@ -185,11 +185,10 @@ class Match(Shown):
             "forfeits": self.forfeits,
         }  # fmt: skip
         if self.sprt:
-            report["sprt"] = {"elo0": self.sprt.elo0, "elo1": self.sprt.elo1}
-            report |= {"llr": self.llr, "decision": self.decision}
-        if self.settings:
-            report["settings"] = dict(zip("ab", self.settings, strict=True))
-        return report
+            bounds = {"elo0": self.sprt.elo0, "elo1": self.sprt.elo1}
+            report |= {"sprt": bounds, "llr": self.llr, "decision": self.decision}
+        own = dict(zip("ab", self.settings, strict=False))
+        return report | ({"settings": own} if own else {})
 
     def sheets(self) -> list[Sheet]:
         """Share, Elo, and how the games went, with intervals."""
@@ -209,7 +208,7 @@ class Match(Shown):
             ["first player", percent(first), _range(first_ci95)],
             ["length", f"{self.mean_length:.1f} plies", ""],
         ]
-        stopped = _in_full([self.a, self.b], self.settings)
+        stopped = all_in_full([self.a, self.b], self.settings)
         if self.sprt is not None and self.llr is not None:
             low, high = self.sprt.bounds
             answer = {
@@ -345,8 +344,8 @@ class Tournament(Shown):
         title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
         note = "Elo relative to the mean of all; a column for each opponent, by its place."
         legend = [f"{names[i]} is {self.agents[i]}" for i in order if names[i] != self.agents[i]]
-        full = _in_full(self.agents, self.settings)
-        notes = [note, *legend, *full, *_forfeits([*self.matches.values()])]
+        notes = [note, *legend, *all_in_full(self.agents, self.settings)]
+        notes += _forfeits([*self.matches.values()])
         columns = ["", "agent", "Elo", "95 %", _columns(drawn), *places]
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
 
@@ -361,12 +360,6 @@ def _pairs(scores: list[float]) -> Pairs:
         first + second for first, second in zip(scores[::2], scores[1::2], strict=True)
     )  # fmt: skip
     return counts[0], counts[0.5], counts[1], counts[1.5], counts[2]
-
-
-def _in_full(agents: Sequence[str], settings: Sequence[Settings]) -> list[str]:
-    """A line for each agent that has settings, where they are known; the same agent's once."""
-    known = dict(zip(agents, settings, strict=False))
-    return [line for name, own in known.items() for line in in_full(name, own)]
 
 
 def _columns(drawn: bool) -> str:

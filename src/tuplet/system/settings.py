@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from functools import cache
 from types import NoneType
@@ -155,6 +155,12 @@ def in_full(name: str, settings: Mapping[str, Any]) -> list[str]:
         for key, value in settings.items()
     )
     return [f"{name} in full: {', '.join(texts)}"] if settings else []
+
+
+def all_in_full(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each of those that have settings, where they are known; the same name once."""
+    known = dict(zip(names, settings, strict=False))
+    return [line for name, own in known.items() for line in in_full(name, own)]
 
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
