@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from tuplet.agents.settings import Settings
 from tuplet.agents.specs import short_names
 from tuplet.arena.intervals import Interval, Pairs, elo, pair_share
 from tuplet.arena.ratings import Rating, ratings
@@ -76,7 +75,7 @@ class Match(Shown):
     sprt: Sprt | None = None
     interrupted: bool = False
     endings: tuple[str, ...] = ("corner", "elimination")  # the game's own, besides forfeits
-    settings: Sequence[Settings] = ()  # of A and B, all of them; not known of a file
+    settings: Sequence[dict[str, Any]] = ()  # of A and B, all of them; not known of a file
 
     @property
     def games(self) -> int:
@@ -251,13 +250,13 @@ class Tournament(Shown):
     asked: int  # games of each pairing
     matches: dict[tuple[int, int], Match]  # by the places of A and B in `agents`
     interrupted: bool = False
-    settings: Sequence[Settings] = ()  # of each agent, all of them; not known of a file
+    settings: Sequence[dict[str, Any]] = ()  # of each agent, all of them; not known of a file
 
     @classmethod
     def of(
         cls, agents: list[str], game: str, seed: int, asked: int, played: list[Played],
         interrupted: bool = False, endings: tuple[str, ...] = ("corner", "elimination"),
-        settings: Sequence[Settings] = (),
+        settings: Sequence[dict[str, Any]] = (),
     ) -> Tournament:  # fmt: skip
         """Sort the games of a schedule into matches; a pair's first game alone is left out."""
         pairings = list(combinations(range(len(agents)), 2))
