@@ -6,6 +6,7 @@ from tuplet.agents.g2048 import (
     make_player as make_player,
 )
 from tuplet.agents.learned import LearnedPlayer as LearnedPlayer
+from tuplet.agents.settings import settings_of as settings_of
 from tuplet.agents.simple import GreedyPlayer as GreedyPlayer, RandomPlayer as RandomPlayer
 from tuplet.agents.specs import Spec as Spec
 from tuplet.arena.analyze import analyze as analyze
@@ -28,8 +29,10 @@ from tuplet.games.ewn.position import Position as Position
 from tuplet.games.g2048.board import MOVES as MOVES, Board as Board
 from tuplet.games.g2048.episode import Episode as Episode
 from tuplet.games.game import register_game as register_game
+from tuplet.games.growth import Growth as Growth
 from tuplet.games.position import Game as Game, GamePosition as GamePosition
 from tuplet.games.record import Forfeit as Forfeit, Record as Record
+from tuplet.games.tree import TreeNode as TreeNode, TreeView as TreeView
 from tuplet.learn.episodes import learn_from as learn_from
 from tuplet.learn.plot import plot as plot
 from tuplet.learn.run import Run as Run

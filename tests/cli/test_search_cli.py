@@ -62,7 +62,7 @@ def test_analyze_looks_ahead_and_lowers_boards(tuplet, trained_run: Path, traine
     assert analyze() == analyze("--depth", 1) != analyze("--downgrade", 64)
     assert set(analyze("--time", 0.05)) == set(analyze())
     text = tuplet("analyze", "2048", BOARD, "--agent", trained_run, "--depth", 2).stdout
-    assert "2 moves ahead" in text and "Why" not in text
+    assert "2 moves ahead" in text and "Why" in text and "looking ahead" in text
     one_line(tuplet("analyze", "2048", BOARD, "--agent", trained_run, "--depth", 0), "depth")
     one_line(tuplet("analyze", "2048", BOARD, "--agent", trained_run, "--downgrade", 7), "7")
 

@@ -14,7 +14,8 @@ from hypothesis import given, strategies as st
 
 from both_ways import in_both_ways
 from positions import random_positions
-from tuplet.agents.searches import Mcts, check_trust
+from tuplet.agents.bandits import check_trust
+from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
 from tuplet.games import game as generic
 from tuplet.games.g2048 import Board

@@ -86,3 +86,16 @@ def test_at_a_terminal_there_is_a_bar() -> None:
     script = "import tuplet; tuplet.train('5x4', budget='2s'); import sys; sys.exit()"
     screen = at_terminal([], "--version", before=script)
     assert "━━━" in screen and "left" in screen and "games" in screen
+
+
+def test_things_that_come_in_lumps_are_no_faster_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game of 300 moves that takes 15 s is 20 moves a second, though it is counted at its end."""
+    now, told = 0.0, []
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    for threads in (1, 3):
+        pace = Pace()
+        for look in range(900):
+            now = 0.1 * look
+            told.append(pace.rate(sum(300 * int((now + i / 10) // 15) for i in range(threads))))
+            assert told[-1] is None or told[-1] <= 1.1 * 20 * threads
+        assert told[-1] is not None and told[-1] >= 0.5 * 20 * threads

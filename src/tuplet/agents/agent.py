@@ -20,16 +20,21 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tuplet.agents.bandits import check_trust
 from tuplet.agents.protocol.external import External
-from tuplet.agents.searches import AlphaBeta, Mcs, Mcts, check_trust
+from tuplet.agents.searches import AlphaBeta, Mcs, Mcts
 from tuplet.agents.specs import Sent, Spec, as_spec, make_own
+from tuplet.agents.trees import tree_of
 from tuplet.games.analysis import Analysis
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.position import Game
+from tuplet.games.tree import MOST_NODES, TreeView
 from tuplet.kernel import stream
+from tuplet.system.progress import Progress
 from tuplet.system.settings import from_text
+from tuplet.system.stop import Stop
 
 
 class Agent(Protocol):
@@ -80,6 +85,27 @@ class Searcher:
     @time.setter
     def time(self, seconds: float | None) -> None:
         self.search.time = seconds
+
+    @property
+    def stop(self) -> Stop | None:
+        """Set, it ends the search that is under way; its move is the best found by then."""
+        return self.search.stop
+
+    @stop.setter
+    def stop(self, stop: Stop | None) -> None:
+        self.search.stop = stop
+
+    def progress(self) -> Progress:
+        """How far the search under way is."""
+        return self.search.progress()
+
+    def tree(self, depth: int | None = 3, share: float = 0.0, most: int = MOST_NODES) -> TreeView:
+        """The tree of the last search: `depth` moves deep, nodes with a `share` of the visits.
+
+        At most so many nodes, those with the most visits; with `depth=None` however deep. Values
+        are what the side to move at the root may expect.
+        """
+        return tree_of(self.name, self.search, self._asked, depth, share, most)
 
     def open(self, start: Any, side: str, state: np.uint64) -> None:  # noqa: ARG002
         """Forget the last game; draw from this game's own stream."""

@@ -116,6 +116,10 @@ class Baseline:
         """The first of the best moves."""
         if not position.codes():
             position.code_of("")  # says why
-        known = position.variant.die == "cycle"
-        depth = 2 if self.name == "normal" else 8 if known else 4
+        depth = self.depth(position)
         return position.text_of(int(baseline_move(position.rules, position.words, depth)))
+
+    def depth(self, position: Position) -> int:
+        """The plies it looks ahead."""
+        known = position.variant.die == "cycle"
+        return 2 if self.name == "normal" else 8 if known else 4

@@ -14,6 +14,7 @@ from tuplet.agents.traps import Traps
 from tuplet.games.analysis import Analysis
 from tuplet.games.ewn.rules import CYCLE
 from tuplet.games.game import Words
+from tuplet.games.life import told
 
 USUAL_TIME = 1.0  # seconds a move, where no limit is set
 SEARCHED = 0.65  # the share of the time after which it is seen whether a trap is needed
@@ -41,6 +42,12 @@ class Best(AlphaBeta):
         super().open(state)
         self._traps.forget()
 
+    def in_full(self, position: Any = None) -> dict[str, Any]:
+        """Every setting, also those that nobody named."""
+        usual = {"time": USUAL_TIME} if self.unlimited else {}
+        told = super().in_full(None if self.unlimited else position)
+        return {**usual, **told}
+
     def think(self, game: Any, position: Words) -> int:
         """The move to play."""
         began = clock.monotonic()
@@ -48,7 +55,7 @@ class Best(AlphaBeta):
         trapping = self.traps and game.die == CYCLE
         self._trapped = False
         move = self.search(game, position, SEARCHED * seconds if trapping and seconds else seconds)
-        if not trapping or self.value == 1:
+        if not trapping or self.value == 1 or told(self.stop):
             return move
         if self.value < 0:
             until = None if seconds is None else began + seconds

@@ -18,17 +18,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from tuplet.agents.bandits import check_trust
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.searches import AlphaBeta, Mcts, check_trust
+from tuplet.agents.searches import AlphaBeta, Mcts
 from tuplet.agents.simple import GreedyPlayer, Numbered, RandomPlayer
 from tuplet.agents.specs import Sent, Spec, as_spec, make_own
+from tuplet.agents.trees import tree_of
 from tuplet.exact.solution import Solution, is_solution
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.g2048 import MOVES, Board
 from tuplet.games.g2048.game import Game2048, position_of
+from tuplet.games.g2048.position import GameOf2048, Standing
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.game import Words
+from tuplet.games.tree import MOST_NODES, TreeView
+from tuplet.system.progress import Progress
 from tuplet.system.settings import from_text
+from tuplet.system.stop import Stop
 from tuplet.values.network import Network
 
 
@@ -89,6 +95,30 @@ class SearchPlayer(Numbered):
         super().__init__(seed)
         self.name, self.search = name, search
         self.spawn4 = 0.1
+        self._asked: Board | None = None
+
+    @property
+    def stop(self) -> Stop | None:
+        """Set, it ends the search that is under way; its move is the best found by then."""
+        return self.search.stop
+
+    @stop.setter
+    def stop(self, stop: Stop | None) -> None:
+        self.search.stop = stop
+
+    def progress(self) -> Progress:
+        """How far the search under way is."""
+        return self.search.progress()
+
+    def tree(self, depth: int | None = 3, share: float = 0.0, most: int = MOST_NODES) -> TreeView:
+        """The tree of the last search: `depth` moves deep, nodes with a `share` of the visits.
+
+        At most so many nodes, those with the most visits; values are points from the root on.
+        """
+        board = self._asked
+        held = None if board is None else GameOf2048((board.rows, board.columns), self.spawn4)
+        asked = None if held is None else Standing(held, Board(board))
+        return tree_of(self.name, self.search, asked, depth, share, most)
 
     def open(self, *_: object) -> None:
         """Begin the next game's own stream of random numbers."""
@@ -96,6 +126,7 @@ class SearchPlayer(Numbered):
 
     def choose(self, board: Board) -> str:
         """The best move found."""
+        self._asked = board
         rules = rules_for(board.rows, board.columns, self.spawn4)
         return MOVES[self.search.think(Game2048(rules), position_of(board))]
 
@@ -114,6 +145,11 @@ class SearchPlayer(Numbered):
             for move, illegal in zip(MOVES, _illegal(), strict=True)
         ]
         return replace(found, moves=moves, best=best, position=board)
+
+    def load(self) -> None:
+        """Compile what it needs, before a clock runs."""
+        board = Board([2, 2] + 14 * [0])
+        self.search.load(Game2048(rules_for(4, 4, self.spawn4)), position_of(board))
 
     def fresh(self) -> SearchPlayer:
         """The same one with a memory of its own, for another thread."""

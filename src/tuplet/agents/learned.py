@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time as clock
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,8 +11,11 @@ from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import slide_values
 from tuplet.games.g2048.rules import as_share, rules_for
+from tuplet.games.life import told
 from tuplet.search.g2048 import (
     DEEPEST,
+    LOOKED,
+    REACHED,
     LeafValues,
     Workspace,
     forget,
@@ -19,8 +23,15 @@ from tuplet.search.g2048 import (
     look,
     make_workspace,
 )
+from tuplet.system.blocks import heard
+from tuplet.system.progress import Progress
+from tuplet.system.stop import Stop
 from tuplet.values.downgrade import as_limit, downgraded
 from tuplet.values.network import Network
+
+LONG = 4  # the depth from which on a search may take so long that Ctrl-C must be heard
+FOREVER = 1e9  # seconds
+AHEAD = "looking ahead"  # beside the tuples, in an analysis
 
 
 @dataclass(eq=False)
@@ -39,6 +50,7 @@ class LearnedPlayer:
     downgrade: int | None = None
     spawn4: float | None = None
     reached: int = field(default=0, init=False, repr=False)  # the depth of the last search
+    stop: Stop | None = field(default=None, init=False, repr=False)  # ends a search, if it is set
     _work: Workspace | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -48,6 +60,7 @@ class LearnedPlayer:
             raise ValueError(f"the depth is 1 to {DEEPEST}, not {self.depth}")
         if self.time is not None and not 0 < self.time < np.inf:
             raise ValueError(f"the time of a move is more than 0 seconds, not {self.time:g}")
+        self._began = 0.0
         self.spawn4 = as_share(self.network.spawn4 if self.spawn4 is None else self.spawn4)
         as_limit(self.downgrade)
 
@@ -67,17 +80,34 @@ class LearnedPlayer:
         """The search's working memory."""
         if self._work is None:
             self._work = make_workspace(self.network.m)
-        return self._work
+        return self._work if self.stop is None else self._work._replace(stop=self.stop.flag)
 
-    def moves(self, board: object) -> list[MoveValue]:
-        """All four moves with reward and value, in the order up, right, down, left."""
+    def moves(self, board: object, *, deepening: bool = False) -> list[MoveValue]:
+        """All four moves with reward and value, in the order up, right, down, left.
+
+        By depth, a search that is stopped has the values of depth 1; `deepening`, which takes a
+        little longer, those of the last depth that it finished. `reached` tells.
+        """
         board, work = self.network.as_board(board), self.workspace
         values, depth, seconds = self.search
         if depth > 1:
             forget(work)  # the network may have learned since
         rules = rules_for(board.rows, board.columns, self.spawn4 or 0.0)
-        self.reached = int(look(rules, values, *board.words, depth, seconds, work))
+        self._began = clock.monotonic()
+        seconds = min(seconds, FOREVER) if deepening else seconds
+        asked = (rules, values, *board.words, depth, seconds, work)
+        self.reached = int(look(*asked) if depth < LONG else heard(work.stop, look, *asked))
         return slide_values(work.root_rewards, work.root_values)
+
+    def progress(self) -> Progress:
+        """How far the search under way is."""
+        looked, reached = (int(self.workspace.clock[n]) for n in (LOOKED, REACHED))
+        used = clock.monotonic() - self._began
+        rate, per = looked / used if looked and used > 0.5 else None, "boards looked ahead from/s"
+        if self.time is not None:
+            told = {"depth": str(reached)}
+            return Progress("time", min(used, self.time), self.time, rate, per, told)
+        return Progress("boards", looked, None, rate, per, {"depth": f"{reached} of {self.depth}"})
 
     def choose(self, board: object) -> str | None:
         """The move of the highest value, None if the game is over."""
@@ -88,19 +118,28 @@ class LearnedPlayer:
         return replace(self)
 
     def analyze(self, board: object) -> Analysis:
-        """All four moves; one move ahead, also what each tuple says of them."""
-        position, why, net = self.network.as_board(board), {}, self.network
-        moves = self.moves(position)
+        """All four moves, and what each tuple says of them.
+
+        Tuples speak of the board after the move. What looking further ahead makes of it has a
+        line of its own, so that a move's figures always add up to its value.
+        """
+        position, net = self.network.as_board(board), self.network
+        moves = self.moves(position, deepening=True)
         kind = "after-state" if net.target == "afterstate" else "states the spawn can make"
-        note = f"Why: value = reward + what each tuple says of the {kind}"
-        if self.depth != 1:
-            ahead = "1 move" if self.reached == 1 else f"{self.reached} moves"
-            note = f"{ahead} ahead, over every tile that may appear."
-        else:
-            why = self._why(position)
+        note, why = f"Why: value = reward + what each tuple says of the {kind}", self._why(position)
+        if self.reached > 1:
+            note = (
+                f"{self.reached} moves ahead, over every tile that may appear.\n{note} + what "
+                "looking further ahead changes"
+            )
+            why[AHEAD] = {
+                m.move: m.value - m.reward - sum(part[m.move] for part in why.values())
+                for m in moves if m.value is not None
+            }  # fmt: skip
+        cut = told(self.stop) and self.reached < (self.depth or 1)
         return Analysis(
             moves, best_of(moves), note=note, depth=self.reached, points=True, why=why,
-            position=position,
+            position=position, interrupted=cut,
         )  # fmt: skip
 
     def _why(self, board: Board) -> dict[str, dict[str, float]]:

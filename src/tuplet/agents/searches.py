@@ -1,7 +1,8 @@
 """Searches with their settings and memory: what stands behind agents of every game.
 
 A search is told of a new game with `open`, thinks about a position (a game's rules and two
-words) and returns a move as kernels number it; `analysis` tells of its last one.
+words) and returns a move as kernels number it; `analysis` tells of its last one. While it thinks,
+`progress` tells any thread how far it is, and `stop`, if it has one, ends it with what it has.
 """
 
 from __future__ import annotations
@@ -13,16 +14,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tuplet.agents.specs import Spec
+from tuplet.agents import trees as seen
+from tuplet.agents.bandits import bandit_from, name_of_bandit
 from tuplet.games.analysis import Analysis, MoveValue
-from tuplet.games.game import MOST_MOVES, Words, players, same_rules, value_range
+from tuplet.games.game import MOST_MOVES, Words, meets_chance, players, same_rules, value_range
+from tuplet.games.growth import Growth
+from tuplet.games.life import told
 from tuplet.kernel import draw
 from tuplet.search import expectimax, mcts, transpositions, tree as trees
-from tuplet.search.bandits import BANDITS, KINDS, Softmax
-from tuplet.system.own import find, names_code
+from tuplet.search.bandits import Softmax
+from tuplet.system.blocks import heard
+from tuplet.system.progress import Progress
+from tuplet.system.settings import declared
+from tuplet.system.stop import Stop
 
 SIMS = 20_000  # a move, where nothing else is said
-PIECE_S = 0.25  # seconds after which a tree search can be interrupted
+PIECE_S = 0.1  # seconds after which a tree search hears Ctrl-C
+
+_loaded: set[tuple[type, ...]] = set()  # kinds of games and searches that have been compiled
 
 
 @dataclass
@@ -54,6 +63,8 @@ class Mcts:
     sims: int | None = None
     time: float | None = None
     state: np.uint64 = field(default=np.uint64(0), init=False)
+    stop: Stop | None = field(default=None, init=False, repr=False, compare=False)
+    growth: Growth | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.sims == 0:
@@ -67,22 +78,24 @@ class Mcts:
         self.bandit()
         self._tree: trees.Tree | None = None
         self._game: Any = None  # whose tree it is
-        self._seconds = 0.0
+        self._seconds = self._began = self._ended = 0.0
         self._chosen = 0
+        self.interrupted = False
 
     def bandit(self) -> Any:
         """The bandit of the descent, with its settings."""
         given = {"c": self.c, "c1": self.c1, "c2": self.c2, "k": self.k}
-        bandit = _bandit(self.ucb, {n: float(x) for n, x in given.items() if x is not None})
+        bandit = bandit_from(self.ucb, {n: float(x) for n, x in given.items() if x is not None})
         return bandit if self.descent_k is None else Softmax(self.descent_k)
 
     @property
     def settings(self) -> mcts.Options:
         """As kernels take them."""
-        return mcts.Options(
+        options = mcts.Options(
             self.bandit(), self.batch, self.expand, self.results == "rich", self.shortcuts,
             self.solver,
         )  # fmt: skip
+        return options if self.stop is None else options._replace(stop=self.stop.flag)
 
     @property
     def tree(self) -> trees.Tree:
@@ -91,21 +104,39 @@ class Mcts:
             self._tree = trees.make_tree(self.nodes)
         return self._tree
 
+    @property
+    def most(self) -> int:
+        """The simulations of a move."""
+        return self.sims or (SIMS if self.time is None else mcts.NEVER)
+
+    def in_full(self) -> dict[str, Any]:
+        """Every setting, and the bandit's, also those that nobody named."""
+        bandit = self.bandit()
+        own = name_of_bandit(bandit, self.ucb)
+        others = ("ucb", "c", "c1", "c2", "k", "descent_k")
+        rest = {n: getattr(self, n) for n, _, _ in declared(type(self)) if n not in others}
+        if self.time is None:
+            rest["sims"] = self.most
+        if self.expand == mcts.NEVER:
+            del rest["expand"]
+        told = {"ucb": own, **bandit._asdict(), **rest}
+        return {name: value for name, value in told.items() if value is not None}
+
     def open(self, state: np.uint64) -> None:
         """Begin a game with a random stream of its own."""
         self.state, self._game = np.uint64(state), None
 
     def think(self, game: Any, position: Words) -> int:
         """The move to play; with `shortcuts`, at once if it is the only one or wins."""
-        began = clock.monotonic()
+        self.load(game, position)
+        self._began = began = clock.monotonic()
+        self._ended = 0.0
         tree, settings = self.tree, self.settings._replace(unit=self.unit(game, position))
         known = self.reuse and self._game is not None and same_rules(self._game, game)
         if not (known and trees.reroot(tree, position)):
             trees.reset(game, tree, position)
         self._game = game
-        most = self.sims
-        if most is None:
-            most = SIMS if self.time is None else mcts.NEVER
+        most = self.most
         obvious = mcts.obvious_move(game, position) if self.shortcuts else mcts.NO_MOVE
         if obvious != mcts.NO_MOVE:
             most = settings.batch  # enough to have something to say
@@ -113,11 +144,18 @@ class Mcts:
         while True:
             used = clock.monotonic() - began
             piece = max(min(limit - used, PIECE_S), 0.0)
+            due = most if self.growth is None else min(self.growth.due, most)
             self.state = np.uint64(
-                mcts.search(game, tree, settings, most, piece, np.uint64(self.state))
+                mcts.search(game, tree, settings, due, piece, np.uint64(self.state))
             )
-            done = tree.counters[trees.SIMULATIONS] >= most or used + piece >= limit
-            if done or tree.proven[trees.ROOT] != trees.UNPROVEN:
+            count = int(tree.counters[trees.SIMULATIONS])
+            done = count >= most or tree.proven[trees.ROOT] != trees.UNPROVEN
+            self.interrupted = told(self.stop) and not done
+            done = done or used + piece >= limit or self.interrupted
+            if self.growth is not None and (done or count >= due):
+                points = players(game) == 1
+                self.growth.add(count, seen.root_moves(tree, trees.ROOT, str, points))
+            if done:
                 break
         state, bits = draw(self.state)
         self.state = np.uint64(state)
@@ -125,9 +163,30 @@ class Mcts:
         final = ("rate", "visits", "lower").index(self.final)
         self._chosen = int(mcts.choose(tree, settings, final, k, np.uint64(bits)))
         if obvious != mcts.NO_MOVE:
-            self._chosen = next(n for n in _children(tree, trees.ROOT) if tree.moves[n] == obvious)
-        self._seconds = clock.monotonic() - began
+            own = seen.children(tree, trees.ROOT)
+            self._chosen = next(n for n in own if tree.moves[n] == obvious)
+        self._ended = clock.monotonic()
+        self._seconds = self._ended - began
         return int(tree.moves[self._chosen])
+
+    def load(self, game: Any, position: Words) -> None:
+        """Compile, before the clock runs: a speed is that of the search."""
+        settings = self.settings._replace(batch=1)
+        kind = (type(game), type(settings.bandit))
+        if kind not in _loaded:
+            tree = trees.make_tree(1000)
+            trees.reset(game, tree, position)
+            mcts.search(game, tree, settings, 0, 0.0, np.uint64(0))
+            _loaded.add(kind)
+
+    def progress(self) -> Progress:
+        """How far the move under way is."""
+        done = 0 if self._tree is None else int(self._tree.counters[trees.SIMULATIONS])
+        used = (self._ended or clock.monotonic()) - self._began
+        rate, per = done / used if done and used > 0.5 else None, "simulations/s"
+        if self.sims is None and self.time is not None:
+            return Progress("time", min(used, self.time), self.time, rate, per)
+        return Progress("simulations", done, self.most, rate, per)
 
     def warm_up(self, game: Any, position: Words) -> None:
         """Load what only some moves need: nothing."""
@@ -143,67 +202,17 @@ class Mcts:
         tree = self._tree
         if tree is None or self._game is None:
             return Analysis(note="no thoughts yet")
-        nodes = sorted(
-            _children(tree, trees.ROOT), key=lambda n: (n != self._chosen, -tree.visits[n])
-        )
-        line, node = [], self._chosen
-        while True:
-            line.append(text_of(int(tree.moves[node])))
-            if tree.first[node] == trees.NO_NODE or tree.sides[node] == trees.CHANCE:
-                break
-            node = max(_children(tree, node), key=lambda n: int(tree.visits[n]))
-        sims, used = tree.counters[trees.SIMULATIONS], tree.counters[trees.USED]
-        full = ", tree full" if tree.counters[trees.FULL] else ""
         points = players(self._game) == 1
-        moves = [_move_value(tree, n, text_of, points) for n in nodes]
-        note = f"{sims:,} simulations in {self._seconds:.2f} s, {used:,} nodes{full}"
-        return Analysis(moves, line[0], line, note, points=points)
-
-
-def check_trust(spec: Spec) -> None:
-    """Whoever is not trusted cannot name a bandit of somebody's own: code that is run."""
-    if ":" in spec.settings:
-        spec.needs_trust("a bandit")
-
-
-def _bandit(ucb: Any, given: dict[str, float]) -> Any:
-    """A bandit from its name, its class or itself; ValueError says what is wrong with it."""
-    kind, name = ucb, ucb if isinstance(ucb, str) else getattr(ucb, "__name__", repr(ucb))
-    if isinstance(ucb, str):
-        kind = find(ucb) if names_code(ucb) else BANDITS.get(ucb)
-    if (kind if isinstance(kind, type) else type(kind)) not in KINDS:
-        known = ", ".join(BANDITS)
-        raise ValueError(f"ucb is one of {known}, or a bandit that is registered, not {name!r}")
-    for setting in given:
-        if setting not in kind._fields:
-            has = " and ".join(kind._fields) or "no settings"
-            raise ValueError(f"{name} has no {setting}: it has {has}")
-    return kind(**given) if isinstance(kind, type) else kind._replace(**given)
-
-
-def _children(tree: trees.Tree, node: int) -> range:
-    first = int(tree.first[node])
-    return range(first, first + int(tree.children[node]))
-
-
-def _move_value(
-    tree: trees.Tree, node: int, text_of: Callable[[int], str], points: bool
-) -> MoveValue:
-    mover = int(tree.sides[trees.ROOT])
-    visits, proven = int(tree.visits[node]), int(tree.proven[node])
-    move = text_of(int(tree.moves[node]))
-    if proven != trees.UNPROVEN:
-        value = 0.5 if proven == trees.DRAWN else float(proven == mover)
-        return MoveValue(move, value, visits=visits, proven=True)
-    if not visits:
-        return MoveValue(move, 0.0 if points else 0.5, visits=0)
-    mean = float(tree.totals[node] / visits)
-    half = 1.96 * max(float(tree.squares[node] / visits) - mean * mean, 0.0) ** 0.5 / visits**0.5
-    value = mean if mover == 0 else 1 - mean
-    most = np.inf if points else 1.0
-    return MoveValue(
-        move, value, visits=visits, ci95=(max(value - half, 0.0), min(value + half, most))
-    )
+        moves = seen.root_moves(tree, self._chosen, text_of, points)
+        line = seen.main_line(tree, self._chosen, text_of)
+        sims, used = tree.counters[trees.SIMULATIONS], tree.counters[trees.USED]
+        asked = f" of {self.most:,}" if self.interrupted and self.most != mcts.NEVER else ""
+        full = ", tree full" if tree.counters[trees.FULL] else ""
+        note = f"{sims:,}{asked} simulations in {self._seconds:.2f} s, {used:,} nodes{full}"
+        return Analysis(
+            moves, line[0], line, note, points=points, interrupted=self.interrupted,
+            growth=None if self.growth is None else self.growth.named(text_of),
+        )  # fmt: skip
 
 
 @dataclass
@@ -230,6 +239,7 @@ class AlphaBeta:
     table: int = 20
     reduce: bool = False
     state: np.uint64 = field(default=np.uint64(0), init=False)  # nothing here is random
+    stop: Stop | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
@@ -243,25 +253,37 @@ class AlphaBeta:
         self._work: expectimax.Workspace | None = None
         self._asked: tuple[Any, Words] | None = None
         self._move, self.value, self.proven, self._depth = 0, 0.0, False, 0
-        self._nodes, self._seconds = 0, 0.0
+        self._nodes, self._seconds, self._deepest = 0, 0.0, 0
+        self._began = self._ended = 0.0
+        self.interrupted = False
 
     @property
     def work(self) -> expectimax.Workspace:
         """The search's memory."""
         if self._work is None:
             self._work = expectimax.make_workspace(self.table, self.reduce)
-        return self._work
+        return self._work if self.stop is None else self._work._replace(stop=self.stop.flag)
 
     @property
     def unlimited(self) -> bool:
         """Whether no limit is set."""
         return self.depth is None and self.time is None and self.nodes is None
 
+    def in_full(self, position: Any = None) -> dict[str, Any]:
+        """Every setting, also those that nobody named; the depth may depend on the game."""
+        told = {name: getattr(self, name) for name, _, _ in declared(type(self))}
+        if self.unlimited and position is not None:  # where nature acts now it does later, too
+            rules, words = position.rules, position.as_words()
+            told["depth"] = 4 if position.is_chance else self.usual_depth(rules, words)
+        return {name: value for name, value in told.items() if value is not None}
+
     @property
     def stopped_by_time(self) -> bool:
         """Whether the last search might have gone on but for the time."""
-        return bool(self.work.counters[expectimax.STOPPED]) and (
-            self.nodes is None or self.work.counters[expectimax.NODES] < self.nodes
+        return (
+            bool(self.work.counters[expectimax.STOPPED])
+            and (self.nodes is None or self.work.counters[expectimax.NODES] < self.nodes)
+            and not told(self.stop)
         )
 
     def open(self, state: np.uint64) -> None:  # noqa: ARG002  # nothing here is random
@@ -276,24 +298,50 @@ class AlphaBeta:
 
     def search(self, game: Any, position: Words, seconds: float | None) -> int:
         """The move to play, found in so many seconds; adds to an earlier search of it."""
-        began = clock.monotonic()
+        self.load(game, position)
+        self._began, self._ended = clock.monotonic(), 0.0
         if self._asked is not None and not same_rules(self._asked[0], game):
             self.open(self.state)  # another known die, say: nothing remembered holds
         deepest = self.depth or expectimax.DEEPEST - 1
         if self.unlimited and seconds is None:
             deepest = self.usual_depth(game, position)
-        move, value, depth = expectimax.deepen(
-            game, position, deepest, np.inf if seconds is None else seconds,
-            self.nodes or 1 << 62, self.work,
+        work, self._deepest = self.work, deepest
+        move, value, depth = heard(
+            work.stop, expectimax.deepen, game, position, deepest,
+            np.inf if seconds is None else seconds, self.nodes or 1 << 62, work,
         )  # fmt: skip
         if self._asked is None or self._asked[1] != position:
             self._nodes, self._seconds = 0, 0.0
         self._asked = (game, position)
         self._nodes += int(self.work.counters[expectimax.NODES])
-        self._seconds += clock.monotonic() - began
+        self._ended = clock.monotonic()
+        self._seconds += self._ended - self._began
+        self.interrupted = told(self.stop) and bool(work.counters[expectimax.STOPPED])
         self.value, self._depth = float(value), int(depth)
         self.proven = bool(self.work.counters[expectimax.PROVEN])
         return self.take(int(move))
+
+    def load(self, game: Any, position: Words) -> None:
+        """Compile, before the clock runs: a speed is that of the search."""
+        kind = (type(game), AlphaBeta)
+        if kind not in _loaded:
+            work, values = expectimax.make_workspace(2), np.zeros(MOST_MOVES)
+            expectimax.deepen(game, position, 0, 0.0, 1 << 62, work)
+            codes, proven = np.zeros(MOST_MOVES, np.uint8), np.zeros(MOST_MOVES, np.bool_)
+            expectimax.move_values(game, position, 1, work, codes, values, proven)
+            _loaded.add(kind)
+
+    def progress(self) -> Progress:
+        """How far the move under way is."""
+        counters = self.work.counters
+        nodes, reached = int(counters[expectimax.NODES]), int(counters[expectimax.REACHED])
+        used = (self._ended or clock.monotonic()) - self._began
+        rate, per = nodes / used if nodes and used > 0.5 else None, "positions/s"
+        limited = f" of {self._deepest}" if self.depth or self.unlimited else ""
+        told = {"depth": f"{reached}{limited}"}
+        if self.time is not None:
+            return Progress("time", min(used, self.time), self.time, rate, per, told)
+        return Progress("positions", nodes, self.nodes, rate, per, told)
 
     def warm_up(self, game: Any, position: Words) -> None:
         """Load what only some moves need: nothing."""
@@ -305,19 +353,14 @@ class AlphaBeta:
 
     def usual_depth(self, game: Any, position: Words) -> int:
         """The depth where none is given."""
-        return 4 if expectimax.meets_chance(game, position) else 10
+        return 4 if meets_chance(game, position) else 10
 
     def analysis(self, text_of: Callable[[int], str]) -> Analysis:
         """Of the last move: its value, those of the others by a glance, and the main line."""
         if self._asked is None:
             return Analysis(note="no thoughts yet")
         game, position = self._asked
-        codes, values = np.zeros(MOST_MOVES, np.uint8), np.zeros(MOST_MOVES)
-        proven = np.zeros(MOST_MOVES, np.bool_)
-        glance = expectimax.make_workspace(12)  # what has been searched so far must not change
-        shallow = max(min(self._depth, self.usual_depth(game, position)), 1)
-        count = int(expectimax.move_values(game, position, shallow, glance, codes, values, proven))
-        worth = {int(c): (float(values[i]), bool(proven[i])) for i, c in enumerate(codes[:count])}
+        shallow, worth = self._glance(game, position)
         if self.best_is_taken:
             worth[self._move] = self.value, self.proven
         points, (low, high) = players(game) == 1, value_range(game)
@@ -329,11 +372,27 @@ class AlphaBeta:
         ]
         line = np.zeros(max(self._depth, 1), np.uint8)
         length = transpositions.main_line(game, position, self._move, self.work.table, line)
-        note = f"depth {self._depth}, {self._nodes:,} nodes in {self._seconds:.2f} s"
-        if count > 1:
-            note += f"; other moves at depth {shallow}"
+        asked = f" of {self._deepest}" if self.interrupted and self.time is None else ""
+        note = f"depth {self._depth}{asked}, {self._nodes:,} nodes in {self._seconds:.2f} s"
+        note += f"; other moves at depth {shallow}" if len(worth) > 1 else ""
         texts = [text_of(int(code)) for code in line[:length]]
-        return Analysis(moves, texts[0], texts, note, points=points)
+        return Analysis(moves, texts[0], texts, note, points=points, interrupted=self.interrupted)
+
+    def _glance(self, game: Any, position: Words) -> tuple[int, dict[int, tuple[float, bool]]]:
+        """A depth, and what each move is worth there, and whether that is proven."""
+        codes, values = np.zeros(MOST_MOVES, np.uint8), np.zeros(MOST_MOVES)
+        proven = np.zeros(MOST_MOVES, np.bool_)
+        # What has been searched so far must not change.
+        work = expectimax.make_workspace(12)._replace(stop=self.work.stop)
+        for depth in (max(min(self._depth, self.usual_depth(game, position)), 1), 1):
+            count = heard(
+                work.stop, expectimax.move_values, game, position, depth, work, codes, values,
+                proven,
+            )  # fmt: skip
+            if not work.counters[expectimax.STOPPED]:  # depth 1 takes no time
+                break
+        found = zip(codes[:count], values, proven, strict=False)
+        return depth, {int(code): (float(value), bool(sure)) for code, value, sure in found}
 
     @property
     def best_is_taken(self) -> bool:

@@ -49,7 +49,7 @@ def _play_on(
     """Play a game to its end, the side to move against the model.
 
     Writes own positions and moves into `line` (uint64[LONGEST, 3]); returns the random stream's
-    next state and how many there are, or 0 if the line loses.
+    next state and how many there are, or 0 if the line loses, or was told to stop.
     """
     own, n = side(game, position), 0
     moves = np.zeros(MOST_MOVES, np.uint8)
@@ -57,6 +57,8 @@ def _play_on(
         result = ending(game, position)
         if result != ONGOING:
             return state, n if winner(game, result) == own else 0
+        if work.stop[0]:
+            return state, 0
         if side(game, position) != own:
             position = apply(game, position, baseline_move(game, position, SEEN))
             continue
@@ -97,7 +99,7 @@ class Traps:
         """The next move of a line that wins against the model; None if none was found.
 
         `value` is what the position is worth by search, `work` the search's. Looks until the
-        clock (`time.monotonic`) shows `until`.
+        clock (`time.monotonic`) shows `until`, or `work` is told to stop.
         """
         for _ in range(LINES if until is None else LONGEST):
             if position in self._plan:
@@ -105,10 +107,11 @@ class Traps:
                 if value == -1 or self._worth(game, position, move, work, until) >= value - RISK:
                     return move
                 self._plan = {}
-            if until is not None and time.monotonic() >= until:
+            if work.stop[0] or (until is not None and time.monotonic() >= until):
                 return None
             self._work.table[:] = np.zeros(1, transpositions.ENTRY)
-            state, length = _play_on(game, position, self._state, self._work, self._line)
+            own = self._work._replace(stop=work.stop)
+            state, length = _play_on(game, position, self._state, own, self._line)
             self._state = np.uint64(state)
             self._plan = {(red, blue): int(move) for red, blue, move in self._line[:length]}
         return None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tuplet.agents.agent import agent_from
 from tuplet.agents.g2048 import adapted, player_from
+from tuplet.agents.settings import settings_of
 from tuplet.agents.specs import name_of, trusted
 from tuplet.games import life
 from tuplet.games.analysis import Analysis, MoveValue
@@ -15,9 +18,15 @@ from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.g2048 import MOVES, Board, as_move
 from tuplet.games.g2048.position import GameOf2048
+from tuplet.games.growth import Growth
 from tuplet.games.position import AnyPosition, Game
 from tuplet.kernel import as_seed, stream
+from tuplet.system.blocks import Worker, in_order
+from tuplet.system.progress import Show, watching
+from tuplet.system.stop import Stop, Stopped
 from tuplet.values.weights import SHIPPED
+
+DEPTH = 3  # of a tree that is asked for by nothing else
 
 
 def analyze(
@@ -28,7 +37,12 @@ def analyze(
     depth: int | None = None,
     time: float | None = None,
     downgrade: int | None = None,
+    tree: int | bool | None = None,
+    share: float | None = None,
+    growth: bool = False,
     seed: int = 0,
+    progress: Show = None,
+    stop: Stop | None = None,
 ) -> Analysis:
     """What an agent thinks of a position: the value of every move, the best, and why.
 
@@ -37,19 +51,47 @@ def analyze(
     `depth`, `time` (seconds) and `downgrade` are of players with values. Other games: `position` is
     a notation, and `agent` any agent (mcts:sims=20000, alphabeta, hard, ...). An agent may also be
     a class or an object. Without a position it is the seed's first one.
+
+    Of `mcts` and `mcs`, `tree` is how many moves deep the result's `tree` is shown (True: 3), and
+    `share` the part of the visits that its nodes have at least; `growth=True` keeps how visits and
+    values grew. `stop`, or Ctrl-C, ends a search with what it has by then (`interrupted` tells).
     """
     held = game_of(game, trusted=trusted(agent))
-    position = held.start(seed) if position is None else position
+    position = _first(held, seed) if position is None else position
     if isinstance(held, GameOf2048):
         if isinstance(position, str) and (game != "2048" or "/" in position):
             position = held.parse(position)
         player = player_from(SHIPPED if agent is None else agent, seed)
         spawn4 = None if game == "2048" else held.spawn4
-        made = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
-        return _analyze_2048(made, position, seed)
-    if not depth is time is downgrade is None:
-        raise ValueError(f"depth, time and downgrade are of 2048: {held.name} has an agent's")
-    return _analyze(held, position, default_agent(held) if agent is None else agent, seed)
+        made: Any = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
+        if getattr(position, "is_chance", False):
+            raise ValueError(f"{position.needed()} first")
+    else:
+        if not depth is time is downgrade is None:
+            raise ValueError(f"depth, time and downgrade are of 2048: {held.name} has an agent's")
+        position = _position(held, position)
+        if position.over:
+            return Analysis(position=position)
+        agent = default_agent(held) if agent is None else agent
+        made = agent_from(agent, held)
+    try:
+        if tree is not None or share is not None or growth:
+            _check_grows(made)
+        think = _think_2048 if isinstance(held, GameOf2048) else _think
+        found = _thought(think, made, position, seed, growth, progress, stop)
+        if isinstance(found.position, Board) and not any(found.position.tiles):
+            raise ValueError("the board is empty: a game begins with two tiles")
+        if (tree is not None or share is not None) and found.best is not None:
+            deep = DEPTH if tree is True or (tree is None and share is None) else tree
+            found = replace(found, tree=made.tree(deep, share or 0.0))
+        name = agent if isinstance(agent, str) else SHIPPED if agent is None else name_of(made)
+        if found.growth is not None:
+            found.growth.title = name
+        at = None if isinstance(held, GameOf2048) else position
+        return replace(found, agent=name, settings=settings_of(made, at))
+    finally:
+        if life.has(made, "close") and made is not agent:
+            made.close()
 
 
 def default_agent(game: Game) -> str:
@@ -57,26 +99,17 @@ def default_agent(game: Game) -> str:
     return "best" if isinstance(game, GameOfEwn) else "mcts"
 
 
-def _analyze_2048(player: Any, position: Any, seed: int) -> Analysis:
-    if getattr(position, "is_chance", False):
-        raise ValueError(f"{position.needed()} first")
-    life.begin(player, position, "player", np.uint64(stream(~as_seed(seed), as_seed(0))))
-    if life.has(player, "analyze"):
-        return player.analyze(position)  # type: ignore[no-any-return]
-    board = position if isinstance(position, Board) else Board(position)
-    after, best = board.after_states(), None
-    if after:
-        best = as_move(player.choose(board))
-        if best not in after:
-            raise ValueError(f"{name_of(player)} chose {best}, which changes nothing here")
-    moves = [MoveValue(m, None, m in after, after[m][1] if m in after else 0) for m in MOVES]
-    return Analysis(
-        moves, best, note=f"{name_of(player)} says only what it would play.", points=True,
-        position=board,
-    )  # fmt: skip
+def _first(held: Game, seed: int) -> Any:
+    """The seed's first position in which somebody moves."""
+    state, position = held.deal(np.uint64(stream(as_seed(seed), np.uint64(0))))
+    while position.is_chance:
+        state, outcome = position.random_outcome(state)
+        position = position.happen(outcome)
+    return position
 
 
-def _analyze(game: Game, position: Any, agent: Any, seed: int) -> Analysis:
+def _position(game: Game, position: Any) -> Any:
+    """A position of this game in which somebody moves."""
     if not isinstance(position, AnyPosition):
         position = game.parse(str(position))
     elif position.game != game.name:
@@ -84,15 +117,59 @@ def _analyze(game: Game, position: Any, agent: Any, seed: int) -> Analysis:
     if position.is_chance:
         how = ": write what happened in place of ?" if "?" in position.notation else ""
         raise ValueError(f"{position.needed()} first{how}")
-    if position.over:
-        return Analysis(position=position)
-    made = agent_from(agent, game)
-    try:
-        life.begin(made, position, position.turn, np.uint64(stream(as_seed(seed), as_seed(0))))
-        best = made.choose(position)
+    return position
+
+
+def _check_grows(made: Any) -> None:
+    if not hasattr(getattr(made, "search", None), "growth"):
+        raise ValueError(f"{name_of(made)} grows no tree: mcts and mcs do")
+
+
+def _thought(
+    think: Callable[..., Analysis],
+    made: Any,
+    position: Any,
+    seed: int,
+    growth: bool,
+    progress: Show,
+    stop: Stop | None,
+) -> Analysis:
+    """Let an agent think, in a thread, so that its progress can be seen and it can be stopped."""
+    if growth:
+        made.search.growth = Growth()
+    with watching(progress) as watch:
+
+        def look(_: Worker) -> None:
+            if life.has(made, "progress"):
+                watch(made.progress())
+
+        for found in in_order(think, [(made, position, seed)], stop=stop, look=look):
+            return found
+    raise Stopped("stopped before there was anything to tell")
+
+
+def _think_2048(player: Any, position: Any, seed: int, worker: Worker) -> Analysis:
+    with life.listening(worker.stop, player):
+        life.begin(player, position, "player", np.uint64(stream(~as_seed(seed), as_seed(0))))
+        if life.has(player, "analyze"):
+            return player.analyze(position)  # type: ignore[no-any-return]
+        board = position if isinstance(position, Board) else Board(position)
+        after, best = board.after_states(), None
+        if after:
+            best = as_move(player.choose(board))
+    if after and best not in after:
+        raise ValueError(f"{name_of(player)} chose {best}, which changes nothing here")
+    moves = [MoveValue(m, None, m in after, after[m][1] if m in after else 0) for m in MOVES]
+    return Analysis(
+        moves, best, note=f"{name_of(player)} says only what it would play.", points=True,
+        position=board,
+    )  # fmt: skip
+
+
+def _think(agent: Any, position: Any, seed: int, worker: Worker) -> Analysis:
+    with life.listening(worker.stop, agent):
+        life.begin(agent, position, position.turn, np.uint64(stream(as_seed(seed), as_seed(0))))
+        best = agent.choose(position)
         if best not in position.legal_moves():
-            raise ValueError(f"{name_of(made)} chose {best!r}, which is not legal here")
-        return life.thoughts(made, position, best)
-    finally:
-        if life.has(made, "close") and made is not agent:
-            made.close()
+            raise ValueError(f"{name_of(agent)} chose {best!r}, which is not legal here")
+        return life.thoughts(agent, position, best)

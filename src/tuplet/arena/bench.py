@@ -165,17 +165,19 @@ def _start(game: str | Game, seed: int) -> Any:
     return position
 
 
-def _playouts(position: Any, _: Worker) -> tuple[int, float]:
+def _playouts(position: Any, worker: Worker) -> tuple[int, float]:
     mcts.mean_result(position.rules, position.as_words(), 100, np.uint64(1))  # compiled, and warm
     began = time.perf_counter()
     for n in range(ROUNDS):
-        mcts.mean_result(position.rules, position.as_words(), PLAYOUTS, np.uint64(n))
+        if not worker.stop.is_set():
+            mcts.mean_result(position.rules, position.as_words(), PLAYOUTS, np.uint64(n))
     return ROUNDS * PLAYOUTS, time.perf_counter() - began
 
 
-def _simulations(position: Any, options: mcts.Options, _: Worker) -> tuple[int, float]:
+def _simulations(position: Any, options: mcts.Options, worker: Worker) -> tuple[int, float]:
     """Searches of 290,000 simulations, each from an empty tree, as for a first move."""
     game, tree, done = position.rules, trees.make_tree(), 0
+    options = options._replace(stop=worker.stop.flag)
     trees.reset(game, tree, position.as_words())
     mcts.search(game, tree, options, 1000, np.inf, np.uint64(0))  # compiled, and warm
     began = time.perf_counter()
@@ -186,8 +188,8 @@ def _simulations(position: Any, options: mcts.Options, _: Worker) -> tuple[int, 
     return done, time.perf_counter() - began
 
 
-def _nodes(position: Any, _: Worker) -> tuple[int, float]:
-    work = expectimax.make_workspace()
+def _nodes(position: Any, worker: Worker) -> tuple[int, float]:
+    work = expectimax.make_workspace()._replace(stop=worker.stop.flag)
     for seconds in (0.01, SECONDS):
         began = time.perf_counter()
         expectimax.deepen(

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,13 @@ from tuplet.agents.g2048 import (
     player_from,
 )
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.settings import Settings, settings_of
 from tuplet.agents.simple import GreedyPlayer, RandomPlayer, make_room, play_games
 from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Sent, Spec, as_sent, label_of
 from tuplet.arena.g2048 import play_episode, streams_of
 from tuplet.arena.pictures_2048 import draw_evaluation
+from tuplet.games import life
 from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import (
     Results,
@@ -44,6 +46,7 @@ from tuplet.system.csv_file import write_csv
 from tuplet.system.intervals import Interval, wilson
 from tuplet.system.pictures import inline, save_figure
 from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
+from tuplet.system.settings import in_full
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
@@ -65,6 +68,7 @@ class Evaluation(Shown):
     mean_moves: float
     moves_per_s: float
     results: Results
+    settings: Settings = field(default_factory=dict)  # the player's, all of them
 
     @property
     def interrupted(self) -> bool:
@@ -86,6 +90,7 @@ class Evaluation(Shown):
             "reached": {str(t): s for t, s in summary.reached.items()},
             "reached_ci95": {str(t): list(ci) for t, ci in self.reached_ci95.items()},
             "ended": {str(t): s for t, s in summary.ended.items()},
+            "settings": self.settings,
         }
 
     def csv(self, path: str | Path) -> Path:
@@ -108,6 +113,7 @@ class Evaluation(Shown):
             f"mean score  {self._mean()}",
             f"best score  {summary.max_score:,}    {self.mean_moves:,.0f} moves a game    "
             f"{self.moves_per_s:,.0f} moves/s",
+            *in_full(self.player, self.settings),
         ]
         rows = []
         for tile, share in summary.reached.items():
@@ -134,7 +140,9 @@ class Evaluation(Shown):
         return f"<Evaluation of {self.player}, {games}: {self._mean()}>"
 
 
-def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:
+def judge(
+    player: str, asked: int, results: Results, rate: float, settings: Settings | None = None
+) -> Evaluation:
     """Means, shares and intervals of finished games."""
     summary = summarise(results)
     games = summary.games
@@ -147,6 +155,7 @@ def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:
         float(results.lengths.mean()),
         rate,
         results,
+        settings or {},
     )
 
 
@@ -222,6 +231,9 @@ def evaluate(
             size, work = GAMES if threads > 1 else 1, _play_in_python
             placer = environment if stays_here(pool) else as_sent(environment)
             more = (placer, threads > 1, recorded)
+            if isinstance(made, SearchPlayer) and stays_here(pool):
+                watch(Progress(COMPILING))
+                made.load()
         blocks = (
             (source, spawn4, seed, first + done, min(size, games - done), *more)
             for done in range(0, games, size)
@@ -241,7 +253,8 @@ def evaluate(
                 break  # what is judged is an unbroken beginning: games finished first were short
     if not played.games:
         raise Stopped("stopped before the first game was finished")
-    return judge(label_of(player, made), games, played.results(), played.rate)
+    name = label_of(player, made)
+    return judge(name, games, played.results(), played.rate, settings_of(made))
 
 
 class _Played:
@@ -293,16 +306,9 @@ def _play_compiled(
     rules = rules_for(*net.size, spawn4)
     if player.greedy:
         return play_greedily(net, rules, start, first, games, worker), []
-    with worker.showing(results.lengths):
+    with worker.showing(results.lengths), life.listening(worker.stop, player):
         done = search2048.play_games(
-            rules,
-            *player.search,
-            player.workspace,
-            start,
-            first,
-            games,
-            results,
-            worker.stop.flag,
+            rules, *player.search, player.workspace, start, first, games, results
         )
     return Results(*(part[:done] for part in results)), []
 

@@ -33,18 +33,19 @@ def play_episode(
     Either is an object, a class, or a name. `streams` are random streams of theirs for this game,
     the first ones of `seed` if there are none. (Built-in players that are objects have streams of
     their own.) Raises ValueError, naming the culprit, for an illegal move or placement. If `stop`
-    is set meanwhile, the game is returned unfinished.
+    is set meanwhile, the game is returned unfinished: a player that has a `stop` hears of it while
+    it thinks, and what it chooses then does not count.
     """
     player, environment = player_from(player, seed), environment_from(environment, seed)
     episode = Episode(name_of(player), name_of(environment))
     open_episode(player, environment, streams or streams_of(seed, 0))
     for _ in range(2):
         place(environment, episode)
-    while not episode.board.over:
-        if stop is not None and stop.is_set():
-            return episode
-        slide(player, episode)
-        place(environment, episode)
+    with life.listening(stop, player):
+        while not episode.board.over:
+            if life.told(stop) or not slide(player, episode, stop):
+                return episode
+            place(environment, episode)
     episode.close()
     for side in (player, environment):
         ask(side, "end", life.end, side, episode.board, episode)
@@ -68,14 +69,22 @@ def open_episode(player: object, environment: object, streams: Streams | None = 
         ask(who, "open", life.begin, who, Board(), role, state)
 
 
-def slide(player: Player, episode: Episode) -> None:
-    """Let the player make a move."""
+def slide(player: Player, episode: Episode, stop: Stop | None = None) -> bool:
+    """Let the player make a move; False if it was told to stop, and has made none."""
     began = time.perf_counter()
-    move = ask(player, "choose", player.choose, episode.board)
+    try:
+        move = ask(player, "choose", player.choose, episode.board)
+    except ValueError:
+        if life.told(stop):  # whoever is cut short is not to blame
+            return False
+        raise
+    if life.told(stop):
+        return False
     try:
         episode.slide(move, _since(began))
     except ValueError as error:
         raise ValueError(f"player {episode.slider}: {error}: {episode.board!r}") from None
+    return True
 
 
 def place(environment: Environment, episode: Episode) -> None:

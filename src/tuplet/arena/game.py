@@ -38,7 +38,8 @@ def play_game(
     An agent is an object, a class, or a name. `rolls` is the random stream of chance, `streams`
     those of the agents. An agent that raises an exception, answers with an illegal move, or takes
     longer than `time_limit` seconds for a move loses by forfeit. If `stop` is set meanwhile, the
-    game is returned unfinished.
+    game is returned unfinished: agents that have a `stop` hear of it while they think, and what
+    they choose then does not count.
     """
     if len(start.sides) != 2:
         raise ValueError(f"{start.game} is a game for one: play_episode lets a player play it")
@@ -50,17 +51,19 @@ def play_game(
     record = Record((label_of(first, made[0]), label_of(second, made[1])), start)
     side: str
     try:
-        for side, state in zip(start.sides, streams, strict=True):
-            _ask(life.begin, agents[side], start, side, state)
-        while not record.over and not (stop is not None and stop.is_set()):
-            if record.position.is_chance:
-                rolls, outcome = record.position.random_outcome(rolls)
-                record.roll(outcome)
-                continue
-            side = record.position.turn
-            _move(agents[side], record, time_limit)
+        with life.listening(stop, *made):
+            for side, state in zip(start.sides, streams, strict=True):
+                _ask(life.begin, agents[side], start, side, state)
+            while not record.over and not life.told(stop):
+                if record.position.is_chance:
+                    rolls, outcome = record.position.random_outcome(rolls)
+                    record.roll(outcome)
+                    continue
+                side = record.position.turn
+                _move(agents[side], record, time_limit, stop)
     except Forfeit as forfeit:
-        record.forfeit(side, forfeit.kind, _in_one_line(forfeit.reason))
+        if not life.told(stop):  # whoever is cut short is not to blame
+            record.forfeit(side, forfeit.kind, _in_one_line(forfeit.reason))
     if record.over and record.kind not in FORFEITS:
         for agent in made:  # one of them has not seen the last move yet
             with suppress(Forfeit):  # too late to lose
@@ -72,10 +75,12 @@ def play_game(
     return record
 
 
-def _move(agent: Agent, record: Record, time_limit: float | None) -> None:
+def _move(agent: Agent, record: Record, time_limit: float | None, stop: Stop | None) -> None:
     began = time.perf_counter()
     move = _ask(agent.choose, record.position)
     took = time.perf_counter() - began
+    if life.told(stop):
+        return
     if time_limit is not None and took > time_limit:
         raise Forfeit("late", f"{took:.2f} s for a move, {time_limit:g} s are allowed")
     if not isinstance(move, str):

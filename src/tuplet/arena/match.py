@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.agent import Named, agent_from
+from tuplet.agents.settings import Settings, settings_of
 from tuplet.agents.sources import hands
 from tuplet.agents.specs import Sent, Spec, as_sent, as_spec, label_of, trusted
 from tuplet.arena.game import play_game
@@ -145,6 +146,7 @@ def match(
         test,
         interrupted,
         schedule.held.kinds,
+        schedule.settings,
     )
 
 
@@ -177,7 +179,9 @@ def tournament(
         save, {"kind": "tournament"}, executor, progress, stop
     )
     held = schedule.held
-    result = Tournament.of(names, held.name, seed, _even(games), played, interrupted, held.kinds)
+    result = Tournament.of(
+        names, held.name, seed, _even(games), played, interrupted, held.kinds, schedule.settings
+    )
     if not result.matches:
         raise Stopped("stopped before the first pair of games was finished")
     return result
@@ -243,6 +247,7 @@ class _Schedule:
         self.seeds = (int(start), *map(int, others))
         self.total = _even(games) * score.pairings
         self.played: list[Played] = []
+        self.settings: list[Settings] = []  # of the agents
         self._pace, self._moves, self._before = Pace(), 0, 0
 
     def play(
@@ -255,6 +260,8 @@ class _Schedule:
         """
         seats = Seats(self.named, self.game)  # refuses agents that cannot be made, and names them
         names = seats.labels()
+        start = self.held.start(self.seed)
+        self.settings = [settings_of(agent, start) for agent in seats.agents]
         seats.close()
         with ExitStack() as stack:
             file = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -18,6 +19,7 @@ from tuplet.arena.sprt import Decision, Sprt
 from tuplet.games.record import FORFEITS
 from tuplet.system.intervals import Interval, Z
 from tuplet.system.pictures import inline
+from tuplet.system.settings import all_in_full
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 
 _MOST_FORFEITS = 5  # reasons shown
@@ -36,6 +38,7 @@ class Match(Shown):
     sprt: Sprt | None = None
     interrupted: bool = False
     endings: tuple[str, ...] = ("corner", "elimination")  # the game's own, besides forfeits
+    settings: Sequence[dict[str, Any]] = ()  # of A and B, all of them; not known of a file
 
     @property
     def games(self) -> int:
@@ -148,10 +151,11 @@ class Match(Shown):
             "forfeits": self.forfeits,
         }  # fmt: skip
         if self.sprt:
-            report["sprt"] = {"elo0": self.sprt.elo0, "elo1": self.sprt.elo1}
-            report |= {"llr": self.llr, "decision": self.decision}
+            bounds = {"elo0": self.sprt.elo0, "elo1": self.sprt.elo1}
+            report |= {"sprt": bounds, "llr": self.llr, "decision": self.decision}
             report["stopped_by_test"] = self.decision is not None
-        return report
+        own = dict(zip("ab", self.settings, strict=False))
+        return report | ({"settings": own} if own else {})
 
     def sheets(self) -> list[Sheet]:
         """Share, Elo, and how the games went, with intervals."""
@@ -171,7 +175,7 @@ class Match(Shown):
             ["first player", percent(first), _range(first_ci95)],
             ["length", f"{self.mean_length:.1f} plies", ""],
         ]
-        stopped: list[str] = []
+        stopped = all_in_full([self.a, self.b], self.settings)
         if self.sprt is not None and self.llr is not None:
             low, high = self.sprt.bounds
             answer = {
@@ -224,11 +228,13 @@ class Tournament(Shown):
     asked: int  # games of each pairing
     matches: dict[tuple[int, int], Match]  # by the places of A and B in `agents`
     interrupted: bool = False
+    settings: Sequence[dict[str, Any]] = ()  # of each agent, all of them; not known of a file
 
     @classmethod
     def of(
         cls, agents: list[str], game: str, seed: int, asked: int, played: list[Played],
         interrupted: bool = False, endings: tuple[str, ...] = ("corner", "elimination"),
+        settings: Sequence[dict[str, Any]] = (),
     ) -> Tournament:  # fmt: skip
         """Sort the games of a schedule into matches; a pair's first game alone is left out."""
         pairings = list(combinations(range(len(agents)), 2))
@@ -240,7 +246,7 @@ class Tournament(Shown):
             for (i, j), games in zip(pairings, sorted_, strict=True)
             if games
         }
-        return cls(agents, game, seed, asked, matches, interrupted)
+        return cls(agents, game, seed, asked, matches, interrupted, settings)
 
     @property
     def games(self) -> int:
@@ -289,6 +295,8 @@ class Tournament(Shown):
                 "ci95": [_finite(bound) for bound in rating.ci95],
                 "wins": wins, "draws": self.total_draws(i), "losses": losses,
             })  # fmt: skip
+            if self.settings:
+                table[-1]["settings"] = self.settings[i]
         return {
             "game": self.game, "seed": self.seed, "games": self.games, "agents": table,
             "matches": [match.as_json() for match in self.matches.values()],
@@ -313,7 +321,8 @@ class Tournament(Shown):
         title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
         note = "Elo relative to the mean of all; a column for each opponent, by its place."
         legend = [f"{names[i]} is {self.agents[i]}" for i in order if names[i] != self.agents[i]]
-        notes = [note, *legend, *_forfeits([*self.matches.values()])]
+        notes = [note, *legend, *all_in_full(self.agents, self.settings)]
+        notes += _forfeits([*self.matches.values()])
         columns = ["", "agent", "Elo", "95 %", _columns(drawn), *places]
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
 

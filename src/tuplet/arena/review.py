@@ -163,13 +163,13 @@ def review(
     ask(player, "open", life.begin, player, Board(), "player", streams_of(0, 0)[0])
     moves: list[Judgement] = []
     total, pace = len(episode.slides), Pace()
-    with watching(progress) as watch:
+    with watching(progress) as watch, life.listening(stop, player):
         for board, action in episode.replay():
             if not isinstance(action, Slide):
                 continue
-            if stop is not None and stop.is_set():
-                raise Stopped("stopped before the game was reviewed")
             known = _values(player, board)
+            if life.told(stop):
+                raise Stopped(f"stopped after {len(moves):,} of {counted(total, 'move')}")
             values = {move.move: move.value for move in known if move.value is not None}
             best = best_of(known)
             if best is None or action.move not in values:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any
 
 from tuplet.agents.looking import Looking
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import Json, show_result, tell_if_compiling
+from tuplet.cli.working import INTERRUPTED, Json, show_result, working
 
 
 @with_settings(Looking)
@@ -18,10 +18,14 @@ def analyze(
     /,
     *,
     agent: str | None = None,
+    tree: int | None = None,
+    share: float | None = None,
+    svg: Path | None = None,
+    growth: Path | None = None,
     seed: int = 0,
     json_: Json = False,
     **looking: Any,
-) -> None:
+) -> int:
     """Show the value of every move in a position, the best, and where the values come from.
 
     Parameters
@@ -38,16 +42,51 @@ def analyze(
         2048: a run folder, a weight file, the table of an exact solution, mcts:sims=1000, ...
         Others: mcts:sims=20000, alphabeta:depth=10, hard, ... [default: small, the player that
         comes with tuplet; EWN best, else mcts]
+    tree
+        Of mcts and mcs: show the search's tree, so many moves deep (400 nodes at most, the most
+        visited).
+    share
+        The same, or less of it: only nodes with this share of the visits, as in 0.01.
+    svg
+        Draw that tree into this file.
+    growth
+        Draw how visits and values of the moves grew with the simulations into this file: .svg,
+        .png or .pdf.
     seed
         Of an agent's random choices.
 
     """
     import tuplet
+    from tuplet.games.tree import as_tree_picture
+    from tuplet.system.pictures import as_picture
 
-    tell_if_compiling()
-    with redirect_stdout(sys.stderr if json_ else sys.stdout):  # what an agent prints is no result
-        result = tuplet.analyze(game, position, agent, seed=seed, **looking)
+    if svg is not None:
+        as_tree_picture(svg)
+    if growth is not None:
+        as_picture(growth)
+    asked: Any = True if svg is not None and tree is None and share is None else tree
+    with working(quiet=json_) as work:
+        result = tuplet.analyze(
+            game, position, agent, tree=asked, share=share, growth=growth is not None, seed=seed,
+            **looking, **work._asdict(),
+        )  # fmt: skip
+    drawn = []
+    if svg is not None and result.tree is not None:
+        drawn.append(result.tree.save(svg))
+    if growth is not None and result.growth is not None:
+        drawn.append(result.growth.plot(growth))
     if not json_:
         print(result.position)
         print()
     show_result(result, json_)
+    if not json_ and result.tree is not None and (tree is not None or share is not None):
+        from tuplet.cli.draw_tree import show_tree
+
+        print()
+        show_tree(result.tree)
+    for path in drawn:
+        print(f"Drawn: {path}", file=sys.stderr)
+    if result.interrupted:
+        how_far = result.note.partition(";")[0].partition("\n")[0]
+        print(f"Stopped early: what was found by then is kept ({how_far}).", file=sys.stderr)
+    return INTERRUPTED if result.interrupted else 0

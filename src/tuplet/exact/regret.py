@@ -109,7 +109,7 @@ def network_policy(net: Network) -> Policy:
     return policy
 
 
-def player_policy(player: Player, rows: int, columns: int) -> Policy:
+def player_policy(player: Player, rows: int, columns: int, stop: Stop | None = None) -> Policy:
     """A player's moves; it is asked once for each board, and must always answer the same."""
 
     def policy(boards: Array) -> Array:
@@ -118,7 +118,10 @@ def player_policy(player: Player, rows: int, columns: int) -> Policy:
             board = Board.from_words(words, 0, rows, columns)
             legal = board.legal_moves()
             if legal:
-                move = as_move(player.choose(board))
+                with life.listening(stop, player):
+                    chosen = player.choose(board)
+                _go_on(stop)
+                move = as_move(chosen)
                 if move not in legal:
                     raise ValueError(f"{move} changes nothing on this board: {board!r}")
                 if i < TWICE and as_move(player.choose(board)) != move:
@@ -130,6 +133,11 @@ def player_policy(player: Player, rows: int, columns: int) -> Policy:
         return shares
 
     return policy
+
+
+def _go_on(stop: Stop | None) -> None:
+    if life.told(stop):
+        raise Stopped("stopped before every board was followed")
 
 
 def follow(
@@ -146,7 +154,7 @@ def follow(
             )
         policy = network_policy(player)
     else:
-        policy = player_policy(player, *size) if hasattr(player, "choose") else player
+        policy = player_policy(player, *size, stop) if hasattr(player, "choose") else player
     tiles = [(e, share) for e, share in ((1, 1 - spawn4), (2, spawn4)) if share > 0]
     ahead: dict[int, ChanceLayer] = {}
 
@@ -179,8 +187,7 @@ def follow(
         spawn(after, total)
         states += len(layer)
         watch(Progress("states followed", states))
-        if stop is not None and stop.is_set():
-            raise Stopped("stopped before every board was followed")
+        _go_on(stop)
     top = int(np.flatnonzero(ended).max())
     reached = {1 << e: float(ended[e:].sum()) for e in range(2, top + 1)}
     score, loss, optimal, moves = sums.tolist()
@@ -347,11 +354,13 @@ def sample(
         while not board.over:
             values = {move.move: move for move in solution.moves(board)}
             best = max(move.value for move in values.values() if move.value is not None)
-            chosen = values[as_move(player.choose(board))]
+            with life.listening(stop, player):
+                answer = player.choose(board)
+            if life.told(stop):
+                return played
+            chosen = values[as_move(answer)]
             if chosen.value is None:
                 raise ValueError(f"{chosen.move} changes nothing on this board: {board!r}")
-            if stop is not None and stop.is_set():
-                return played
             loss = best - chosen.value
             score, regret, moves = score + chosen.reward, regret + loss, moves + 1
             optimal += loss <= EQUAL * best

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tuplet.games.growth import Growth
+from tuplet.games.tree import TreeView
+from tuplet.system.settings import in_full
 from tuplet.system.sheet import Sheet, Shown
 
 
@@ -51,6 +54,11 @@ class Analysis(Shown):
     points: bool = False  # values are points, of a game that counts them
     why: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # part -> move -> value
     position: Any = None
+    interrupted: bool = False  # it was told to stop: this is what it had by then
+    agent: str = ""  # who was asked
+    settings: Mapping[str, Any] = field(default_factory=dict)  # the agent's, all of them
+    tree: TreeView | None = None  # where that was asked for
+    growth: Growth | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
@@ -67,6 +75,14 @@ class Analysis(Shown):
             report["depth"] = self.depth
         if not self.points:
             report |= {"line": self.line, "note": self.note}
+        if self.interrupted:
+            report["interrupted"] = True
+        if self.settings:
+            report["settings"] = dict(self.settings)
+        if self.tree is not None:
+            report["tree"] = self.tree.as_json()
+        if self.growth is not None:
+            report["growth"] = self.growth.as_json()
         return report
 
     def sheets(self) -> list[Sheet]:
@@ -76,7 +92,9 @@ class Analysis(Shown):
         number = next(i for i, move in enumerate(self.moves) if move.move == self.best)
         table = self._points(number) if self.points else self._chances(number)
         notes = [f"line: {' '.join(self.line)}"] if self.line else []
-        sheets = [table._replace(notes=notes + ([self.note] if self.note else []))]
+        notes += self.note.split("\n") if self.note else []
+        notes += in_full(self.agent or "settings", self.settings)
+        sheets = [table._replace(notes=notes)]
         if self.why:
             moves = [move.move for move in self.moves if move.legal]
             rows = [
@@ -87,6 +105,13 @@ class Analysis(Shown):
             strong = [1 + moves.index(self.best)]
             sheets.append(Sheet("", ["tuple", *moves], rows, strong=strong))
         return sheets
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: the position, the tables, and the pictures there are."""
+        board = getattr(self.position, "_repr_svg_", str)()
+        drawn = [each._repr_svg_() for each in (self.tree, self.growth) if each is not None]
+        pictures = "".join(f"<div>{svg[svg.find('<svg') :]}</div>" for svg in drawn)
+        return board + super()._repr_html_() + pictures
 
     def _points(self, best: int) -> Sheet:
         top, rows = self.moves[best].value, []

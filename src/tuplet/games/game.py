@@ -178,6 +178,14 @@ def random_outcome(game: Any, position: Words, bits: np.uint64) -> Int:
     return last
 
 
+@kernel
+def meets_chance(game: Any, position: Words) -> bool:
+    """Whether nature acts after a move."""
+    moves = np.zeros(MOST_MOVES, np.uint8)
+    legal(game, position, moves, 0)
+    return is_chance(game, apply(game, position, np.int64(moves[0])))
+
+
 # What a game does that does not say otherwise.
 
 

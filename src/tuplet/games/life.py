@@ -7,6 +7,9 @@
     analyze(position)          an `Analysis`: what it thinks of a position
     end(last)                  the game ended there, and nobody forfeited
     close()                    nobody needs the agent any more
+    stop                       None, until somebody lets it listen to a `Stop`: a search that looks
+                               at `stop.is_set()` ends early, and chooses with what it has
+    progress()                 how far the move under way is, a `Progress`; asked from other threads
 
 Older names are understood: `open_game`, `close_game` and `thoughts()` of EWN, and `open_episode()`
 and `close_episode(episode)` of 2048.
@@ -14,10 +17,13 @@ and `close_episode(episode)` of 2048.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from tuplet.games.analysis import Analysis, MoveValue
+from tuplet.system.stop import Stop
 
 
 def has(agent: object, method: str) -> bool:
@@ -33,6 +39,25 @@ def begin(agent: Any, start: Any, side: str, state: Any) -> None:
         agent.open_game(start, side, state)
     elif has(agent, "open_episode"):
         agent.open_episode()
+
+
+@contextmanager
+def listening(stop: Stop | None, *agents: Any) -> Iterator[None]:
+    """Let agents that have a `stop` listen to this one while they think."""
+    able = [each for each in agents if isinstance(getattr(each, "stop", ...), Stop | None)]
+    before = [each.stop for each in able]
+    try:
+        for each in able if stop is not None else ():
+            each.stop = stop
+        yield
+    finally:
+        for each, own in zip(able, before, strict=True):
+            each.stop = own
+
+
+def told(stop: Stop | None) -> bool:
+    """Whether somebody asked to stop."""
+    return stop is not None and stop.is_set()
 
 
 def end(agent: Any, last: Any, episode: Any = None) -> None:

@@ -57,9 +57,9 @@ DONE, FIRST = -(1 << 40), 1 << 40  # in the order of moves
 # Moves that are searched less deeply at first, where `reduces`: the third of a position and on,
 # and the fifth and on still less; only where that many moves are left to look ahead.
 LATE, VERY_LATE, SHALLOW = 2, 4, 4
-# Counters; DUE: the node at which limits are looked at; GUESSED: what the search under way rests
-# on that is not certain; PROVEN: whether the last result of `deepen` is.
-NODES, STOPPED, DUE, GUESSED, PROVEN = range(5)
+# Counters; DUE: the node at which limits are looked at; GUESSED: what the search rests on that is
+# not certain; PROVEN: whether the last result of `deepen` is; REACHED: the depth it has finished.
+NODES, STOPPED, DUE, GUESSED, PROVEN, REACHED = range(6)
 DEADLINE, MOST_NODES, REDUCES = range(3)  # limits
 
 
@@ -71,9 +71,10 @@ class Workspace(NamedTuple):
     moves: Array  # uint8[DEEPEST * MOST_MOVES]
     order: Array  # int64[DEEPEST * MOST_MOVES]: what is searched first
     history: Array  # int64[DEEPEST * 256]: how often a move was the best, by ply
-    counters: Array  # int64[5]
+    counters: Array  # int64[6]
     limits: Array  # float64[3]
     root_values: Array  # float64[MOST_MOVES]
+    stop: Array  # bool[1]: somebody told the search to end (`Stop.flag`)
 
 
 def make_workspace(bits: int = 20, reduces: bool = False) -> Workspace:
@@ -81,7 +82,8 @@ def make_workspace(bits: int = 20, reduces: bool = False) -> Workspace:
     work = Workspace(
         np.zeros(1 << bits, ENTRY), np.zeros(DEEPEST * MOST_MOVES * 2, np.uint64),
         np.zeros(DEEPEST * MOST_MOVES, np.uint8), np.zeros(DEEPEST * MOST_MOVES, np.int64),
-        np.zeros(DEEPEST * 256, np.int64), np.zeros(5, np.int64), np.zeros(3), np.zeros(MOST_MOVES),
+        np.zeros(DEEPEST * 256, np.int64), np.zeros(6, np.int64), np.zeros(3), np.zeros(MOST_MOVES),
+        np.zeros(1, np.bool_),
     )  # fmt: skip
     work.limits[REDUCES] = reduces
     return work
@@ -153,7 +155,7 @@ def value(
     counters[NODES] += 1
     if counters[NODES] >= counters[DUE]:
         left = work.limits[MOST_NODES] - counters[NODES]
-        if left < 0.0 or now() > work.limits[DEADLINE]:
+        if left < 0.0 or work.stop[0] or now() > work.limits[DEADLINE]:
             counters[STOPPED] = 1
         counters[DUE] += np.int64(min(left + 1.0, 1024.0))
     if counters[STOPPED]:
@@ -289,7 +291,7 @@ def deepen(
     """
     counters, moves, words = work.counters, work.moves, work.words
     root_values, order = work.root_values, work.order
-    counters[NODES] = counters[STOPPED] = counters[PROVEN] = 0
+    counters[NODES] = counters[STOPPED] = counters[PROVEN] = counters[REACHED] = 0
     counters[DUE] = min(most_nodes, 1024)
     work.limits[DEADLINE] = now() + seconds
     work.limits[MOST_NODES] = most_nodes
@@ -357,6 +359,7 @@ def deepen(
             worth = best
             break
         chosen, worth, reached = best_move, best, depth
+        counters[REACHED] = depth
         counters[PROVEN] = draws and counters[GUESSED] == 0
         if best >= high or count == 1 or counters[PROVEN]:
             break
@@ -370,7 +373,10 @@ def move_values(
     game: Any, position: Words, depth: Int, work: Workspace, moves: Array, values: Array,
     proven: Array,
 ) -> Int:  # fmt: skip
-    """Write every legal move, its value at a depth, and whether it is proven; returns how many."""
+    """Write every legal move, its value at a depth, and whether it is proven; returns how many.
+
+    Means nothing once the search has been stopped.
+    """
     work.counters[:] = 0
     work.limits[DEADLINE] = work.limits[MOST_NODES] = np.inf
     low, high = value_range(game)
@@ -386,15 +392,9 @@ def move_values(
         work.counters[GUESSED] = 0
         if depth > 1:
             found = value(game, child, depth - 1, low, high, ply, work)
+            if work.counters[STOPPED]:
+                break
         values[i] = found if side(game, child) == mover else -found
         certain = draws and depth > 1 and work.counters[GUESSED] == 0
         proven[i] = certain or (for_two and (found >= high or found <= low))
     return count
-
-
-@kernel
-def meets_chance(game: Any, position: Words) -> bool:
-    """Whether nature acts after a move."""
-    moves = np.zeros(MOST_MOVES, np.uint8)
-    legal(game, position, moves, 0)
-    return is_chance(game, apply(game, position, np.int64(moves[0])))

@@ -43,7 +43,9 @@ Array = np.ndarray[Any, Any]
 DEEPEST = 63
 AHEAD = 8  # leaves whose weights are on their way; a power of two
 LEAVES, NODES = 14, 14  # bits of the tables' sizes
-DEADLINE, STOPPED = range(2)  # in `clock`
+# In `clock`; REACHED: the depth that `look` has searched to the end so far, LOOKED: after-states
+# that it has looked ahead from.
+DEADLINE, STOPPED, REACHED, LOOKED = range(4)
 
 ENTRY = np.dtype([("board", np.uint64), ("tag", np.uint32), ("value", np.float32)])
 _LAST = np.uint64(4 * DEEPEST + 4)  # where the after-states of the last move stand
@@ -87,13 +89,14 @@ class Workspace(NamedTuple):
     root_rewards: Array  # uint64[4]: of up, right, down, left
     root_values: Array  # float32[4]: reward + gamma V, not a number where the move is illegal
     trial: Array  # float32[4]: the same, until a depth has been searched to the end
-    clock: Array  # float64[2]
+    clock: Array  # float64[4]
+    stop: Array  # bool[1]: somebody told the search to end (`Stop.flag`)
 
 
 def make_workspace(m: int, leaves: int = LEAVES, nodes: int = NODES) -> Workspace:
     """Room for a network of m look-ups, with tables of 2^leaves and 2^nodes entries."""
     places = int(_LAST) + _MOST
-    sizes = [places] * 6 + [30, AHEAD * m, m, 4, 4, 4, 2]
+    sizes = [places] * 6 + [30, AHEAD * m, m, 4, 4, 4, 4]
     block = np.zeros(sum(sizes) + 2 * _MARGIN, np.uint64)  # apart from other threads' lines
     ends = np.cumsum([_MARGIN, *sizes])
     small = [block[end - size : end] for end, size in zip(ends[1:], sizes, strict=True)]
@@ -103,6 +106,7 @@ def make_workspace(m: int, leaves: int = LEAVES, nodes: int = NODES) -> Workspac
         after=small[0], after_high=small[1], rewards=small[2], same=small[3], waiting=small[4],
         worth=floats[5], legal=small[6], found=small[7], seen=floats[8], root_rewards=small[9],
         root_values=floats[10], trial=floats[11], clock=small[12].view(np.float64),
+        stop=np.zeros(1, np.bool_),
     )  # fmt: skip
 
 
@@ -254,6 +258,7 @@ def mean(
     place = _place(nodes, board, tag)
     if nodes[place]["board"] == board and nodes[place]["tag"] == tag:
         return nodes[place]["value"]  # type: ignore[no-any-return]
+    clock[LOOKED] += 1.0
     if left == 1:
         v = last_mean(rules, leaf_values, board, high, work)
     else:
@@ -273,7 +278,7 @@ def mean(
                 for i in range(mine, mine + legal):
                     v = mean(rules, leaf_values, after[i], after_high[i], left - 1, work)
                     best = max(best, np.float32(rewards[i]) + gamma * v)
-                if clock[DEADLINE] < np.inf and now() > clock[DEADLINE]:
+                if work.stop[0] or (clock[DEADLINE] < np.inf and now() > clock[DEADLINE]):
                     clock[STOPPED] = 1.0
                 if clock[STOPPED] > 0.0:
                     return np.float32(0)
@@ -294,13 +299,14 @@ def look(
     """Value all four moves, `depth` moves ahead; within `seconds`, as deep as time allows.
 
     Leaves rewards and values in the workspace's `root_rewards` and `root_values`; returns the depth
-    that was searched to the end.
+    that was searched to the end, which is 1 at least: that takes no time.
     """
     tables, states, gamma, limit = leaf_values
     rewards, trial, clock = work.root_rewards, work.trial, work.clock
-    clock[DEADLINE], clock[STOPPED] = now() + seconds, 0.0
-    reached = 0
-    for ahead in range(1 if seconds < np.inf else depth, depth + 1):
+    clock[DEADLINE], clock[STOPPED], clock[REACHED], clock[LOOKED] = now() + seconds, 0.0, 0.0, 0.0
+    reached, last = 0, int(depth)
+    ahead = 1 if seconds < np.inf else last
+    while ahead <= last:
         left = np.int64(ahead - 1)
         for move in range(4):
             slid, slid_high, reward = slide(rules, board, high, move)
@@ -317,18 +323,24 @@ def look(
                     v = value(tables, view(slid, slid_high))
             rewards[move], trial[move] = reward, np.float32(reward) + gamma * v
         if clock[STOPPED] > 0.0:
-            break
+            if reached > 0:
+                break
+            ahead = last = 1
+            clock[STOPPED] = 0.0
+            continue
         work.root_values[:] = trial
         reached = ahead
+        clock[REACHED] = reached
+        ahead += 1
     return reached
 
 
 @kernel
 def play_games(
     rules: Rules, leaf_values: LeafValues, depth: np.int64 | int, seconds: float, work: Workspace,
-    seed: np.uint64, first: int, games: int, results: Results, stop: Array,
+    seed: np.uint64, first: int, games: int, results: Results,
 ) -> int:  # fmt: skip
-    """Play games number `first` to `first + games` by search, until `stop[0]` says otherwise.
+    """Play games number `first` to `first + games` by search, until the workspace's `stop` is set.
 
     Returns how many were finished. `results` begins with the first of them; a game's length there
     grows as the game goes.
@@ -345,7 +357,7 @@ def play_games(
                     best = move
             if best < 0:
                 break
-            if stop[0]:
+            if work.stop[0]:
                 return game - first
             board, high, reward = slide(rules, board, high, best)
             score += np.int64(reward)

@@ -54,6 +54,7 @@ NO_MOVE = -1
 RATE, VISITS, LOWER = range(3)
 NEVER = np.iinfo(np.int64).max  # an expansion threshold
 _OTHER, _ZERO = np.uint64(3), np.uint64(0)  # one descent in four
+_LOOK = 400  # simulations between looks at the clock
 
 
 class Options(NamedTuple):
@@ -66,6 +67,7 @@ class Options(NamedTuple):
     shortcuts: bool = True
     solver: bool = True
     unit: float = 1.0  # what a result of 1 would be, for games that count points
+    stop: Array = np.zeros(1, np.bool_)  # somebody told the search to end (`Stop.flag`)
 
 
 @inlined
@@ -167,7 +169,10 @@ def _expand(game: Any, tree: Tree, settings: Options, node: Int, moves: Array) -
 
 @kernel
 def _simulate(game: Any, tree: Tree, settings: Options, node: Int, state: np.uint64) -> np.uint64:
-    """A batch of random games from a node, added to it and to every node above."""
+    """A batch of random games from a node, added to it and to every node above.
+
+    A large batch that is told to stop adds nothing.
+    """
     position = (tree.word0[node], tree.word1[node])
     ended = np.int64(tree.endings[node])
     batch = settings.batch
@@ -179,7 +184,9 @@ def _simulate(game: Any, tree: Tree, settings: Options, node: Int, state: np.uin
         result = payoff(game, position, ended, settings.rich)
         total, squares = batch * result, batch * result * result
     else:
-        for _ in range(batch):
+        for n in range(batch):
+            if n & 31 == 31 and settings.stop[0]:
+                return state
             state, last = playout(game, position, state, settings.shortcuts)
             last_ended = ending(game, last)
             result = payoff(game, last, last_ended, settings.rich)
@@ -224,6 +231,7 @@ def search(
 ) -> np.uint64:
     """Simulate until so many simulations have been made, the time is over, or all is proven.
 
+    Or until it is told to stop. However it is cut into several calls, the tree grows the same.
     Counts from where the tree's counter stands; returns the random stream's next state.
     """
     moves = np.zeros(MOST_MOVES, np.uint8)
@@ -236,9 +244,13 @@ def search(
         _prove(tree, ROOT)
     checked = 0
     while counters[SIMULATIONS] < simulations and tree.proven[ROOT] == UNPROVEN:
-        checked += 1
-        if checked & 15 == 0 and now() > deadline:
+        if settings.stop[0]:
             break
+        checked += settings.batch
+        if checked >= _LOOK:
+            checked = 0
+            if now() > deadline:
+                break
         node: Int = ROOT
         while True:
             while tree.first[node] != NO_NODE and tree.proven[node] == UNPROVEN:

@@ -129,6 +129,25 @@ def can_leave(thing: object) -> bool:
     return b"__main__" not in data  # a script's or a notebook's own: nothing to be imported there
 
 
+def heard(flag: Array, kernel: Callable[..., T], *arguments: Any) -> T:
+    """Call a kernel that ends early once `flag[0]` is set, so that Ctrl-C is heard meanwhile.
+
+    Python tells the main thread alone of signals, and that one not before a kernel returns: there,
+    another thread runs it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return kernel(*arguments)
+    with ThreadPoolExecutor(1, "tuplet") as pool:
+        future, before = pool.submit(kernel, *arguments), bool(flag[0])
+        try:
+            return future.result()
+        except BaseException:  # whatever a signal's handler raises
+            flag[0] = True
+            wait([future])
+            flag[0] = before
+            raise
+
+
 def in_order(
     work: Callable[..., T],
     blocks: Iterable[tuple[Any, ...]],

@@ -59,20 +59,34 @@ def _somebody_looks() -> bool:
 
 
 class Pace:
-    """Things a second, of the last few seconds; None before it can be told."""
+    """Things a second, of the last few seconds; None before it can be told.
+
+    Things may come in lumps, as the moves of whole games do. Unless most looks find something new,
+    a rate is what came between two arrivals, divided by all of the time between them.
+    """
 
     SHORTEST, WINDOW = 0.5, 5.0  # seconds
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[float, float]] = deque()
+        self._looks: deque[tuple[float, float, bool]] = deque()  # when, how many, any new ones
+        self._came: deque[tuple[float, float]] = deque()  # when there were how many, at arrivals
 
     def rate(self, count: float) -> float | None:
         """The rate, given how many there are now."""
-        now = time.perf_counter()
-        self._seen.append((now, count))
-        while len(self._seen) > 2 and now - self._seen[1][0] > self.WINDOW:
-            self._seen.popleft()
-        then, before = self._seen[0]
-        if now - then < self.SHORTEST or count <= before:
-            return None
-        return (count - before) / (now - then)
+        now, new = time.perf_counter(), not self._came or count > self._came[-1][1]
+        if new:
+            self._came.append((now, count))
+        self._looks.append((now, count, new))
+        while len(self._looks) > 2 and now - self._looks[1][0] > self.WINDOW:
+            self._looks.popleft()
+        last, most = self._came[-1]
+        while len(self._came) > 2 and last - self._came[1][0] >= self.WINDOW:
+            self._came.popleft()
+        if 2 * sum(look[2] for look in self._looks) > len(self._looks):
+            then, before, _ = self._looks[0]
+            took = now - then
+        else:
+            then, before = self._came[0]
+            # Where nothing has come for longer than that, the wait counts as well.
+            took = last - then if now - last <= last - then else now - then
+        return None if took < self.SHORTEST or most <= before else (most - before) / took

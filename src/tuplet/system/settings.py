@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from functools import cache
 from types import NoneType
@@ -163,6 +163,26 @@ def _guessed(text: str) -> Any:
         except ValueError:
             pass
     return {"yes": True, "no": False}.get(text, text)
+
+
+def in_full(name: str, settings: Mapping[str, Any]) -> list[str]:
+    """A line that tells all settings of what has a name, in the form in which they are typed.
+
+    >>> in_full("mcts:c=1", {"ucb": "tuned", "c": 1.0, "reuse": True})
+    ['mcts:c=1 in full: ucb=tuned, c=1.0, reuse=yes']
+    """
+    words = {True: "yes", False: "no"}
+    texts = (
+        f"{key}={words[value] if isinstance(value, bool) else value}"
+        for key, value in settings.items()
+    )
+    return [f"{name} in full: {', '.join(texts)}"] if settings else []
+
+
+def all_in_full(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each of those that have settings, where they are known; the same name once."""
+    known = dict(zip(names, settings, strict=False))
+    return [line for name, own in known.items() for line in in_full(name, own)]
 
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

@@ -7,7 +7,7 @@ import numpy as np
 from tuplet.games.g2048.board import MOVES, Board, as_move, as_size
 from tuplet.games.g2048.game import LOWEST, OVER, TILE_DUE, Game2048, position_of
 from tuplet.games.g2048.rules import as_share, rules_for
-from tuplet.games.game import ONGOING, Words
+from tuplet.games.game import ONGOING, Words, chance
 from tuplet.games.position import AnyPosition, Game
 from tuplet.kernel import pdep
 
@@ -138,6 +138,12 @@ class Standing(Board, AnyPosition):
             raise ValueError(f"{outcome!r} cannot happen: a tile is 2@CELL or 4@CELL, cells from 0")
         tile, _, cell = str(outcome).partition("@")
         return Standing(self.held, self.place(int(cell), int(tile)), self.score)
+
+    def outcome_text(self, outcome: int) -> str:
+        """A tile that appears, given by its number."""
+        after = self.at(chance(self.rules, self.as_words(), outcome))
+        cell = next(c for c in self.empty if after.tiles[c])
+        return f"{after.tiles[cell]}@{cell}"
 
     def random_outcome(self, state: np.uint64) -> tuple[np.uint64, str]:
         """The random stream's next state, and a tile, as compiled games draw it."""

@@ -1,0 +1,36 @@
+"""Bandits of a tree search by what names them: a text, a class, or the bandit itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tuplet.agents.specs import Spec
+from tuplet.search.bandits import BANDITS, KINDS
+from tuplet.system.own import find, names_code
+
+
+def check_trust(spec: Spec) -> None:
+    """Whoever is not trusted cannot name a bandit of somebody's own: code that is run."""
+    if ":" in spec.settings:
+        spec.needs_trust("a bandit")
+
+
+def bandit_from(ucb: Any, given: dict[str, float]) -> Any:
+    """A bandit from its name, its class or itself; ValueError says what is wrong with it."""
+    kind, name = ucb, ucb if isinstance(ucb, str) else getattr(ucb, "__name__", repr(ucb))
+    if isinstance(ucb, str):
+        kind = find(ucb) if names_code(ucb) else BANDITS.get(ucb)
+    if (kind if isinstance(kind, type) else type(kind)) not in KINDS:
+        known = ", ".join(BANDITS)
+        raise ValueError(f"ucb is one of {known}, or a bandit that is registered, not {name!r}")
+    for setting in given:
+        if setting not in kind._fields:
+            has = " and ".join(kind._fields) or "no settings"
+            raise ValueError(f"{name} has no {setting}: it has {has}")
+    return kind(**given) if isinstance(kind, type) else kind._replace(**given)
+
+
+def name_of_bandit(bandit: Any, named: Any) -> str:
+    """The name a bandit is registered by, else that which it was asked for by."""
+    names = (name for name, kind in BANDITS.items() if kind is type(bandit))
+    return next(names, named if isinstance(named, str) else type(bandit).__name__)

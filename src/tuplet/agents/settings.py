@@ -1,0 +1,31 @@
+"""The settings of an agent in full: also those that nobody named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tuplet.agents.baselines import Baseline
+from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.searches import AlphaBeta, Mcts
+
+Settings = dict[str, Any]
+
+
+def settings_of(agent: Any, position: Any = None) -> Settings:
+    """Every setting of an agent, by its name; nothing of those that have none.
+
+    `position` is one of the game, where a setting depends on it. A class of one's own is asked
+    for a dictionary `settings`.
+    """
+    search = getattr(agent, "search", agent)
+    if isinstance(search, Mcts):
+        return search.in_full()
+    if isinstance(search, AlphaBeta):
+        return search.in_full(position)
+    if isinstance(agent, LearnedPlayer):
+        own = {n: getattr(agent, n) for n in ("depth", "time", "downgrade", "spawn4")}
+        return {name: value for name, value in own.items() if value is not None}
+    if isinstance(agent, Baseline):
+        return {} if position is None else {"depth": agent.depth(position)}
+    given = getattr(agent, "settings", None)
+    return dict(given) if isinstance(given, dict) else {}

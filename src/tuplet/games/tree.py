@@ -1,0 +1,157 @@
+"""The tree of a search, as people look at it: moves, visits, values, intervals, and proofs.
+
+A value is what the side that moves at the *root* may expect, in every node, whoever moves there:
+0 lost, 1/2 drawn, 1 won; in a game for one, points. It can so be compared from node to node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tuplet.games.tree_drawing import draw_tree
+from tuplet.system.files import replacing
+from tuplet.system.pictures import as_picture
+
+MOST_NODES = 400  # that a view has, unless it is asked for more
+
+
+def as_tree_picture(path: str | Path) -> Path:
+    """A picture's path; raises ValueError where it could not be written."""
+    if Path(path).suffix.lower() != ".svg":
+        raise ValueError(f"{path}: the picture of a tree is an SVG file, and its name ends in .svg")
+    return as_picture(path)
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A position that a search has been to, and how it got there."""
+
+    move: str  # the move, or what chance did, that leads here; "" for the root
+    visits: int  # simulations that came through
+    value: float | None  # to the side that moves at the root; None where nobody has been
+    ci95: tuple[float, float] | None = None
+    proven: bool = False  # the value is no estimate
+    side: str = ""  # who moves here; "chance" where nature acts; "" where the game is over
+    children: tuple[TreeNode, ...] = ()  # the most visited first
+    chance: float | None = None  # how likely this is, where nature acts
+    left_out: int = 0  # children that are not shown
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values, children within."""
+        return {
+            "move": self.move, "visits": self.visits, "value": self.value,
+            "ci95": None if self.ci95 is None else list(self.ci95), "proven": self.proven,
+            "side": self.side, "chance": self.chance, "left_out": self.left_out,
+            "children": [child.as_json() for child in self.children],
+        }  # fmt: skip
+
+    def walk(self, deep: int = 0) -> Iterator[tuple[int, TreeNode]]:
+        """The node and all below it, each with its distance."""
+        yield deep, self
+        for child in self.children:
+            yield from child.walk(deep + 1)
+
+
+@dataclass(frozen=True, repr=False)
+class TreeView:
+    """A part of a search's tree: so many moves deep, or what has a share of the visits.
+
+    It shows itself as indented text (`print`), as a picture (`svg`, notebooks) and as JSON.
+    """
+
+    root: TreeNode
+    simulations: int
+    nodes: int  # of the whole tree
+    depth: int | None = None  # moves shown; what chance does comes on top
+    share: float = 0.0  # of the visits that a node has at least
+    points: bool = False  # values are points, of a game that counts them
+    full: bool = False  # there would be more nodes to show
+
+    @property
+    def shown(self) -> int:
+        """How many nodes there are to see."""
+        return sum(1 for _ in self.root.walk())
+
+    def meaning(self) -> str:
+        """What values mean."""
+        who = self.root.side
+        scale = "in points" if self.points else "0 lost, 1 won"
+        return f"Values are what {who}, to move at the root, may expect: {scale}."
+
+    def counted(self) -> str:
+        """How much of the tree is shown."""
+        more = " (the most visited ones)" if self.full else ""
+        return f"{self.shown:,} of {self.nodes:,} nodes{more}, {self.simulations:,} simulations"
+
+    def as_json(self) -> dict[str, Any]:
+        """The root, with all below it, and what values mean."""
+        more = {"values": self.meaning(), "nodes": self.nodes, "shown": self.shown}
+        return {**more, **self.root.as_json()}
+
+    def figures(self, node: TreeNode) -> tuple[str, str, str, str]:
+        """A node's visits, their share, its value and its interval, in words."""
+        visits, total = f"{node.visits:,}", max(self.simulations, 1)
+        share = f"{100 * node.visits / total:.1f} %"
+        wide = ",.0f" if self.points else ".3f"
+        value = "-" if node.value is None else format(node.value, wide)
+        if node.proven:
+            return visits, share, value, "proven"
+        ci95 = "" if node.ci95 is None else " - ".join(format(b, wide) for b in node.ci95)
+        return visits, share, value, ci95
+
+    def label(self, node: TreeNode, parent: TreeNode | None) -> str:
+        """A node by what led to it: a side and its move, or in brackets what chance did."""
+        if parent is None:
+            return f"{node.side} to move"
+        if node.chance is not None:
+            return f"[{node.move}]"
+        return node.move if self.points else f"{parent.side} {node.move}"
+
+    def lines(self) -> list[str]:
+        """Indented, with a line for each node."""
+        rows: list[tuple[str, ...]] = [("", "visits", "share", "value", "95 %")]
+
+        def add(node: TreeNode, parent: TreeNode | None, deep: int) -> None:
+            rows.append(("  " * deep + self.label(node, parent), *self.figures(node)))
+            for child in node.children:
+                add(child, node, deep + 1)
+            if node.left_out and node.children:
+                rows.append(("  " * (deep + 1) + f"... {node.left_out:,} more", "", "", "", ""))
+
+        add(self.root, None, 0)
+        wide = [max(len(row[i]) for row in rows) for i in range(5)]
+        return [
+            "  ".join([row[0].ljust(wide[0]), *(row[i].rjust(wide[i]) for i in range(1, 5))])
+            .rstrip()
+            for row in rows
+        ]  # fmt: skip
+
+    def notes(self) -> list[str]:
+        """What there is to know of the figures."""
+        outcomes = any(node.chance is not None for _, node in self.root.walk())
+        brackets = ["In brackets: what chance does."] if outcomes else []
+        return [" ".join([self.meaning(), *brackets]), self.counted()]
+
+    def svg(self) -> str:
+        """A picture: circles as large as their share of visits, coloured by value."""
+        return draw_tree(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture, an SVG file."""
+        path = as_tree_picture(path)
+        with replacing(path) as file:
+            file.write(self.svg().encode())
+        return path
+
+    def _repr_svg_(self) -> str:
+        """How notebooks show it."""
+        return self.svg()
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines(), *self.notes()])
+
+    def __repr__(self) -> str:
+        return f"<TreeView of {self.counted()}>"

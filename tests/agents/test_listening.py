@@ -1,0 +1,119 @@
+"""Every search hears that it should stop, whatever limits it, and has a move all the same."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from tuplet import Board, LearnedPlayer, Network, Stop, analyze, game, make_agent, make_player
+from tuplet.agents.g2048 import RandomEnvironment
+from tuplet.arena.g2048 import play_episode
+from tuplet.arena.game import play_game
+from tuplet.games import life
+
+BOARD = Board("2,4,8,16, 0,2,64,32, 4,8,256,128, 0,2,512,1024")
+KNOWN = game("ewn-6x7").start(3)
+SEARCHES: list[tuple[Any, Any]] = [
+    (lambda: make_agent("mcts:sims=1000000000000"), KNOWN),
+    (lambda: make_agent("mcs:sims=1000000000000,batch=1000000"), KNOWN),
+    (lambda: make_agent("alphabeta:depth=60"), KNOWN),
+    (lambda: make_agent("best:depth=60"), KNOWN),
+    (lambda: make_player("mcts:sims=1000000000000"), BOARD),
+    (lambda: make_player("expectimax:depth=60"), BOARD),
+    (lambda: LearnedPlayer(Network("5x4"), depth=60), BOARD),
+]
+
+
+def wait_until(true: Any) -> None:
+    for _ in range(6000):  # it may be compiled first
+        if true():
+            return
+        time.sleep(0.05)
+    raise AssertionError("nothing happened for minutes")
+
+
+@pytest.mark.parametrize(("make", "position"), SEARCHES)
+def test_a_search_without_a_clock_ends_when_it_is_told(make: Any, position: Any) -> None:
+    agent, found = make(), []
+    agent.stop = stop = Stop()
+    thread = threading.Thread(target=lambda: found.append(agent.choose(position)), daemon=True)
+    thread.start()
+    wait_until(lambda: agent.progress().rate)  # half a second of thinking
+    asked = time.monotonic()
+    stop.set()
+    thread.join(20)
+    assert found and found[0] in position.legal_moves()
+    assert time.monotonic() - asked < 5  # 0.3 s, on a machine that does nothing else
+
+
+def test_ctrl_c_is_heard_in_the_middle_of_a_kernel() -> None:
+    """Python's own KeyboardInterrupt, in the main thread, and the search works again after it."""
+    agent = make_agent("alphabeta:depth=60")
+
+    def interrupt() -> None:
+        wait_until(lambda: agent.progress().rate)
+        _thread.interrupt_main()
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        agent.choose(KNOWN)
+    agent.search.depth = 3
+    assert agent.analyze(KNOWN).interrupted is False
+
+
+def test_an_analysis_that_is_stopped_keeps_the_last_depth() -> None:
+    net, stop = Network("5x4"), Stop()
+    found = analyze(
+        "2048", BOARD, net, depth=60, stop=stop,
+        progress=lambda event: stop.set() if event.figures["depth"] == "3 of 60" else None,
+    )  # fmt: skip
+    assert found.interrupted and 3 <= (found.depth or 0) < 60
+    assert found.as_json()["interrupted"] is True
+    assert found.moves == LearnedPlayer(net, depth=found.depth).moves(BOARD)
+    stop = Stop()
+    found = analyze(
+        "ewn-6x7", KNOWN, "mcts:sims=1000000000000", stop=stop,
+        progress=lambda event: stop.set() if event.done else None,
+    )  # fmt: skip
+    assert found.interrupted and " of 1,000,000,000,000 simulations" in found.note
+    assert found.best in KNOWN.legal_moves()
+
+
+class Hasty:
+    """Wins at once, but only because it was told to stop."""
+
+    stop: Stop | None = None
+
+    def choose(self, position: Any) -> str:
+        if self.stop is not None:
+            self.stop.set()
+        moves: list[str] = position.legal_moves()
+        return moves[0]
+
+
+def test_a_move_that_was_cut_short_does_not_count() -> None:
+    near = game("ewn").parse("ewn ...../...../...../...r1./b1.... red 1")
+    for first in (Hasty(), make_agent("alphabeta:depth=3", "ewn")):
+        stop = Stop()
+        agents = (first, Hasty()) if isinstance(first, Hasty) else (Hasty(), first)
+        record = play_game(*agents, near, stop=stop)
+        assert stop.is_set() and not record.over and not record.moves
+    episode = play_episode(Hasty(), RandomEnvironment(1), Stop())
+    assert not episode.slides and not episode.board.over
+
+
+def test_agents_listen_for_as_long_as_they_are_asked() -> None:
+    class Mine:
+        def stop(self) -> None:
+            """A method of somebody's own stays what it is."""
+
+    own, other, stop = make_agent("mcts:sims=10"), Mine(), Stop()
+    own.stop = before = Stop()
+    with life.listening(stop, own, other, own):
+        assert own.stop is stop and own.search.settings.stop is stop.flag
+        assert callable(other.stop)
+    assert own.stop is before
