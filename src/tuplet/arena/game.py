@@ -56,7 +56,7 @@ def play_game(
             side = record.position.turn
             _move(agents[side], record, time_limit)
     except Forfeit as forfeit:
-        record.forfeit(side, forfeit.kind, _in_one_line(forfeit.reason))
+        record.forfeit(side, forfeit.kind, _in_one_line(forfeit.reason), forfeit.transcript)
     if record.over and record.kind not in FORFEITS:
         for agent in (first, second):  # one of them has not seen the last move yet
             with suppress(Forfeit):  # too late to lose
