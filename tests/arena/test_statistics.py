@@ -164,14 +164,7 @@ def test_draws_are_told_apart_from_wins_and_losses() -> None:
     assert (match.wins, match.draws, match.losses) == (4, 3, 1)
     assert match.pairs == (0, 0, 2, 1, 1) and match.win_rate == 5.5 / 8
     assert match.first_player[0] == 3.5 / 8
-    assert match.kinds(0.5) == {
-        "row": 0,
-        "full": 3,
-        "late": 0,
-        "illegal": 0,
-        "crashed": 0,
-        "memory": 0,
-    }
+    assert match.kinds(0.5) == {"row": 0, "full": 3, **dict.fromkeys(FORFEITS, 0)}
     report = match.as_json()
     assert (report["wins"], report["draws"], report["losses"]) == (4, 3, 1)
     assert report["pairs"] == {

@@ -383,17 +383,18 @@ def test_a_child_that_holds_standard_error_costs_nothing(program, tmp_path, hide
     if hides:  # out of the group, and without a mark
         head = head.replace("time.sleep(100)", "os.execve('/bin/sleep', ['sleep', '100'], {})")
     agent = program(good(USUAL, head))
-    counts = []
+    counts, children = [], []
     for _ in range(4):
         assert play(agent, "red").over
         agent.close()
         counts.append((len(os.listdir("/proc/self/fd")), threading.active_count()))  # noqa: PTH208
-        child = int(note.read_text())
+        children.append(int(note.read_text()))
+        note.unlink()
+    assert len(set(counts)) == 1
+    for child in children:
         if hides:
             os.kill(child, signal.SIGKILL)
         assert until(lambda pid=child: gone(pid))
-        note.unlink()
-    assert len(set(counts)) == 1
 
 
 MATCH = """
@@ -449,8 +450,8 @@ def eat():
 def test_a_forfeit_tells_what_both_sides_said(program) -> None:
     head = "import os\ncount = []\ncomplain = lambda: os.write(2, b'hmm\\n')"
     agent = program(
-        good(f"count.append(1); complain(); move = '99' if len(count) == 2 else move; {USUAL}", head)
-    )  # fmt: skip
+        good(f"count.append(1); complain(); move = [move, '99'][len(count) == 2]; {USUAL}", head)
+    )
     forfeit = lost(agent)
     said = [line.split(" ", 1)[1] for line in forfeit.transcript if not line.startswith("!")]
     assert said[0] == "> 203541135204145110431455221232514f"
