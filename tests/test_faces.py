@@ -35,7 +35,7 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
     named = {"evaluate" if name == "eval" else name for name in commands}
     assert named == {
         "train", "evaluate", "plot", "analyze", "review", "match", "tournament", "solve",
-        "regret", "reproduce", "convert", "bench",
+        "regret", "reproduce", "convert", "bench", "check",
     }  # fmt: skip
     for name in named | {"resume"}:
         function = getattr(package, name)

@@ -35,6 +35,7 @@ from tuplet.studies.reproduce import reproduce as reproduce
 from tuplet.system.progress import Progress as Progress
 from tuplet.system.stop import Stop as Stop, Stopped as Stopped
 from tuplet.system.version import __version__ as __version__
+from tuplet.testing.programs import Check as Check, check as check
 from tuplet.values.convert import convert as convert
 from tuplet.values.network import Network as Network
 from tuplet.values.patterns import NETWORKS as NETWORKS

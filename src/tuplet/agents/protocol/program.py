@@ -60,6 +60,7 @@ class Program:
         for end in (self._in, self._out, self._err):
             os.set_blocking(end.fileno(), False)
         self.answers = 0  # moves it has made
+        self.spaces = 0  # characters of space that it has sent
         self._unsent = b""
         self._closed = False  # its output
         self._received = ""  # and not looked at: no more than one read's worth
@@ -139,6 +140,14 @@ class Program:
         if self._closed:
             raise Forfeit(*self._how_it_ended())
 
+    def listen(self, seconds: float) -> str:
+        """What it has sent and nobody has looked at, once there is something or time is over."""
+        until = time.monotonic() + seconds
+        with suppress(Forfeit):  # whoever asks for a move is told why there is none
+            while not self._received and not self._closed:
+                self.read(until)
+        return self._received
+
     def drain(self) -> None:
         """Read what it complains, so that it is never held up; the end is kept."""
         for _ in range(16):  # a pipe's worth: some complain for ever
@@ -208,10 +217,14 @@ class Program:
 
     def _take(self) -> str:
         """What can be read; BlockingIOError if that is nothing."""
-        data = os.read(self._out.fileno(), READ)
-        self._closed = not data
-        self._note("<", data.decode("latin-1") if data else "(the output ends)", plain=not data)
-        return data.decode("latin-1")
+        text = os.read(self._out.fileno(), READ).decode("latin-1")
+        if text:
+            self._note("<", text)
+            self.spaces += sum(map(str.isspace, text))
+        elif not self._closed:
+            self._closed = True
+            self._note("<", "(the output ends)", plain=True)
+        return text
 
     def _write(self) -> None:
         if self._in.closed:
