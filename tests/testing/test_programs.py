@@ -55,7 +55,7 @@ ZOO = {
         "does not end at the end of its input", "end of the input"),
     "hangs": (
         "    return min(moves", "    import time\n    time.sleep(60)\n    return min(moves",
-        "no move within", "waits for input"),
+        "no move within", "for input that does not come"),
     "thinks for ever": (
         "    return min(moves", "    while True: pass\n    return min(moves", "no move within",
         "thinks for too long"),

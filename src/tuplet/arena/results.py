@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -224,7 +225,7 @@ class Match(Shown):
         title = f"{self.a} - {self.b}  {self.game}  {counted(self.games, 'game')}"
         return [
             Sheet(title, (), rows, stopped, words=(0, 1, 2), strong=(1,)),
-            Sheet("", columns, endings, _forfeits([self])),
+            Sheet("", columns, endings, _forfeits(self)),
         ]
 
     def __repr__(self) -> str:
@@ -246,6 +247,7 @@ class Tournament(Shown):
     asked: int  # games of each pairing
     matches: dict[tuple[int, int], Match]  # by the places of A and B in `agents`
     interrupted: bool = False
+    skipped: Sequence[tuple[str, str]] = ()  # of a folder of programs: what did not play, and why
 
     @classmethod
     def of(
@@ -296,6 +298,12 @@ class Tournament(Shown):
         """Games of agent i that nobody won."""
         return sum(self.draws(i, j) for j in range(len(self.agents)))
 
+    def forfeits_of(self, seat: int) -> dict[str, int]:
+        """How many games an agent forfeited, by kind."""
+        lost = [match.kinds(0 if seat == i else 1) for (i, j), match in self.matches.items()
+                if seat in (i, j)]  # fmt: skip
+        return {kind: sum(kinds[kind] for kinds in lost) for kind in FORFEITS}
+
     @property
     def ranking(self) -> list[int]:
         """The agents from best to worst."""
@@ -311,10 +319,13 @@ class Tournament(Shown):
                 "ci95": [_finite(bound) for bound in rating.ci95],
                 "wins": wins, "draws": self.total_draws(i), "losses": losses,
             })  # fmt: skip
-        return {
+        report = {
             "game": self.game, "seed": self.seed, "games": self.games, "agents": table,
             "matches": [match.as_json() for match in self.matches.values()],
         }  # fmt: skip
+        if self.skipped:
+            report["skipped"] = [{"name": name, "why": why} for name, why in self.skipped]
+        return report
 
     def sheets(self) -> list[Sheet]:
         """Ratings from best to worst, and everybody's score against everybody."""
@@ -335,7 +346,8 @@ class Tournament(Shown):
         title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
         note = "Elo relative to the mean of all; a column for each opponent, by its place."
         legend = [f"{names[i]} is {self.agents[i]}" for i in order if names[i] != self.agents[i]]
-        notes = [note, *legend, *_forfeits([*self.matches.values()])]
+        skipped = [f"{name} does not play: {why}" for name, why in self.skipped]
+        notes = [note, *legend, *_by_agent([*self.matches.values()]), *skipped]
         columns = ["", "agent", "Elo", "95 %", _columns(drawn), *places]
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
 
@@ -366,18 +378,28 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _forfeits(matches: list[Match]) -> list[str]:
-    """Who forfeited games and why, in a line each."""
-    forfeits = [(match, forfeit) for match in matches for forfeit in match.forfeits]
+def _by_agent(matches: list[Match]) -> list[str]:
+    """Who forfeited how many games of a tournament, and why the first."""
+    found: dict[tuple[str, str], tuple[int, str]] = {}
+    for each in (forfeit for match in matches for forfeit in match.forfeits):
+        games, reason = found.get((each["agent"], each["kind"]), (0, each["reason"]))
+        found[each["agent"], each["kind"]] = games + each["games"], reason
+    return [
+        f"{agent} forfeited {counted(games, 'game')} ({kind}): {reason.removeprefix(f'{agent}: ')}"
+        for (agent, kind), (games, reason) in found.items()
+    ]
+
+
+def _forfeits(match: Match) -> list[str]:
+    """Who forfeited games of a match and why, in a line each."""
     lines = []
-    for match, each in forfeits[:_MOST_FORFEITS]:
+    for each in match.forfeits[:_MOST_FORFEITS]:
         against = match.b if each["side"] == "a" else match.a
         many = counted(each["games"], "game") if each["games"] > 1 else "a game"
         text = f"{each['agent']} forfeited {many} against {against} ({each['kind']}): "
         lines.append(text + each["reason"])
-    if len(forfeits) > _MOST_FORFEITS:
-        lines.append(f"... and for {len(forfeits) - _MOST_FORFEITS:,} other reasons: see --json")
-    return lines
+    more = len(match.forfeits) - _MOST_FORFEITS
+    return [*lines, f"... and for {more:,} other reasons: see --json"] if more > 0 else lines
 
 
 def _range(interval: Interval) -> str:

@@ -18,6 +18,8 @@ def show(
     game: int | None = None,
     ply: int | None = None,
     svg: Path | None = None,
+    page: Path | None = None,
+    csv: Path | None = None,
     rules: str | None = None,
     json_: Json = False,
 ) -> None:
@@ -33,11 +35,16 @@ def show(
         Only the position after so many moves of that game.
     svg
         Draw that position (the last, without --ply) to this file instead.
+    page
+        Write an HTML page of it all: tables, forfeits with what was said, games to replay.
+    csv
+        Write the table to this file, and the games beside it: table.csv, table-games.csv.
     rules
         The game, if it is one of your own, as the file names it: path/to/file.py:GAME. (A file
         alone cannot run code.)
 
     """
+    from tuplet.arena.reports import Reports
     from tuplet.arena.saved import load, load_game
     from tuplet.games.catalogue import game as game_of
 
@@ -45,6 +52,8 @@ def show(
         game_of(rules)
     if game is None and (ply is not None or svg is not None):
         raise ValueError("which game? --ply and --svg need --game")
+    if game is not None and (page is not None or csv is not None):
+        raise ValueError("--page and --csv are of the whole file, not of one --game")
     if game is not None:
         record = load_game(file, game)
         if svg is not None:
@@ -56,7 +65,9 @@ def show(
         else:
             _replay(record, game)
         return
+    reports = Reports(page, csv)
     result = load(file)
+    reports.write(result, file)
     show_result(result, json_)
     if result.interrupted and not json_:
         print(f"The {type(result).__name__.lower()} is not finished.")

@@ -39,7 +39,7 @@ BUSY = Advice(
     "look at the clock while searching, and leave a tenth of the time unused",
 )
 WAITS = Advice(
-    "it waits for input that does not come: it expects more, or missed something",
+    "it waits, for input that does not come, it seems: it expects more, or has missed something",
     "a setup is 33 digits and f or s, a move two digits, nothing between or behind them",
 )
 CAPTURED = Advice(

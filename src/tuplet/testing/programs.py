@@ -49,11 +49,12 @@ class Check(Shown):
     @property
     def findings(self) -> list[tuple[Finding, list[str]]]:
         """What was found, problems first, and in which trials."""
-        found: dict[str, tuple[Finding, list[str]]] = {}
+        found: dict[tuple[str, str], tuple[Finding, list[str]]] = {}
         for trial in self.trials:
             for each in trial.findings:
-                found.setdefault(each.what, (each, []))[1].append(trial.name)
-        extra = [*_notes(self.seen, self.limit)]
+                found.setdefault((each.means, each.cause), (each, []))[1].append(trial.name)
+        chatters = any(cause == blunders.CHATTER.cause for _, cause in found)
+        extra = [*_notes(self.seen, self.limit, chatters)]
         return sorted([*found.values(), *((each, []) for each in extra)],
                       key=lambda one: one[0].warning)  # fmt: skip
 
@@ -272,9 +273,9 @@ def _seconds(time: float) -> str:
     return f"{1000 * time:.1f} ms" if time < 0.1 else f"{time:.2f} s"
 
 
-def _notes(seen: Seen, limit: float) -> Iterator[Finding]:
+def _notes(seen: Seen, limit: float, chatters: bool) -> Iterator[Finding]:
     """What is not wrong, but may cost games elsewhere."""
-    if seen.spaces:
+    if seen.spaces and not chatters:
         yield Finding(
             f"it sends spaces or ends of lines ({seen.spaces:,} characters)",
             "tuplet skips them; a referee that reads two characters a move does not",
