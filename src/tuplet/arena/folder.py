@@ -10,6 +10,7 @@ from typing import Any
 
 from tuplet.agents.protocol.external import LIMIT, Running, as_bytes
 from tuplet.agents.protocol.submissions import Skipped, submissions
+from tuplet.arena.forfeits import NOT_ASKED
 from tuplet.arena.results import Place, Played
 from tuplet.games.record import Record
 
@@ -79,6 +80,5 @@ class Patience:
 def unplayed(names: tuple[str, ...], start: Any, out: int) -> Record:
     """A game of somebody who is not asked: the first or second (0, 1) to move loses it."""
     record = Record(names, start)
-    why = f"it was late in each of its first {PATIENCE} games, and is not asked again"
-    record.forfeit(record.sides[out], "late", f"{names[out]}: {why}")
+    record.forfeit(record.sides[out], "late", f"{names[out]}: it {NOT_ASKED}")
     return record

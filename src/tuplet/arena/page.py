@@ -12,10 +12,11 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from html import escape
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from tuplet.arena.results import Tournament
+from tuplet.arena.results import Tournament, place_of
 from tuplet.arena.saved import Saved
 from tuplet.games.drawing import colours_of
 from tuplet.games.ewn import Position
@@ -74,7 +75,7 @@ def _head(result: Tournament) -> str:
     if result.interrupted:
         facts.append("not finished")
     return (
-        f"<header><h1>{counted(len(result.agents), 'player')}, one table</h1>"
+        f"<header><h1>A tournament of {counted(len(result.agents), 'player')}</h1>"
         f'<p class="lead">{escape(" · ".join(facts))}</p></header>'
     )
 
@@ -88,7 +89,7 @@ def _standings(result: Tournament) -> str:
     for place, i in enumerate(result.ranking, 1):
         rating, (wins, losses) = result.ratings[i], result.total(i)
         lost = sum(result.forfeits_of(i).values())
-        badge = f'<span class="badge">{lost:,} forfeited</span>' if lost else ""
+        badge = f'<span class="badge">{lost:,}</span>' if lost else ""
         interval = " to ".join(_elo(bound) for bound in rating.ci95)
         draws = f"<td>{result.total_draws(i):,}</td>" if drawn else ""
         rows.append(
@@ -96,12 +97,12 @@ def _standings(result: Tournament) -> str:
             f'<td class="name" title="{escape(result.agents[i])}">{escape(result.agents[i])}</td>'
             f'<td class="bars wide">{_bar(rating.elo, rating.ci95, low, high)}</td>'
             f'<td class="elo">{_elo(rating.elo)}</td><td class="wide">{interval}</td>'
-            f'<td>{wins:,}</td>{draws}<td>{losses:,}</td><td class="words">{badge}</td></tr>'
+            f"<td>{wins:,}</td>{draws}<td>{losses:,}</td><td>{badge}</td></tr>"
         )
     head = (
         '<tr><th></th><th class="name">player</th><th class="wide"></th><th>Elo</th>'
         f'<th class="wide">95 %</th><th>won</th>{"<th>drawn</th>" if drawn else ""}<th>lost</th>'
-        "<th></th></tr>"
+        "<th>forfeited</th></tr>"
     )
     return (
         f'<section><h2>Standings</h2><div class="scroll"><table><thead>{head}</thead><tbody>'
@@ -255,7 +256,7 @@ def _foot(result: Tournament, saved: Saved) -> str:
 
 def _data(result: Tournament, saved: Saved, first: Iterable[int]) -> tuple[str, list[int]]:
     """The games to replay as JSON that is safe within HTML, and their numbers."""
-    seats = {name: i for i, name in enumerate(result.agents)}
+    pairings = list(combinations(range(len(result.agents)), 2))
     games: dict[int, Coded] = {}
     pieces: dict[str, list[str]] = {}
     size, wanted, grid = 0, set(first), (0, 0)
@@ -266,7 +267,9 @@ def _data(result: Tournament, saved: Saved, first: Iterable[int]) -> tuple[str, 
             if size > MOST_BYTES:
                 break
             record = Record.parse(json.dumps(line))
-            games[number] = encode(record, number, seats)
+            at = place_of(number - 1, len(pairings))
+            seats = pairings[at.pairing][:: -1 if at.game else 1]
+            games[number] = encode(record, number, *seats)
             size += len(json.dumps(games[number]))
             grid = len(record.start.cells), max(map(len, record.start.cells), default=0)
             for text in filter(None, games[number][6]):
@@ -297,7 +300,7 @@ def _piece(game: Game, record: Record, text: str) -> list[str]:
     return [text, "", colours_of([[text]], game.colours)[text]]
 
 
-def encode(record: Record, number: int, seats: dict[str, int]) -> Coded:
+def encode(record: Record, number: int, first: int, second: int) -> Coded:
     """A game as a page has it: [number, first, second, winner, kind, reason, start, plies].
 
     The winner is 0, 1, or -1 for nobody; a ply is [move, die, cell, text, cell, text, ...].
@@ -315,7 +318,6 @@ def encode(record: Record, number: int, seats: dict[str, int]) -> Coded:
         plies.append(step)
         before = cells
     winner = -1 if record.winner is None else record.sides.index(record.winner)
-    first, second = (seats[name] for name in record.names)
     return [number, first, second, winner, record.kind, record.reason, start, plies]
 
 

@@ -11,13 +11,12 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from tuplet.agents.specs import short_names
+from tuplet.arena.forfeits import by_agent, of_match
 from tuplet.arena.intervals import Interval, Pairs, elo, pair_share
 from tuplet.arena.ratings import Rating, ratings
 from tuplet.arena.sprt import Decision, Sprt
 from tuplet.games.record import FORFEITS, Record
 from tuplet.system.sheet import Sheet, Shown, counted, percent
-
-_MOST_FORFEITS = 5  # reasons shown
 
 
 class Place(NamedTuple):
@@ -225,7 +224,7 @@ class Match(Shown):
         title = f"{self.a} - {self.b}  {self.game}  {counted(self.games, 'game')}"
         return [
             Sheet(title, (), rows, stopped, words=(0, 1, 2), strong=(1,)),
-            Sheet("", columns, endings, _forfeits(self)),
+            Sheet("", columns, endings, of_match(self.forfeits, self.a, self.b)),
         ]
 
     def __repr__(self) -> str:
@@ -346,8 +345,9 @@ class Tournament(Shown):
         title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
         note = "Elo relative to the mean of all; a column for each opponent, by its place."
         legend = [f"{names[i]} is {self.agents[i]}" for i in order if names[i] != self.agents[i]]
+        forfeits = [each for match in self.matches.values() for each in match.forfeits]
         skipped = [f"{name} does not play: {why}" for name, why in self.skipped]
-        notes = [note, *legend, *_by_agent([*self.matches.values()]), *skipped]
+        notes = [note, *legend, *by_agent(forfeits), *skipped]
         columns = ["", "agent", "Elo", "95 %", _columns(drawn), *places]
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
 
@@ -376,30 +376,6 @@ def _joined(by: str, wins: int, draws: int, losses: int, drawn: bool) -> str:
 def _finite(value: float) -> float | None:
     """JSON knows no infinity."""
     return value if math.isfinite(value) else None
-
-
-def _by_agent(matches: list[Match]) -> list[str]:
-    """Who forfeited how many games of a tournament, and why the first."""
-    found: dict[tuple[str, str], tuple[int, str]] = {}
-    for each in (forfeit for match in matches for forfeit in match.forfeits):
-        games, reason = found.get((each["agent"], each["kind"]), (0, each["reason"]))
-        found[each["agent"], each["kind"]] = games + each["games"], reason
-    return [
-        f"{agent} forfeited {counted(games, 'game')} ({kind}): {reason.removeprefix(f'{agent}: ')}"
-        for (agent, kind), (games, reason) in found.items()
-    ]
-
-
-def _forfeits(match: Match) -> list[str]:
-    """Who forfeited games of a match and why, in a line each."""
-    lines = []
-    for each in match.forfeits[:_MOST_FORFEITS]:
-        against = match.b if each["side"] == "a" else match.a
-        many = counted(each["games"], "game") if each["games"] > 1 else "a game"
-        text = f"{each['agent']} forfeited {many} against {against} ({each['kind']}): "
-        lines.append(text + each["reason"])
-    more = len(match.forfeits) - _MOST_FORFEITS
-    return [*lines, f"... and for {more:,} other reasons: see --json"] if more > 0 else lines
 
 
 def _range(interval: Interval) -> str:
