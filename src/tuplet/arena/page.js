@@ -15,7 +15,8 @@
     return element;
   };
   const CELL = 56, SHOWN = 400;
-  const { agents, games, rows, columns, pieces, sides } = data;
+  const { agents, games, rows, columns, pieces } = data;
+  const sides = data.sides.map((side) => side.charAt(0).toUpperCase() + side.slice(1));
   let current = null, ply = 0, timer = null;
 
   // A game is [number, first, second, winner, kind, reason, start, plies]; a ply is
@@ -58,7 +59,7 @@
       text += winner < 0 ? `Drawn (${kind}).` : `${agents[[first, second][winner]]} has won (${kind}).`;
       if (reason) text += ` ${reason}`;
     } else text += `${mover} is to move${plies[ply][1] ? `, die ${plies[ply][1]}` : ""}.`;
-    find("state").textContent = text.charAt(0).toUpperCase() + text.slice(1);
+    find("state").textContent = text;
     find("ply").max = plies.length;
     find("ply").value = ply;
     for (const button of find("list").querySelectorAll("button"))

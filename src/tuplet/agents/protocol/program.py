@@ -111,7 +111,11 @@ class Program:
         while len(move) < 2:
             self._received = self._received.lstrip()
             if not self._received:
-                self.read(due)
+                try:
+                    self.read(due)
+                except Forfeit as forfeit:
+                    self._note("<", f"({forfeit.reason})", plain=True)
+                    raise
                 continue
             move, self._received = move + self._received[0], self._received[1:]
             if not any(known.startswith(move) for known in legal):
