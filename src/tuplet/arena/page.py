@@ -16,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from tuplet.agents.protocol.program import size
 from tuplet.arena.results import Tournament, place_of
 from tuplet.arena.saved import Saved
 from tuplet.games.drawing import colours_of
@@ -58,7 +59,7 @@ def page(result: Tournament, saved: Saved) -> str:
         '<meta name="referrer" content="no-referrer">',
         f"<title>Tournament: {escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>",
         _head(result), "<main>", _standings(result), _cross_table(result),
-        _forfeits(result, forfeits), _replay(result, len(kept)), "</main>", _foot(result, saved),
+        _forfeits(result, forfeits), _replay(result, len(kept)), "</main>", _foot(saved),
         f'<script type="application/json" id="data">{data}</script>',
         f"<script>{script}</script>\n</body>\n</html>\n",
     ]  # fmt: skip
@@ -240,12 +241,12 @@ def _replay(result: Tournament, kept: int) -> str:
     )
 
 
-def _foot(result: Tournament, saved: Saved) -> str:
+def _foot(saved: Saved) -> str:
     limits = saved.settings.get("limits")
     told = ""
     if isinstance(limits, dict):
         memory = limits.get("memory")
-        room = f", {memory / 1e9:g} GB of resident memory" if isinstance(memory, int) else ""
+        room = f", {size(memory)} of resident memory" if isinstance(memory, int) else ""
         told = (
             f"Programs had {limits.get('time')} s a move{room}, and were ended with all that they "
             "started. That is no sandbox: they ran with all rights of whoever started the "
@@ -259,18 +260,18 @@ def _data(result: Tournament, saved: Saved, first: Iterable[int]) -> tuple[str, 
     pairings = list(combinations(range(len(result.agents)), 2))
     games: dict[int, Coded] = {}
     pieces: dict[str, list[str]] = {}
-    size, wanted, grid = 0, set(first), (0, 0)
+    written, wanted, grid = 0, set(first), (0, 0)
     for important in (True, False):
         for number, line in enumerate(saved.lines(), 1):
             if (number in wanted) != important:
                 continue
-            if size > MOST_BYTES:
+            if written > MOST_BYTES:
                 break
             record = Record.parse(json.dumps(line))
             at = place_of(number - 1, len(pairings))
             seats = pairings[at.pairing][:: -1 if at.game else 1]
             games[number] = encode(record, number, *seats)
-            size += len(json.dumps(games[number]))
+            written += len(json.dumps(games[number]))
             grid = len(record.start.cells), max(map(len, record.start.cells), default=0)
             for text in filter(None, games[number][6]):
                 pieces.setdefault(text, _piece(saved.game, record, text))
