@@ -177,7 +177,10 @@ def test_the_games_to_replay_are_those_that_were_played(twelve) -> None:
         assert [step[0] for step in game[7]] == record.moves
         positions = [position for position, _ in record.replay()]
         assert [step[1] for step in game[7]] == [str(position.die) for position in positions]
-        boards = [sum(position.cells, []) for position in (*positions, record.position)]
+        boards = [
+            [cell for row in position.cells for cell in row]
+            for position in (*positions, record.position)
+        ]
         assert decode(game) == boards
         assert {text for board in boards for text in board if text} <= set(data["pieces"])
 
