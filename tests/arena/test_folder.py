@@ -161,6 +161,7 @@ def test_the_page_asks_nobody_and_runs_nothing_but_its_own(twelve) -> None:
     for name in ("crashes", "talks", "hangs", "eats", "broken"):
         assert f"<details><summary><b>{name}</b>" in text
     assert "AssertionError: out of cheese" in text and "&gt; " in text and "&lt; move" in text
+    assert "18 of them were not played" in text
     assert "no sandbox" in text and "notes.txt" in text
     assert len(result.agents) == text.count('<th class="name" title=')
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.agents.protocol.program import size
+from tuplet.arena.forfeits import NOT_ASKED
 from tuplet.arena.results import Tournament, place_of
 from tuplet.arena.saved import Saved
 from tuplet.games.drawing import colours_of
@@ -185,6 +186,12 @@ def _forfeits(result: Tournament, shown: list[tuple[int, str, dict[str, Any]]]) 
                 continue
             inner = "".join(_one_forfeit(name, number, line) for number, _, line in own)
             reason = str(own[0][2].get("reason", "")).removeprefix(f"{name}: ")
+            unplayed = sum(
+                each["games"] for match in result.matches.values() for each in match.forfeits
+                if each["agent"] == name and each["reason"].endswith(NOT_ASKED)
+            ) if kind == "late" else 0  # fmt: skip
+            if unplayed:
+                reason += f"; {unplayed:,} of them were not played: it {NOT_ASKED}"
             parts.append(
                 f"<details><summary><b>{escape(name)}</b> "
                 f'<span class="badge">{kind}</span> {counted(count, "game")}: '
