@@ -105,11 +105,11 @@ def look(monkeypatch: pytest.MonkeyPatch):
     """Looks at a program in one trial or in all; impatiently, where it is known to hang."""
     whole = programs._plan
 
-    def look(path: str, trial: str = "", hangs: bool = False, **more) -> Check:
+    def look(path: str, trial: str = "", hangs: float = 0, **more) -> Check:
         if hangs:
-            for name, seconds in (("START_UP", 0.5), ("END", 1.0), ("LATER", 0.25)):
-                monkeypatch.setattr(referee, name, seconds)
-            more["time"] = 0.5
+            for name, share in (("START_UP", 1.0), ("END", 1.5), ("LATER", 0.5)):
+                monkeypatch.setattr(referee, name, hangs * share)
+            more["time"] = hangs
         monkeypatch.setattr(
             programs, "_plan", lambda games: [t for t in whole(games) if trial in ("", t[0])]
         )
@@ -148,7 +148,7 @@ def test_what_is_wrong_is_said_with_its_cause_and_both_sides_words(write, look, 
         text = text.replace("def game():", "ply = 0\n\n\ndef game():")
     more: dict[str, object] = {"memory": "250MB"} if "memory" in name else {}
     more["games"] = 8 if "cube" in name else 2
-    hangs = "no move" in what or "not end" in what
+    hangs = 0.5 if "no move" in what or "not end" in what else 0
     found = look(write(text), LATER.get(name, "first"), hangs, **more)
     told = [(each.what, each.cause, each.transcript) for each, _ in found.findings]
     assert any(what in said and cause in why for said, why, _ in told), told
@@ -163,7 +163,7 @@ def test_what_is_wrong_is_said_with_its_cause_and_both_sides_words(write, look, 
 def test_hopeless_programs_are_not_tried_for_ever(write, look) -> None:
     began = time.monotonic()
     path = write(GOOD.replace(SEND, "    import time\n    time.sleep(60)\n"))
-    found = look(path, hangs=True)
+    found = look(path, hangs=0.1)
     assert time.monotonic() - began < 40
     assert [trial.ok for trial in found.trials] == [False] * 3 + [None] * 3
 
