@@ -38,7 +38,7 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
     named |= {f"sweep_{name}" for name in app["sweep"] if not name.startswith("-")}
     assert named == {
         "train", "evaluate", "compare", "plot", "analyze", "review", "match", "tournament", "solve",
-        "regret", "reproduce", "convert", "bench", "new", "sweep_match", "sweep_eval",
+        "regret", "reproduce", "convert", "bench", "check", "new", "sweep_match", "sweep_eval",
         "sweep_train",
     }  # fmt: skip
     for name in named | {"resume"}:

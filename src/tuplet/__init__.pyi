@@ -42,6 +42,7 @@ from tuplet.system.new import New as New, new as new
 from tuplet.system.progress import Progress as Progress
 from tuplet.system.stop import Stop as Stop, Stopped as Stopped
 from tuplet.system.version import __version__ as __version__
+from tuplet.testing.programs import Check as Check, check as check
 from tuplet.values.convert import convert as convert
 from tuplet.values.network import Network as Network
 from tuplet.values.patterns import NETWORKS as NETWORKS

@@ -23,6 +23,7 @@ from tuplet.arena.ratings import ratings
 from tuplet.arena.results import Match, Played, Tournament
 from tuplet.arena.saved import _played
 from tuplet.arena.sprt import Sprt, _of_five, _of_three
+from tuplet.games.record import FORFEITS
 from tuplet.system.intervals import mean_interval, wilson
 
 
@@ -155,7 +156,7 @@ def test_draws_are_told_apart_from_wins_and_losses() -> None:
     assert (match.wins, match.draws, match.losses) == (4, 3, 1)
     assert match.pairs == (0, 0, 2, 1, 1) and match.win_rate == 5.5 / 8
     assert match.first_player[0] == 3.5 / 8
-    assert match.kinds(0.5) == {"row": 0, "full": 3, "late": 0, "illegal": 0, "crashed": 0}
+    assert match.kinds(0.5) == {"row": 0, "full": 3, **dict.fromkeys(FORFEITS, 0)}
     report = match.as_json()
     assert (report["wins"], report["draws"], report["losses"]) == (4, 3, 1)
     assert report["pairs"] == {
@@ -175,7 +176,7 @@ def test_draws_are_told_apart_from_wins_and_losses() -> None:
 def test_nothing_is_said_of_draws_where_there_are_none() -> None:
     won = [Played(1, float(n % 2 == 0), "corner", 30, "") for n in range(4)]
     match = Match("a", "b", "ewn", 0, 4, won)
-    assert list(match.kinds(1)) == ["corner", "elimination", "late", "illegal", "crashed"]
+    assert list(match.kinds(1)) == ["corner", "elimination", "late", "illegal", "crashed", "memory"]
     whole, endings = match.sheets()
     assert list(whole.rows[0]) == ["wins - losses", "4 - 0", ""]
     assert list(whole.rows[3]) == ["pairs", "2 won, 0 split, 0 lost", ""]

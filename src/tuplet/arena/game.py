@@ -63,7 +63,8 @@ def play_game(
                 _move(agents[side], record, time_limit, stop)
     except Forfeit as forfeit:
         if not life.told(stop):  # whoever is cut short is not to blame
-            record.forfeit(side, forfeit.kind, _in_one_line(forfeit.reason))
+            reason = _in_one_line(forfeit.reason)
+            record.forfeit(side, forfeit.kind, reason, forfeit.transcript)
     if record.over and record.kind not in FORFEITS:
         for agent in made:  # one of them has not seen the last move yet
             with suppress(Forfeit):  # too late to lose

@@ -9,21 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tuplet.agents.agent import Named, agent_from
+from tuplet.agents.agent import Named
+from tuplet.agents.protocol.external import Running
 from tuplet.agents.settings import Settings, settings_of
 from tuplet.agents.sources import hands
-from tuplet.agents.specs import Sent, Spec, as_sent, as_spec, label_of, trusted
+from tuplet.agents.specs import Sent, Spec, as_sent, as_spec, trusted
+from tuplet.arena.folder import Class, Patience, unplayed
 from tuplet.arena.game import play_game
 from tuplet.arena.played import Played, place_of
+from tuplet.arena.reports import Reports
 from tuplet.arena.results import Match, Tournament
 from tuplet.arena.saved import GameFile
+from tuplet.arena.seats import Seats
 from tuplet.arena.sprt import Sprt
 from tuplet.games.catalogue import game as game_of, is_found
 from tuplet.games.position import Game
@@ -38,48 +43,10 @@ MOST_GAMES = 10_000_000
 MOST_AGENTS = 64
 
 
-class Seats:
-    """The agents of a match or tournament, in the order in which they were named."""
-
-    def __init__(self, named: Sequence[Named], game: str | Game) -> None:
-        self.named, self.game = named, game
-        self.agents: list[Any] = []
-        try:
-            for each in named:
-                self.agents.append(agent_from(each, game))
-        except BaseException:  # only some of them can be made
-            self.close()
-            raise
-
-    def labels(self) -> list[str]:
-        """The names agents were asked for by, or their own; objects of one name are numbered."""
-        names: list[str] = []
-        for named, agent in zip(self.named, self.agents, strict=True):
-            name = label = label_of(named, agent)
-            while not isinstance(named, str | Spec) and label in names:
-                label = f"{name}-{int(label[len(name) + 1 :] or 1) + 1}"
-            names.append(label)
-        return names
-
-    def replace(self, seat: int) -> None:
-        """Who knows in what state an agent is after a forfeit: the next game gets a new one."""
-        self._close(seat)
-        self.agents[seat] = agent_from(self.named[seat], self.game)
-
-    def close(self) -> None:
-        """Let the agents go that were made here."""
-        for seat in range(len(self.agents)):
-            self._close(seat)
-
-    def _close(self, seat: int) -> None:
-        if self.agents[seat] is not self.named[seat]:
-            with suppress(Exception):  # it has played; how it leaves is its own affair
-                self.agents[seat].close()
-
-
 def _play_number(
-    named: tuple[Named, ...], game: str | Game, seeds: tuple[int, ...], number: int, worker: Worker
-) -> Record | None:
+    named: tuple[Named, ...], game: str | Game, seeds: tuple[int, ...], number: int,
+    absent: frozenset[int], worker: Worker,
+) -> Record | None:  # fmt: skip
     """Game `number` of a schedule, whoever plays it; None if it was told to stop."""
     if worker.stop.is_set():
         return None
@@ -92,6 +59,10 @@ def _play_number(
     n = np.uint64(2 * at.game)
     streams = (np.uint64(stream(pair, n)), np.uint64(stream(pair, n + np.uint64(1))))
     first, second = pairings[at.pairing][:: -1 if at.game else 1]
+    if absent & {first, second}:
+        names = seats.labels()
+        return unplayed((names[first], names[second]), start, 0 if first in absent else 1)
+    seats.rest(first, second)
     record = play_game(
         seats.agents[first], seats.agents[second], start, rolls=rolls, streams=streams,
         stop=worker.stop,
@@ -151,13 +122,18 @@ def match(
 
 
 def tournament(
-    agents: Sequence[Named],
+    agents: Sequence[Named] = (),
     game: str | Game = "ewn-6x7",
     *,
+    folder: str | Path | None = None,
+    time: float | None = None,
+    memory: str | int | None = None,
     games: int = 200,
     seed: int = 0,
     threads: int = 1,
     save: str | Path | None = None,
+    page: str | Path | None = None,
+    csv: str | Path | None = None,
     executor: Executor | None = None,
     progress: Show = None,
     stop: Stop | None = None,
@@ -166,24 +142,45 @@ def tournament(
 
     A pair of every pairing is played, then another of every pairing: whenever it ends, all have
     played about as often. Everything else is as in `match`.
+
+    With `folder` every program in it plays, too (docs/class.md): `time` is the seconds that each
+    has for a move, `memory` ("1GB") what the processes of each may have resident. That is no
+    sandbox: programs can do whatever you can. One that has not moved in time in any of its first
+    four games is not asked again, and loses the others. `page` is an HTML page of everything, `csv`
+    the table; its games are in a file beside it.
     """
+    if folder is None and (time is not None or memory is not None):
+        raise ValueError("time and memory are limits of a folder's programs: which folder?")
+    reports = Reports(page, csv)
+    group = None if folder is None else Class.of(folder, time, memory)
+    if group is not None:
+        agents = [*agents, *group.programs]
     named = [as_spec(each).text for each in agents if isinstance(each, str | Spec)]
+    named += [each.name for each in agents if isinstance(each, Running)]
     twice = [each for each in named if named.count(each) > 1]
     if twice:
         raise ValueError(f"{twice[0]} is in the tournament twice")
     if not 2 <= len(agents) <= MOST_AGENTS:
         raise ValueError(f"a tournament has 2 to {MOST_AGENTS} agents, not {len(agents)}")
-    pairings = len(agents) * (len(agents) - 1) // 2
-    schedule = _Schedule(agents, game, games, seed, threads, _Score(pairings))
-    names, played, interrupted = schedule.play(
-        save, {"kind": "tournament"}, executor, progress, stop
-    )
-    held = schedule.held
-    result = Tournament.of(
-        names, held.name, seed, _even(games), played, interrupted, held.kinds, schedule.settings
-    )
-    if not result.matches:
-        raise Stopped("stopped before the first pair of games was finished")
+    pairings = list(combinations(range(len(agents)), 2))
+    schedule = _Schedule(agents, game, games, seed, threads, _Score(len(pairings)))
+    more: dict[str, Any] = {"kind": "tournament"}
+    if group is not None:
+        more |= group.settings
+        asked = range(len(agents) - len(group.programs), len(agents))
+        schedule.patience = Patience(pairings, asked)
+    with reports.games(save) as file:
+        names, played, interrupted = schedule.play(file, more, executor, progress, stop)
+        held = schedule.held
+        result = Tournament.of(
+            names, held.name, seed, _even(games), played, interrupted, held.kinds,
+            schedule.settings,
+        )  # fmt: skip
+        if not result.matches:
+            raise Stopped("stopped before the first pair of games was finished")
+        if group is not None:
+            result = replace(result, skipped=group.skipped)
+        reports.write(result, file)
     return result
 
 
@@ -248,6 +245,7 @@ class _Schedule:
         self.total = _even(games) * score.pairings
         self.played: list[Played] = []
         self.settings: list[Settings] = []  # of the agents
+        self.patience: Patience | None = None
         self._pace, self._moves, self._before = Pace(), 0, 0
 
     def play(
@@ -286,7 +284,10 @@ class _Schedule:
                 named = tuple(map(as_sent, named))
             played = in_order(
                 _play_number,
-                ((named, self.game, self.seeds, n) for n in range(self._before, self.total)),
+                (
+                    (named, self.game, self.seeds, n, self._absent)
+                    for n in range(self._before, self.total)
+                ),
                 threads=threads, executor=pool, stop=stop, look=lambda _: watch(self._event()),
             )  # fmt: skip
             met = list(combinations(names, 2))
@@ -296,6 +297,7 @@ class _Schedule:
                 at = place_of(number, self.score.pairings)
                 both = met[at.pairing][:: -1 if at.game else 1]
                 record.names = both[0], both[1]
+                record = self._in_its_order(number, record)
                 if file is not None:
                     file.add(number, record)
                 self._moves += len(record.moves)
@@ -303,7 +305,22 @@ class _Schedule:
                     return names, self.played, False
         return names, self.played, len(self.played) < self.total
 
+    @property
+    def _absent(self) -> frozenset[int]:
+        return frozenset() if self.patience is None else self.patience.absent
+
+    def _in_its_order(self, number: int, record: Record) -> Record:
+        """The game, or what it is if somebody was not to be asked: others may have been faster."""
+        if not self._absent or self.patience is None:
+            return record
+        at = place_of(number, self.score.pairings)
+        movers = self.patience.pairings[at.pairing][:: -1 if at.game else 1]
+        out = [place for place, seat in enumerate(movers) if seat in self._absent]
+        return unplayed(record.names, record.start, out[0]) if out else record
+
     def _add(self, played: Played) -> bool:
+        if self.patience is not None:
+            self.patience.see(place_of(len(self.played), self.score.pairings), played)
         self.played.append(played)
         return self.score.add(played)
 

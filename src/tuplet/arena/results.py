@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from tuplet.agents.specs import short_names
+from tuplet.arena.forfeits import by_agent, of_match
 from tuplet.arena.intervals import Z_AFTER_TEST, Pairs, elo, pair_share
 from tuplet.arena.pictures import brief, draw_ratings, draw_shares
 from tuplet.arena.played import Played, place_of
@@ -21,8 +22,6 @@ from tuplet.system.intervals import Interval, Z
 from tuplet.system.pictures import inline
 from tuplet.system.settings import all_in_full
 from tuplet.system.sheet import Sheet, Shown, counted, percent
-
-_MOST_FORFEITS = 5  # reasons shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -200,7 +199,7 @@ class Match(Shown):
         title = f"{self.a} - {self.b}  {self.game}  {counted(self.games, 'game')}"
         return [
             Sheet(title, (), rows, stopped, words=(0, 1, 2), strong=(1,)),
-            Sheet("", columns, endings, _forfeits([self])),
+            Sheet("", columns, endings, of_match(self.forfeits, self.a, self.b)),
         ]
 
     def _repr_html_(self) -> str:
@@ -229,6 +228,7 @@ class Tournament(Shown):
     matches: dict[tuple[int, int], Match]  # by the places of A and B in `agents`
     interrupted: bool = False
     settings: Sequence[dict[str, Any]] = ()  # of each agent, all of them; not known of a file
+    skipped: Sequence[tuple[str, str]] = ()  # of a folder of programs: what did not play, and why
 
     @classmethod
     def of(
@@ -280,6 +280,12 @@ class Tournament(Shown):
         """Games of agent i that nobody won."""
         return sum(self.draws(i, j) for j in range(len(self.agents)))
 
+    def forfeits_of(self, seat: int) -> dict[str, int]:
+        """How many games an agent forfeited, by kind."""
+        lost = [match.kinds(0 if seat == i else 1) for (i, j), match in self.matches.items()
+                if seat in (i, j)]  # fmt: skip
+        return {kind: sum(kinds[kind] for kinds in lost) for kind in FORFEITS}
+
     @property
     def ranking(self) -> list[int]:
         """The agents from best to worst."""
@@ -297,10 +303,13 @@ class Tournament(Shown):
             })  # fmt: skip
             if self.settings:
                 table[-1]["settings"] = self.settings[i]
-        return {
+        report = {
             "game": self.game, "seed": self.seed, "games": self.games, "agents": table,
             "matches": [match.as_json() for match in self.matches.values()],
         }  # fmt: skip
+        if self.skipped:
+            report["skipped"] = [{"name": name, "why": why} for name, why in self.skipped]
+        return report
 
     def sheets(self) -> list[Sheet]:
         """Ratings from best to worst, and everybody's score against everybody."""
@@ -321,8 +330,10 @@ class Tournament(Shown):
         title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
         note = "Elo relative to the mean of all; a column for each opponent, by its place."
         legend = [f"{names[i]} is {self.agents[i]}" for i in order if names[i] != self.agents[i]]
+        forfeits = [each for match in self.matches.values() for each in match.forfeits]
+        skipped = [f"{name} does not play: {why}" for name, why in self.skipped]
         notes = [note, *legend, *all_in_full(self.agents, self.settings)]
-        notes += _forfeits([*self.matches.values()])
+        notes += [*by_agent(forfeits), *skipped]
         columns = ["", "agent", "Elo", "95 %", _columns(drawn), *places]
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
 
@@ -361,20 +372,6 @@ def _joined(by: str, wins: int, draws: int, losses: int, drawn: bool) -> str:
 def _finite(value: float) -> float | None:
     """JSON knows no infinity."""
     return value if math.isfinite(value) else None
-
-
-def _forfeits(matches: list[Match]) -> list[str]:
-    """Who forfeited games and why, in a line each."""
-    forfeits = [(match, forfeit) for match in matches for forfeit in match.forfeits]
-    lines = []
-    for match, each in forfeits[:_MOST_FORFEITS]:
-        against = match.b if each["side"] == "a" else match.a
-        many = counted(each["games"], "game") if each["games"] > 1 else "a game"
-        text = f"{each['agent']} forfeited {many} against {against} ({each['kind']}): "
-        lines.append(text + each["reason"])
-    if len(forfeits) > _MOST_FORFEITS:
-        lines.append(f"... and for {len(forfeits) - _MOST_FORFEITS:,} other reasons: see --json")
-    return lines
 
 
 def _range(interval: Interval) -> str:

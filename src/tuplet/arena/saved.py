@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from tuplet.arena.played import Played, place_of
 from tuplet.arena.results import Match, Tournament
@@ -91,6 +91,35 @@ class GameFile:
         self._file.seek(end)
         if self.settings["games"] > saved["games"]:
             self._write({"games": self.settings["games"]})
+
+
+class Saved(NamedTuple):
+    """A file of games: its settings, its game, and its lines, read as they are asked for."""
+
+    path: Path
+    settings: Header
+    game: Game
+
+    @classmethod
+    def open(cls, path: Path) -> Saved:
+        """Read the settings; ValueError if it is no saved match or tournament."""
+        with path.open("rb") as file:
+            settings = _settings(path, file.readline())
+        return cls(path, settings, game_of(settings["game"], trusted=False))
+
+    def lines(self) -> Iterator[Header]:
+        """Each game as JSON; a last pair that is not finished is left out."""
+        pairings, held = _pairings(self.settings), None
+        with self.path.open("rb") as file:
+            file.readline()
+            games = (line for line in _lines(file) if not _asks_for_more(line, dict(self.settings)))
+            for number, line in enumerate(games):
+                _played(self.path, number, line, pairings, self.game)
+                if number % 2:
+                    assert held is not None
+                    yield held
+                    yield json.loads(line)
+                held = json.loads(line)
 
 
 def load(path: str | Path) -> Match | Tournament:
@@ -197,6 +226,12 @@ def _settings(path: Path, line: bytes) -> Header:
 def _check_same(path: Path, old: Header, new: Header) -> None:
     for name in [*new, *old]:
         if name != "games" and old.get(name) != new.get(name):
+            if name == "programs" and isinstance(old.get(name), dict) and new.get(name):
+                other = [each for each in new[name] if old[name].get(each) != new[name][each]]
+                raise ValueError(
+                    f"{path} has games of other programs: {', '.join(other[:3])} changed since; "
+                    "choose another file"
+                )
             what = {"tuplet": "tuplet's version", "sprt": "test", "rules": "game's code"}.get(
                 name, name
             )

@@ -20,6 +20,7 @@ import tuplet
 from tuplet.cli.agent import agent
 from tuplet.cli.analyze import analyze
 from tuplet.cli.bench import bench
+from tuplet.cli.check import check
 from tuplet.cli.compare import compare
 from tuplet.cli.convert import convert
 from tuplet.cli.eval import eval_
@@ -46,8 +47,8 @@ app = App(
     suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
 COMMANDS = (
-    train, eval_, plot, compare, analyze, play, review, match, tournament, show, agent, solve,
-    regret, reproduce, convert, bench, new,
+    train, eval_, plot, compare, analyze, play, review, match, tournament, show, agent, check,
+    solve, regret, reproduce, convert, bench, new,
 )  # fmt: skip
 for command in COMMANDS:
     app.command(command, name=command.__name__.strip("_"))

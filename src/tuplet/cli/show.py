@@ -18,8 +18,9 @@ def show(
     game: int | None = None,
     ply: int | None = None,
     svg: Path | None = None,
-    rules: str | None = None,
+    page: Path | None = None,
     csv: Path | None = None,
+    rules: str | None = None,
     json_: Json = False,
 ) -> None:
     """Show a saved match or tournament, or replay one of its games move by move.
@@ -34,23 +35,26 @@ def show(
         Only the position after so many moves of that game.
     svg
         Draw that position (the last, without --ply) to this file instead.
+    page
+        Write an HTML page of it all: tables, forfeits with what was said, games to replay.
+    csv
+        Write a table to this file: of a match, its games; of a tournament, ratings and scores,
+        and the games beside it: table.csv, table-games.csv.
     rules
         The game, if it is one of your own, as the file names it: path/to/file.py:GAME. (A file
         alone cannot run code.)
-    csv
-        Write a table of the games to this file: who met whom, who won, and how.
 
     """
+    from tuplet.arena.reports import Reports
     from tuplet.arena.saved import load, load_game
-    from tuplet.arena.spreadsheet import write_games_csv
     from tuplet.games.catalogue import game as game_of
 
     if rules is not None:
         game_of(rules)
-    if csv is not None and game is not None:
-        raise ValueError("a table is of all games: leave out --game, or --csv")
     if game is None and (ply is not None or svg is not None):
         raise ValueError("which game? --ply and --svg need --game")
+    if game is not None and (page is not None or csv is not None):
+        raise ValueError("--page and --csv are of the whole file, not of one --game")
     if game is not None:
         record = load_game(file, game)
         if svg is not None:
@@ -62,9 +66,9 @@ def show(
         else:
             _replay(record, game)
         return
+    reports = Reports(page, csv)
     result = load(file)
-    if csv is not None:
-        write_games_csv(csv, result)
+    reports.write(result, file)
     show_result(result, json_)
     if result.interrupted and not json_:
         print(f"The {type(result).__name__.lower()} is not finished.")

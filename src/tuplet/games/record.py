@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tuplet.games.catalogue import parse_position
 
-FORFEITS = ("late", "illegal", "crashed")  # kinds of endings besides the game's own
+FORFEITS = ("late", "illegal", "crashed", "memory")  # kinds of endings besides the game's own
 
 
 class Forfeit(Exception):  # noqa: N818  # no error of the program: a way to lose
-    """Raised by an agent that gives a game up: it was "late", "illegal" or "crashed"."""
+    """Raised by an agent that gives a game up: it was "late", "illegal", "crashed", or "memory".
 
-    def __init__(self, kind: str, reason: str) -> None:
+    `transcript` is what was said last, a line each, if it is a program.
+    """
+
+    def __init__(self, kind: str, reason: str, transcript: Sequence[str] = ()) -> None:
         if kind not in FORFEITS:
             raise ValueError(f"a forfeit is {', '.join(FORFEITS)}, not {kind!r}")
         super().__init__(kind, reason)
-        self.kind, self.reason = kind, reason
+        self.kind, self.reason, self.transcript = kind, reason, transcript
 
 
 @dataclass
@@ -45,6 +48,7 @@ class Record:
     kind: str | None = None  # how it ended, in a word of the game's, or one of FORFEITS
     reason: str = ""  # of a forfeit
     position: Any = None  # the last
+    transcript: list[str] = field(default_factory=list)  # of a program that forfeited: the end
 
     def __post_init__(self) -> None:
         if self.position is None:
@@ -77,10 +81,10 @@ class Record:
         if self.position.over:
             self.winner, self.kind = self.position.winner, self.position.kind
 
-    def forfeit(self, side: str, kind: str, reason: str) -> None:
-        """End the game: `side` loses because it was late, illegal, or crashed."""
+    def forfeit(self, side: str, kind: str, reason: str, transcript: Sequence[str] = ()) -> None:
+        """End the game: `side` loses, in one of the ways of FORFEITS."""
         self.winner = next((other for other in self.sides if other != side), None)
-        self.kind, self.reason = kind, reason
+        self.kind, self.reason, self.transcript = kind, reason, list(transcript)
 
     @property
     def over(self) -> bool:
@@ -111,6 +115,7 @@ class Record:
             "start": self.start.notation, "moves": self.moves,
             "rolls": [int(roll) if _is_number(roll) else roll for roll in self.rolls],
             "winner": self.winner, "kind": self.kind, "reason": self.reason,
+            "transcript": self.transcript,
         }  # fmt: skip
         told = {name: value for name, value in values.items() if value not in (None, "", [])}
         return dict(zip(self.sides, self.names, strict=True)) | told
@@ -146,6 +151,10 @@ class Record:
         alone = winner is None and len(record.sides) == 1  # whom nobody beats
         if not record.over and kind in FORFEITS and (winner in record.sides or alone):
             record.winner, record.kind, record.reason = winner, kind, str(given.get("reason", ""))
+            said = given.get("transcript", [])
+            if not _all(str, said):
+                raise ValueError("not a game's record: a transcript is a list of texts")
+            record.transcript = said
         elif not record.over and (winner, kind) != (None, None):
             raise ValueError(f"the moves do not show that {_ended(winner, kind)}")
         elif (winner, kind) != (record.winner, record.kind):

@@ -254,7 +254,10 @@ class _Processes(ProcessPoolExecutor):
 
 
 def _begin(event: Any) -> None:
-    """In a new process: stop its blocks when the others stop; leave Ctrl-C to the parent."""
+    """In a new process: stop its blocks when the others stop; leave Ctrl-C to the parent.
+
+    It ends with the parent, however that ends: nobody would ever ask it again.
+    """
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -265,4 +268,11 @@ def _begin(event: Any) -> None:
         event.wait()
         stop.set()
 
+    def end_with_the_parent() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
     threading.Thread(target=listen, daemon=True).start()
+    threading.Thread(target=end_with_the_parent, daemon=True).start()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import stat
+import subprocess
 import sys
 import threading
 import time
@@ -15,8 +17,9 @@ import pytest
 
 from tuplet.agents.agent import make_agent
 from tuplet.agents.protocol.external import External
+from tuplet.arena.game import play_game
 from tuplet.games.ewn import Position, Side
-from tuplet.games.record import Forfeit
+from tuplet.games.record import Forfeit, Record
 
 START = Position.start("ewn-6x7", red="203541", blue="135204", die="145110431455221232514")
 
@@ -339,6 +342,8 @@ def test_our_own_agent_is_a_program_too() -> None:
 
 def test_many_programs_run_side_by_side(program) -> None:
     agents = [program(good()) for _ in range(4)]
+    play(agents[0], "red")  # the keeper of programs stays
+    agents[0].close()
     ended = []
     threads = [
         threading.Thread(target=lambda a=agent: ended.append(play(a, "red").over))
@@ -353,3 +358,106 @@ def test_many_programs_run_side_by_side(program) -> None:
     for agent in agents:
         agent.close()
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def until(happened, seconds: float = 60.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not happened() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return happened()
+
+
+LEAVES = """import os, time
+if os.fork() == 0:
+    os.setsid()
+    open({note!r}, "w").write(str(os.getpid()))
+    time.sleep(100)
+while not os.path.exists({note!r}) or not open({note!r}).read():
+    time.sleep(0.001)"""
+
+
+@pytest.mark.parametrize("hides", [False, True])
+def test_a_child_that_holds_standard_error_costs_nothing(program, tmp_path, hides: bool) -> None:
+    note = tmp_path / "child"
+    head = LEAVES.format(note=str(note))
+    if hides:  # out of the group, and without a mark
+        head = head.replace("time.sleep(100)", "os.execve('/bin/sleep', ['sleep', '100'], {})")
+    agent = program(good(USUAL, head))
+    counts, children = [], []
+    for _ in range(4):
+        assert play(agent, "red").over
+        agent.close()
+        counts.append((len(os.listdir("/proc/self/fd")), threading.active_count()))  # noqa: PTH208
+        children.append(int(note.read_text()))
+        note.unlink()
+    assert len(set(counts)) == 1
+    for child in children:
+        if hides:
+            os.kill(child, signal.SIGKILL)
+        assert until(lambda pid=child: gone(pid))
+
+
+MATCH = """
+import sys, time
+import numpy as np
+from pathlib import Path
+from tuplet.agents.protocol.external import External
+from tuplet.arena.game import play_game
+from tuplet.games.ewn import Position
+start = Position.start("ewn-6x7", red="203541", blue="135204", die="145110431455221232514")
+agent = External("exec:" + sys.argv[1])
+agent.open(start, "red", np.uint64(0))
+agent.choose(start)
+print(agent._program._process.pid, flush=True)
+time.sleep(100)
+"""
+
+
+def test_programs_end_with_a_match_that_is_killed(program, tmp_path: Path) -> None:
+    """kill -9: nothing of ours runs any more, and all that it started ends all the same."""
+    note = tmp_path / "child"
+    path = program(good(USUAL, LEAVES.format(note=str(note)))).name.removeprefix("exec:")
+    match = subprocess.Popen([sys.executable, "-c", MATCH, path], stdout=subprocess.PIPE, text=True)
+    assert match.stdout is not None
+    pid = int(match.stdout.readline())
+    child = int(note.read_text())
+    assert not gone(pid) and not gone(child)
+    match.kill()
+    match.wait()
+    match.stdout.close()
+    assert until(lambda: gone(pid) and gone(child), 20)
+
+
+def test_memory_is_that_of_all_processes_of_a_program(program) -> None:
+    head = """import os, time
+size = 0
+def eat():
+    if os.fork() == 0:
+        kept = bytearray(70_000_000)
+        time.sleep(100)
+"""
+    agent = program(good(f"eat(); time.sleep(0.3); {USUAL}", head))
+    path = agent.name.removeprefix("exec:")
+    limited = External(f"exec[time=20,memory=200MB]:{path}")
+    forfeit = lost(limited)
+    assert forfeit.kind == "memory", forfeit.reason
+    assert "200 MB are allowed" in forfeit.reason
+    limited.close()
+    with pytest.raises(ValueError, match="no size of memory"):
+        External(f"exec[memory=lots]:{path}")
+
+
+def test_a_forfeit_tells_what_both_sides_said(program) -> None:
+    head = "import os\ncount = []\ncomplain = lambda: os.write(2, b'hmm\\n')"
+    agent = program(
+        good(f"count.append(1); complain(); move = [move, '99'][len(count) == 2]; {USUAL}", head)
+    )
+    forfeit = lost(agent)
+    said = [line.split(" ", 1)[1] for line in forfeit.transcript if not line.startswith("!")]
+    assert said[0] == "> 203541135204145110431455221232514f"
+    assert said[1].startswith("< ") and said[2].startswith("> ") and said[3] == "< 99"
+    assert forfeit.transcript[-1] == "! hmm"
+    record = play_game(agent, make_agent("easy"), START)
+    assert record.kind == "illegal" and len(record.transcript) > 4
+    again = Record.parse(record.line)
+    assert again == record and again.transcript == record.transcript

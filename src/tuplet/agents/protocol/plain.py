@@ -38,7 +38,7 @@ def _steps_left(side: int, square: int) -> int:
 
 _SQUARES = range(ROWS * COLUMNS)
 _WAYS = [[_ways(side, square) for square in _SQUARES] for side in (0, 1)]
-_LEFT = [[_steps_left(side, square) for square in _SQUARES] for side in (0, 1)]
+LEFT = [[_steps_left(side, square) for square in _SQUARES] for side in (0, 1)]
 
 
 class Plain(NamedTuple):
@@ -154,10 +154,10 @@ def _value(position: Plain, depth: int, alpha: int, beta: int, until: float) -> 
 
 def _promising(position: Plain) -> list[tuple[int, int, int, int]]:
     """The moves, those towards the goal first."""
-    left = _LEFT[position.turn]
+    left = LEFT[position.turn]
     return sorted((left[to], -way, to, cube) for cube, way, to in _moves(position))
 
 
 def _nearest(position: Plain, side: int) -> int:
-    left = _LEFT[side]
+    left = LEFT[side]
     return min(left[square] for square in position.cubes[side] if square != GONE)

@@ -1,0 +1,122 @@
+"""A folder of programs, one for each of a class: what is run, under which name, and what is not.
+
+    submissions/alice.py          a script of Python                            alice
+    submissions/bob               a file that can be executed                   bob
+    submissions/carol/run         of a folder: `run`, else `agent`, else the    carol
+    submissions/dave/dave_ewn     only file in it that can be executed, else
+    submissions/eve/main.py       `run.py`, `agent.py`, `main.py`, or its only  eve
+                                  script of Python
+
+Each is run in the folder where its file is. Names that begin with a dot or an underscore are
+skipped, and so is what fits nowhere; what is skipped, is said, with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tuplet.agents.protocol.external import LIMIT, Running, as_bytes
+
+FIRST = ("run", "agent")
+SCRIPTS = ("run.py", "agent.py", "main.py")
+
+
+class Skipped(NamedTuple):
+    """What is in a folder, and does not play."""
+
+    name: str
+    why: str
+
+
+def running_of(
+    program: str | Sequence[str], time: float | None = None, memory: str | None = None
+) -> Running:
+    """A program as somebody names it: a command, its words, or `exec:COMMAND`.
+
+    A script of Python need not be executable. ValueError if it is not there.
+    """
+    text = program if isinstance(program, str) else shlex.join(program)
+    alone = Path(text)
+    if alone.suffix == ".py" and alone.is_file() and not os.access(alone, os.X_OK):
+        spec = f"exec:{shlex.join([sys.executable, text])}"
+    else:
+        is_spec = text.startswith(("exec:", "exec["))
+        spec = text if is_spec else f"exec:{shlex.quote(text) if alone.is_file() else text}"
+    found = Running.parse(spec)
+    return Running(
+        text, found.command, None, found.limit if time is None else time,
+        found.memory if memory is None else as_bytes(memory),
+    )  # fmt: skip
+
+
+def submissions(
+    folder: str | Path, time: float | None = None, memory: int | None = None
+) -> tuple[list[Running], list[Skipped]]:
+    """The programs of a folder in the order of their names, and what else there is."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is not a folder of programs")
+    found: dict[str, Path] = {}
+    skipped = []
+    for path in sorted(folder.iterdir(), key=lambda each: each.name):
+        if path.name.startswith((".", "_")):
+            continue
+        file, why = _of_folder(path) if path.is_dir() else _of_file(path)
+        name = path.stem if path.is_file() and path.suffix in (".py", ".sh") else path.name
+        if file is None:
+            skipped.append(Skipped(path.name, why))
+        elif name in found:
+            skipped.append(Skipped(path.name, f"there is {found[name].name} of that name already"))
+        else:
+            found[name] = file
+    limit = LIMIT if time is None else time
+    return [
+        Running(name, _command(file), file.parent.resolve(), limit, memory)
+        for name, file in found.items()
+    ], skipped
+
+
+def _command(file: Path) -> tuple[str, ...]:
+    path = str(file.resolve())
+    if os.access(file, os.X_OK) and _starts(file):
+        return (path,)
+    return (sys.executable, path) if file.suffix == ".py" else (path,)
+
+
+def _starts(file: Path) -> bool:
+    """Whether the system knows how to start it: a script says by what."""
+    if file.suffix != ".py":
+        return True
+    with file.open("rb") as opened:
+        return opened.read(2) == b"#!"
+
+
+def _of_file(path: Path) -> tuple[Path | None, str]:
+    if not path.is_file():
+        return None, "it is neither a file nor a folder"
+    if path.suffix == ".py" or os.access(path, os.X_OK):
+        return path, ""
+    return None, "it is not executable (chmod +x), and no script of Python"
+
+
+def _of_folder(path: Path) -> tuple[Path | None, str]:
+    files = [
+        file for file in sorted(path.iterdir())
+        if file.is_file() and not file.name.startswith((".", "_"))
+    ]  # fmt: skip
+    can_run = [file for file in files if os.access(file, os.X_OK)]
+    scripts = [file for file in files if file.suffix == ".py"]
+    for names, among in ((FIRST, can_run), (SCRIPTS, scripts)):
+        named = [file for name in names for file in among if file.name == name]
+        rest = named or (among if len(among) == 1 else [])
+        if rest:
+            return rest[0], ""
+    if not can_run and not scripts:
+        return None, "nothing in it can be executed: chmod +x, or a script of Python"
+    several = ", ".join(file.name for file in (can_run or scripts)[:4])
+    return None, f"which one? {several}: call it run"

@@ -1,0 +1,85 @@
+"""What a tournament leaves for others to read: a page, and tables as CSV."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tuplet.arena.page import write_page
+from tuplet.arena.results import Match, Tournament
+from tuplet.arena.saved import Saved
+from tuplet.arena.spreadsheet import write_games_csv
+from tuplet.games.record import FORFEITS
+from tuplet.system.csv_file import write_csv
+
+
+class Reports:
+    """The files that were asked for; they are made from a file of games.
+
+    Refuses at once what could not be written at the end.
+    """
+
+    def __init__(self, page: str | Path | None, csv: str | Path | None) -> None:
+        self.page = _as_file(page, ".html", "a page")
+        self.csv = _as_file(csv, ".csv", "a table")
+
+    @contextmanager
+    def games(self, save: str | Path | None) -> Iterator[Path | None]:
+        """Where games are saved meanwhile: where it was asked for, or aside, or nowhere."""
+        if save is not None or (self.page is None and self.csv is None):
+            yield None if save is None else Path(save)
+            return
+        with tempfile.TemporaryDirectory(prefix="tuplet-") as folder:
+            yield Path(folder) / "games.jsonl"
+
+    def write(self, result: Match | Tournament, file: Path | None) -> None:
+        """Write what was asked for."""
+        if file is None or (self.page is None and self.csv is None):
+            return
+        if self.csv is not None:
+            if isinstance(result, Tournament):
+                write_csv(self.csv, *_table(result))
+            games = self.csv if isinstance(result, Match) else games_beside(self.csv)
+            write_games_csv(games, result)
+        if self.page is not None:
+            if isinstance(result, Match):
+                result = Tournament([result.a, result.b], result.game, result.seed, result.asked,
+                                    {(0, 1): result}, result.interrupted)  # fmt: skip
+            write_page(self.page, result, Saved.open(file))
+
+
+def games_beside(table: Path) -> Path:
+    """Where the games are that belong to a table: table.csv has table-games.csv."""
+    return table.with_name(f"{table.stem}-games{table.suffix}")
+
+
+def _as_file(path: str | Path | None, suffix: str, what: str) -> Path | None:
+    if path is None:
+        return None
+    path = Path(path)
+    if path.suffix.lower() != suffix:
+        raise ValueError(f"{path}: the name of {what} ends in {suffix}")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in")
+    return path
+
+
+def _table(result: Tournament) -> tuple[list[str], list[list[object]]]:
+    """A row for each player, from best to worst; its points against each, in the same order."""
+    order = result.ranking
+    columns = ["place", "agent", "rating", "ci95_low", "ci95_high", "wins", "draws", "losses",
+               *FORFEITS, *(result.agents[j] for j in order)]  # fmt: skip
+    rows: list[list[object]] = []
+    for place, i in enumerate(order, 1):
+        rating, (wins, losses) = result.ratings[i], result.total(i)
+        low, high = (bound if abs(bound) < 1e6 else None for bound in rating.ci95)
+        scores = [(result.score(i, j), result.draws(i, j)) for j in order]
+        forfeits = result.forfeits_of(i)
+        rows.append([
+            place, result.agents[i], rating.elo, low, high, wins, result.total_draws(i),
+            losses, *forfeits.values(),
+            *(None if score is None else score[0] + draws / 2 for score, draws in scores),
+        ])  # fmt: skip
+    return columns, rows

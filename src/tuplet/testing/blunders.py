@@ -1,0 +1,162 @@
+"""What a program probably did wrong, seen from what it sent."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tuplet.agents.protocol import plain
+
+DIRECTIONS = ("horizontal", "vertical", "diagonal forward", "the fourth diagonal")
+NAMES = ("Red", "Blue")
+
+
+class Advice(NamedTuple):
+    """The likely cause of what is wrong, and what to do about it."""
+
+    cause: str
+    fix: str
+
+
+RESET = Advice(
+    "something of the game before is left: the position, the number of the ply, or input",
+    "set up everything anew when a game begins: both sides' cubes, the die, the ply, your side",
+)
+ONE_GAME = Advice(
+    "it plays one game only",
+    "after a game read one character: y means that another setup follows, anything else is the end",
+)
+FLUSH = Advice(
+    "it keeps its output in a buffer, which is sent only when it ends",
+    "flush after each move: print(move, end='', flush=True), std::cout << std::flush, "
+    "fflush(stdout)",
+)
+LINES = Advice(
+    "it waits for the end of a line, but the protocol has none",
+    'read characters, not lines: sys.stdin.read(1), std::cin >> c, scanf(" %c", &c)',
+)
+BUSY = Advice(
+    "it thinks for too long, or for ever",
+    "look at the clock while searching, and leave a tenth of the time unused",
+)
+WAITS = Advice(
+    "it waits, for input that does not come, it seems: it expects more, or has missed something",
+    "a setup is 33 digits and f or s, a move two digits, nothing between or behind them",
+)
+CAPTURED = Advice(
+    "the cube was captured, and it does not know",
+    "apply the opponent's moves, and take what stands on the target off the board",
+)
+NEARLY = Advice(
+    "it uses nearly all of its time",
+    "leave a tenth of it unused",
+)
+BEYOND = Advice(
+    "it reads or writes beyond an array, or through a bad pointer",
+    "compile with -g -fsanitize=address, and play the moves below",
+)
+LAST_WORDS = Advice(
+    "see its last words below (!), if there are any",
+    "run it by hand with the same input: what it was sent stands below",
+)
+TWICE = Advice(
+    "it moves when it is not its turn, or sends a move twice",
+    "one move for each question: the setup with f, or the opponent's move, while the game goes on",
+)
+BEHIND = Advice(
+    "it starts other processes, and does not end them",
+    "end and wait for what it has started before it ends",
+)
+EXIT_CODE = Advice(
+    "something fails, or returns that code, on the way out",
+    "end with code 0: return 0 from main, sys.exit(0)",
+)
+END_OF_INPUT = Advice(
+    "it does not look at whether reading found the end of the input",
+    "end when it does: in Python read(1) returns '', in C getchar() returns EOF, "
+    "in C++ std::cin >> c is false",
+)
+END_OF_GAMES = Advice(
+    "it does not read the character after a game, or goes on whatever it is",
+    "after a game read one character, and end unless it is y",
+)
+CHATTER = Advice(
+    "it prints something else than moves to standard output",
+    "print it to standard error: print(..., file=sys.stderr), std::cerr, fprintf(stderr, ...)",
+)
+SPACES = Advice(
+    "it prints spaces or ends of lines around its moves, as print() and std::endl do",
+    "send the two digits alone: print(move, end='', flush=True), std::cout << move << std::flush",
+)
+
+
+def out_of_turn(text: str) -> Advice:
+    """Why a text came that nobody asked for."""
+    return TWICE if text.isdecimal() else CHATTER
+
+
+def of_a_move(position: plain.Plain, sent: str, before: plain.Plain | None) -> Advice:
+    """Why `sent`, which begins with what should be a move, is not legal in a position.
+
+    `before` is the position in which it moved last.
+    """
+    move = sent.strip()[:2]
+    if len(move) < 2 or not set(move) <= set("0123456789"):
+        return CHATTER
+    own, side = position.cubes[position.turn], NAMES[position.turn]
+    alive = [cube for cube in range(plain.CUBES) if own[cube] != plain.GONE]
+    cube, direction = int(move[0]), int(move[1])
+    if before is not None and move in plain.legal_moves(before) and cube not in alive:
+        return CAPTURED
+    if cube >= plain.CUBES:
+        return Advice(f"there is no cube {cube}", "cubes are numbered from 0 to 5")
+    if cube not in {int(each[0]) for each in plain.legal_moves(position)}:
+        return _of_the_cube(position, move, alive)
+    if direction > 3:
+        return Advice(f"there is no direction {direction}", "directions are 0 to 3")
+    row, column = divmod(own[cube], plain.COLUMNS)
+    return Advice(
+        f"cube {cube} stands in row {row + 1}, column {column + 1} of 6x7, and direction "
+        f"{direction} ({DIRECTIONS[direction]}) leads off the board for {side}",
+        "Red's directions 0 to 3 are right, down, right-down, right-up; Blue's left, up, left-up, "
+        "left-down",
+    )
+
+
+def _of_the_cube(position: plain.Plain, move: str, alive: list[int]) -> Advice:
+    """Why a cube was moved that may not be moved now: what is the case, and what it may be."""
+    face = position.die[position.ply % plain.DIE]
+    may = sorted({move[0] for move in plain.legal_moves(position)})
+    fact = f"the die shows {face}, so that only cube {face} may move"
+    if int(face) not in alive:
+        fact = f"the die shows {face}, whose cube is gone: only cube {' or '.join(may)} may move"
+    perhaps, fixes = [], []
+    if int(move[0]) not in alive:
+        perhaps.append(f"it does not know that its cube {move[0]} is gone")
+        fixes.append("apply every move to the board, captures of own cubes included")
+    elif int(face) not in alive:
+        perhaps.append("it looks for the nearest cubes wrongly")
+        fixes.append("the nearest lower and the nearest higher number that are left may move")
+    if move[::-1] in plain.legal_moves(position):
+        perhaps.append("the direction comes first")
+        fixes.append("a move is the cube, then the direction")
+    for off, word in ((1, "next"), (-1, "one before")):
+        other = position.die[(position.ply + off) % plain.DIE]
+        if move in plain.legal_moves(position._replace(die=other * plain.DIE)):
+            perhaps.append(f"it reads the die one off (the {word} is {other})")
+            fixes.append("ply n, counted from 0 over both sides' moves, uses value n mod 21")
+    if _is_the_others(position, move):
+        perhaps.append("the sides are exchanged")
+        fixes.append("the first six digits are Red's cubes, the next Blue's; f is Red, s Blue")
+    if not perhaps:
+        perhaps.append("its board is not the referee's")
+        fixes.append("print the board to standard error after each move, and compare")
+    return Advice(f"{fact}; perhaps {', or '.join(perhaps)}", "; ".join(dict.fromkeys(fixes)))
+
+
+def _is_the_others(position: plain.Plain, move: str) -> bool:
+    """Whether the other side could move so now, or could have before, or with the cubes swapped."""
+    faces = [position.die[(position.ply - back) % plain.DIE] for back in (0, 1)]
+    as_other = position._replace(ply=1 - position.turn)
+    swapped = position._replace(cubes=(position.cubes[1], position.cubes[0]))
+    tried = [each._replace(die=face * plain.DIE) for face in faces for each in (as_other, swapped)]
+    return any(move[0] == each.die[0] and move in plain.legal_moves(each) for each in tried)

@@ -1,0 +1,341 @@
+"""A referee who tries things out: games over the protocol, and what went wrong in them."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tuplet.agents.protocol import keeper, plain
+from tuplet.agents.protocol.external import START_UP, Running
+from tuplet.agents.protocol.program import Program, signal_name, size
+from tuplet.games.record import Forfeit
+from tuplet.system.stop import Stop, Stopped
+from tuplet.testing import blunders
+from tuplet.testing.blunders import Advice
+
+END = 2.0  # seconds to end in, once told
+PAUSE = 0.05  # seconds to wait for what nobody asked for
+SLICE = 0.2  # seconds between looks at whether to stop
+SPINS = 0.2  # of the time spent computing: it does not just wait
+LATER = 0.5  # seconds for an answer that comes too late, or to an end of line, or of the input
+MEMORY = 0.2  # seconds between looks at the memory
+DIGITS = "012345"
+
+
+class Finding(NamedTuple):
+    """Something wrong (or, as a warning, not quite right): what it means, why, and what to do."""
+
+    what: str
+    means: str
+    cause: str
+    fix: str
+    transcript: tuple[str, ...] = ()
+    warning: bool = False
+    late: bool = False
+
+
+class Wrong(Exception):  # noqa: N818  # not of ours
+    """Raised where a game cannot go on."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.what)
+        self.finding = finding
+
+
+Opponent = Callable[[plain.Plain, random.Random], str]
+
+
+def wanders(position: plain.Plain, luck: random.Random) -> str:
+    """Any move."""
+    return luck.choice(plain.legal_moves(position))
+
+
+def _best_of(rank: Callable[[plain.Plain, plain.Plain], tuple[int, ...]]) -> Opponent:
+    def choose(position: plain.Plain, luck: random.Random) -> str:
+        moves = plain.legal_moves(position)
+        luck.shuffle(moves)
+        return min(moves, key=lambda move: rank(position, plain.play(position, move)))
+
+    return choose
+
+
+def _left(position: plain.Plain, side: int) -> int:
+    """Steps to the goal of all cubes of a side."""
+    return sum(plain.LEFT[side][square] for square in position.cubes[side] if square != plain.GONE)
+
+
+def _count(position: plain.Plain, side: int) -> int:
+    return sum(square != plain.GONE for square in position.cubes[side])
+
+
+def _won(before: plain.Plain, after: plain.Plain) -> bool:
+    return plain.winner(after) == before.turn
+
+
+# One hurries to win, one takes cubes and lets the program live, one goes nowhere.
+races: Opponent = _best_of(lambda b, a: (not _won(b, a), _left(a, b.turn)))
+hunts: Opponent = _best_of(lambda b, a: (_won(b, a), _count(a, 1 - b.turn), -_left(a, b.turn)))
+dawdles: Opponent = _best_of(lambda b, a: (_won(b, a), -_count(a, 1 - b.turn), -_left(a, b.turn)))
+
+
+SITUATIONS = (
+    "only one legal move", "the die's cube is gone, two may move",
+    "the die's cube is gone, one may move", "a winning move at hand",
+    "it wins", "it loses", "somebody's last cube is taken",
+)  # fmt: skip
+
+
+class Seen:
+    """What was tried, over all games: situations, times, memory."""
+
+    def __init__(self) -> None:
+        self.situations: Counter[str] = Counter(dict.fromkeys(SITUATIONS, 0))
+        self.times: list[float] = []
+        self.first_times: list[float] = []  # from the program's start
+        self.faces: set[str] = set()
+        self.games = self.wins = self.longest = self.memory = self.spaces = 0
+        self.chatter = False  # on standard error
+        self._looked = 0.0
+
+    def look(self, program: Program) -> None:
+        """Note how much memory a program has, now and then."""
+        if time.monotonic() - self._looked > MEMORY:
+            self.memory = max(self.memory, keeper.memory_of([program.group])[program.group])
+            self._looked = time.monotonic()
+
+    def note(self, position: plain.Plain) -> None:
+        """Note what is special about a question."""
+        moves = plain.legal_moves(position)
+        cubes = {move[0] for move in moves}
+        face = position.die[position.ply % plain.DIE]
+        self.faces.add(face)
+        found = (
+            len(moves) == 1,
+            len(cubes) == 2,
+            len(cubes) == 1 and face not in cubes,
+            any(_won(position, plain.play(position, move)) for move in moves),
+        )
+        self.situations.update(
+            name for name, is_so in zip(SITUATIONS, found, strict=False) if is_so
+        )
+
+
+class Manner(NamedTuple):
+    """How a referee sends what it has to send."""
+
+    bytewise: bool = False  # a character at a time, with pauses
+    together: bool = False  # as much at once as can be known
+    patient: bool = False  # waits before it moves, and listens
+
+
+_PLAINLY = Manner()
+
+
+class Referee:
+    """One process of a program, and as many games as it plays."""
+
+    def __init__(self, running: Running, seen: Seen, stop: Stop) -> None:
+        self.running, self.seen, self.stop = running, seen, stop
+        try:
+            self.program = Program(running.command, running.folder, running.memory)
+        except OSError as error:
+            raise Wrong(Finding(
+                f"it cannot be started: {error.strerror or error}", "it cannot play at all",
+                "the file is not a program for this machine, or a script without a first line "
+                "that names its interpreter", "chmod +x, and #!/usr/bin/env python3 or the like",
+            )) from None  # fmt: skip
+        self.games = 0
+        self.asked = time.monotonic()  # when it could read the whole question
+
+    def close(self) -> None:
+        """End the program."""
+        self.seen.chatter |= bool(self.program.complaints())
+        self.seen.spaces += self.program.spaces
+        self.program.stop(0.0)
+
+    def play(
+        self, setup: tuple[str, str, str], side: int, opponent: Opponent, luck: random.Random,
+        manner: Manner = _PLAINLY, plies: int | None = None,
+    ) -> plain.Plain:  # fmt: skip
+        """A game, or its first plies; the last position."""
+        position, before = plain.start(*setup), None
+        text = ("y" if self.games else "") + "".join(setup) + "fs"[side]
+        if manner.together and side:
+            move = opponent(position, luck)
+            text, position = text + move, plain.play(position, move)
+        self._be_silent("before it was asked")
+        self._send(text, manner)
+        self.games += 1
+        while plain.winner(position) is None and (plies is None or position.ply < plies):
+            if position.turn == side:
+                self.seen.note(position)
+                move = self._ask(position, before)
+                before = position
+            else:
+                if manner.patient:
+                    self.program.listen(PAUSE)
+                self._be_silent("while it was the opponent's turn")
+                self.seen.look(self.program)
+                move = opponent(position, luck)
+                self._send(move, manner)
+            position = plain.play(position, move)
+        if plies is None:
+            self._note_end(position, side)
+        return position
+
+    def _note_end(self, position: plain.Plain, side: int) -> None:
+        self.program.listen(PAUSE)  # it may think that there is more to say
+        self._be_silent("after the game was over")
+        won, seen = plain.winner(position) == side, self.seen
+        seen.games += 1
+        seen.wins += won
+        seen.longest = max(seen.longest, position.ply)
+        gone = _count(position, 0) == 0 or _count(position, 1) == 0
+        ended = (won, not won, gone)
+        seen.situations.update(
+            name for name, is_so in zip(SITUATIONS[4:], ended, strict=True) if is_so
+        )
+
+    def end(self, how: str) -> list[Finding]:
+        """Tell it to end, by n or by the end of its input: what is wrong with how it does."""
+        program, found = self.program, []
+        computed = keeper.cpu_seconds(program.group)
+        if how == "n":
+            program.send("n")
+        else:
+            computed = keeper.cpu_seconds(program.group) - computed
+            program.end_input()
+        code = program.wait(END + max(program.started + START_UP - time.monotonic(), 0))
+        if code is None:
+            computed = keeper.cpu_seconds(program.group) - computed
+            busy = f", and computes for ever ({computed:.1f} s in {END:g} s)" * (
+                computed > SPINS * END
+            )
+            told = "the n after a game" if how == "n" else "the end of its input"
+            advice = blunders.END_OF_GAMES if how == "n" else blunders.END_OF_INPUT
+            means = "programs pile up on the referee's machine"
+            return [self._finding(f"it does not end at {told}{busy}", means, advice)]
+        if text := program.listen(PAUSE).strip():
+            what = f"it sends {text[:20]!r} instead of ending in silence"
+            means = "a referee may take it for a move"
+            found.append(self._finding(what, means, blunders.CHATTER, warning=how != "n"))
+        if code != 0 and how == "n":
+            last = (program.complaints() or [""])[-1]
+            what = f"it {_ended(code)}" + (f": {last[:200]}" if last else "")
+            found.append(self._finding(what, "a referee may call it a crash", blunders.EXIT_CODE))
+        left = {*keeper.members(program.group), *keeper.marked(program.mark)} - {program.group}
+        if left:
+            what = f"it leaves {len(left)} process{'es' * (len(left) > 1)} behind"
+            means = "what it started goes on computing, and disturbs the next games"
+            found.append(self._finding(what, means, blunders.BEHIND))
+        return found
+
+    def _send(self, text: str, manner: Manner) -> None:
+        if not manner.bytewise:
+            self.program.send(text)
+            self.asked = time.monotonic()
+            return
+        for at, character in enumerate(text):
+            if at == len(text) - 1:
+                self.program.listen(PAUSE)
+                self._be_silent("before the message was complete")
+            self.program.send(character)
+            self.asked = time.monotonic()
+            if at < len(text) - 1:
+                time.sleep(0.2 if at in (5, 32) else 0.001)
+
+    def _be_silent(self, when: str) -> None:
+        try:
+            self.program.expect_silence()
+        except Forfeit:
+            text = self.program.listen(0).strip()[:40]
+            advice = self._in_series(blunders.out_of_turn(text))
+            means = "a referee takes it for a move: the game is lost"
+            raise Wrong(self._finding(f"it sends {text!r} {when}", means, advice)) from None
+
+    def _ask(self, position: plain.Plain, before: plain.Plain | None) -> str:
+        program, legal = self.program, plain.legal_moves(position)
+        began = self.asked
+        due = began + self.running.limit
+        if not program.answers:
+            due = max(due, program.started + START_UP)
+        while not program.listen(max(min(SLICE, due - time.monotonic()), 0)):
+            if self.stop.is_set():
+                raise Stopped
+            if time.monotonic() >= due or not program.runs:
+                break
+        try:
+            move = program.receive(due, legal)
+        except Forfeit as forfeit:
+            if forfeit.kind == "late":
+                raise Wrong(self._late(legal, due - began)) from None
+            if forfeit.kind == "illegal":
+                raise Wrong(self._illegal(forfeit, position, before)) from None
+            raise Wrong(self._crashed(forfeit)) from None
+        now = time.monotonic()
+        if program.answers == 1:
+            self.seen.first_times.append(now - program.started)
+        else:
+            self.seen.times.append(now - began)
+        return move
+
+    def _late(self, legal: list[str], allowed: float) -> Finding:
+        """Find out why there is no answer: does time, an end of line, or of the input bring one?"""
+        program, part = self.program, self.program.listen(0).strip()
+        before = keeper.cpu_seconds(program.group)
+
+        def answers() -> bool:
+            return program.listen(LATER).strip()[:2] in legal
+
+        if answers() or keeper.cpu_seconds(program.group) - before > SPINS * LATER:
+            advice = blunders.BUSY
+        else:
+            program.send("\n")
+            if answers():
+                advice = blunders.LINES
+            else:
+                program.end_input()
+                waits = blunders.ONE_GAME if self.games > 1 else blunders.WAITS
+                advice = blunders.FLUSH if answers() else waits
+        what = f"no move within {allowed:.3g} s" + (f", only {part[:5]!r}" if part else "")
+        return self._finding(what, "the game is lost: late", advice)._replace(late=True)
+
+    def _illegal(
+        self, forfeit: Forfeit, position: plain.Plain, before: plain.Plain | None
+    ) -> Finding:
+        quoted = forfeit.reason.removeprefix("it sent ")
+        advice = blunders.of_a_move(position, quoted[1:3], before)
+        if "asked" in forfeit.reason:  # after a legal move
+            advice = blunders.out_of_turn(quoted[1:3])
+        return self._finding(forfeit.reason, "the game is lost: illegal", self._in_series(advice))
+
+    def _in_series(self, advice: Advice) -> Advice:
+        """What else it may be, where it has played a game before."""
+        if self.games < 2 or advice == blunders.CHATTER:
+            return advice
+        return Advice(f"{advice.cause}; or {blunders.RESET.cause}",
+                      f"{advice.fix}; {blunders.RESET.fix}")  # fmt: skip
+
+    def _crashed(self, forfeit: Forfeit) -> Finding:
+        advice = blunders.LAST_WORDS
+        code = self.program.wait(0)
+        if forfeit.kind == "memory" and self.running.memory:
+            keep = f"keep within {size(self.running.memory)}: free or reuse it, and cap it"
+            advice = Advice("a table or a tree that grows from move to move", keep)
+        elif code == 0 and self.games > 1:
+            advice = blunders.ONE_GAME
+        elif code is not None and code < 0 and signal_name(-code) in ("SIGSEGV", "SIGBUS"):
+            advice = blunders.BEYOND
+        elif code is None:
+            advice = Advice("it closed its standard output", "keep it open while it plays")
+        return self._finding(forfeit.reason, f"the game is lost: {forfeit.kind}", advice)
+
+    def _finding(self, what: str, means: str, advice: Advice, warning: bool = False) -> Finding:
+        return Finding(what, means, *advice, self.program.transcript(), warning)
+
+
+def _ended(code: int) -> str:
+    return f"ends with code {code}" if code >= 0 else f"is ended by {signal_name(-code)}"

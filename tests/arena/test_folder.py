@@ -1,0 +1,267 @@
+"""A class's programs: whatever they do, the tournament ends with the right table and its page."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import tuplet as package
+from tuplet.agents.protocol.external import as_bytes
+from tuplet.agents.protocol.submissions import submissions
+from tuplet.arena.folder import PATIENCE, Patience
+from tuplet.arena.page import decode
+from tuplet.arena.results import Played, Tournament, place_of
+from tuplet.arena.saved import Saved, load
+from tuplet.games.record import Record
+
+GOOD = (Path(__file__).parents[2] / "examples" / "ewn_program.py").read_text()
+GOOD = GOOD.replace("#!/usr/bin/env python3", f"#!{sys.executable} -IS")
+CHOICE, SENDS = "return min(moves, key=left)", "    sys.stdout.write(move)\n"
+
+
+def put(folder: Path, name: str, old: str = "", new: str = "") -> None:
+    assert old in GOOD
+    (folder / name).write_text(GOOD.replace(old, new))
+    (folder / name).chmod(0o755)
+
+
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tournament, Path]:
+    """Twelve programs, of which five misbehave, and everything that is written of them."""
+    folder = tmp_path_factory.mktemp("class")
+    programs = folder / "submissions"
+    programs.mkdir()
+    put(programs, "nearest.py")
+    put(programs, "<script>alert(1)<&'\"", CHOICE, "return max(moves, key=left)")
+    put(programs, "first", CHOICE, "return moves[0]")
+    put(programs, "last", CHOICE, "return moves[-1]")
+    put(programs, "=1+1", CHOICE, "return moves[len(moves) // 2]")
+    for name, file in (("carol", "run"), ("dave", "main.py")):
+        (programs / name).mkdir()
+        put(programs / name, file, CHOICE, f"return sorted(moves)[{len(name) % 2} - 1]")
+    put(programs, "crashes", SENDS, "    assert move == '', 'out of cheese'\n")
+    put(programs, "talks", SENDS, "    sys.stdout.write('move ' + move)\n")
+    put(programs, "hangs", SENDS, "    import time; time.sleep(60)\n")
+    eats = "    import time; kept = bytearray(b'x') * 150_000_000; time.sleep(1)\n"
+    put(programs, "eats", SENDS, eats + SENDS)
+    (programs / "broken").write_bytes(b"\0\1 no program")
+    (programs / "broken").chmod(0o755)
+    (programs / "notes.txt").write_text("no program")
+    (programs / "__pycache__").mkdir()
+    result = package.tournament(
+        folder=programs, games=2, threads=2, memory="100MB", save=folder / "games.jsonl",
+        page=folder / "page.html", csv=folder / "table.csv", progress=False,
+    )  # fmt: skip
+    return result, folder
+
+
+def test_twelve_programs_of_which_five_misbehave_end_with_the_right_table(twelve) -> None:
+    result, _ = twelve
+    assert len(result.agents) == 12 and result.games == 132 and not result.interrupted
+    bad = {"crashes": "crashed", "talks": "illegal", "hangs": "late", "eats": "memory",
+           "broken": "crashed"}  # fmt: skip
+    seats = {name: seat for seat, name in enumerate(result.agents)}
+    for name, seat in seats.items():
+        forfeits = {kind: count for kind, count in result.forfeits_of(seat).items() if count}
+        if name not in bad:
+            assert not forfeits, name
+            continue
+        assert list(forfeits) == [bad[name]]
+        assert forfeits[bad[name]] == result.total(seat)[1]  # it loses no game otherwise
+        for other, place in seats.items():
+            if other not in bad:
+                assert result.score(seat, place) == (0, 2), (name, other)
+    assert {result.agents[seat] for seat in result.ranking[7:]} == set(bad)
+    assert [name for name, _ in result.skipped] == ["notes.txt"]
+    notes = " ".join(result.sheets()[0].notes)
+    assert "hangs forfeited 22 games (late)" in notes and "not played" in notes
+    assert "notes.txt does not play" in notes and "out of cheese" in notes
+
+
+def test_a_program_that_never_answers_is_asked_four_times(twelve) -> None:
+    _, folder = twelve
+    lines = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()[1:]]
+    late = [line for line in lines if line["kind"] == "late"]
+    asked = [line for line in late if "transcript" in line]
+    assert len(asked) == PATIENCE
+    assert all("not asked again" in line["reason"] for line in late[PATIENCE:])
+    for line in lines:
+        assert Record.parse(json.dumps(line)).over
+        assert ("transcript" in line) <= (line["kind"] in ("late", "illegal", "crashed", "memory"))
+
+
+def test_patience_looks_at_games_in_their_order() -> None:
+    pairings = [(0, 1), (0, 2), (1, 2)]
+    patience = Patience(pairings, [1, 2])
+
+    def lose(number: int, place: int, kind: str, plies: int) -> None:
+        at = place_of(number, 3)
+        first = float(place == 1)
+        patience.see(at, Played(1 - first if at.game else first, first, kind, plies, ""))
+
+    for number in (0, 1, 6, 7):  # 0 against 1, who is second, first, second, first
+        lose(number, 1 - place_of(number, 3).game, "late", 1 - place_of(number, 3).game)
+    assert patience.absent == {1}
+    lose(2, 1, "late", 3)  # 2 has moved before: it may be late as often as it likes
+    for number in (3, 8, 9, 14):
+        lose(number, 1 - place_of(number, 3).game, "late", 1)
+    assert patience.absent == {1}
+
+
+class Reader(HTMLParser):
+    """What a page asks for, and what it runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+        self.tags: list[str] = []
+        self.policy = self.data = ""
+        self._in = ""
+
+    def handle_starttag(self, tag: str, attrs) -> None:
+        told = dict(attrs)
+        self.tags.append(tag)
+        self.asked += [
+            told[name] for name in ("src", "href", "action", "data", "style") if name in told
+        ]
+        assert not any(name.startswith("on") for name in told)
+        self._in = told.get("id", "") if tag == "script" else ""
+        if told.get("http-equiv") == "Content-Security-Policy":
+            self.policy = told["content"]
+
+    def handle_data(self, data: str) -> None:
+        if self._in == "data":
+            self.data += data
+
+
+def read(path: Path) -> Reader:
+    reader = Reader()
+    reader.feed(path.read_text())
+    return reader
+
+
+def test_the_page_asks_nobody_and_runs_nothing_but_its_own(twelve) -> None:
+    result, folder = twelve
+    reader = read(folder / "page.html")
+    assert set(reader.asked) == {"#replay"}
+    assert reader.policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in reader.policy
+    assert reader.tags.count("script") == 2 and not {"link", "img", "iframe"} & set(reader.tags)
+    text = (folder / "page.html").read_text()
+    assert "<script>alert" not in text and "&lt;script&gt;alert(1)&lt;&amp;" in text
+    assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/2000/svg)", text)
+    for name in ("crashes", "talks", "hangs", "eats", "broken"):
+        assert f"<details><summary><b>{name}</b>" in text
+    assert "AssertionError: out of cheese" in text and "&gt; " in text and "&lt; move" in text
+    assert "18 of them were not played" in text
+    assert "no sandbox" in text and "notes.txt" in text
+    assert len(result.agents) == text.count('<th class="name" title=')
+
+
+def test_the_games_to_replay_are_those_that_were_played(twelve) -> None:
+    result, folder = twelve
+    data = json.loads(read(folder / "page.html").data)
+    assert data["agents"] == result.agents and len(data["games"]) == 132
+    for game, line in zip(data["games"], Saved.open(folder / "games.jsonl").lines(), strict=True):
+        record = Record.parse(json.dumps(line))
+        assert tuple(result.agents[seat] for seat in game[1:3]) == record.names
+        assert (game[4], game[5]) == (record.kind, record.reason)
+        assert record.sides[game[3]] == record.winner
+        assert [step[0] for step in game[7]] == record.moves
+        positions = [position for position, _ in record.replay()]
+        assert [step[1] for step in game[7]] == [str(position.die) for position in positions]
+        boards = [
+            [cell for row in position.cells for cell in row]
+            for position in (*positions, record.position)
+        ]
+        assert decode(game) == boards
+        assert {text for board in boards for text in board if text} <= set(data["pieces"])
+
+
+def test_tables_are_for_spreadsheets(twelve) -> None:
+    result, folder = twelve
+    with (folder / "table.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["agent"].removeprefix("'") for row in rows] == [
+        result.agents[seat] for seat in result.ranking
+    ]
+    assert "'=1+1" in {row["agent"] for row in rows}  # no formula
+    assert [int(row["wins"]) for row in rows] == [result.total(seat)[0] for seat in result.ranking]
+    hangs = next(row for row in rows if row["agent"] == "hangs")
+    assert hangs["late"] == "22" and hangs["first"] == "0.0" and hangs["hangs"] == ""
+    with (folder / "table-games.csv").open(newline="") as file:
+        games = list(csv.DictReader(file))
+    assert len(games) == 132 and sum(game["ended_by"] == "memory" for game in games) > 10
+
+
+def test_a_saved_file_gives_the_same_page_and_goes_on(twelve, tuplet, tmp_path: Path) -> None:
+    _, folder = twelve
+    shown = tuplet("show", folder / "games.jsonl", "--page", tmp_path / "a.html", "--csv",
+                   tmp_path / "a.csv")  # fmt: skip
+    assert shown.returncode == 0, shown.stderr
+    assert (tmp_path / "a.csv").read_bytes() == (folder / "table.csv").read_bytes()
+    assert read(tmp_path / "a.html").data == read(folder / "page.html").data
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("first", "last"):
+        shutil.copy(folder / "submissions" / name, programs / name)
+    words = ["tournament", "easy", "--folder", programs, "--games", 2, "--save", tmp_path / "g"]
+    done = tuplet(*words)
+    assert done.returncode == 0 and "first" in done.stdout, done.stderr
+    whole = (tmp_path / "g").read_bytes()
+    lines = whole.splitlines(keepends=True)
+    (tmp_path / "g").write_bytes(b"".join(lines[:4]))
+    assert tuplet(*words).stdout == done.stdout and (tmp_path / "g").read_bytes() == whole
+    (programs / "last").write_text((programs / "last").read_text() + "# another\n")
+    changed = tuplet(*words)
+    assert changed.returncode == 2 and "last changed since" in changed.stderr
+    assert isinstance(load(tmp_path / "g"), Tournament)
+
+
+def test_folders_have_a_rule_and_what_is_skipped_is_said(tmp_path: Path) -> None:
+    for name in ("a", "b/agent", "c/only", "d/main.py", "e/x.py", "f/one", "f/two", "g/readme",
+                 "_h", "i.py", "i", "j.sh"):  # fmt: skip
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("#!/bin/sh\n")
+        path.chmod(0o644 if path.suffix == ".py" or path.name == "readme" else 0o755)
+    found, skipped = submissions(tmp_path)
+    names = {each.name: each.command[-1] for each in found}
+    assert list(names) == ["a", "b", "c", "d", "e", "i", "j"]
+    assert names["b"].endswith("b/agent") and names["d"].endswith("d/main.py")
+    assert next(each for each in found if each.name == "d").folder == tmp_path / "d"
+    told = dict(skipped)
+    assert "which one? one, two" in told["f"] and "nothing in it" in told["g"]
+    assert "of that name already" in told["i.py"]
+
+
+def test_wrong_words_are_refused_in_one_line(tuplet, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for words, complaint in (
+        (["--folder", tmp_path / "nothing"], "not a folder"),
+        (["--folder", tmp_path / "empty"], "no program in"),
+        (["easy", "hard", "--time", 1], "which folder?"),
+        (["easy", "hard", "--page", tmp_path / "page.pdf"], "ends in .html"),
+        (["easy", "hard", "--csv", tmp_path / "no" / "a.csv"], "no folder"),
+    ):
+        done = tuplet("tournament", *words)
+        assert done.returncode == 2 and complaint in done.stderr, done.stderr
+    assert as_bytes("1.5GiB") == 3 * 2**29 and as_bytes("512MB") == 512_000_000
+    assert not os.listdir(tmp_path / "empty")  # noqa: PTH208
+
+
+def test_any_match_has_a_page(tuplet, tmp_path: Path) -> None:
+    package.match("easy", "easy", "ewn", games=4, save=tmp_path / "g", progress=False)
+    done = tuplet("show", tmp_path / "g", "--page", tmp_path / "p.html")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(read(tmp_path / "p.html").data)
+    assert [game[1:3] for game in data["games"]] == [[0, 1], [1, 0]] * 2
+    assert data["rows"] == data["columns"] == 5
