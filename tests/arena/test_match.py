@@ -219,7 +219,8 @@ def test_a_sequential_test_ends_after_the_same_pair_for_any_number_of_threads(
     assert lines == (tmp_path / "1").read_bytes()
     again = match("hard", "easy", games=400, sprt="0,100", save=tmp_path / "8")
     assert again.as_json() == results[0].as_json() and (tmp_path / "8").read_bytes() == lines
-    assert load(tmp_path / "8").as_json() == again.as_json()
+    told = {key: value for key, value in again.as_json().items() if key != "settings"}
+    assert load(tmp_path / "8").as_json() == told  # a file names agents as they were typed
 
 
 def test_a_match_cut_off_at_any_byte_goes_on_to_the_same_end(tmp_path: Path) -> None:
