@@ -46,13 +46,16 @@ def play_episode(
 
 
 def open_episode(
-    player: object, environment: object, streams: tuple[np.uint64, np.uint64] | None = None
+    player: object,
+    environment: object,
+    streams: tuple[np.uint64, np.uint64] | None = None,
+    start: Board | None = None,
 ) -> None:
     """Tell a player and an environment, if they want to know, that a game begins."""
     for who, role, state in zip(
         (player, environment), ("player", "environment"), streams or (None, None), strict=True
     ):
-        _ask(who, "open", life.begin, who, Board(), role, state)
+        _ask(who, "open", life.begin, who, Board() if start is None else start, role, state)
 
 
 def slide(player: Player, episode: Episode) -> None:

@@ -29,6 +29,7 @@ from tuplet.cli.regret import regret
 from tuplet.cli.reproduce import reproduce
 from tuplet.cli.review import review
 from tuplet.cli.show import show
+from tuplet.cli.signs import ERRORS
 from tuplet.cli.solve import solve
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
@@ -71,7 +72,7 @@ def run(arguments: list[str]) -> int:
     """Run a command; returns the exit code."""
     for stream in (sys.stdout, sys.stderr):  # a sign that a terminal lacks costs no result
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=ERRORS)
     asked = False  # to stop: Numba may make something else of it while it compiles
 
     def stop(*_: object) -> None:

@@ -7,8 +7,9 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from tuplet.agents.looking import Looking
+from tuplet.cli.display import showing
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import Json, show_result, tell_if_compiling
+from tuplet.cli.working import Json, show_result
 
 
 @with_settings(Looking)
@@ -44,8 +45,8 @@ def analyze(
     """
     import tuplet
 
-    tell_if_compiling()
-    with redirect_stdout(sys.stderr if json_ else sys.stdout):  # what an agent prints is no result
+    # What an agent prints is no result.
+    with showing(), redirect_stdout(sys.stderr if json_ else sys.stdout):
         result = tuplet.analyze(game, position, agent, seed=seed, **looking)
     if not json_:
         print(result.position)
