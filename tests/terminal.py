@@ -23,11 +23,13 @@ def at_terminal(
     columns: int = 100,
     patience: float = 60,
     code: int = 0,
+    left: list[float] | None = None,
 ) -> str:
     """Run a command in a terminal; each key is sent once its cue has been seen. The screen.
 
     `before` is Python to run first, such as an agent of the test's own; `code` the exit code. A key
-    `30x10` changes the size of the window instead, `TERM` and the like send a signal.
+    `30x10` changes the size of the window instead, `TERM` and the like send a signal. `left` gets
+    the times of the keys.
     """
     words = list(map(str, arguments))
     program = f"{before}\nimport sys; from tuplet.cli import main; sys.argv[1:] = {words}; main()"
@@ -43,6 +45,8 @@ def at_terminal(
     while time.time() < deadline:
         if waiting and waiting[0][0] in plain(seen[since:]):
             since = len(seen)
+            if left is not None:
+                left.append(time.time())
             _press(terminal, process, waiting.pop(0)[1])
         if select.select([terminal], [], [], 0.1)[0]:
             try:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tuplet.cli.colours import colour_system
-from tuplet.cli.fit import flow, foot, foot_lines, too_small
+from tuplet.cli.fit import brief, flow, foot, foot_lines, too_small
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.drawing import DARK, EMPTY, GRID, LIGHT
 
@@ -90,6 +90,7 @@ def picture(
     board: Board, head: Sequence[str], message: str, keys: Sequence[str], columns: int, lines: int
 ) -> RenderableType:
     """What is known of a game, the board as large as fits, what happens, and what keys do."""
+    keys = brief(keys, columns, lines)
     found = next(_fitting(board, head, keys, columns, lines), None)
     if found is None:
 

@@ -17,7 +17,6 @@ from rich.text import Text
 from tuplet.cli.colours import CHOSEN, EVEN, LAST, ODD, TARGET, coloured, shade
 from tuplet.games.drawing import colours_of
 
-MOVES_KEYS = "1-9 or arrows, Enter: move"
 Square = tuple[int, int]  # row, column
 
 

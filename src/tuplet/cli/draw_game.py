@@ -13,12 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tuplet.cli.colours import coloured
-from tuplet.cli.draw_board import MOVES_KEYS, Look, View, board, key_of, target
-from tuplet.cli.fit import flow, foot, foot_lines, scrolled, too_small
+from tuplet.cli.draw_board import Look, View, board, key_of, target
+from tuplet.cli.fit import brief, flow, foot, foot_lines, scrolled, too_small
 from tuplet.games.analysis import Analysis
 
 PANEL, NARROW = 28, 11  # columns of text beside the board: enough for all, and the fewest
-BRIEF = {MOVES_KEYS: "1-9 move"}  # where there is hardly room
 LINE = 12  # moves of a main line that are told
 WIDTHS, HEIGHTS = (11, 7, 5, 4, 3), (5, 3, 2, 1)  # of a square, in characters
 
@@ -60,8 +59,7 @@ def _widest(view: View) -> int:
 
 def picture(view: View, columns: int, lines: int) -> RenderableType:
     """The board, the panel beside or below it, and below what happens and what keys do."""
-    if columns < 40 or lines < 12:
-        view = replace(view, keys=[BRIEF.get(key, key) for key in view.keys])
+    view = replace(view, keys=brief(view.keys, columns, lines))
     layout = next(layouts(view, columns, lines), None)
     if layout is None:
 

@@ -8,6 +8,14 @@ from textwrap import wrap
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+MOVES_KEYS = "1-9 or arrows, Enter: move"
+_BRIEF = {MOVES_KEYS: "1-9 move", "u takes back": "u back", "n new game": "n new"}
+
+
+def brief(keys: Sequence[str], columns: int, lines: int) -> list[str]:
+    """What keys do, in fewer words where there is hardly room."""
+    return [_BRIEF.get(key, key) if columns < 40 or lines < 12 else key for key in keys]
+
 
 def flow(items: Sequence[str], columns: int) -> list[str]:
     """Items side by side, in as few lines as hold them; none is torn apart."""

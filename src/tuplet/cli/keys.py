@@ -31,6 +31,13 @@ _KEY = re.compile(
     re.S | re.X,
 )
 
+# What may become one of these with more bytes.
+_BEGUN = re.compile(
+    rb"""\x1b{1,2}(?:\[[0-?]*[ -/]*|O|\[\[)?|\x1b\[M.{0,2}|\x1b\[200~.*|\x1b[P\]X^_].*
+    |\x1b?(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})""",
+    re.S | re.X,
+)
+
 
 def changed(speed: int, key: str, speeds: int) -> int:
     """A speed, of so many, after one of these keys."""
@@ -53,10 +60,10 @@ class KeyReader:
         text, at, found = self._begun + data, 0, []
         while at < len(text):
             match = _KEY.match(text, at)
-            if match is None:
+            if match is None and _BEGUN.fullmatch(text, at):
                 break
-            found.append(_named(match[0]))
-            at = match.end()
+            found.append(_named(match[0]) if match else ESCAPE)  # Esc, and then something else
+            at = match.end() if match else at + 1
         self._begun = text[at:]
         return found
 

@@ -11,8 +11,9 @@ from rich.console import RenderableType
 
 from tuplet.arena.analyze import default_agent
 from tuplet.cli.display import showing
-from tuplet.cli.draw_board import MOVES_KEYS, View
+from tuplet.cli.draw_board import View
 from tuplet.cli.draw_game import picture
+from tuplet.cli.fit import MOVES_KEYS
 from tuplet.cli.keys import ESCAPE, FASTER, SLOWER, changed
 from tuplet.cli.screen import print_picture, screen
 from tuplet.cli.sitting import Sitting, tell_saved

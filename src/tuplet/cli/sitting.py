@@ -18,6 +18,7 @@ from tuplet.system.sheet import counted
 from tuplet.system.stop import Stop
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+COMPILES = "compiling, some ten seconds (the first time)"
 TICK = 0.08  # seconds between two looks at somebody who thinks
 PARTING = 0.2  # seconds for somebody who is told to stop
 
@@ -60,8 +61,8 @@ class Sitting:
             while thread.is_alive():
                 seconds = time.perf_counter() - began
                 spin = SPINNER[int(seconds / TICK) % len(SPINNER)]
-                doing = "is being compiled, once" if compiling() else "thinks"
-                self.message = f"{spin} {who} {doing}   {seconds:.1f} s"
+                doing = COMPILES if compiling() else f"{who} thinks"
+                self.message = f"{spin} {doing}   {seconds:.1f} s"
                 self.redraw(again=not first)
                 first = False
                 key = self.screen.wait(TICK)
