@@ -35,7 +35,7 @@ from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_s
 from tuplet.search import g2048 as search2048
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
 from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
-from tuplet.system.sheet import Sheet, Shown, percent
+from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
 
@@ -97,11 +97,12 @@ class Evaluation(Shown):
             interval = f"{100 * low:.1f} - {100 * high:.1f}"
             rows.append([str(tile), percent(share), interval, percent(summary.ended.get(tile, 0))])
         columns = ["tile", "reached", "95 %", "ended with"]
-        title = f"{self.player}  {summary.games:,} games"
+        title = f"{self.player}  {counted(summary.games, 'game')}"
         return [Sheet(title, notes=facts), Sheet("", columns, rows, words=())]
 
     def __repr__(self) -> str:
-        return f"<Evaluation of {self.player}, {self.summary.games:,} games: {self._mean()}>"
+        games = counted(self.summary.games, "game")
+        return f"<Evaluation of {self.player}, {games}: {self._mean()}>"
 
 
 def judge(player: str, asked: int, results: Results, rate: float) -> Evaluation:

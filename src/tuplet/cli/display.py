@@ -136,7 +136,9 @@ def _how_far(event: Progress) -> str:
     if event.what == "time":
         return f"{clock(event.done)} of {clock(event.total or 0)}"
     total = "" if event.total is None else f" of {event.total:,.0f}"
-    return f"{event.done:,.0f}{total} {event.what}"
+    one = (event.done if event.total is None else event.total) == 1
+    what = event.what.removesuffix("s") if one else event.what
+    return f"{event.done:,.0f}{total} {what}"
 
 
 def _speed(rate: float, per: str) -> str:

@@ -124,8 +124,10 @@ def harmless(text: str) -> str:
 
 def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str = "") -> int:
     """Say where a call ended if it ended early; returns the exit code."""
+    from tuplet.system.sheet import counted
+
     if interrupted:
-        text = f"Stopped after {done:,} of {asked:,} {what}. {then}"
+        text = f"Stopped after {done:,} of {counted(asked, what.removesuffix('s'))}. {then}"
         print(text.rstrip(), file=sys.stderr)
     return INTERRUPTED if interrupted else 0
 

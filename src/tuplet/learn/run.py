@@ -19,7 +19,7 @@ from tuplet.learn.curves import draw_curves
 from tuplet.learn.settings import Limits, Method, load_settings
 from tuplet.system.files import hold, replacing, sweep
 from tuplet.system.pictures import as_svg
-from tuplet.system.sheet import Sheet, Shown, clock, percent
+from tuplet.system.sheet import Sheet, Shown, clock, counted, percent
 from tuplet.values.network import Network
 from tuplet.values.weights import WEIGHTS
 
@@ -96,7 +96,7 @@ class Run(Shown):
 
     def sheets(self) -> list[Sheet]:
         """The last block of games."""
-        title = f"{self.name}: {self.games:,} games in {clock(self.elapsed_s)}"
+        title = f"{self.name}: {counted(self.games, 'game')} in {clock(self.elapsed_s)}"
         if not self.metrics:
             return [Sheet(title)]
         last = self.metrics[-1]
@@ -117,7 +117,7 @@ class Run(Shown):
     def __repr__(self) -> str:
         last = f", mean score {self.metrics[-1]['mean_score']:,.0f}" if self.metrics else ""
         ended = ", interrupted" if self.interrupted else ""
-        return f"<Run {self.name}: {self.games:,} games{last}{ended}>"
+        return f"<Run {self.name}: {counted(self.games, 'game')}{last}{ended}>"
 
 
 def read_metrics(path: Path) -> list[Metrics]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tuplet.games.g2048.board import MOVES, Board, Move, as_move
+from tuplet.system.sheet import counted
 
 _DIGITS = "0123456789ABCDEFGHI"  # an exponent is at most 17
 _MOVE = re.compile(r"(?:#(?P<slide>[URDL])|(?P<cell>[0-9A-Fa-f])(?P<tile>[1-9A-Ha-h]))"
@@ -152,7 +153,7 @@ class Episode:
         return twin
 
     def __repr__(self) -> str:
-        return f"<Episode of {len(self.slides):,} moves, score {self.score:,}>"
+        return f"<Episode of {counted(len(self.slides), 'move')}, score {self.score:,}>"
 
 
 def _now() -> int:
