@@ -109,7 +109,8 @@ class _Facts:
         if event.rate is not None:
             facts.append(_speed(event.rate, event.per))
         done, took = event.done - self._start, now - self._began
-        if event.total is not None and done > 0 and took >= TELLING:
+        left = event.total is not None and event.done < event.total
+        if event.total is not None and left and done > 0 and took >= TELLING:
             facts.append(f"{clock(took * (event.total - event.done) / done)} left")
         return facts
 

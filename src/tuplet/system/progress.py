@@ -67,7 +67,12 @@ class Pace:
         self._seen: deque[tuple[float, float]] = deque()
 
     def rate(self, count: float) -> float | None:
-        """The rate, given how many there are now."""
+        """The rate, given how many there are now.
+
+        Before the first of them something may have been compiled or read: it says nothing.
+        """
+        if count <= 0:
+            return None
         now = time.perf_counter()
         self._seen.append((now, count))
         while len(self._seen) > 2 and now - self._seen[1][0] > self.WINDOW:
