@@ -48,9 +48,7 @@ def analyze(
         made = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
         return _analyze_2048(made, position)
     if not depth is time is downgrade is None:
-        raise ValueError(
-            f"depth, time and downgrade are of 2048; {held.name} has its agents' own, as in mcts:time=2"
-        )
+        raise ValueError(f"depth, time and downgrade are of 2048; for {held.name} say mcts:time=2")
     return _analyze(held, position, default_agent(held) if agent is None else agent, seed)
 
 

@@ -150,7 +150,7 @@ def _square(
         return [empty] * height
     if not cell:  # there is no ground to be seen
         lines = [empty] * height
-        lines[height // 2] = [(c, False) for c in f"{'·':>{width // 2 + 1}}".ljust(width)]
+        lines[(height - 1) // 2] = [(c, False) for c in f"{'·':>{width // 2 + 1}}".ljust(width)]
         return lines
     text = look.face(cell) if coloured() else cell
     face = f"‹{text}›" if may_move and width > len(text) + 3 else text
@@ -176,9 +176,9 @@ def _label(strips: list[Text], width: int, numbers: list[int], back: str, empty:
     """Write the keys of the moves that lead to a square into it: in the middle, or at the sides."""
     start = len(strips[0]) - width
     if empty and len(numbers) == 1:
-        places = [(len(strips) // 2, start + width // 2)]
+        places = [((len(strips) - 1) // 2, start + width // 2)]
     else:
-        order = sorted(range(len(strips)), key=lambda line: abs(line - len(strips) // 2))
+        order = sorted(range(len(strips)), key=lambda line: abs(line - (len(strips) - 1) // 2))
         places = [(line, start + side) for line in order for side in (0, width - 1)]
     for number, (line, place) in zip(numbers, places, strict=False):
         label = Text(key_of(number), style=_style("#1d3b0a", back, bold=True))

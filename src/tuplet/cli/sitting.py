@@ -20,7 +20,7 @@ from tuplet.system.stop import Stop
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 COMPILES = "compiling, some ten seconds (the first time)"
 TICK = 0.08  # seconds between two looks at somebody who thinks
-PARTING = 0.2  # seconds for somebody who is told to stop
+PARTING = 0.1  # seconds for somebody who is told to stop
 
 
 class Sitting:
