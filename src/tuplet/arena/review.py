@@ -180,7 +180,8 @@ def read_episode(record: str | Path, game: int = 1) -> Episode:
         )
     try:
         return Episode.parse(lines[game - 1])
-    except ValueError:
+    except ValueError as error:
+        why = str(error)
         if lines[game - 1].lstrip().startswith("{"):
-            error = ValueError("only games of 2048 on 4x4 are reviewed; tuplet show replays others")
-        raise ValueError(f"{where}, game {game}: {error}") from None
+            why = "only games of 2048 on 4x4 are reviewed; tuplet show replays others"
+        raise ValueError(f"{where}, game {game}: {why}") from None

@@ -158,17 +158,15 @@ def _picture(event: Progress, facts: list[str], columns: int) -> RenderableType:
     from tuplet.cli.fit import flow
 
     parts: list[RenderableType] = []
-    room = columns - WIDTH - 2
-    if not event.total:
-        parts += map(Text, flow(facts, columns))
-    elif len(flow(facts, room)) == 1:
+    text = "  ".join(facts)
+    beside = bool(event.total) and len(text) <= columns - WIDTH - 2
+    if event.total:
         top = Table.grid(padding=(0, 2))
-        bar = ProgressBar(total=event.total, completed=event.done, width=WIDTH)
-        top.add_row(bar, Text("  ".join(facts)))
-        parts.append(top)
-    else:
         width = min(WIDTH, columns)
-        parts.append(ProgressBar(total=event.total, completed=event.done, width=width))
+        bar = ProgressBar(total=event.total, completed=event.done, width=width)
+        top.add_row(bar, *([Text(text)] if beside else []))
+        parts.append(top)
+    if not beside:
         parts += map(Text, flow(facts, columns))
     bars = Table.grid(padding=(0, 1))
     width = max(1, min(WIDTH, columns - 16))

@@ -136,9 +136,10 @@ def _move(view: View, number: int, width: int) -> Text:
 def _below(view: View, columns: int, room: int) -> list[RenderableType]:
     """The same in a few lines: whose turn it is, what is to be known, the moves, the thoughts."""
     position, look = view.position, view.look
-    turn = next((n for n in _names(view) if n.plain.startswith("▶")), Text())
+    names = [name.plain.strip() for name in _names(view)]
+    names.sort(key=lambda name: not name.startswith("▶"))  # whose turn it is, first
     facts = [fact.plain for fact in look.facts(position)]
-    head = flow([*([turn.plain] if turn else []), *facts], columns)
+    head = flow([names[0], *facts, *names[1:]], columns)
     moves = [
         f"{'▸' if n == view.chosen else ''}{key_of(n)} {look.spelled(position, move)}"
         for n, move in enumerate(view.choices)
