@@ -11,9 +11,11 @@ from rich.console import Console
 
 import naive_ewn as naive
 from terminal import at_terminal
-from tuplet.cli import play_game
+from tuplet.cli import table
+from tuplet.cli.draw_board import View
 from tuplet.cli.draw_ewn import EwnLook
-from tuplet.cli.draw_game import View, picture, thoughts_lines
+from tuplet.cli.draw_game import picture, thoughts_lines
+from tuplet.cli.fit import MOVES_KEYS
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.catalogue import game
 from tuplet.games.ewn import Position
@@ -22,7 +24,7 @@ from tuplet.games.record import Record
 # Agents of the tests' own, put where agents are made from names.
 OWN_AGENTS = """
 import time
-import tuplet.cli.play_game as table
+import tuplet.cli.table as table
 from tuplet.agents.agent import Easy
 from tuplet.games.analysis import Analysis, MoveValue
 class Telling(Easy):
@@ -74,19 +76,19 @@ def test_the_rolls_are_the_same_after_a_move_was_taken_back(tmp_path: Path) -> N
 @pytest.mark.parametrize("game", ["ewn-6x7", "ewn:board=3x3,cubes=3", "ewn:die=chosen,cubes=2"])
 def test_a_game_is_played_to_its_end(game: str, tmp_path: Path) -> None:
     """By a person who always presses 1, as often as it takes at the same table without a screen."""
-    table, presses = play_game.TerminalGame(game, "normal", None, "random", 3), 0
-    while not table.record.over:
-        turn, position = table.record.position.turn, table.record.position
-        presses += turn not in table.agents
-        agent = table.agents.get(turn)
-        table.move(agent.choose(position) if agent else position.legal_moves()[0])
+    seated, presses = table.Table(game, "normal", None, "random", 3), 0
+    while not seated.record.over:
+        turn, position = seated.record.position.turn, seated.record.position
+        presses += turn not in seated.agents
+        agent = seated.agents.get(turn)
+        seated.move(agent.choose(position) if agent else position.legal_moves()[0])
     screen = at_terminal(
         [("▸1", "1")] * presses + [("You have", "q")],
         "play", game, "--agent", "normal", "--side", "random", "--seed", 3,
         "--save", tmp_path / "g",
     )  # fmt: skip
-    assert records(tmp_path / "g") == [table.record]
-    assert table.summary() in screen
+    assert records(tmp_path / "g") == [seated.record]
+    assert seated.summary() in screen
 
 
 def test_two_agents_are_watched() -> None:
@@ -100,7 +102,7 @@ def test_two_agents_are_watched() -> None:
 
 def test_a_watched_game_ends_by_itself() -> None:
     screen = at_terminal(
-        [("any key ends", " ")],
+        [("won after", "q")],
         "play", "ewn:board=3x3,cubes=3", "--agent", "easy", "--watch", "--speed", 8,
     )  # fmt: skip
     assert "won after" in screen
@@ -112,6 +114,7 @@ def test_the_terminal_stays_awake_while_an_agent_thinks() -> None:
         screen = at_terminal(
             [("slow thinks", "t"), ("keeps its", "1"), ("slow thinks", key)],
             "play", "ewn", "--agent", "slow", "--side", "blue", before=OWN_AGENTS,
+            code=0 if key == "q" else 130,
         )  # fmt: skip
         assert "broken off after 0 moves" in screen
         assert time.perf_counter() - began < 30
@@ -165,12 +168,12 @@ def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
     for agent, kind, reason in (
         (Broken, "crashed", "RuntimeError: out of ideas"), (Cheat, "illegal", "'99' is not legal"),
     ):  # fmt: skip
-        monkeypatch.setattr(play_game, "make_agent", lambda *_, agent=agent: agent())
-        table = play_game.TerminalGame("ewn", "a", "b", "red", 1)
-        table.run_through()
-        assert (table.record.winner, table.record.kind) == ("blue", kind)
-        assert table.record.reason == reason and reason in capsys.readouterr().out
-        assert Record.parse(table.record.line) == table.record
+        monkeypatch.setattr(table, "make_agent", lambda *_, agent=agent: agent())
+        seated = table.Table("ewn", "a", "b", "red", 1)
+        seated.run_through()
+        assert (seated.record.winner, seated.record.kind) == ("blue", kind)
+        assert seated.record.reason == reason and reason in capsys.readouterr().out
+        assert Record.parse(seated.record.line) == seated.record
 
 
 def test_moves_and_thoughts_are_spelled_out() -> None:
@@ -186,27 +189,40 @@ def test_moves_and_thoughts_are_spelled_out() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 12), (30, 10), (200, 60)])
+@pytest.mark.parametrize("colours", [True, False])
 @pytest.mark.parametrize("name", naive.MEMBERS)
-def test_a_small_window_shows_all_of_it(name: str, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("LINES", "24")
+def test_every_window_shows_board_die_moves_and_keys_or_says_what_it_needs(
+    name: str, colours: bool, size: tuple[int, int], monkeypatch
+) -> None:
+    monkeypatch.setattr("tuplet.cli.colours.colour_system", lambda: "256" if colours else None)
+    columns, lines = size
     _, position = Position.random(name, np.uint64(4))
     if position.needs_roll:
         position = position.roll(1)
-    moves = position.legal_moves()
-    names = {"red": "you", "blue": "hard"}
-    look = EwnLook(game(name))
-    view = View(position, names, look, moves, 0, [(0, 0), (1, 1)], None, "message", "keys")
-    console = Console(width=80, height=24, color_system="truecolor", force_terminal=True)
-    with console.capture() as capture:
-        console.print(picture(view))
-    assert len(capture.get().splitlines()) <= 23
-    text = Console(width=80, color_system=None, force_terminal=False)
-    with text.capture() as capture:
-        text.print(picture(view))
-    shown = capture.get()
-    for number in range(min(len(moves), 9)):
-        assert str(number + 1) in shown
-    assert "you" in shown and "hard" in shown
-    assert max(len(line) for line in shown.splitlines()) <= 80
-    assert all(char.isprintable() for line in shown.splitlines() for char in line)
+    moves, look = position.legal_moves(), EwnLook(game(name))
+    names, keys = {"red": "you", "blue": "hard"}, [MOVES_KEYS, "h hint", "t thoughts", "q ends"]
+    for thoughts in (None, ["hard thought so", *map(str, range(8))]):
+        view = View(position, names, look, moves, 0, [(0, 0), (1, 1)], thoughts, "message", keys)
+        console = Console(width=columns, color_system=None, force_terminal=False)
+        with console.capture() as capture:
+            console.print(picture(view, columns, lines))
+        shown = capture.get()
+        assert len(shown.splitlines()) <= lines
+        assert max(len(line) for line in shown.splitlines()) <= columns
+        assert all(char.isprintable() for line in shown.splitlines() for char in line)
+        if "needs a window" in " ".join(shown.split()):
+            assert f"this one is {columns}x{lines}" in " ".join(shown.split())
+            assert columns < 60
+            continue
+        listed = [str(number + 1) in shown for number in range(min(len(moves), 9))]
+        assert all(listed) or " more" in shown or thoughts
+        assert (
+            ("you" in shown or "▶ blue" in shown)
+            and "message" in shown
+            and "q ends" in shown
+            and "h hint" in shown
+        )
+        assert position.die is None or f"die  {position.die}" in shown
+        if columns >= 60:
+            assert "▸1" in shown and "hard" in shown and (not thoughts or thoughts[0] in shown)

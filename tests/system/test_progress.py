@@ -63,8 +63,8 @@ def test_no_speed_is_told_before_there_is_one(monkeypatch: pytest.MonkeyPatch) -
     assert pace.rate(0) is None
     now = 0.2
     assert pace.rate(1000) is None
-    now = 1.0
-    assert pace.rate(2000) == 2000
+    now = 1.2
+    assert pace.rate(3000) == 2000  # what came before the first, compiling say, does not count
     for now in (2.0, 4.0, 6.0, 8.0):
         last = pace.rate(1000 * now)
     assert last == 1000  # of the last few seconds
@@ -99,3 +99,72 @@ def test_things_that_come_in_lumps_are_no_faster_for_it(monkeypatch: pytest.Monk
             told.append(pace.rate(sum(300 * int((now + i / 10) // 15) for i in range(threads))))
             assert told[-1] is None or told[-1] <= 1.1 * 20 * threads
         assert told[-1] is not None and told[-1] >= 0.5 * 20 * threads
+
+
+@pytest.mark.parametrize("columns", [100, 60, 40, 25])
+def test_a_narrow_terminal_shows_all_that_a_wide_one_does(columns: int) -> None:
+    from rich.console import Console
+
+    event = Progress("games", 500, 1000, 2.5e6, shares={"64": 1.0, "128": 0.5})
+    facts = ["500 of 1,000 games", "mean 24,100", "best 67,716", "2.50 M moves/s", "1:38 left"]
+    console = Console(width=columns)
+    with console.capture() as capture:
+        console.print(display._picture(event, facts, columns))
+    lines = capture.get().splitlines()
+    assert max(map(len, lines)) <= columns
+    for fact in (*facts, "50.0 %"):
+        assert fact in capture.get()
+
+
+def test_a_terminal_that_cannot_draw_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_TERM", "dumb")
+    script = """
+import time
+from tuplet.cli import display
+from tuplet.system.progress import Progress
+display.FIRST_LINE = 0.0
+with display.showing() as tell:
+    tell(Progress("games", 1, 2))
+import sys; sys.exit()"""
+    assert at_terminal([], before=script).splitlines()[-1] == "1 of 2 games"
+
+
+def test_that_something_is_compiled_is_told_until_something_moves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from rich.console import Console
+
+    shown = display._Shown(Console(width=80))
+    monkeypatch.setattr("tuplet.kernel.compiling", lambda: True)
+    assert str(shown.picture()) == ""  # most are faster
+    shown._began -= 3
+    assert str(shown.picture()).startswith("Compiling, some ten seconds")
+    shown.tell(Progress("games", 0, 10))
+    assert str(shown.picture()).endswith("0:03")
+    shown.tell(Progress("games", 1, 10))
+    assert "Compiling" not in str(shown.picture())
+
+
+def test_the_compiler_says_when_it_compiles() -> None:
+    import numba
+
+    from tuplet.kernel import compiling
+    from tuplet.kernel.watch import _compiler
+
+    seen: list[bool] = []
+    start = type(_compiler).on_start
+
+    def told(self: object, event: object) -> None:
+        start(self, event)  # type: ignore[arg-type]
+        seen.append(compiling())
+
+    type(_compiler).on_start = told  # type: ignore[method-assign,assignment]
+    try:
+        assert numba.njit(_fresh)(1) == 2
+    finally:
+        type(_compiler).on_start = start  # type: ignore[method-assign]
+    assert seen == [True] and not compiling()
+
+
+def _fresh(n: int) -> int:
+    return n + 1

@@ -52,7 +52,7 @@ def test_short_tuples_and_small_values_come_back(tuples: str, tmp_path: Path) ->
 
 def test_networks_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     for net in (Network("0123", stages="64"), Network("0123", board="2x2"), Network("0123456")):
-        with pytest.raises(ValueError, match="packed files hold"):
+        with pytest.raises(ValueError, match="a packed file is for small networks"):
             write_packed(net, tmp_path / "no.xz")
     broken = Network("0123")
     broken.weights[5] = np.nan

@@ -68,7 +68,9 @@ def analyze(
             raise ValueError(f"{position.needed()} first")
     else:
         if not depth is time is downgrade is None:
-            raise ValueError(f"depth, time and downgrade are of 2048: {held.name} has an agent's")
+            raise ValueError(
+                f"depth, time and downgrade are of 2048; for {held.name} say mcts:time=2"
+            )
         position = _position(held, position)
         if position.over:
             return Analysis(position=position)

@@ -58,7 +58,10 @@ def streams_of(seed: int, number: int) -> Streams:
     return np.uint64(stream(~start, game)), np.uint64(stream(start, game))
 
 
-def open_episode(player: object, environment: object, streams: Streams | None = None) -> None:
+def open_episode(
+    player: object, environment: object, streams: Streams | None = None,
+    start: Board | None = None,
+) -> None:  # fmt: skip
     """Tell a player and an environment, if they want to know, that a game begins."""
     for who, role, state in zip(
         (player, environment),
@@ -66,7 +69,7 @@ def open_episode(player: object, environment: object, streams: Streams | None = 
         streams or streams_of(0, 0),
         strict=True,
     ):
-        ask(who, "open", life.begin, who, Board(), role, state)
+        ask(who, "open", life.begin, who, Board() if start is None else start, role, state)
 
 
 def slide(player: Player, episode: Episode, stop: Stop | None = None) -> bool:

@@ -23,7 +23,7 @@ from tuplet.games.g2048 import Board
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
 from tuplet.system.intervals import mean_interval
 from tuplet.system.progress import Progress, Show, watching
-from tuplet.system.sheet import Sheet, Shown, percent
+from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
 
@@ -51,7 +51,7 @@ class Regret(Shown):
             return "95 %: {:,.3f} to {:,.3f}".format(*report[key]) if report.get(key) else ""
 
         games = report.get("games")
-        how = f"exact, {report['states']:,} states" if games is None else f"{games:,} games"
+        how = f"exact, {report['states']:,} states" if games is None else counted(games, "game")
         title = f"{self.player} on {report['board']}, fours {100 * report['spawn4']:g} %  ({how})"
         rows = [
             ["score", f"{report['score']:,.6f}", behind("ci95")],

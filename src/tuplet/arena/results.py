@@ -349,7 +349,7 @@ class Tournament(Shown):
 
     def __repr__(self) -> str:
         order = ", ".join(f"{self.agents[i]} {self.ratings[i].elo:+.0f}" for i in self.ranking)
-        return f"<Tournament of {self.game}, {self.games} games: {order}>"
+        return f"<Tournament of {self.game}, {counted(self.games, 'game')}: {order}>"
 
 
 def _pairs(scores: list[float]) -> Pairs:

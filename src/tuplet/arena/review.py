@@ -203,9 +203,12 @@ def read_episode(record: str | Path, game: int = 1) -> Episode:
     lines = [line for line in text.splitlines() if line.strip()]
     if not 1 <= game <= len(lines):
         raise ValueError(
-            f"{where or 'it'} has {counted(len(lines), 'game')}: there is no game {game}"
+            f"{where or 'the record'} has {counted(len(lines), 'game')}: there is no game {game}"
         )
     try:
         return Episode.parse(lines[game - 1])
     except ValueError as error:
-        raise ValueError(f"{where}, game {game}: {error}") from None
+        why = str(error)
+        if lines[game - 1].lstrip().startswith("{"):
+            why = "only games of 2048 on 4x4 are reviewed; tuplet show replays others"
+        raise ValueError(f"{where}, game {game}: {why}") from None

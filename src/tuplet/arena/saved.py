@@ -235,9 +235,11 @@ def _check_same(path: Path, old: Header, new: Header) -> None:
             what = {"tuplet": "tuplet's version", "sprt": "test", "rules": "game's code"}.get(
                 name, name
             )
+            was, now = _shown(old.get(name)), _shown(new.get(name))
+            verb = "are" if what == "agents" else "is"
             raise ValueError(
-                f"{path} holds another {old['kind']}: its {what} is {_shown(old.get(name))}, not "
-                f"{_shown(new.get(name))}; choose another file"
+                f"{path} holds another {old['kind']}: its {what} {verb} {was}, not {now}; "
+                "choose another file"
             )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import atexit
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -14,7 +15,7 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, MissingArgumentError
 
 import tuplet
 from tuplet.cli.agent import agent
@@ -26,12 +27,14 @@ from tuplet.cli.convert import convert
 from tuplet.cli.eval import eval_
 from tuplet.cli.match import match
 from tuplet.cli.new import new
+from tuplet.cli.options import with_whole_numbers
 from tuplet.cli.play import play
 from tuplet.cli.plot import plot
 from tuplet.cli.regret import regret
 from tuplet.cli.reproduce import reproduce
 from tuplet.cli.review import review
 from tuplet.cli.show import show
+from tuplet.cli.signs import ERRORS
 from tuplet.cli.solve import solve
 from tuplet.cli.sweep import sweep
 from tuplet.cli.tournament import tournament
@@ -51,7 +54,7 @@ COMMANDS = (
     solve, regret, reproduce, convert, bench, new,
 )  # fmt: skip
 for command in COMMANDS:
-    app.command(command, name=command.__name__.strip("_"))
+    app.command(with_whole_numbers(command), name=command.__name__.strip("_"))
 app.command(sweep)
 
 
@@ -76,7 +79,7 @@ def run(arguments: list[str]) -> int:
     """Run a command; returns the exit code."""
     for stream in (sys.stdout, sys.stderr):  # a sign that a terminal lacks costs no result
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=ERRORS)
     asked = False  # to stop: Numba may make something else of it while it compiles
 
     def stop(*_: object) -> None:
@@ -91,7 +94,10 @@ def run(arguments: list[str]) -> int:
     shown, warnings.showwarning = warnings.showwarning, _warn
     try:
         result = app(
-            arguments, exit_on_error=False, print_error=False, result_action="return_value"
+            [_as_value(each) for each in arguments],
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
         )
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
@@ -139,7 +145,20 @@ def complain(text: str) -> int:
     return 2
 
 
+def _as_value(argument: str) -> str:
+    """An argument such that a board that begins with a hyphen is not taken for an option."""
+    return f" {argument}" if _BOARD.match(argument) else argument
+
+
+_BOARD = re.compile(r"-[\d\s|.,_-]*[\d\s|.,_]+[\s|,]")
+
+
 def _in_one_line(error: CycloptsError) -> str:
-    """What Cyclopts complains of, without its box, in one line."""
+    """What Cyclopts complains of, without its box, in one line, and where help is."""
     text = " ".join(str(error).split())
-    return f"{text}  (tuplet --help lists what there is)"
+    chain = error.command_chain or ()
+    if isinstance(error, MissingArgumentError) and chain and error.argument is not None:
+        name = error.argument.name
+        text = f"{name} needs a value." if name[0] == "-" else f"{chain[-1]}: {name} is missing."
+    command = " ".join(("tuplet", *chain))
+    return f"{text}  ({command} --help says more)"

@@ -12,10 +12,10 @@ from tuplet.system.progress import COMPILING, Progress, Watcher
 from tuplet.system.sheet import clock
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
 FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds: when plain lines appear
-TELLING = 0.5  # seconds before the time left can be told
+TELLING = 0.5  # seconds before the time left can be told, or that something is compiled
 WIDTH, MOST_BARS = 30, 7
 
 
@@ -28,18 +28,65 @@ def showing() -> Iterator[Watcher]:
     from rich.console import Console
     from rich.live import Live
 
-    facts = _Facts()
+    console = Console(stderr=True)
+    if console.is_dumb_terminal:  # nothing can be drawn over
+        _tell_if_compiling()
+        yield _Lines().tell
+        return
+    shown = _Shown(console)
     # What is printed meanwhile must scroll by above the display if it shares its screen.
     with Live(
-        console=Console(stderr=True), refresh_per_second=8, redirect_stderr=True,
+        get_renderable=shown.picture, console=console, refresh_per_second=8, redirect_stderr=True,
         redirect_stdout=sys.stdout.isatty(), transient=True,
     ) as live:  # fmt: skip
 
         def tell(event: Progress) -> None:
-            live.update(_picture(event, facts.of(event)))
+            shown.tell(event)
             live.transient = not event.shares  # what was learned stays to be seen
 
         yield tell
+
+
+def _tell_if_compiling() -> None:
+    """Say in a line why the first start takes its time."""
+    from tuplet.kernel import cache_folder
+
+    folder = cache_folder()
+    if folder is None or not any(folder.iterdir()):
+        print(f"{_compiling(folder is None)} ...", file=sys.stderr)
+
+
+def _compiling(always: bool) -> str:
+    often = "each time: no cache folder can be written" if always else "the first time"
+    return f"Compiling, some ten seconds ({often})"
+
+
+class _Shown:
+    """What a terminal shows: the last event, or that there is none yet, and why."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._facts = console, _Facts()
+        self._last: tuple[Progress, list[str]] | None = None
+        self._moves = False  # whether anything has been done
+        self._began = time.perf_counter()
+
+    def tell(self, event: Progress) -> None:
+        """Take the next event."""
+        self._moves = self._moves or bool(event.done > event.before or event.rate)
+        self._last = event, self._facts.of(event)
+
+    def picture(self) -> RenderableType:
+        """As of now; it is asked for several times a second."""
+        from rich.text import Text
+
+        from tuplet.kernel import cache_folder, compiling
+
+        seconds = time.perf_counter() - self._began
+        if not self._moves and seconds >= TELLING and compiling():
+            return Text(f"{_compiling(cache_folder() is None)} ...  {clock(seconds)}")
+        if self._last is not None and self._last[0].what != COMPILING:
+            return _picture(*self._last, self._console.width)
+        return Text("getting ready ..." if seconds >= TELLING else "")
 
 
 class _Facts:
@@ -55,14 +102,15 @@ class _Facts:
             self._what, self._began = event.what, now
             self._start = max(event.done, event.before)
         if event.what == COMPILING:
-            return ["compiling ..."]
+            return []
         facts = [_how_far(event)]
         facts += [value if name == "now" else f"{name} {value}" for name, value in
                   event.figures.items()]  # fmt: skip
         if event.rate is not None:
             facts.append(_speed(event.rate, event.per))
         done, took = event.done - self._start, now - self._began
-        if event.total is not None and done > 0 and took >= TELLING:
+        left = event.total is not None and event.done < event.total
+        if event.total is not None and left and done > 0 and took >= TELLING:
             facts.append(f"{clock(took * (event.total - event.done) / done)} left")
         return facts
 
@@ -89,7 +137,9 @@ def _how_far(event: Progress) -> str:
     if event.what == "time":
         return f"{clock(event.done)} of {clock(event.total or 0)}"
     total = "" if event.total is None else f" of {event.total:,.0f}"
-    return f"{event.done:,.0f}{total} {event.what}"
+    one = (event.done if event.total is None else event.total) == 1
+    what = event.what.removesuffix("s") if one else event.what
+    return f"{event.done:,.0f}{total} {what}"
 
 
 def _speed(rate: float, per: str) -> str:
@@ -98,21 +148,30 @@ def _speed(rate: float, per: str) -> str:
     return f"{rate:,.0f} {per}" if rate >= 10 else f"{rate:.1f} {per}"
 
 
-def _picture(event: Progress, facts: list[str]) -> RenderableType:
+def _picture(event: Progress, facts: list[str], columns: int) -> RenderableType:
+    """A bar and facts, side by side or, where it is narrow, one below the other; more bars."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
-    top = Table.grid(padding=(0, 2))
-    text = Text("  ".join(facts))
+    from tuplet.cli.fit import flow
+
+    parts: list[RenderableType] = []
+    text = "  ".join(facts)
+    beside = bool(event.total) and len(text) <= columns - WIDTH - 2
     if event.total:
-        top.add_row(ProgressBar(total=event.total, completed=event.done, width=WIDTH), text)
-    else:
-        top.add_row(text)
+        top = Table.grid(padding=(0, 2))
+        width = min(WIDTH, columns)
+        bar = ProgressBar(total=event.total, completed=event.done, width=width)
+        top.add_row(bar, *([Text(text)] if beside else []))
+        parts.append(top)
+    if not beside:
+        parts += map(Text, flow(facts, columns))
     bars = Table.grid(padding=(0, 1))
+    width = max(1, min(WIDTH, columns - 16))
     for name, share in list(event.shares.items())[-MOST_BARS:]:
-        bar = ProgressBar(total=1.0, completed=share, width=WIDTH, complete_style="yellow",
+        bar = ProgressBar(total=1.0, completed=share, width=width, complete_style="yellow",
                           finished_style="yellow")  # fmt: skip
         bars.add_row(Text(f"{name:>6}", style="bold"), bar, f"{100 * share:>5.1f} %")
-    return Group(top, bars)
+    return Group(*parts, bars)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from tuplet.cli.draw_game import Look, Square
+from tuplet.cli.colours import BLUE, RED
+from tuplet.cli.draw_board import Look, Square
 from tuplet.games.ewn import SIDES, Position
 from tuplet.games.ewn.drawing import COLOURS, GOALS
 
-BRIGHT = {"red": "#f0523d", "blue": "#3f80ea"}  # cubes that may move
+BRIGHT = {"red": RED, "blue": BLUE}  # cubes that may move
 ARROWS = {"red": "→↓↘↗", "blue": "←↑↖↙"}
 FACES = "⚀⚁⚂⚃⚄⚅"
 

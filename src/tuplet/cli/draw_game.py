@@ -1,249 +1,155 @@
-"""A game in the terminal: the board in colours, and what is to be known beside it.
-
-A `Look` is how a game is seen; this one is that of any game, and a game may have its own.
-"""
+"""A game in the terminal: the board, and what is to be known beside or below it."""
 
 from __future__ import annotations
 
-import shutil
-from dataclasses import dataclass, field
-from functools import cache
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
-from rich.console import Console, Group, RenderableType
-from rich.style import Style
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tuplet.cli.colours import coloured
+from tuplet.cli.draw_board import Look, View, board, key_of, target
+from tuplet.cli.fit import brief, flow, foot, foot_lines, scrolled, too_small
 from tuplet.games.analysis import Analysis
-from tuplet.games.drawing import colours_of
 
-PANEL = 28  # columns of text beside the board
+PANEL, NARROW = 28, 11  # columns of text beside the board: enough for all, and the fewest
 LINE = 12  # moves of a main line that are told
-ODD, EVEN = "#f3ead9", "#e7dac1"  # squares, as on a chequered board
-LAST, TARGET, CHOSEN = "#ead889", "#c9e0ad", "#86c05a"  # squares with a meaning
-
-Square = tuple[int, int]  # row, column
+WIDTHS, HEIGHTS = (11, 7, 5, 4, 3), (5, 3, 2, 1)  # of a square, in characters
 
 
-class Look:
-    """How a game's pieces, moves and sides are shown."""
+class Layout(NamedTuple):
+    """How a window is divided."""
 
-    def __init__(self, game: Any) -> None:
-        self.game = game
-
-    def colours(self, position: Any) -> dict[str, str]:
-        """The colour of each text on the board."""
-        return colours_of(position.cells, self.game.colours)
-
-    def bright(self, cell: str, position: Any) -> str:
-        """The colour of a piece that may move."""
-        return self.colours(position)[cell]
-
-    def face(self, cell: str) -> str:
-        """What is written on a piece."""
-        return cell
-
-    def ground(self, square: Square, position: Any) -> str | None:
-        """The colour of a square that is not like the others."""
-
-    def side_style(self, side: str) -> str:
-        """How a side's name is written."""
-        return f"bold {self.game.colours.get(side, '')}".strip()
-
-    def facts(self, position: Any) -> list[Text]:
-        """What else is to be known of a position."""
-        return [Text(position.caption(), style="bold" if position.over else "")]
-
-    def spelled(self, position: Any, move: str, side: str | None = None) -> str:  # noqa: ARG002
-        """A move for people."""
-        return move
-
-    def passes(self, move: str) -> bool:  # noqa: ARG002
-        """Whether the other side is next after a move."""
-        return True
-
-    def taken(self, position: Any, square: Square) -> Text | None:  # noqa: ARG002
-        """What a move takes that goes to a square."""
-        return None
+    width: int  # of a square
+    height: int
+    beside: int  # columns of the panel beside the board; 0: it stands below
+    foot: int  # lines
 
 
-@dataclass
-class View:
-    """What is to be seen of a game."""
-
-    position: Any
-    names: dict[str, str]  # by side
-    look: Look
-    choices: list[str] = field(default_factory=list)  # the moves a person may make
-    chosen: int = 0  # the one that Enter makes
-    last: list[Square] = field(default_factory=list)  # squares that the last move changed
-    thoughts: list[str] | None = None  # instead of the list of moves
-    message: str = ""
-    keys: str = ""
-
-
-def changed_squares(before: Any, after: Any) -> list[Square]:
-    """Where two boards differ."""
-    return [
-        (r, c)
-        for r, (old, new) in enumerate(zip(before.cells, after.cells, strict=True))
-        for c, (was, is_) in enumerate(zip(old, new, strict=True))
-        if was != is_
-    ]
-
-
-def target(position: Any, move: str) -> Square | None:
-    """The square where a move puts a piece, rather one that was empty; None if there is none."""
-    after = position.play(move)
-    put = [(r, c) for r, c in changed_squares(position, after) if after.cells[r][c]]
-    return min(put, key=lambda s: bool(position.cells[s[0]][s[1]]), default=None)
-
-
-def picture(view: View) -> RenderableType:
-    """The board, the panel beside it, and below what happens and what keys do."""
-    columns, lines = shutil.get_terminal_size()
+def layouts(view: View, columns: int, lines: int) -> Iterator[Layout]:
+    """Those that fit a window, the best first: room for the panel, then a large board."""
     cells = view.position.cells
     rows, across = len(cells), max(map(len, cells), default=0)
-    height = next((h for h in (3, 2) if h * rows + 4 <= lines), 1)
-    width = 7 if 7 * across + 2 + PANEL <= columns else 5
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    board = _board(view, width, height) if cells else Text(view.position.notation)
-    beside = columns - width * across - 2
-    if beside < PANEL:
-        parts: list[RenderableType] = [board, *_panel(view)[: len(view.names)]]
-    else:
-        panel = Text("\n").join(_panel(view)[: max(height * rows, lines - 3)])
+    foot, most = foot_lines(view.keys, columns), _widest(view) + 2
+    sizes = [
+        (w, h)
+        for w, h in product(WIDTHS, HEIGHTS)
+        if h <= (w + 1) // 2 and (w >= most or w == WIDTHS[1]) and (w, h > 3) != (WIDTHS[0], False)
+    ]
+    for least in (PANEL, 20, NARROW):
+        for width, height in sizes:
+            beside = columns - width * across - 2
+            if beside >= least and height * rows + foot <= lines and lines - foot >= 5:
+                yield Layout(width, height, beside, foot)
+    for width, height in sizes:
+        if width * across <= columns and height * rows + 1 + foot <= lines:
+            yield Layout(width, height, 0, foot)
+
+
+def _widest(view: View) -> int:
+    """The longest text on a piece."""
+    face = view.look.face if coloured() else str
+    return max((len(face(cell)) for row in view.position.cells for cell in row if cell), default=1)
+
+
+def picture(view: View, columns: int, lines: int) -> RenderableType:
+    """The board, the panel beside or below it, and below what happens and what keys do."""
+    view = replace(view, keys=brief(view.keys, columns, lines))
+    layout = next(layouts(view, columns, lines), None)
+    if layout is None:
+
+        def fits(columns: int, lines: int) -> bool:
+            return next(layouts(view, columns, lines), None) is not None
+
+        return too_small(view.position.game, fits, columns, lines)
+    width, height, beside, _ = layout
+    cells = view.position.cells
+    drawn = board(view, width, height) if cells else Text(view.position.notation)
+    room = lines - layout.foot
+    if beside:
+        panel = Text("\n").join(_panel(view, min(beside, 2 * PANEL), room))
         panel.no_wrap, panel.overflow = True, "ellipsis"
+        grid = Table.grid(padding=(0, 2, 0, 0))
         grid.add_column(no_wrap=True)
         grid.add_column(no_wrap=True, max_width=beside)
-        grid.add_row(board, panel)
-        parts = [grid]
+        grid.add_row(drawn, panel)
+        parts: list[RenderableType] = [grid]
+        used = max(height * len(cells), len(panel.plain.splitlines()))
+    else:
+        below = _below(view, columns, room - height * len(cells))
+        parts = [drawn, *below]
+        used = height * len(cells) + len(below)
     if view.message or view.keys:
-        parts += [Text(view.message, style="bold", no_wrap=True, overflow="ellipsis"),
-                  Text(view.keys, style="dim", no_wrap=True, overflow="ellipsis")]  # fmt: skip
+        parts += foot(view.message, view.keys, columns, lines - used)
     return Group(*parts)
 
 
-@cache
-def _style(front: str, back: str, bold: bool = False) -> Style:
-    return Style(color=front, bgcolor=back, bold=bold)
-
-
-def _board(view: View, width: int, height: int) -> Text:
-    """The squares, each of `width` by `height` characters."""
-    position, look = view.position, view.look
-    colours = look.colours(position)
-    targets: dict[Square, list[int]] = {}
-    movable: set[Square] = set()  # squares of pieces that a move takes away from there
-    for number, move in enumerate(view.choices):
-        to = target(position, move)
-        if to is not None:
-            targets.setdefault(to, []).append(number)
-            after = position.play(move).cells
-            changed = changed_squares(position, position.play(move))
-            movable |= {(r, c) for r, c in changed if not after[r][c]}
-    lines: list[Text] = []
-    for r, row in enumerate(position.cells):
-        strips = [Text() for _ in range(height)]
-        for c, cell in enumerate(row):
-            numbers, may_move = targets.get((r, c), []), (r, c) in movable
-            back = _ground(view, (r, c), numbers)
-            colour = look.bright(cell, position) if may_move else colours.get(cell, "")
-            for strip, part in zip(strips, _square(look, cell, may_move, width, height),
-                                   strict=True):  # fmt: skip
-                styles = [_paint(colour, back, *char) for char in part]
-                chars = zip(styles, (char for char, _ in part), strict=True)
-                for style, run in groupby(chars, key=itemgetter(0)):
-                    strip.append("".join(char for _, char in run), style)
-            _label(strips, width, numbers, back, not cell)
-        lines += strips
-    return Text("\n").join(lines)
-
-
-def _ground(view: View, square: Square, numbers: list[int]) -> str:
-    """The colour of a square."""
-    if view.chosen in numbers:
-        return CHOSEN
-    if numbers:
-        return TARGET
-    if square in view.last:
-        return LAST
-    return view.look.ground(square, view.position) or (ODD if sum(square) % 2 else EVEN)
-
-
-def _square(
-    look: Look, cell: str, may_move: bool, width: int, height: int
-) -> list[list[tuple[str, bool]]]:
-    """The characters of a square's lines, and which of them are on the piece."""
-    empty = [(" ", False)] * width
-    if not cell:
-        return [empty] * height
-    text = look.face(cell) if coloured() else cell
-    face = f"‹{text}›" if may_move else text
-    middle = [(" ", False), *((c, True) for c in f"{face[: width - 2]:^{width - 2}}"), (" ", False)]
-    edge = [
-        [(" ", False), *((c, False) for c in half * (width - 2)), (" ", False)] for half in "▄▀"
-    ]
-    return {1: [middle], 2: [middle, edge[1]], 3: [edge[0], middle, edge[1]]}[height]
-
-
-def _paint(colour: str, back: str, char: str, on_piece: bool) -> Style:
-    if not colour or (char == " " and not on_piece):
-        return _style("black", back)
-    return _style("#ffffff", colour, bold=True) if on_piece else _style(colour, back)
-
-
-def _label(strips: list[Text], width: int, numbers: list[int], back: str, empty: bool) -> None:
-    """Write the keys of the moves that lead to a square into it: in the middle, or at the sides."""
-    start = len(strips[0]) - width
-    if empty and len(numbers) == 1:
-        places = [(len(strips) // 2, start + width // 2)]
-    else:
-        order = sorted(range(len(strips)), key=lambda line: abs(line - len(strips) // 2))
-        places = [(line, start + side) for line in order for side in (0, width - 1)]
-    for number, (line, place) in zip(numbers, places, strict=False):
-        label = Text(_key(number), style=_style("#1d3b0a", back, bold=True))
-        strip = strips[line]
-        strips[line] = strip[:place] + label + strip[place + 1 :]
-
-
-def _key(number: int) -> str:
-    """The key of a move; those beyond 9 are reached with the arrows."""
-    return str(number + 1) if number < 9 else "·"
-
-
-@cache
-def coloured() -> bool:
-    """Whether the terminal has colours."""
-    return Console().color_system is not None
-
-
-def _panel(view: View) -> list[Text]:
-    """Who plays, what is to be known, and the moves or thoughts."""
-    position, look = view.position, view.look
-    wide = max(map(len, view.names))
-    lines = []
+def _names(view: View) -> list[Text]:
+    """Who plays, and whose turn it is."""
+    position, wide, lines = view.position, max(map(len, view.names)), []
     for side, name in view.names.items():
         mark = "▶ " if side == position.turn and not position.over else "  "
-        lines.append(Text(mark) + Text(f"{side:{wide}}", style=look.side_style(side)))
+        lines.append(Text(mark) + Text(f"{side:{wide}}", style=view.look.side_style(side)))
         lines[-1].append(f"  {name}" if wide < 5 else f" {name}")
-    lines += [Text(), *look.facts(position), Text()]
-    if view.thoughts is not None:
-        return lines + [Text(line) for line in view.thoughts]
-    for number, move in enumerate(view.choices):
-        line = Text(f"{'▸' if number == view.chosen else ' '}", style="bold")
-        line.append(f"{_key(number)} ", style="bold green")
-        line.append(f" {look.spelled(position, move)}")
-        to = target(position, move)
-        taken = look.taken(position, to) if to is not None else None
-        if taken is not None:
-            line.append("  takes ").append_text(taken)
-        lines.append(line)
     return lines
+
+
+def _panel(view: View, width: int, room: int) -> list[Text]:
+    """Who plays, what is to be known, the moves and the thoughts: all, or as much as fits."""
+    names, facts = _names(view), view.look.facts(view.position)
+    moves = [_move(view, number, width) for number in range(len(view.choices))]
+    thoughts = [Text(line) for line in view.thoughts or []]
+    gaps = [Text()] if len(names) + len(facts) + len(moves) + len(thoughts) + 3 <= room else []
+    head = [*names, *gaps, *facts, *gaps]
+    left = max(0, room - len(head))
+    if not thoughts:
+        return head + scrolled(moves, view.chosen, left)
+    for_moves = min(len(moves), max(left - len(thoughts) - len(gaps), min(3, left // 2)))
+    shown = scrolled(moves, view.chosen, for_moves)
+    between = gaps if shown else []
+    told = thoughts[: left - len(shown) - len(between)]
+    if len(told) < len(thoughts) and told:
+        told[-1] = Text("…")
+    return [*head, *shown, *between, *told]
+
+
+def _move(view: View, number: int, width: int) -> Text:
+    """A move of the list: its key, and what it does."""
+    position, look, move = view.position, view.look, view.choices[number]
+    line = Text("▸" if number == view.chosen else " ", style="bold")
+    line.append(f"{key_of(number)} ", style="bold green")
+    line.append(f"{' ' if width >= PANEL else ''}{look.spelled(position, move)}")
+    to = target(position, move)
+    taken = look.taken(position, to) if to is not None else None
+    if taken is not None and width >= 20:
+        line.append("  takes ").append_text(taken)
+    elif taken is not None:
+        line.append(" takes" if width > NARROW else " x")
+    return line
+
+
+def _below(view: View, columns: int, room: int) -> list[RenderableType]:
+    """The same in a few lines: whose turn it is, what is to be known, the moves, the thoughts."""
+    position, look = view.position, view.look
+    names = [name.plain.strip() for name in _names(view)]
+    names.sort(key=lambda name: not name.startswith("▶"))  # whose turn it is, first
+    facts = [fact.plain for fact in look.facts(position)]
+    head = flow([names[0], *facts, *names[1:]], columns)
+    moves = [
+        f"{'▸' if n == view.chosen else ''}{key_of(n)} {look.spelled(position, move)}"
+        for n, move in enumerate(view.choices)
+    ]
+    listed = flow([*moves[view.chosen :], *moves[: view.chosen]], columns)
+    thoughts = view.thoughts or []
+    if thoughts and len(head) + len(listed) >= room:  # a line each, at least
+        head, listed = head[:1], listed[:1]
+    lines = [*head, *listed, *thoughts]
+    return [Text(line, no_wrap=True, overflow="ellipsis") for line in lines[: max(room, 0)]]
 
 
 def thoughts_lines(

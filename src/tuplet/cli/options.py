@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Annotated, Any, TypeVar, Union, get_args
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 from tuplet.system.settings import declared
 
@@ -55,6 +55,29 @@ def with_settings(
         return command
 
     return decorate
+
+
+def with_whole_numbers(command: F) -> F:
+    """Let a command's numbers be whole where they count something: 1.5 games are not 2."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    parameters = []
+    for each in inspect.signature(command).parameters.values():
+        hint = hints.get(each.name, each.annotation)
+        bare = get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
+        if int in (bare, *get_args(bare)):
+            hint = Annotated[hint, Parameter(converter=_whole)]
+        parameters.append(each.replace(annotation=hint))
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command
+
+
+def _whole(_: object, tokens: Sequence[Token]) -> int:
+    (token,) = tokens
+    try:
+        return int(token.value)
+    except ValueError:
+        raise ValueError(f"it is a whole number, not {token.value!r}") from None
 
 
 def _option(name: str, hint: Any, about: Any, default: Any) -> inspect.Parameter:

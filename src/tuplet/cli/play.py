@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ def play(
     against: str | None = None,
     side: str = "first",
     speed: int | None = None,
+    board: str | None = None,
     spawn4: float | None = None,
     seed: int | None = None,
     save: Path | None = None,
@@ -29,7 +31,8 @@ def play(
 ) -> int:
     """Play 2048 with the arrow keys, another game against an agent, or watch agents play.
 
-    Keys of 2048: arrows (or w a s d) move, h asks the agent for a hint, u takes back, q ends.
+    Keys of 2048: arrows (or w a s d) move, h asks the agent for a hint, u takes back, n begins a
+    new game, q ends.
     Keys of other games: the number of a move makes it (or arrows and Enter), t shows what the agent
     thought, h asks for a hint, u takes back, n begins a new game, q ends.
     Watching: space pauses, + and - change the speed, q ends.
@@ -37,12 +40,13 @@ def play(
     Parameters
     ----------
     game
-        2048, 2048:spawn4=0.2, ewn, ewn-6x7, another of EWN's family, as in
+        2048, 2048:board=3x3,spawn4=0.2, ewn, ewn-6x7, another of EWN's family, as in
         ewn:board=4x4,cubes=3, or a game of your own: path/to/file.py:GAME.
     agent
         2048: who gives hints or plays: a run folder, a weight file, small (the player that comes
         with tuplet), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN, module:Class.
-        Other games: the opponent. [default: small; EWN best, else mcts]
+        Other games: the opponent. [default: small, on smaller boards expectimax:depth=3; EWN
+        best, else mcts]
     watch
         Let the agent play.
     against
@@ -53,16 +57,18 @@ def play(
     speed
         How fast agents play, from 1 (a move takes a second or two) to 8 (at once). [default: 5,
         games for two 3]
+    board
+        The board of 2048, from 2x2 to 4x4. [default: the agent's, else 4x4]
     spawn4
         The share of new tiles of 2048 that are fours. [default: as trained, else 0.1]
     seed
         Of the tiles that appear, or of placement, dice and agents. [default: different each time]
     save
-        Append the game, as a line of text, to this file.
+        Append the games, a line of text each, to this file.
 
     """
-    if save is not None and not save.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {save.parent} to save the game in")
+    if save is not None:
+        _check_can_be_written(save)
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     if game == "2048" or game.startswith("2048:"):
         if against is not None:
@@ -70,11 +76,21 @@ def play(
         from tuplet.cli.play_2048 import play_2048
 
         speed = 5 if speed is None else speed
-        return play_2048(game, agent, watch, speed, spawn4, seed, save, looking)
+        return play_2048(game, board, agent, watch, speed, spawn4, seed, save, looking)
     from tuplet.cli.play_game import play_game
 
-    for name, value in (("spawn4", spawn4), *looking.items()):
+    for name, value in (("board", board), ("spawn4", spawn4), *looking.items()):
         if value is not None:
             raise ValueError(f"--{name} is of 2048, not of {game}")
     speed = 3 if speed is None else speed
     return play_game(game, agent, against, watch, side, speed, seed, save)
+
+
+def _check_can_be_written(path: Path) -> None:
+    """Before a game is played, not after."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to save the game in")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: name a file to save the game in")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(f"{path} cannot be written: name another file to save the game in")

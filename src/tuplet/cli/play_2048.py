@@ -2,189 +2,294 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.align import Align
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.text import Text
+from rich.console import RenderableType
 
 from tuplet.agents.g2048 import Player, RandomEnvironment, make_player
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.specs import name_of
 from tuplet.arena.g2048 import open_episode, place, slide
-from tuplet.cli.draw_2048 import grid
-from tuplet.cli.keys import FASTER, SLOWER, Keys, changed, pressed_keys
-from tuplet.cli.working import tell_if_compiling
+from tuplet.cli.display import showing
+from tuplet.cli.draw_2048 import picture
+from tuplet.cli.keys import ESCAPE, FASTER, SLOWER, changed
+from tuplet.cli.screen import print_picture, screen
+from tuplet.cli.sitting import Sitting, tell_saved
+from tuplet.cli.working import INTERRUPTED
+from tuplet.exact.solution import Solution
 from tuplet.games.g2048 import MOVES, Board, Episode
-from tuplet.games.g2048.position import GameOf2048
+from tuplet.games.g2048.position import GameOf2048, Standing
+from tuplet.games.record import Record
+from tuplet.system.sheet import counted
 from tuplet.values.weights import SHIPPED
 
 PAUSES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.005, 0.0)  # seconds a move, from slow to fast
 FRAME = 0.02  # a terminal need not be drawn more often
+LINGER = 30  # seconds that a game which was watched to its end stays to be seen
+SMALLER = "expectimax:depth=3"  # who plays boards that the shipped player does not know
 
 
 def play_2048(
-    game: str, agent: str | None, watch: bool, speed: int, spawn4: float | None, seed: int,
-    save: Path | None, looking: dict[str, Any],
+    game: str, board: str | None, agent: str | None, watch: bool, speed: int, spawn4: float | None,
+    seed: int, save: Path | None, looking: dict[str, Any],
 ) -> int:  # fmt: skip
     """Play, or watch; returns the exit code."""
-    held = GameOf2048.of(game, spawn4=spawn4)
-    if (held.rows, held.columns) != (4, 4):
-        raise ValueError("games of 2048 that are played and recorded are of 4x4")
-    spawn4 = held.spawn4 if "spawn4=" in game else spawn4
+    held = GameOf2048.of(game, board, spawn4)
     if not 1 <= speed <= len(PAUSES):
         raise ValueError(f"the speed is 1 to {len(PAUSES)}, not {speed}")
-    tell_if_compiling()
-    agent = agent or SHIPPED
-    helper = make_player(agent, seed, spawn4=spawn4, **looking)
-    if isinstance(helper, LearnedPlayer):
-        helper.network.as_board(Board())  # refuses a network of smaller boards
-        spawn4 = helper.spawn4
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not watch and not on_terminal:
         raise ValueError("playing needs a terminal; to let an agent play, use --watch")
-    environment = RandomEnvironment(seed, 0.1 if spawn4 is None else spawn4)
-    table = TerminalGame(helper, environment, agent if watch else "you")
-    if on_terminal:
-        table.at_terminal(watch, speed)
-    else:
-        table.run_through()
-    if save is not None:
-        with save.open("a", encoding="utf-8") as file:
-            file.write(f"{table.episode}\n")
-        print(f"Saved in {save}.", file=sys.stderr)
-    return 0
+    with showing():  # it may have to be compiled
+        helper, held = _helper(agent, held, game, board, spawn4, seed, looking)
+        environment = RandomEnvironment(seed, held.spawn4)
+        name = agent or name_of(helper)
+        table = TerminalGame(helper, environment, held, name if watch else "you")
+    interrupted = False
+    try:
+        if on_terminal:
+            interrupted = table.at_terminal(watch, speed - 1)
+        else:
+            table.run_through()
+    finally:
+        if save is not None:
+            tell_saved(table.save(save), save)
+    return INTERRUPTED if interrupted else 0
 
 
-class TerminalGame:
+def _helper(
+    agent: str | None, held: GameOf2048, game: str, board: str | None, spawn4: float | None,
+    seed: int, looking: dict[str, Any],
+) -> tuple[Player, GameOf2048]:  # fmt: skip
+    """Who helps or plays, and the game: that of the helper, where nothing else is asked for."""
+    said_board = board is not None or "board=" in game
+    said_spawn4 = spawn4 is not None or "spawn4=" in game
+    if agent is None and (held.rows, held.columns) != (4, 4) and looking.get("downgrade") is None:
+        given = {name: value for name, value in looking.items() if value is not None}
+        words = ",".join(f"{name}={value}" for name, value in given.items())
+        agent, looking = f"expectimax:{words}" if given else SMALLER, {}
+    expected = held.spawn4 if said_spawn4 else None
+    helper = make_player(agent or SHIPPED, seed, spawn4=expected, **looking)
+    size, share = (held.rows, held.columns), held.spawn4
+    if isinstance(helper, LearnedPlayer):
+        if not said_board:
+            size = helper.network.size
+        share = helper.spawn4 if helper.spawn4 is not None else share
+        helper.network.as_board(Board(rows=size[0], columns=size[1]))  # refuses another size
+    elif isinstance(helper, Solution):
+        if not said_board:
+            size = helper.rows, helper.columns
+        if not said_spawn4:
+            share = helper.spawn4
+        if size != (helper.rows, helper.columns):
+            raise ValueError(f"{agent} is the solution of {helper.size}, not of {held.name}")
+    return helper, GameOf2048(size, share)
+
+
+class TerminalGame(Sitting):
     """A game on the table: the episode so far, and who sits there."""
 
-    def __init__(self, helper: Player, environment: RandomEnvironment, name: str) -> None:
-        self.helper, self.environment = helper, environment
-        self.episode = Episode(name, environment.name)
+    def __init__(
+        self, helper: Player, environment: RandomEnvironment, held: GameOf2048, name: str
+    ) -> None:
+        self.helper, self.environment, self.held, self.name = helper, environment, held, name
+        self.finished: list[Episode] = []  # games left for a new one
+        self.keys: list[str] = []
+        self.open()
+
+    def open(self) -> None:
+        """Begin a game, as the seed and its number will have it."""
+        empty = Board(rows=self.held.rows, columns=self.held.columns)
+        self.episode = Episode(self.name, self.environment.name, empty)
+        self.past: list[tuple[Episode, RandomEnvironment]] = []  # for taking back
         self.message = ""
-        self.past: list[Episode] = []
-        open_episode(helper, environment)
+        open_episode(self.helper, self.environment, start=empty)
         for _ in range(2):
-            place(environment, self.episode)
+            place(self.environment, self.episode)
+
+    def open_another(self) -> None:
+        """Leave this game for a new one."""
+        self.episode.close()
+        self.finished.append(self.episode)
+        self.open()
 
     @property
     def board(self) -> Board:
         """As it stands."""
         return self.episode.board
 
-    def move(self, move: object) -> bool:
-        """Make a move and let a tile appear; False if the move is illegal."""
-        try:
-            self.episode.slide(move)
-        except ValueError:
-            return False
-        self.episode.place(*self.environment.place(self.board))
-        return True
+    def move(self, move: object) -> None:
+        """Make a move and let a tile appear; ValueError if the move is illegal."""
+        before = self.episode.copy(), self.environment.fresh()
+        self.episode.slide(move)
+        place(self.environment, self.episode)
+        self.past.append(before)
+
+    def take_back(self) -> str:
+        """Undo the last move, luck included; returns what happened."""
+        if not self.past:
+            return "there is nothing to take back"
+        self.episode, self.environment = self.past.pop()
+        return "taken back"
 
     def run_through(self) -> None:
         """Without a terminal: play to the end, and print it."""
         while not self.board.over:
-            self._let_helper_move()
+            slide(self.helper, self.episode)
+            place(self.environment, self.episode)
         self.episode.close()
         print(self.board)
-        print(self.summary())
+        print("   ".join(self.facts()[1:]))
 
-    def _let_helper_move(self) -> None:
-        slide(self.helper, self.episode)
-        place(self.environment, self.episode)
+    def facts(self) -> list[str]:
+        """Who plays, and how far the game is."""
+        moves, tile = counted(len(self.episode.slides), "move"), self.board.largest
+        end = ["game over"] if self.board.over else []
+        score = f"score {self.episode.score:,}"
+        return [self.episode.slider, score, moves, f"largest tile {tile}", *end]
 
-    def summary(self) -> str:
-        """How far the game is."""
-        moves = len(self.episode.slides)
-        end = "   game over" if self.board.over else ""
-        tile = self.board.largest
-        return f"score {self.episode.score:,}   {moves:,} moves   largest tile {tile}{end}"
+    def save(self, path: Path) -> int:
+        """Append the games, finished or not, to a file; returns how many."""
+        played = [each for each in (*self.finished, self.episode) if each.slides]
+        if played:
+            with path.open("a", encoding="utf-8") as file:
+                file.writelines(f"{_line(each, self.held)}\n" for each in played)
+        return len(played)
 
-    def at_terminal(self, watch: bool, speed: int) -> None:
-        """With a terminal: draw the board and take keys."""
-        with pressed_keys() as keys, Live(self.picture(), screen=True, auto_refresh=False) as live:
+    def picture(self, columns: int, lines: int) -> RenderableType:
+        """What is to be seen now."""
+        return picture(self.board, self.facts(), self.message, self.keys, columns, lines)
 
-            def draw() -> None:
-                live.update(self.picture(), refresh=True)
-
+    def at_terminal(self, watch: bool, speed: int) -> bool:
+        """With a terminal: draw the board and take keys; True if it was interrupted."""
+        interrupted = False
+        with screen() as self.screen:
             try:
                 if watch:
-                    self._watch(keys, draw, speed - 1)
+                    self._watch(speed)
                 else:
-                    self._take_turns(keys, draw)
+                    self._take_turns()
             except KeyboardInterrupt:
-                pass
+                interrupted = True
         self.episode.close()
-        Console().print(self.picture(footer=False))
+        self.message, self.keys = "", []
+        print_picture(self.picture)
+        return interrupted
 
-    def _watch(self, keys: Keys, draw: Callable[[], None], speed: int) -> None:
+    def _watch(self, speed: int) -> None:
         paused, drawn = False, 0.0
-        while not self.board.over:
+        while True:
+            if self.board.over:
+                if not self._watched_to_the_end():
+                    return
+                self.open_another()
             pause = PAUSES[speed]
             state = "paused" if paused else f"speed {speed + 1} of {len(PAUSES)}"
-            self.message = f"{state}    space pauses   + -  speed   q ends"
+            self.message, self.keys = state, ["space pauses", "+ - speed", "q ends"]
             if paused or pause >= FRAME or time.perf_counter() - drawn >= FRAME:
-                draw()
+                self.redraw()
                 drawn = time.perf_counter()
-            key = keys.wait(None if paused else pause)
+            key = self.screen.wait(None if paused else pause)
             if key == "q":
                 return
             if key == " ":
                 paused = not paused
-            elif key in FASTER + SLOWER:
+            elif key is not None and key in FASTER + SLOWER:
                 speed = changed(speed, key, len(PAUSES))
-            elif not paused:
-                self._let_helper_move()
-        self.message = "The game is over.    any key ends"
-        draw()
-        keys.wait(3.0)
+            elif key is None and not self._let_helper_move():
+                return
 
-    def _take_turns(self, keys: Keys, draw: Callable[[], None]) -> None:
-        self.message = usual = "arrows move   h hint   u takes back   q ends"
+    def _watched_to_the_end(self) -> bool:
+        """Whether another game is wanted; it ends by itself where nobody looks."""
+        self.keys = ["n new game", "q ends"]
+        for left in range(LINGER, 0, -1):
+            self.message = f"The game is over.   (ends by itself in {left} s)"
+            self.redraw(again=left < LINGER)
+            key = self.screen.wait(1.0)
+            if key in ("q", "n"):
+                return key == "n"
+        return False
+
+    def _let_helper_move(self) -> bool:
+        """False if the person left meanwhile."""
+        twin = self.episode.copy()  # a player that is left to its thoughts does not move here
+
+        def move() -> Episode:
+            slide(self.helper, twin)
+            return twin
+
+        found, key = self.think(self.helper, move, self.name, ("q",))
+        if isinstance(found, Exception):
+            raise found
+        if key is None:
+            self.episode = found
+            place(self.environment, self.episode)
+        return key is None
+
+    def _take_turns(self) -> None:
+        sure = False  # whether n was pressed before
         while True:
+            self.keys = ["arrows move", "h hint", "u takes back", "n new game", "q ends"]
             if self.board.over:
-                self.message = "The game is over.    u takes back   q ends"
-            draw()
-            key = keys.wait()
-            self.message = usual
+                self.keys = self.keys[2:]
+                self.message = self.message or "The game is over."
+            self.redraw()
+            key = self.screen.wait()
+            self.message, asked = "", sure
+            sure = key == "n" and not (asked or self.board.over or not self.episode.slides)
             if key == "q":
                 return
-            if key == "u" and self.past:
-                self.episode = self.past.pop()
-            elif key == "h":
-                self.message = self._hint()
+            if sure:
+                self.message = "n again leaves this game for a new one"
+            elif key == "n":
+                self.open_another()
+            elif key == "u":
+                self.message = self.take_back()
+            elif key == "h" and not self.board.over:
+                if not self._hint():
+                    return
             elif key in MOVES:
-                before = self.episode.copy()
-                if self.move(key):
-                    self.past.append(before)
-                else:
-                    self.message = f"{key} changes nothing here"
+                try:
+                    self.move(key)
+                except ValueError:
+                    self.message = "" if self.board.over else f"{key} changes nothing here"
 
-    def _hint(self) -> str:
-        if self.board.over:
-            return "the game is over"
-        if not isinstance(self.helper, LearnedPlayer):
-            try:
-                return f"hint: {self.helper.choose(self.board)}"
-            except Exception as error:  # anybody's player: the game goes on
-                return f"no hint: {type(error).__name__}: {error}"
-        moves = [m for m in self.helper.moves(self.board) if m.value is not None]
-        moves.sort(key=lambda m: -(m.value or 0.0))
-        return "hint:  " + "   ".join(f"{m.move} {m.value:,.0f}" for m in moves)
+    def _hint(self) -> bool:
+        """Ask the helper; False if the person left meanwhile."""
+        board, helper = self.board, self.helper
+        self.keys = ["Esc stops the hint", "q ends"]
+        found, key = self.think(helper, lambda: _advice(helper, board), "the helper", ("q", ESCAPE))
+        if isinstance(found, Exception):  # anybody's player: the game goes on
+            self.message = f"no hint: {type(found).__name__}: {found}"
+        elif key is None:
+            self.message = f"hint:  {found}"
+        elif self.thinking:  # it does not listen: another one gives the next hint
+            self.thinking = False
+            self.helper = helper.fresh() if hasattr(helper, "fresh") else helper
+        return key != "q"
 
-    def picture(self, footer: bool = True) -> RenderableType:
-        """The board in colours, with the score above and what keys do below."""
-        tall = shutil.get_terminal_size().lines >= 3 * self.board.rows + 3
-        parts: list[RenderableType] = [
-            Text(f"{self.episode.slider}   {self.summary()}", style="bold", no_wrap=True),
-            grid(self.board, tall=tall),
-        ]  # fmt: skip
-        if footer:
-            parts.append(Text(self.message, style="dim"))
-        return Align.left(Group(*parts))
+
+def _advice(helper: Player, board: Board) -> str:
+    if not isinstance(helper, LearnedPlayer):
+        return str(helper.choose(board))
+    moves = [m for m in helper.moves(board) if m.value is not None]
+    moves.sort(key=lambda m: -(m.value or 0.0))
+    return "   ".join(f"{m.move} {m.value:,.0f}" for m in moves)
+
+
+def _line(episode: Episode, held: GameOf2048) -> str:
+    """A game as text: the Framework's, which knows 4x4 alone, or a record, as of other games."""
+    if (held.rows, held.columns) == (4, 4):
+        return str(episode)
+    boards = list(episode.replay())
+    start = boards[2][0] if len(boards) > 2 else episode.board
+    record = Record((episode.slider,), Standing(held, start))
+    for number, (_, action) in enumerate(boards[2:]):
+        if number % 2 == 0:
+            record.play(action.move)  # type: ignore[union-attr]  # a slide
+        else:
+            record.roll(f"{action.tile}@{action.cell}")  # type: ignore[union-attr]
+    return record.line

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-import random
 import sys
-import time
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
-import numpy as np
-from rich.console import Console
-from rich.live import Live
+from rich.console import RenderableType
 
-from tuplet.agents.agent import make_agent
-from tuplet.agents.protocol.external import External
 from tuplet.arena.analyze import default_agent
-from tuplet.cli.draw_ewn import EwnLook
-from tuplet.cli.draw_game import Look, Square, View, changed_squares, picture, thoughts_lines
-from tuplet.cli.keys import FASTER, SLOWER, Keys, changed, pressed_keys
-from tuplet.cli.working import tell_if_compiling
-from tuplet.games import life
-from tuplet.games.analysis import Analysis
+from tuplet.cli.display import showing
+from tuplet.cli.draw_board import View
+from tuplet.cli.draw_game import picture
+from tuplet.cli.fit import MOVES_KEYS
+from tuplet.cli.keys import ESCAPE, FASTER, SLOWER, changed
+from tuplet.cli.screen import print_picture, screen
+from tuplet.cli.sitting import Sitting, tell_saved
+from tuplet.cli.table import Table, choice_and_thoughts
+from tuplet.cli.working import INTERRUPTED
 from tuplet.games.catalogue import game as game_of
-from tuplet.games.ewn.game import GameOfEwn
-from tuplet.games.record import Forfeit, Record
-from tuplet.kernel import as_seed, stream
-from tuplet.system.sheet import counted
+from tuplet.kernel import as_seed
 
 PAUSES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.0)  # seconds a move, from slow to fast
-SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-TICK = 0.08  # seconds between two looks at somebody who thinks
-
-Redraw = Callable[[], None]
 
 
 def play_game(
@@ -52,282 +39,163 @@ def play_game(
     if not watch and not on_terminal:
         raise ValueError("playing needs a terminal; to let agents play, use --agent and --watch")
     as_seed(seed)
-    tell_if_compiling()
     agent = agent or default_agent(held)
     other = (against or agent) if watch else None
-    table = TerminalGame(game, agent, other, side, seed)
+    with showing():  # it may have to be compiled
+        table = TerminalGame(game, agent, other, side, seed)
+    interrupted = False
     try:
         if on_terminal:
-            table.at_terminal(speed - 1)
+            interrupted = table.at_terminal(speed - 1)
         else:
             table.run_through()
     finally:
         table.close()
         if save is not None:
-            table.save(save)
-    return 0
+            tell_saved(table.save(save), save)
+    return INTERRUPTED if interrupted else 0
 
 
-class TerminalGame:
-    """A game on the table, those who sit there, and what they did before."""
+class TerminalGame(Sitting, Table):
+    """A game that somebody plays or watches at a terminal."""
 
-    record: Record
-
-    def __init__(self, game: str, agent: str, other: str | None, side: str, seed: int) -> None:
-        self.game, self.agent, self.other = game_of(game), agent, other
-        self.sides = self.game.sides
-        if side not in (*self.sides, "first", "second", "random"):
-            known = ", ".join([*self.sides, "random"])
-            raise ValueError(f"{side!r} is not a side of {self.game.name}: {known}")
-        self.look = EwnLook(self.game) if isinstance(self.game, GameOfEwn) else Look(self.game)
-        self.asked_side, self.seed, self.number = side, seed, 0
-        self.names: dict[str, str] = {}
-        self.agents: dict[str, Any] = {}
-        self.helper: Any = None  # who gives hints; made when first asked
-        self.past: list[Record] = []  # before each of the person's moves, for taking back
-        self.finished: list[Record] = []  # games left for a new one
-        self.thoughts: dict[str, tuple[Any, Analysis]] = {}
-        self.shows_thoughts = self.thinking = False
-        self.chosen, self.message = 0, ""
-        self.open()
+    chosen = 0  # the move that Enter makes
+    shows_thoughts = False
 
     def open(self) -> None:
-        """Begin a game: start, chance and agents' luck follow from the seed and its number."""
-        if self.number:
-            self.finished.append(self.record)
-        self.number += 1
-        self.stream = np.uint64(stream(as_seed(self.seed), np.uint64(self.number)))
-        _, start = self.game.deal(self.stream)
-        count = len(self.sides)
-        if self.asked_side == "random":
-            own = random.Random(int(self.stream)).randrange(2) % count
-        else:
-            own = (*self.sides, "first", "second").index(self.asked_side) % count
-        mine = self.agent if self.other else None  # None: a person
-        seats = dict.fromkeys(self.sides, self.other or self.agent) | {self.sides[own]: mine}
-        self.close()
-        self.agents, self.thinking = {}, False
-        for side, spec in seats.items():
-            if spec is not None:
-                self.agents[side] = self._seated(spec, start, side)
-        self.names = {side: seats[side] or "you" for side in self.sides}
-        self.past, self.thoughts, self.chosen, self.message = [], {}, 0, ""
-        self.record = Record(tuple(self.names.values()), start)
-        self._roll()
-
-    def _seated(self, spec: str, start: Any, side: str) -> Any:
-        agent = make_agent(spec, self.game)
-        own = stream(self.stream, np.uint64(self.sides.index(side)))
-        life.begin(agent, start, side, np.uint64(own))
-        return agent
+        """Begin a game."""
+        super().open()
+        self.thinking, self.chosen, self.message = False, 0, ""
 
     def close(self) -> None:
         """Let the agents go; one that is still thinking is left to it."""
-        for agent in (*self.agents.values(), *([self.helper] if self.helper else [])):
-            if hasattr(agent, "close") and not self.thinking:
-                agent.close()
+        if not self.thinking:
+            super().close()
         self.helper = None
-
-    def save(self, path: Path) -> None:
-        """Append the games, finished or not, to a file."""
-        with path.open("a", encoding="utf-8") as file:
-            for record in (*self.finished, self.record):
-                if record.moves:
-                    file.write(f"{record.line}\n")
-
-    def _roll(self) -> None:
-        """Let chance act, roll the die; the same again for a move taken back."""
-        state = np.uint64(stream(self.stream, np.uint64(2 + len(self.record.moves))))
-        while self.record.position.is_chance:
-            state, outcome = self.record.position.random_outcome(state)
-            self.record.roll(outcome)
 
     def move(self, move: str) -> None:
         """Make a move, and let chance act before the next."""
-        self.record.play(move)
+        super().move(move)
         self.chosen, self.message = 0, ""
-        self._roll()
 
-    def _agent_moves(self, choice: str | Exception) -> None:
-        """Make an agent's move; who breaks the rules, or breaks down, loses."""
-        side, position = self.record.position.turn, self.record.position
-        if isinstance(choice, Forfeit):
-            self.record.forfeit(side, choice.kind, choice.reason)
-        elif isinstance(choice, Exception):
-            reason = " ".join(f"{type(choice).__name__}: {choice}".split())
-            self.record.forfeit(side, "crashed", reason)
-        elif choice not in position.legal_moves():
-            self.record.forfeit(side, "illegal", f"{choice!r} is not legal")
-        else:
-            thoughts = _thoughts(self.agents[side], position, choice)
-            if thoughts is not None:
-                self.thoughts[side] = position, thoughts
-            self.move(choice)
-
-    def run_through(self) -> None:
-        """Without a terminal: play to the end, and print it."""
-        while not self.record.over:
-            agent = self.agents[self.record.position.turn]
-            self._agent_moves(_choice(agent, self.record.position))
-        print(self.record.position)
-        print(self.summary())
-
-    def summary(self) -> str:
-        """Who played whom, and how it went."""
-        record, many = self.record, counted(len(self.record.moves), "move")
-        players = ", ".join(f"{side} {name}" for side, name in self.names.items()) + ": "
-        if not record.over:
-            return f"{players}broken off after {many}"
-        reason = f", {record.reason}" if record.reason else ""
-        ended = f"{record.winner} won" if record.winner else "drawn"
-        if len(self.sides) == 1 and record.position.outcome is not None:
-            ended = f"{record.position.outcome:,.0f} points"
-        return f"{players}{ended} after {many} ({record.kind}{reason})"
-
-    def at_terminal(self, speed: int) -> None:
-        """With a terminal: draw the board and take keys."""
-        with pressed_keys() as keys, Live("", screen=True, auto_refresh=False) as live:
-
-            def redraw() -> None:
-                live.update(picture(self.view()), refresh=True)
-
-            with suppress(KeyboardInterrupt):
+    def at_terminal(self, speed: int) -> bool:
+        """With a terminal: draw the board and take keys; True if it was interrupted."""
+        interrupted = False
+        with screen() as self.screen:
+            try:
                 if self.other:
-                    self._watch(keys, redraw, speed)
+                    self._watch(speed)
                 else:
-                    self._take_turns(keys, redraw)
+                    self._take_turns()
+            except KeyboardInterrupt:
+                interrupted = True
         self.message, self.shows_thoughts = "", False
-        console = Console()
-        console.print(picture(replace(self.view(), choices=[], keys="", message="")))
-        console.print(self.summary(), highlight=False)
+        last = replace(self.view(), choices=[], keys=[], message="")
+        print_picture(lambda columns, lines: picture(last, columns, lines))
+        print(self.summary())
+        return interrupted
+
+    def picture(self, columns: int, lines: int) -> RenderableType:
+        """What is to be seen now."""
+        return picture(self.view(), columns, lines)
 
     def view(self) -> View:
-        """What is to be seen now."""
+        """What is to be seen now, in whatever window."""
         position = self.record.position
         persons = position.turn not in self.agents and not self.record.over
-        keys = "t thoughts   n new game   q ends"
+        keys = ["t thoughts", "n new game", "q ends"]
         if self.record.over and not self.other:
-            keys = f"u takes back   {keys}"
+            keys = ["u takes back", *keys]
         elif persons and not self.thinking:
-            keys = "1-9 or arrows, Enter: move   h hint   t thoughts   u back   n new   q ends"
-        elif self.other:
-            keys = "space pauses   + - speed   t thoughts   n new game   q ends"
+            keys = [
+                MOVES_KEYS,
+                "h hint",
+                "t thoughts",
+                "u back",
+                "n new",
+                "q ends",
+            ]
+        elif persons:
+            keys = ["Esc stops the hint", *keys]
+        elif self.other and not self.record.over:
+            keys = ["space pauses", "+ - speed", *keys]
         return View(
             position, self.names, self.look, position.legal_moves() if persons else [],
-            self.chosen, self._last(), self._told_thoughts() if self.shows_thoughts else None,
-            self.message, keys,
+            self.chosen, self.last_squares(),
+            self.told_thoughts() if self.shows_thoughts else None, self.message, keys,
         )  # fmt: skip
 
-    def _last(self) -> list[Square]:
-        """The squares that the last move changed; who chose a die has changed none."""
-        after = self.record.position
-        for before, _ in reversed(list(self.record.replay())):
-            changed = changed_squares(before, after)
-            if changed:
-                return changed
-            after = before
-        return []
+    def meanwhile(self, key: str) -> None:
+        """A key that counts while an agent thinks."""
+        if key == "t":
+            self.shows_thoughts = not self.shows_thoughts
 
-    def _told_thoughts(self) -> list[str]:
-        lines: list[str] = []
-        for side in self.agents:
-            name, room = self.names[side], 8 if len(self.agents) == 1 else 4
-            if side in self.thoughts:
-                lines += thoughts_lines(name, *self.thoughts[side], self.look, room)
-            elif life.tells(self.agents[side]):
-                lines.append(f"{name}: no thoughts yet")
-            else:
-                lines.append(f"{name} keeps its thoughts")
-        return lines
-
-    def _think(
-        self, agent: Any, position: Any, keys: Keys, redraw: Redraw, who: str
-    ) -> tuple[str | Exception | None, str | None]:
-        """An agent's choice, or None and the key (q or n) that somebody would not wait for."""
-        found: list[str | Exception] = []
-        thread = Thread(target=lambda: found.append(_choice(agent, position)), daemon=True)
-        began = time.perf_counter()
-        self.thinking = True
-        thread.start()
-        thread.join(TICK)  # most need no longer, and nothing need be drawn
-        while thread.is_alive():
-            seconds = time.perf_counter() - began
-            spin = SPINNER[int(seconds / TICK) % len(SPINNER)]
-            self.message = f"{spin} {who} thinks   {seconds:.1f} s"
-            redraw()
-            key = keys.wait(TICK)
-            if key in ("q", "n"):
-                return None, key
-            if key == "t":
-                self.shows_thoughts = not self.shows_thoughts
-        self.thinking, self.message = False, ""
-        return found[0], None
-
-    def _watch(self, keys: Keys, redraw: Redraw, speed: int) -> None:
+    def _watch(self, speed: int) -> None:
         paused = False
         while True:
             over = self.record.over
             state = "paused" if paused else f"speed {speed + 1} of {len(PAUSES)}"
-            self.message = f"{self.summary()}   (any key ends)" if over else state
-            redraw()
-            key = keys.wait(None if paused or over else PAUSES[speed])
+            self.message = self.summary() if over else state
+            self.redraw()
+            key = self.screen.wait(None if paused or over else PAUSES[speed])
+            if key == "q":
+                return
             if key == "n":
                 self.open()
             elif key == "t":
-                self.shows_thoughts = not self.shows_thoughts
-            elif key == "q" or over:
-                return
+                self.meanwhile(key)
+            elif over:
+                continue
             elif key == " ":
                 paused = not paused
-            elif key in FASTER + SLOWER:
+            elif key is not None and key in FASTER + SLOWER:
                 speed = changed(speed, key, len(PAUSES))
-            elif not paused and not self._let_agent_move(keys, redraw):
+            elif key is None and not self._let_agent_move():
                 return
 
-    def _let_agent_move(self, keys: Keys, redraw: Redraw) -> bool:
+    def _let_agent_move(self) -> bool:
         """False if the person left meanwhile."""
         side, position = self.record.position.turn, self.record.position
-        choice, key = self._think(self.agents[side], position, keys, redraw, self.names[side])
-        if choice is not None:
-            self._agent_moves(choice)
+        agent = self.agents[side]
+        answer, key = self.think(
+            agent, lambda: choice_and_thoughts(agent, position), self.names[side], ("q", "n")
+        )
+        if answer is not None:
+            chosen, thoughts = answer
+            self.remember(side, position, thoughts)
+            self.agent_moves(chosen)
         elif key == "n":
             self.open()
         return key != "q"
 
-    def _take_turns(self, keys: Keys, redraw: Redraw) -> None:
+    def _take_turns(self) -> None:
         while True:
             position = self.record.position
             if position.turn in self.agents and not self.record.over:
-                redraw()
-                if not self._let_agent_move(keys, redraw):
+                self.redraw()
+                if not self._let_agent_move():
                     return
                 continue
             if self.record.over:
-                self.message = self.message or f"{self._how_you_did()}: {self.summary()}"
-            redraw()
-            key = keys.wait()
+                self.message = self.message or f"{self.how_you_did()}: {self.summary()}"
+            self.redraw()
+            key = self.screen.wait()
             self.message = ""
             if key == "q":
                 return
             if key == "n":
                 self.open()
             elif key == "t":
-                self.shows_thoughts = not self.shows_thoughts
+                self.meanwhile(key)
             elif key == "u":
-                self._take_back()
+                self.message, self.chosen = self.take_back(), 0
             elif self.record.over or key is None:
                 continue
             elif key == "h":
-                if not self._hint(keys, redraw):
+                if not self._hint():
                     return
             else:
                 self._person_does(key)
-
-    def _how_you_did(self) -> str:
-        you = next(side for side in self.sides if side not in self.agents)
-        if self.record.winner is None:
-            return "Nobody has won" if len(self.sides) > 1 else "The game is over"
-        return "You have won" if self.record.winner == you else "You have lost"
 
     def _person_does(self, key: str) -> None:
         """Choose or make a move."""
@@ -348,53 +216,32 @@ class TerminalGame:
         self.past.append(self.record.copy())
         self.move(move)
 
-    def _take_back(self) -> None:
-        if not self.past:
-            self.message = "there is nothing to take back"
-            return
-        if any(isinstance(agent, External) for agent in self.agents.values()):
-            self.message = "a program that plays by the protocol cannot take back"
-            return
-        self.record, self.chosen = self.past.pop(), 0
-        self.thoughts = {}  # of moves that were not made
-        self.message = "taken back"
-
-    def _hint(self, keys: Keys, redraw: Redraw) -> bool:
+    def _hint(self) -> bool:
         """Ask another agent of the same kind, so that the opponent keeps its thoughts to itself.
 
         False if the person left meanwhile.
         """
         position = self.record.position
         if self.helper is None:
-            self.helper = self._seated(self.agent, self.record.start, position.turn)
-        choice, key = self._think(self.helper, position, keys, redraw, "the helper")
-        if choice is None:
+            self.helper = self.seated(self.agent, self.record.start, position.turn)
+        helper: Any = self.helper
+        answer, key = self.think(
+            helper, lambda: choice_and_thoughts(helper, position), "the helper", ("q", "n", ESCAPE)
+        )
+        if answer is None:
+            if self.thinking:  # it does not listen: another one gives the next hint
+                self.helper, self.thinking = None, False
             if key == "n":
                 self.open()
             return key != "q"
+        chosen, thoughts = answer
         moves = position.legal_moves()
-        if isinstance(choice, Exception) or choice not in moves:
-            self.message = f"no hint: {choice}"
+        if isinstance(chosen, Exception) or chosen not in moves:
+            self.message = f"no hint: {chosen}"
             return True
-        self.chosen = moves.index(choice)
-        thoughts = _thoughts(self.helper, position, choice)
-        worth = {t.move: t.value for t in thoughts.moves}.get(choice) if thoughts else None
+        self.chosen = moves.index(chosen)
+        worth = {t.move: t.value for t in thoughts.moves}.get(chosen) if thoughts else None
         value = "" if worth is None else f", value {worth:.2f}"
-        spelled = self.look.spelled(position, choice)
+        spelled = self.look.spelled(position, chosen)
         self.message = f"hint: {self.chosen + 1}, that is {spelled}{value}"
         return True
-
-
-def _choice(agent: Any, position: Any) -> str | Exception:
-    """What an agent chooses; anybody's agent may fail, and the table stays standing."""
-    try:
-        return str(agent.choose(position))
-    except Exception as error:
-        return error
-
-
-def _thoughts(agent: Any, position: Any, choice: str) -> Analysis | None:
-    """What an agent tells of its last choice, if it can."""
-    with suppress(Exception):
-        return life.thoughts(agent, position, choice) if life.tells(agent) else None
-    return None

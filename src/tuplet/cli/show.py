@@ -91,9 +91,11 @@ def _replay(record: Record, number: int) -> None:
 
 def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:
     """The position after so many moves (None: all), the one before, and the move between them."""
+    from tuplet.system.sheet import counted
+
     ply = len(record.moves) if ply is None else ply
     if not 0 <= ply <= len(record.moves):
-        raise ValueError(f"this game has {len(record.moves)} moves, not {ply}")
+        raise ValueError(f"this game has {counted(len(record.moves), 'move')}, not {ply}")
     steps = list(record.replay())
     position = steps[ply][0] if ply < len(steps) else record.position
     return (position, *steps[ply - 1]) if ply else (position, None, "")

@@ -103,7 +103,7 @@ def _print(text: str) -> None:
 
 
 def _report(run: Run, as_json: bool) -> int:
-    from tuplet.system.sheet import clock
+    from tuplet.system.sheet import clock, counted
 
     if run.no_picture:
         print(f"tuplet: no picture of the curve: {run.no_picture}", file=sys.stderr)
@@ -111,7 +111,7 @@ def _report(run: Run, as_json: bool) -> int:
         return 2
     if run.interrupted:
         print(
-            f"Stopped after {run.games:,} games. Saved in {run.folder}; "
+            f"Stopped after {counted(run.games, 'game')}. Saved in {run.folder}; "
             f"go on with  tuplet train --resume {run.folder}",
             file=sys.stderr,
         )
@@ -121,8 +121,6 @@ def _report(run: Run, as_json: bool) -> int:
         assert run.folder is not None
         drawn = run.metrics and not run.no_picture
         picture = f" The curve: {run.folder / 'curve.png'}" if drawn else ""
-        print(
-            f"{run.games:,} games in {clock(run.elapsed_s)}. Saved in {run.folder}.{picture}",
-            file=sys.stderr,
-        )
+        done = f"{counted(run.games, 'game')} in {clock(run.elapsed_s)}"
+        print(f"{done}. Saved in {run.folder}.{picture}", file=sys.stderr)
     return INTERRUPTED if run.interrupted else 0

@@ -40,7 +40,6 @@ def working(quiet: bool = False) -> Iterator[Work]:
     from tuplet.cli.display import showing
     from tuplet.system.stop import Stop
 
-    tell_if_compiling()
     stop = Stop()
     with ExitStack() as stack:
         stack.enter_context(stopping(stop))
@@ -48,16 +47,6 @@ def working(quiet: bool = False) -> Iterator[Work]:
         if quiet:
             stack.enter_context(redirect_stdout(sys.stderr))
         yield Work(progress, stop)
-
-
-def tell_if_compiling() -> None:
-    """At a terminal, say why the first start takes its time."""
-    from tuplet.kernel import cache_folder
-
-    folder = cache_folder()
-    if sys.stderr.isatty() and (folder is None or not any(folder.iterdir())):
-        often = "each time: no cache folder can be written" if folder is None else "the first time"
-        print(f"Compiling, some ten seconds ({often}) ...", file=sys.stderr)
 
 
 @contextmanager
@@ -167,8 +156,10 @@ def harmless(text: str) -> str:
 
 def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str = "") -> int:
     """Say where a call ended if it ended early; returns the exit code."""
+    from tuplet.system.sheet import counted
+
     if interrupted:
-        text = f"Stopped after {done:,} of {asked:,} {what}. {then}"
+        text = f"Stopped after {done:,} of {counted(asked, what.removesuffix('s'))}. {then}"
         print(text.rstrip(), file=sys.stderr)
     return INTERRUPTED if interrupted else 0
 

@@ -9,11 +9,13 @@ from tuplet.kernel.clock import now
 from tuplet.kernel.compile import cache_folder, inlined, kernel, own_digest, told
 from tuplet.kernel.dispatch import code_of, register
 from tuplet.kernel.random import as_seed, draw, mix, stream
+from tuplet.kernel.watch import compiling
 
 __all__ = [
     "as_seed",
     "cache_folder",
     "code_of",
+    "compiling",
     "draw",
     "inlined",
     "kernel",

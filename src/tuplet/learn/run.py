@@ -106,7 +106,7 @@ class Run(Shown):
 
     def sheets(self) -> list[Sheet]:
         """The last block of games."""
-        title = f"{self.name}: {self.games:,} games in {clock(self.elapsed_s)}"
+        title = f"{self.name}: {counted(self.games, 'game')} in {clock(self.elapsed_s)}"
         if not self.metrics:
             return [Sheet(title)]
         last = self.metrics[-1]
@@ -128,7 +128,7 @@ class Run(Shown):
     def __repr__(self) -> str:
         last = f", mean score {self.metrics[-1]['mean_score']:,.0f}" if self.metrics else ""
         ended = ", interrupted" if self.interrupted else ""
-        return f"<Run {self.name}: {self.games:,} games{last}{ended}>"
+        return f"<Run {self.name}: {counted(self.games, 'game')}{last}{ended}>"
 
 
 def read_metrics(path: Path) -> list[Metrics]:

@@ -12,6 +12,7 @@ from tuplet.learn.run import Run, as_run_folder, create_folder, locked
 from tuplet.learn.settings import Method, split
 from tuplet.learn.training import BlockWatcher, EvaluationWatcher, Training
 from tuplet.system.progress import Show, watching
+from tuplet.system.sheet import counted
 from tuplet.system.stop import Stop
 from tuplet.values.network import Network
 
@@ -107,7 +108,7 @@ def resume(
         training = Training.load(folder, **limits)
         if training.finished:
             raise ValueError(
-                f"the run in {folder} is finished ({training.games:,} games): "
+                f"the run in {folder} is finished ({counted(training.games, 'game')}): "
                 "give it more with --games or --budget, which are totals"
             )
         if stop is not None:

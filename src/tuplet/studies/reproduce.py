@@ -36,7 +36,7 @@ def reproduce(
     drawn: .svg, .png or .pdf.
     """
     if name not in STUDIES:
-        raise ValueError(f"there is no study {name!r}: {', '.join(STUDIES)}")
+        raise ValueError(f"there is no study {name!r}; there is {' or '.join(STUDIES)}")
     study: Callable[..., Report] = import_module(f"tuplet.studies.{name}").run
     given = {option: value for option, value in options.items() if value is not None}
     unknown = set(given) - set(inspect.signature(study).parameters)

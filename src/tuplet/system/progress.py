@@ -72,7 +72,12 @@ class Pace:
         self._came: deque[tuple[float, float]] = deque()  # when there were how many, at arrivals
 
     def rate(self, count: float) -> float | None:
-        """The rate, given how many there are now."""
+        """The rate, given how many there are now.
+
+        Before the first of them something may have been compiled or read: it says nothing.
+        """
+        if count <= 0:
+            return None
         now, new = time.perf_counter(), not self._came or count > self._came[-1][1]
         if new:
             self._came.append((now, count))

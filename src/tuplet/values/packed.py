@@ -29,11 +29,19 @@ _MEMORY = 1 << 27  # bytes that unpacking may take
 
 def write_packed(net: Parameters, path: Path, step: float = STEP) -> Path:
     """Write a packed file beside `path` and rename it into place."""
-    fits = max(map(len, net.tuples)) <= MOST_CELLS and len(net.weights) <= MOST_WEIGHTS
-    if net.size != (4, 4) or net.stages or not fits:
+    longest, count = max(map(len, net.tuples)), len(net.weights)
+    why = (
+        f"its boards are {net.size[0]}x{net.size[1]}" if net.size != (4, 4)
+        else "it has stages" if net.stages
+        else f"it has tuples of {longest} cells" if longest > MOST_CELLS
+        else f"it has {count:,} weights" if count > MOST_WEIGHTS
+        else ""
+    )  # fmt: skip
+    if why:
         raise ValueError(
-            f"packed files hold networks of 4x4 boards without stages, tuples of at most "
-            f"{MOST_CELLS} cells, {MOST_WEIGHTS:,} weights in all: write a .safetensors file"
+            f"a packed file is for small networks (4x4 boards, no stages, tuples of at most "
+            f"{MOST_CELLS} cells, {MOST_WEIGHTS:,} weights in all: 4x5 fits, 4x6 does not), and "
+            f"this one is not: {why}; write {path.with_suffix('.safetensors')} instead"
         )
     largest = float(np.abs(net.weights).max())
     if not np.isfinite(largest):

@@ -11,6 +11,7 @@ the values mean; `extra` arrays ride along (a checkpoint keeps its unfinished bl
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -186,8 +187,11 @@ def restore(
 
 def is_shipped(name: str | Path) -> bool:
     """Whether a player of this name comes with tuplet (and no file of that name is here)."""
-    path = Path(name)
-    return path.name == str(path) and (PLAYERS / f"{path}.xz").is_file() and not path.exists()
+    return _has_shipped_name(Path(name)) and not Path(name).exists()
+
+
+def _has_shipped_name(path: Path) -> bool:
+    return path.name == str(path) and (PLAYERS / f"{path}.xz").is_file()
 
 
 def digest(path: str | Path) -> str:
@@ -201,6 +205,12 @@ def find_weights(path: str | Path) -> Path:
     path = Path(path)
     if is_shipped(path):
         return PLAYERS / f"{path}.xz"
+    if _has_shipped_name(path):
+        what = "folder" if path.is_dir() else "file"
+        warnings.warn(
+            f"there is a {what} {path} here: it is taken, not the player that comes with tuplet",
+            stacklevel=2,
+        )
     if path.is_dir():
         if not (path / WEIGHTS).is_file():
             raise FileNotFoundError(

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tuplet.games.g2048.board import MOVES, Board, Move, as_move
+from tuplet.system.sheet import counted
 
 _DIGITS = "0123456789ABCDEFGHI"  # an exponent is at most 17
 _MOVE = re.compile(r"(?:#(?P<slide>[URDL])|(?P<cell>[0-9A-Fa-f])(?P<tile>[1-9A-Ha-h]))"
@@ -39,14 +40,19 @@ class Placement(NamedTuple):
 
 
 class Episode:
-    """A game in the making or finished: every placement and slide, and the board they led to."""
+    """A game in the making or finished: every placement and slide, and the board they led to.
 
-    def __init__(self, slider: str = "player", placer: str = "environment") -> None:
+    `start` is an empty board, of 4x4 where nothing else is said; the text is of 4x4 alone.
+    """
+
+    def __init__(
+        self, slider: str = "player", placer: str = "environment", start: Board | None = None
+    ) -> None:
         self.slider, self.placer = (
             re.sub(r"[|@:\s]+", " ", name).strip() for name in (slider, placer)
         )
         self.actions: list[Slide | Placement] = []
-        self.board = Board()
+        self.start = self.board = Board() if start is None else start
         self.score = 0
         self.winner = self.placer
         self.opened_ms = self.closed_ms = _now()
@@ -80,7 +86,7 @@ class Episode:
 
     def replay(self) -> Iterator[tuple[Board, Slide | Placement]]:
         """Each board and what was done on it, from the empty board on."""
-        board = Board()
+        board = self.start
         for action in self.actions:
             yield board, action
             if isinstance(action, Slide):
@@ -147,7 +153,7 @@ class Episode:
         return twin
 
     def __repr__(self) -> str:
-        return f"<Episode of {len(self.slides):,} moves, score {self.score:,}>"
+        return f"<Episode of {counted(len(self.slides), 'move')}, score {self.score:,}>"
 
 
 def _now() -> int:

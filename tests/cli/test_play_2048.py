@@ -1,0 +1,199 @@
+"""2048 in the terminal: small boards, what keys do, and windows and terminals of all kinds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from terminal import at_terminal
+from tuplet.agents.g2048 import GreedyPlayer, RandomEnvironment
+from tuplet.cli import draw_2048
+from tuplet.cli.draw_2048 import grid, picture
+from tuplet.cli.play_2048 import TerminalGame
+from tuplet.games.g2048 import Board, Episode
+from tuplet.games.g2048.position import GameOf2048
+from tuplet.games.record import Record
+
+# A player that thinks until it is told to stop, and one that does not listen.
+OWN_PLAYERS = """
+import time
+from pathlib import Path
+import tuplet.cli.play_2048 as table
+class Deep:
+    stop = None
+    def choose(self, board):
+        while not self.stop.is_set():
+            time.sleep(0.01)
+        return board.legal_moves()[0]
+class Deaf:
+    def choose(self, board):
+        time.sleep(60)
+own = {"deep": Deep, "deaf": Deaf}
+made = table.make_player
+table.make_player = lambda spec, *a, **k: own[spec]() if spec in own else made(spec, *a, **k)
+"""
+
+
+def test_game_over_offers_undo_and_a_new_game(tmp_path: Path) -> None:
+    """On 2x2 a game is over after a few moves, whoever plays."""
+    board = "largest tile"
+    moves = "lurd" * 12
+    screen = at_terminal(
+        [*((board, _key(move)) for move in moves), ("The game is over", "h"), ("q ends", "u"),
+         ("taken back", "n"), ("n again", "n"), ("0 moves", "\x1b[D\x1b[A"), (board, "q")],
+        "play", "2048", "--board", "2x2", "--agent", "greedy", "--seed", 1,
+        "--save", tmp_path / "g.jsonl",
+    )  # fmt: skip
+    assert "game over" in screen and "u takes back" in screen and "n new game" in screen
+    first, second = (tmp_path / "g.jsonl").read_text().splitlines()
+    assert Record.parse(first).start.game == "2048:board=2x2"
+    assert len(Record.parse(first).moves) > len(Record.parse(second).moves) > 0
+
+
+def _key(move: str) -> str:
+    return {"l": "\x1b[D", "u": "\x1b[A", "r": "\x1b[C", "d": "\x1b[B"}[move]
+
+
+def test_taking_back_takes_back_luck_as_well() -> None:
+    game = TerminalGame(GreedyPlayer(), RandomEnvironment(1), GameOf2048(), "you")
+    for _ in range(20):
+        move = game.board.legal_moves()[0]
+        game.move(move)
+        after = game.board
+        assert game.take_back() == "taken back"
+        game.move(move)
+        assert game.board == after
+
+
+def test_keys_without_a_meaning_do_nothing(tmp_path: Path) -> None:
+    at_terminal(
+        [("q ends", "\x1bq\x1bOP\x1b[15~\x1b[[A\x1b[<0;3;4M\x1b[M qqé漢\x1b[200~q\nnn\x1b[201~"),
+         ("", "100x30"), ("q ends", "\x1b"), ("", "101x30"), ("q ends", "\x1b[D"), ("1 move", "q")],
+        "play", "2048", "--agent", "greedy", "--seed", 1, "--save", tmp_path / "g",
+    )  # fmt: skip
+    assert len(Episode.parse((tmp_path / "g").read_text()).slides) == 1
+
+
+def test_a_new_size_is_drawn_at_once_and_a_small_window_says_what_it_needs() -> None:
+    at_terminal(
+        [("q ends", "20x6"), ("needs a window", "40x12"), ("arrows move", "30x10"),
+         ("arrows move", "q")],
+        "play", "2048", "--agent", "greedy", lines=24, columns=80,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("agent", "watch", "leave"), [("deaf", [], "q"), ("deep", ["--watch"], "\x03")]
+)
+def test_a_search_is_left_at_once(agent: str, watch: list[str], leave: str, tmp_path: Path) -> None:
+    keys = [("thinks", "60x20"), ("thinks   1.", leave)]
+    began: list[float] = []
+    screen = at_terminal(
+        [*([] if watch else [("h hint", "\x1b[D"), ("1 move", "h")]), *keys],
+        "play", "2048", "--agent", agent, *watch, "--seed", 1, "--save", tmp_path / "g",
+        before=OWN_PLAYERS, code=0 if leave == "q" else 130, left=began,
+    )  # fmt: skip
+    assert time.time() - began[-1] < 2  # seconds; a search of a minute was left
+    assert f"Saved in {tmp_path / 'g'}" in screen.replace("\r\n", "") or watch
+
+
+def test_the_game_is_saved_and_the_terminal_restored_when_told_to_end(tmp_path: Path) -> None:
+    screen = at_terminal(
+        [("q ends", "\x1b[D"), ("1 move", "HUP")],
+        "play", "2048", "--agent", "greedy", "--seed", 1, "--save", tmp_path / "g", code=130,
+    )  # fmt: skip
+    assert len(Episode.parse((tmp_path / "g").read_text()).slides) == 1
+    assert "Saved in" in screen
+
+
+def test_a_hint_can_be_stopped_and_the_keys_stay() -> None:
+    screen = at_terminal(
+        [("q ends", "h"), ("thinks", "\x1b"), ("arrows move", "\x1b[D"), ("1 move", "q")],
+        "play", "2048", "--agent", "deaf", "--seed", 1, before=OWN_PLAYERS,
+    )  # fmt: skip
+    assert "Esc stops the hint" in screen
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--board", "5x5"], "2x2 to 4x4"),
+        (["--board", "3x3", "--agent", "small"], "4x4 boards, not 3x3"),
+        (["2048:board=2x2", "--board", "3x3"], "leave --board out"),
+        (["--save", "."], "folder"),
+    ],
+)
+def test_bad_input_is_one_line(tuplet, words: list[str], said: str) -> None:
+    game = [] if words[0].startswith("2048") else ["2048"]
+    done = tuplet("play", *game, *words, "--watch")
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_small_board_is_played_through_and_saved(tuplet, tmp_path: Path) -> None:
+    done = tuplet(
+        "play", "2048:board=2x3", "--watch", "--agent", "greedy", "--save", tmp_path / "g"
+    )
+    assert "game over" in done.stdout
+    record = Record.parse((tmp_path / "g").read_text())
+    assert record.over and record.start.game == "2048:board=2x3"
+
+
+@pytest.mark.parametrize("system", ["truecolor", "256", "standard"])
+def test_neighbouring_tiles_have_colours_of_their_own(system: str, monkeypatch) -> None:
+    monkeypatch.setattr(draw_2048, "colour_system", lambda: system)
+    draw_2048._style.cache_clear()
+    try:
+        styles = [draw_2048._style(exponent) for exponent in range(16)]
+    finally:
+        draw_2048._style.cache_clear()
+    grounds = [str(style.bgcolor) for style in styles]
+    assert len(set(grounds)) == len(grounds)
+    assert all(style.color != style.bgcolor for style in styles)
+
+
+def test_without_colours_there_are_lines(monkeypatch) -> None:
+    monkeypatch.setattr(draw_2048, "colour_system", lambda: None)
+    console = Console(width=80, color_system=None)
+    with console.capture() as capture:
+        console.print(grid(Board([[2, 4], [0, 2048]]), 6, 2))
+    assert "|  2   |  4   |" in capture.get() and "+------+------+" in capture.get()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 12), (30, 10), (200, 60)])
+@pytest.mark.parametrize("system", ["256", None])
+def test_all_of_it_fits_every_window(size: tuple[int, int], system: str, monkeypatch) -> None:
+    monkeypatch.setattr(draw_2048, "colour_system", lambda: system)
+    draw_2048._style.cache_clear()
+    board = Board([131072, 2, 4, 8] * 4)
+    head = ["you", "score 3,932,100", "120,000 moves", "largest tile 131072", "game over"]
+    keys = ["arrows move", "h hint", "u takes back", "n new game", "q ends"]
+    console = Console(width=size[0], color_system=None)
+    with console.capture() as capture:
+        console.print(picture(board, head, "up changes nothing here", keys, *size))
+    draw_2048._style.cache_clear()
+    lines = capture.get().splitlines()
+    assert len(lines) <= size[1] and max(map(len, lines)) <= size[0]
+    for word in ("131072", "changes nothing", "h hint", "u ", "n new", "q ends", *head):
+        assert word in capture.get()
+
+
+@pytest.mark.parametrize("settings", [{"PYTHONIOENCODING": "cp1252"}, {"LC_ALL": "C"}])
+def test_plain_characters_where_there_are_no_others(settings, monkeypatch) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    screen = at_terminal(
+        [(">1", "h"), ("hint:", "q")], "play", "ewn", "--agent", "normal", "--seed", 1
+    )
+    assert screen.encode("cp1252") and "> red" in screen
+
+
+def test_a_dumb_terminal_shows_the_game(monkeypatch) -> None:
+    monkeypatch.setenv("TEST_TERM", "dumb")
+    screen = at_terminal(
+        [("q ends", "\x1b[D"), ("1 move", "q")],
+        "play", "2048", "--agent", "greedy", "--seed", 1,
+    )  # fmt: skip
+    assert "+----" in screen
