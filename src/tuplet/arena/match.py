@@ -21,7 +21,7 @@ from tuplet.agents.sources import hands
 from tuplet.agents.specs import Spec, as_spec, name_of, trusted
 from tuplet.arena.game import play_game
 from tuplet.arena.results import Match, Played, Tournament, place_of
-from tuplet.arena.saved import GameFile
+from tuplet.arena.saved import MOST_AGENTS, GameFile
 from tuplet.arena.sprt import Sprt
 from tuplet.games.catalogue import game as game_of, is_found
 from tuplet.games.position import Game
@@ -33,7 +33,6 @@ from tuplet.system.stop import Stop, Stopped
 from tuplet.system.version import __version__
 
 MOST_GAMES = 10_000_000
-MOST_AGENTS = 64
 
 
 class Seats:
