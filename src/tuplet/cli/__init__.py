@@ -7,6 +7,7 @@ from __future__ import annotations
 import atexit
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -33,6 +34,7 @@ from tuplet.cli.solve import solve
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
 from tuplet.cli.working import INTERRUPTED
+from tuplet.system.harmless import in_one_line
 from tuplet.system.stop import Stopped
 
 app = App(
@@ -46,6 +48,7 @@ COMMANDS = (
     train, eval_, plot, analyze, play, review, match, tournament, show, agent, solve, regret,
     reproduce, convert, bench,
 )  # fmt: skip
+_NUMBERS = re.compile(r"-[\d.]*[\s,|]")
 for command in COMMANDS:
     app.command(command, name=command.__name__.strip("_"))
 
@@ -72,6 +75,8 @@ def run(arguments: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):  # a sign that a terminal lacks costs no result
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    # A board that begins with an empty cell, or a range below zero, is no option.
+    arguments = [f" {word}" if _NUMBERS.match(word) else word for word in arguments]
     asked = False  # to stop: Numba may make something else of it while it compiles
 
     def stop(*_: object) -> None:
@@ -96,7 +101,7 @@ def run(arguments: list[str]) -> int:
         print("\ntuplet: interrupted", file=sys.stderr)
         return INTERRUPTED
     except Stopped as stopped:
-        print(f"\ntuplet: interrupted: {stopped}", file=sys.stderr)
+        print(f"\ntuplet: interrupted: {in_one_line(str(stopped))}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader (head, less) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -125,12 +130,12 @@ def run(arguments: list[str]) -> int:
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """A warning of the library, in one line."""
-    print(f"tuplet: {message}", file=sys.stderr)
+    print(f"tuplet: {in_one_line(str(message))}", file=sys.stderr)
 
 
 def complain(text: str) -> int:
     """One line on standard error; returns the exit code for bad input."""
-    print(f"tuplet: {text}", file=sys.stderr)
+    print(f"tuplet: {in_one_line(text)}", file=sys.stderr)
     return 2
 
 
