@@ -133,8 +133,8 @@ def test_review_shows_the_costliest_moves(tuplet, trained_run: Path, games: Path
         (["{games}", "--agent", "{run}", "--game", "5"], ["4 games"]),
         (["{games}", "--agent", "{run}", "--game", "0"], ["game 0"]),
         (["{games}", "--agent", "{run}", "--top", "-1"], ["-1"]),
-        (["{run}/weights.safetensors", "--agent", "{run}"], ["game 1"]),
-        (["{run}", "--agent", "{run}"], ["directory"]),
+        (["{run}/weights.safetensors", "--agent", "{run}"], ["the weights of a network"]),
+        (["{run}", "--agent", "{run}"], ["the folder of a training run"]),
         (["a:b@1|01|b@2|", "--agent", "{run}"], ["looks like"]),
         (["a:b@1|0151|b@2", "--agent", "{run}"], ["no moves"]),
         (["-", "--agent", "{run}"], ["0 games"]),
@@ -197,3 +197,9 @@ def test_the_shipped_player_needs_no_training(tuplet) -> None:
     assert done.returncode == 0 and json.loads(done.stdout)["best"] in ("up", "down")
     done = tuplet("eval", "small", "--games", 3, "--json")
     assert json.loads(done.stdout)["games"] == 3
+
+
+def test_a_board_may_begin_with_an_empty_cell(tuplet) -> None:
+    done = tuplet("analyze", "2048", "- 2 - 4\n- - 2 -\n4 4 8 8\n- - - -", "--agent", "greedy")
+    assert done.stdout.startswith("   .   2   .   4\n")
+    one_line(tuplet("analyze", "2048", "-2,0,0,0"), "a 4x4 board has 16 tiles, not 4")

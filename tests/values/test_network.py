@@ -162,7 +162,7 @@ def test_wrong_tuples_are_refused_by_name(tuples: object, complaint: str) -> Non
 
 
 def test_networks_larger_than_memory_are_refused(monkeypatch) -> None:
-    monkeypatch.setattr("tuplet.values.parameters._available_memory", lambda: 10**9)
+    monkeypatch.setattr("tuplet.values.parameters.available_memory", lambda: 10**9)
     with pytest.raises(ValueError, match=r"2x8 needs 34.4 GB .* 1.0 GB free"):
         Network("2x8")
 

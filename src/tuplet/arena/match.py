@@ -27,7 +27,7 @@ from tuplet.arena.game import play_game
 from tuplet.arena.played import Played, place_of
 from tuplet.arena.reports import Reports
 from tuplet.arena.results import Match, Tournament
-from tuplet.arena.saved import GameFile
+from tuplet.arena.saved import MOST_AGENTS, GameFile
 from tuplet.arena.seats import Seats
 from tuplet.arena.sprt import Sprt
 from tuplet.games.catalogue import game as game_of, is_found
@@ -40,7 +40,6 @@ from tuplet.system.stop import Stop, Stopped
 from tuplet.system.version import __version__
 
 MOST_GAMES = 10_000_000
-MOST_AGENTS = 64
 
 
 def _play_number(

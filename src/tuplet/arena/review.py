@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from tuplet.games import life
 from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048 import Board, Episode
 from tuplet.games.g2048.episode import Slide
+from tuplet.system.files import lines_of
+from tuplet.system.kinds import what_is
 from tuplet.system.pictures import inline, save_figure
 from tuplet.system.progress import Pace, Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
@@ -197,18 +200,28 @@ def read_episode(record: str | Path, game: int = 1) -> Episode:
     """Game number `game` of a file, or of a text that is a record itself."""
     where = "the record" if "|" in str(record) else str(record)
     if "|" in str(record) or not str(record).strip():
-        text = str(record)
+        text, number = _line([line.encode() for line in str(record).strip().split("\n")], game)
     else:
-        text = Path(record).read_text(encoding="utf-8", errors="replace")
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not 1 <= game <= len(lines):
-        raise ValueError(
-            f"{where or 'the record'} has {counted(len(lines), 'game')}: there is no game {game}"
-        )
+        if Path(record).is_dir():
+            raise ValueError(f"{record} is {what_is(record)}, and not a file of games")
+        with Path(record).open("rb") as file:
+            text, number = _line(lines_of(file, record), game)
+    if number != game:
+        raise ValueError(f"{where or 'it'} has {counted(number, 'game')}: there is no game {game}")
     try:
-        return Episode.parse(lines[game - 1])
+        return Episode.parse(text)
     except ValueError as error:
-        why = str(error)
-        if lines[game - 1].lstrip().startswith("{"):
-            why = "only games of 2048 on 4x4 are reviewed; tuplet show replays others"
-        raise ValueError(f"{where}, game {game}: {why}") from None
+        if where == str(record) and not what_is(record).startswith("games of 2048"):
+            raise ValueError(
+                f"{where} is not a file of games of 2048: it is {what_is(record)}"
+            ) from None
+        raise ValueError(f"{where}, game {game}: {error}") from None
+
+
+def _line(lines: Iterable[bytes], game: int) -> tuple[str, int]:
+    """The line of a game that is not blank, and its number; the last one's if there are fewer."""
+    found, number = b"", 0
+    for number, found in enumerate(filter(bytes.strip, lines), 1):  # noqa: B007  # used below
+        if number == game:
+            break
+    return found.decode(errors="replace"), number

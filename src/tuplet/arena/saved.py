@@ -11,7 +11,12 @@ whole, and the match goes on from there.
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import warnings
+from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +28,11 @@ from tuplet.arena.sprt import Sprt
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
-from tuplet.system.files import hold
+from tuplet.system.files import MOST_LINE, hold, lines_of, replacing
+from tuplet.system.kinds import what_is
+from tuplet.system.sheet import counted
+
+MOST_AGENTS = 64  # of a tournament
 
 Header = dict[str, Any]  # the first line
 
@@ -31,31 +40,51 @@ Header = dict[str, Any]  # the first line
 class GameFile:
     """The file of a match under way, held so that no other process adds to it.
 
-    `played` are the games it had before.
+    `played` are the games it had before. A disk that is full, or a file that somebody deletes, does
+    not end the match: what cannot be written waits, and a warning says so.
     """
 
     def __init__(self, path: Path, settings: Header, game: Game) -> None:
         self.path, self.settings, self.game = path, settings, game
         self.pairings = _pairings(settings)
         self.played: list[Played] = []
+        self._waiting: deque[bytes] = deque()  # lines to be written
+        self._begun = 0  # bytes of the first of them that are in the file
+        self._trouble: OSError | None = None
 
     def __enter__(self) -> GameFile:
         if self.path.exists() and not self.path.is_file():
             raise ValueError(f"{self.path} is not a file that games can be saved in")
-        self._file = self.path.open("a+b")
+        self._file = self._opened(self.path)
         try:
-            where = f"{self.path}: wait for it, or choose another file"
-            hold(self._file, f"another process is saving games in {where}")
             self._read()
+            if self._trouble is not None:
+                raise self._trouble
         except BaseException:
             self._file.close()
             raise
         return self
 
+    def _opened(self, path: Path) -> BinaryIO:
+        file = path.open("a+b")
+        try:
+            where = f"{path}: wait for it, or choose another file"
+            hold(file, f"another process is saving games in {where}")
+        except BaseException:
+            file.close()
+            raise
+        return file
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
+        self._pour()
+        if self._waiting:
+            with suppress(OSError):  # half a line is none
+                self._file.truncate(os.fstat(self._file.fileno()).st_size - self._begun)
+            many = counted(len(self._waiting), "game")
+            _warn(f"{many} could not be saved in {self.path}: {_why(self._trouble)}")
         self._file.close()
 
     def add(self, number: int, record: Record) -> None:
@@ -63,32 +92,76 @@ class GameFile:
         at = place_of(number, self.pairings)
         line: Header = {"pairing": at.pairing} if self.pairings > 1 else {}
         line |= {"pair": at.pair, "a": self.game.sides[at.game], **record.as_json()}
+        known = self._trouble is not None
         self._write(line)
+        if self._trouble is not None and not known:
+            _warn(
+                f"games cannot be saved in {self.path} now ({_why(self._trouble)}): they are kept "
+                "in memory, and written as soon as that is possible"
+            )
 
     def _write(self, line: Header) -> None:
-        self._file.write(json.dumps(line).encode() + b"\n")
-        self._file.flush()
+        self._waiting.append(json.dumps(line).encode() + b"\n")
+        self._pour()
+
+    def _pour(self) -> None:
+        """Write what waits, as far as that is possible."""
+        try:
+            if not self._is_in_place():
+                self._write_again()
+            while self._waiting:
+                rest = self._waiting[0][self._begun :]
+                self._begun += os.write(self._file.fileno(), rest)
+                if self._begun == len(self._waiting[0]):
+                    self._waiting.popleft()
+                    self._begun = 0
+            self._trouble = None
+        except OSError as error:
+            self._trouble = error
+
+    def _is_in_place(self) -> bool:
+        """Whether the file is still the one that its name names."""
+        try:
+            return os.path.samestat(self.path.stat(), os.fstat(self._file.fileno()))
+        except FileNotFoundError:
+            return False
+
+    def _write_again(self) -> None:
+        """Write all games once more: the file was deleted, moved, or replaced in the middle."""
+        path, number = self.path, 1
+        while path.exists():  # somebody else's now
+            number += 1
+            path = self.path.with_stem(f"{self.path.stem}-{number}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.lseek(self._file.fileno(), 0, os.SEEK_SET)  # it is there as long as it is open
+        with open(self._file.fileno(), "rb", closefd=False) as old, replacing(path) as new:
+            shutil.copyfileobj(old, new)
+        file = self._opened(path)
+        self._file.close()
+        gone = "is gone" if path == self.path else "was replaced by another file"
+        _warn(f"{self.path} {gone}: the games so far were written again, to {path}")
+        self._file, self.path = file, path
 
     def _read(self) -> None:
         self._file.seek(0)
-        first = self._file.readline()
+        first = self._file.readline(MOST_LINE)
         if not first.endswith(b"\n"):
             # Nothing, or settings that were cut off while they were written.
             if not (json.dumps(self.settings).encode() + b"\n").startswith(first):
-                raise ValueError(f"{self.path} is not a saved match: choose another file")
+                what = what_is(self.path)
+                raise ValueError(f"{self.path} is not a saved match, but {what}: choose another")
             self._file.truncate(0)
             self._write(self.settings)
             return
         saved = _settings(self.path, first)
         _check_same(self.path, saved, self.settings)
         end = len(first)
-        for line in _lines(self._file):
+        for line in _lines(self._file, self.path):
             if not _asks_for_more(line, saved):
                 number = len(self.played)
                 self.played.append(_played(self.path, number, line, self.pairings, self.game))
             end += len(line)
         self._file.truncate(end)
-        self._file.seek(end)
         if self.settings["games"] > saved["games"]:
             self._write({"games": self.settings["games"]})
 
@@ -112,7 +185,8 @@ class Saved(NamedTuple):
         pairings, held = _pairings(self.settings), None
         with self.path.open("rb") as file:
             file.readline()
-            games = (line for line in _lines(file) if not _asks_for_more(line, dict(self.settings)))
+            lines, settings = _lines(file, self.path), dict(self.settings)
+            games = (line for line in lines if not _asks_for_more(line, settings))
             for number, line in enumerate(games):
                 _played(self.path, number, line, pairings, self.game)
                 if number % 2:
@@ -125,13 +199,13 @@ class Saved(NamedTuple):
 def load(path: str | Path) -> Match | Tournament:
     """The result of a saved match or tournament."""
     path = Path(path)
-    with path.open("rb") as file:
-        first = file.readline()
+    with _opened(path) as file:
+        first = file.readline(MOST_LINE)
         if _is_record(first):
             raise ValueError(f"{path} holds single games: --game 1 replays the first")
         settings = _settings(path, first)
         pairings = _pairings(settings)
-        lines = [line for line in _lines(file) if not _asks_for_more(line, settings)]
+        lines = [line for line in _lines(file, path) if not _asks_for_more(line, settings)]
     held = game_of(settings["game"], trusted=False)
     played = [_played(path, n, line, pairings, held) for n, line in enumerate(lines)]
     agents, game, seed = settings["agents"], settings["game"], settings["seed"]
@@ -152,14 +226,14 @@ def load(path: str | Path) -> Match | Tournament:
 def load_game(path: str | Path, number: int) -> Record:
     """Game `number` of a file, counted from 1: a saved match, or what `tuplet play` saves."""
     path = Path(path)
-    with path.open("rb") as file:
-        first = file.readline()
+    with _opened(path) as file:
+        first = file.readline(MOST_LINE)
         if _is_record(first):
             settings: Header = {}
             file.seek(0)
         else:
             settings = _settings(path, first)
-        games = (line for line in _lines(file) if not _asks_for_more(line, settings))
+        games = (line for line in _lines(file, path) if not _asks_for_more(line, settings))
         count = 0
         for count, line in enumerate(games, 1):
             if count == number:
@@ -172,6 +246,12 @@ def load_game(path: str | Path, number: int) -> Record:
     raise ValueError(f"{path} has games 1 to {count:,}, not {number:,}")
 
 
+def _opened(path: Path) -> BinaryIO:
+    if path.is_dir():
+        raise ValueError(f"{path} is {what_is(path)}, and not a saved match")
+    return path.open("rb")
+
+
 def _is_record(line: bytes) -> bool:
     """Whether a line is a game, and not the settings of a match."""
     try:
@@ -180,9 +260,17 @@ def _is_record(line: bytes) -> bool:
         return False
 
 
-def _lines(file: BinaryIO) -> Iterator[bytes]:
+def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
     """The whole lines that are left; one that was cut off is dropped."""
-    return (line for line in file if line.endswith(b"\n"))
+    return (line for line in lines_of(file, path) if line.endswith(b"\n"))
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=2)
+
+
+def _why(trouble: OSError | None) -> str:
+    return str(trouble and (trouble.strerror or trouble))
 
 
 def _asks_for_more(line: bytes, settings: Header) -> bool:
@@ -211,7 +299,8 @@ def _settings(path: Path, line: bytes) -> Header:
             and isinstance(settings["game"], str)
             and isinstance(settings["seed"], int)
             and isinstance(settings["games"], int)
-            and len(settings["agents"]) >= 2
+            and isinstance(settings["agents"], list)
+            and 2 <= len(settings["agents"]) <= MOST_AGENTS
             and (settings["kind"] == "tournament" or len(settings["agents"]) == 2)
             and all(isinstance(agent, str) for agent in settings["agents"])
             and (not settings.get("sprt") or [*map(type, settings["sprt"])] == [float, float])
@@ -219,7 +308,9 @@ def _settings(path: Path, line: bytes) -> Header:
     except (ValueError, TypeError, KeyError, RecursionError):
         good = False
     if not good:
-        raise ValueError(f"{path} is not a saved match or tournament")
+        what = what_is(path)
+        why = "its settings are not sound" if what.startswith("a saved") else f"it is {what}"
+        raise ValueError(f"{path} is not a saved match or tournament: {why}")
     return settings
 
 

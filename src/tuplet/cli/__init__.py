@@ -40,6 +40,7 @@ from tuplet.cli.sweep import sweep
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
 from tuplet.cli.working import INTERRUPTED
+from tuplet.system.harmless import in_one_line
 from tuplet.system.stop import Stopped
 
 app = App(
@@ -107,7 +108,7 @@ def run(arguments: list[str]) -> int:
         print("\ntuplet: interrupted", file=sys.stderr)
         return INTERRUPTED
     except Stopped as stopped:
-        print(f"\ntuplet: interrupted: {stopped}", file=sys.stderr)
+        print(f"\ntuplet: interrupted: {in_one_line(str(stopped))}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader (head, less) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -136,12 +137,12 @@ def run(arguments: list[str]) -> int:
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """A warning of the library, in one line."""
-    print(f"tuplet: {message}", file=sys.stderr)
+    print(f"tuplet: {in_one_line(str(message))}", file=sys.stderr)
 
 
 def complain(text: str) -> int:
     """One line on standard error; returns the exit code for bad input."""
-    print(f"tuplet: {text}", file=sys.stderr)
+    print(f"tuplet: {in_one_line(text)}", file=sys.stderr)
     return 2
 
 

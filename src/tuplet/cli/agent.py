@@ -9,6 +9,8 @@ from contextlib import suppress
 from functools import cache
 from typing import Literal
 
+from tuplet.system.harmless import in_one_line
+
 
 def agent(
     agent: str = "best",
@@ -42,7 +44,7 @@ def agent(
         """A line on standard error, unless its reader has left or does not read."""
         with suppress(OSError, ValueError):
             if ready([], [sys.stderr.fileno()]):
-                print(f"tuplet: {text}", file=sys.stderr, flush=True)
+                print(f"tuplet: {in_one_line(text)}", file=sys.stderr, flush=True)
 
     def make() -> object:
         from tuplet.agents.agent import make_agent

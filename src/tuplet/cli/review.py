@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from tuplet.agents.looking import Looking
 from tuplet.cli.options import with_settings
 from tuplet.cli.working import Json, show_result, working
+from tuplet.system.harmless import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -81,9 +82,9 @@ def _show(result: Review, top: int) -> None:
 
     console = Console(highlight=False)
     totals = result.sheets()[0]
-    console.print(Text(totals.title, style="bold"), soft_wrap=True)
+    console.print(Text(harmless(totals.title), style="bold"), soft_wrap=True)
     for note in totals.notes:
-        console.print(Text(note), soft_wrap=True)
+        console.print(Text(harmless(note)), soft_wrap=True)
     for move in result.worst(top):
         console.print()
         _moment(console, move)

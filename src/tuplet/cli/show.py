@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tuplet.cli.working import Json, harmless, show_result
+from tuplet.cli.working import Json, show_result
+from tuplet.system.harmless import harmless
 
 if TYPE_CHECKING:
     from tuplet.games.record import Record
@@ -60,9 +62,9 @@ def show(
         if svg is not None:
             svg.write_text(_svg(record, ply), encoding="utf-8")
         elif json_:
-            print(record.line)
+            print(json.dumps(record.as_json()))
         elif ply is not None:
-            print(_after(record, ply)[0])
+            print(harmless(str(_after(record, ply)[0])))
         else:
             _replay(record, game)
         return
@@ -81,12 +83,12 @@ def _replay(record: Record, number: int) -> None:
     for count, (position, move) in enumerate(record.replay(), 1):
         target = position.target(move) if hasattr(position, "target") else None
         to = f" to row {target[0] + 1}, column {target[1] + 1}" if target is not None else ""
-        print(f"\n{position}\n{count:>3}. {position.turn} plays {move}{to}")
-    print(f"\n{record.position}")
+        print(harmless(f"\n{position}\n{count:>3}. {position.turn} plays {move}{to}"))
+    print(harmless(f"\n{record.position}"))
     if record.reason:
         loser = next(side for side in record.sides if side != record.winner)
-        reason = harmless(record.reason)
-        print(f"{record.winner} has won: {loser} forfeits ({record.kind}): {reason}")
+        told = f"{record.winner} has won: {loser} forfeits ({record.kind}): {record.reason}"
+        print(harmless(told))
 
 
 def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:

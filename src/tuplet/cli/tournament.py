@@ -6,7 +6,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from tuplet.cli.working import Json, harmless, play_pairs
+from tuplet.cli.working import Json, play_pairs
+from tuplet.system.harmless import harmless
 from tuplet.system.sheet import counted
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
+from tuplet.system.harmless import harmless
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -147,11 +149,6 @@ def _in_lines(sheet: Sheet, width: int) -> Iterator[str]:
             elif cell:
                 line += f"  {told}" if line else told
         yield line
-
-
-def harmless(text: str) -> str:
-    """A text without what a terminal would obey: names in files are anybody's."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str = "") -> int:

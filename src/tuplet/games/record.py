@@ -136,7 +136,10 @@ class Record:
         missing = [side for side in position.sides if side not in given]
         if missing:
             raise ValueError(f"not a game's record: it does not say who was {missing[0]}")
-        record = cls(tuple(str(given[side]) for side in position.sides), position)
+        names = tuple(given[side] for side in position.sides)
+        if not _all(str, [*names, given.get("reason", "")]):
+            raise ValueError("not a game's record: names and reasons are texts")
+        record = cls(names, position)
         left = iter(rolls)
         for move in moves:
             while record.position.is_chance:

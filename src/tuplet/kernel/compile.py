@@ -20,6 +20,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -108,8 +109,9 @@ def cache_folder() -> Path | None:
 def _remove_old(folder: Path, names: str) -> None:
     """Remove the code that nobody has used for a month."""
     for old in folder.glob(names):
-        if time.time() - old.stat().st_mtime > 30 * 86400:
-            shutil.rmtree(old, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another process was faster
+            if time.time() - old.stat().st_mtime > 30 * 86400:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 def _sources_hash() -> str:
@@ -267,14 +269,67 @@ class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
 
 
+class _CacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """Numba's index of a kernel's machine code, and the code itself, each behind its checksum.
+
+    Numba would run whatever can still be unpickled. Here damage is found before it runs.
+    """
+
+    def _load_index(self) -> dict[Any, str]:
+        with suppress(FileNotFoundError):
+            stamp, code = caching.pickle.loads(_unsealed(self._index_path))
+            return code if stamp == self._source_stamp else {}
+        return {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._write(self._index_path, (self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        try:
+            return caching.pickle.loads(_unsealed(self._data_path(name)))
+        except FileNotFoundError:  # Numba knows what to do: it was removed meanwhile
+            raise
+        except OSError as error:  # a folder stands there, or the disk fails
+            raise ValueError(str(error)) from None
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), data)
+
+    def _write(self, path: str, what: Any) -> None:
+        data = self._dump(what)
+        if Path(path).is_dir():  # whoever put it there
+            shutil.rmtree(path)
+        with self._open_for_write(path) as file:
+            file.write(hashlib.sha256(data).digest() + data)
+
+
+def _unsealed(path: str) -> bytes:
+    """What stands behind the checksum; ValueError if it is not what was written."""
+    stored = Path(path).read_bytes()
+    if hashlib.sha256(stored[32:]).digest() != stored[:32]:
+        raise ValueError(f"{path} is damaged")
+    return stored[32:]
+
+
+@cache
+def _tell_of_damage() -> None:
+    """Once, however many files are damaged."""
+    warnings.warn(
+        f"compiled code kept in {cache_folder()} was damaged: it is compiled again, which takes "
+        "some seconds",
+        stacklevel=2,
+    )
+
+
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _CacheImpl
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled code, if it is there; what is damaged is forgotten, and compiled again."""
+        """The compiled code, if it is there; what is damaged is compiled and written again."""
         try:
             return super().load_overload(sig, target_context) if self._turn_to(sig) else None
         except Exception:
+            _tell_of_damage()
             with suppress(OSError):
                 self.flush()
             return None
@@ -300,7 +355,7 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         if homes:
             folder = _own_folder(folder, frozenset(homes))
         if folder is not None:
-            self._cache_file = caching.IndexDataCacheFile(
+            self._cache_file = _CacheFile(
                 str(folder), self._impl.filename_base, self._impl.locator.get_source_stamp()
             )
         return folder is not None

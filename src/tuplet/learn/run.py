@@ -20,7 +20,8 @@ from typing import Any, Literal
 from tuplet.learn.curves import draw_curves
 from tuplet.learn.settings import Limits, Method, load_settings
 from tuplet.learn.spreadsheet import write_metrics_csv
-from tuplet.system.files import hold, replacing, sweep
+from tuplet.system.files import hold, lines_of, replacing, sweep
+from tuplet.system.kinds import what_is
 from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown, clock, counted, percent
 from tuplet.values.network import Network
@@ -111,8 +112,8 @@ class Run(Shown):
             return [Sheet(title)]
         last = self.metrics[-1]
         rows = [
-            [tile, percent(share), percent(last["ended"].get(tile, 0.0))]
-            for tile, share in last["reached"].items()
+            [tile, percent(share), percent(last.get("ended", {}).get(tile, 0.0))]
+            for tile, share in last.get("reached", {}).items()
         ]
         block = last["games"] - (self.metrics[-2]["games"] if len(self.metrics) > 1 else 0)
         note = (
@@ -135,23 +136,33 @@ def read_metrics(path: Path) -> list[Metrics]:
     """The lines of a `metrics.jsonl`; a last line cut off by a crash is left out."""
     if not path.is_file():
         return []
-    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    metrics = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            entry = json.loads(line)
-            for key in ("games", "elapsed_s", "mean_score", "max_score"):
-                float(entry[key] + 0)
-            for evaluation in entry.get("evaluations", ()):
-                check_evaluation(evaluation)
-            metrics.append(entry)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            if number == len(lines):
-                break
-            raise ValueError(f"{path}: line {number} is not a line of metrics") from None
+    metrics: list[Metrics] = []
+    wrong = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(lines_of(file, path), 1):
+            if wrong:
+                raise ValueError(f"{path}: line {wrong} is not a line of metrics")
+            if line.strip():
+                entry = _entry(line)
+                wrong = 0 if entry is not None else number
+                metrics += [entry] if entry is not None else []
+    if wrong and line.endswith(b"\n"):
+        raise ValueError(f"{path}: line {wrong} is not a line of metrics")
     return metrics
+
+
+def _entry(line: bytes) -> Metrics | None:
+    """A line of metrics, if it is one."""
+    try:
+        entry: Metrics = json.loads(line)
+        numbers = [entry[key] for key in ("games", "elapsed_s", "mean_score", "max_score")]
+        for shares in (entry.get("reached", {}), entry.get("ended", {})):
+            numbers += shares.values()
+        for evaluation in entry.get("evaluations", ()):
+            check_evaluation(evaluation)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return entry if all(type(n) in (int, float) and abs(n) < 1e15 for n in numbers) else None
 
 
 def check_evaluation(entry: Metrics) -> None:
@@ -172,7 +183,8 @@ def as_run_folder(folder: str | Path) -> Path:
     """The folder of a run; FileNotFoundError if it is none."""
     folder = Path(folder)
     if not (folder / CONFIG).is_file():
-        raise FileNotFoundError(f"{folder} is not the folder of a training run (no {CONFIG})")
+        what = f"it is {what_is(folder)}" if folder.is_file() else f"no {CONFIG}"
+        raise FileNotFoundError(f"{folder} is not the folder of a training run ({what})")
     return folder
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tuplet.learn.td import UpdateRule
     from tuplet.values.network import Network
 
+_MOST_BYTES = 1 << 16  # of a config.toml
 USUAL_GAMES = 100_000  # where neither games nor a budget is named
 
 
@@ -251,6 +252,8 @@ def save_settings(path: Path, method: Method, limits: Limits) -> None:
 def load_settings(path: Path) -> tuple[Method, Limits]:
     """Read `config.toml`."""
     try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ValueError(f"settings take no more than {_MOST_BYTES:,} bytes")
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
         if ":" in str(settings.get("learner")):
             raise ValueError("a file cannot name a learner's code")

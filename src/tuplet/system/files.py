@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 PART = ".part"
+MOST_LINE = 1 << 24  # bytes of a line; the longest games have some hundred thousand
 
 
 @contextmanager
@@ -38,6 +39,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def lines_of(file: BinaryIO, path: str | Path) -> Iterator[bytes]:
+    """The lines that are left of a file of lines; ValueError if one is too long to be a line."""
+    while line := file.readline(MOST_LINE):
+        if len(line) == MOST_LINE and not line.endswith(b"\n"):
+            raise ValueError(f"{path}: a line has more than {MOST_LINE:,} bytes")
+        yield line
 
 
 def sweep(path: Path) -> None:

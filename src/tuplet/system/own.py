@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
@@ -24,11 +25,9 @@ def names_code(text: str) -> bool:
 def find(text: str, what: str = "class") -> Any:
     """What a text names; ValueError says why it is not found."""
     home, _, name = text.rpartition(":")
-    if "" not in sys.path:  # the folder the command was typed in, as `python -m` has it
-        sys.path.insert(0, "")
     try:
         with _loading:
-            module = _of_file(Path(home)) if home.endswith(".py") else importlib.import_module(home)
+            module = _of_file(Path(home)) if home.endswith(".py") else _of_name(home)
     except Exception as error:
         raise ValueError(f"cannot import {home}: {type(error).__name__}: {error}") from None
     if not hasattr(module, name):
@@ -36,15 +35,29 @@ def find(text: str, what: str = "class") -> Any:
     return getattr(module, name)
 
 
+def _of_name(home: str) -> ModuleType:
+    """A module of the folder that the command was typed in, or an installed one.
+
+    The folder comes last on the path: a file there that happens to be called like a library is not
+    taken for it, by whoever imports that library.
+    """
+    here = Path(f"{home}.py")
+    if here.is_file():
+        return _of_file(here)
+    if "" not in sys.path:
+        sys.path.append("")
+    return importlib.import_module(home)
+
+
 def _of_file(path: Path) -> ModuleType:
     """A file as a module that is named after it, once; what stands beside it can be imported."""
     path = path.resolve()
     folder, name = str(path.parent), path.stem
     known = sys.modules.get(name)
-    if known is not None:
-        if Path(getattr(known, "__file__", None) or "").resolve() == path:
-            return known
-        raise ImportError(f"there is another module called {name}: rename the file")
+    if known is not None and Path(getattr(known, "__file__", None) or "").resolve() == path:
+        return known
+    if known is not None or _is_library(name):
+        raise ImportError(f"there is another module called {name}: rename the file {path.name}")
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FileNotFoundError(f"there is no file {path.name} in {path.parent}")
@@ -57,3 +70,12 @@ def _of_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def _is_library(name: str) -> bool:
+    """Whether a module of this name comes with Python or was installed: it may be needed yet."""
+    installed = [
+        folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))
+    ]
+    found = PathFinder.find_spec(name, installed)
+    return name in sys.stdlib_module_names or (found is not None and found.origin is not None)

@@ -6,7 +6,6 @@ their help, the texts behind an agent's name (`c=0.6,sims=20000`), and what a fi
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
@@ -81,7 +80,8 @@ def _check(name: str, kinds: tuple[Any, ...], value: Any, about: Any) -> None:
     if not {int, float} & set(kinds):
         return
     number = int if float not in kinds else (int, float)
-    sound = isinstance(value, number) and not isinstance(value, bool) and math.isfinite(value)
+    sound = isinstance(value, number) and not isinstance(value, bool)
+    sound = sound and abs(value) < 1e300  # finite, also of a whole number that no float can be
     least, above, most = (about.get(key) for key in ("least", "above", "most"))
     sound = sound and (least is None or value >= least) and (above is None or value > above)
     if not sound or (most is not None and value > most):

@@ -12,6 +12,11 @@ from typing import Any, BinaryIO
 DTYPES = {"u1": "U8", "u4": "U32", "i8": "I64", "f4": "F32", "f8": "F64"}
 
 
+def is_written(dtype: str) -> bool:
+    """Whether an array of this kind is one that tuplet writes."""
+    return dtype in DTYPES.values()
+
+
 def write_header(
     file: BinaryIO, metadata: Mapping[str, str], arrays: Mapping[str, tuple[str, int]]
 ) -> tuple[dict[str, int], int]:

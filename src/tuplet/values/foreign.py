@@ -30,7 +30,7 @@ import numpy as np
 from tuplet.system.files import replacing
 from tuplet.system.progress import Progress, Watcher
 from tuplet.values.layout import index_of
-from tuplet.values.parameters import Parameters
+from tuplet.values.parameters import Parameters, are_sound
 from tuplet.values.patterns import NETWORKS, Tuple, parse, spell, storage_order
 from tuplet.values.tables import storage, table_starts
 
@@ -212,8 +212,8 @@ def read_foreign(
                     raise unsound("it ends too early")
                 with np.errstate(over="ignore"):  # infinity is found below
                     numbers = numbers.astype(np.float32)
-                if not np.isfinite(numbers).all():
-                    raise unsound("some weights are not finite numbers")
+                if not are_sound(numbers):
+                    raise unsound("some weights are not finite numbers, or too large to be summed")
                 if out is not network.weights:
                     numbers[numbers == _NO_SUM] = 0
                 out[where] = numbers
@@ -282,7 +282,7 @@ def write_foreign(
             numbers = array[where]
             if sums is not None and array is not net.weights:
                 numbers[sums[where, 1] == 0] = _NO_SUM
-            if not np.isfinite(numbers).all():
+            if not are_sound(numbers):
                 raise ValueError("the weights are no longer finite numbers")
             file.write(numbers.astype("<f4", copy=False).tobytes())
             done += len(where)

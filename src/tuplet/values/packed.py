@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from tuplet.system.files import replacing
 from tuplet.values.foreign import file_order
-from tuplet.values.parameters import Parameters
+from tuplet.values.parameters import Parameters, are_sound
 from tuplet.values.patterns import spell
 
 FORMAT = "tuplet-packed-1"
@@ -25,6 +25,7 @@ STEP = 8.0  # points: on 4x5, rounding to 16 changed the mean score by less than
 MOST_CELLS, MOST_WEIGHTS = 6, 1 << 25  # a packed file is for small networks
 _LINE = 4096  # bytes: the first line is shorter
 _MEMORY = 1 << 27  # bytes that unpacking may take
+_PART = 1 << 16  # bytes read at a time
 
 
 def write_packed(net: Parameters, path: Path, step: float = STEP) -> Path:
@@ -43,9 +44,9 @@ def write_packed(net: Parameters, path: Path, step: float = STEP) -> Path:
             f"{MOST_CELLS} cells, {MOST_WEIGHTS:,} weights in all: 4x5 fits, 4x6 does not), and "
             f"this one is not: {why}; write {path.with_suffix('.safetensors')} instead"
         )
-    largest = float(np.abs(net.weights).max())
-    if not np.isfinite(largest):
+    if not are_sound(net.weights):
         raise ValueError("the weights are no longer finite numbers")
+    largest = float(np.abs(net.weights).max())
     # Fine enough for small values, and coarse enough for 16 bits.
     step = max(min(step, largest / 1024), largest / 32767) or 1.0
     head = {
@@ -69,47 +70,77 @@ def read_packed(path: Path) -> Parameters:
 
     Unpacks no more than the tables of the tuples it names.
     """
-    packed = path.read_bytes()
-    unpacker = lzma.LZMADecompressor(memlimit=_MEMORY)
     try:
-        line, _, rest = unpacker.decompress(packed, _LINE).partition(b"\n")
-        head = json.loads(line)
-        if head["format"] != FORMAT:
-            raise ValueError("it is an xz file, but not one of tuplet's networks")
-        tuples = str(head["tuples"]).split()
-        longest = max(map(len, tuples), default=0)
-        if longest > MOST_CELLS or sum(16 ** len(cells) for cells in tuples) > MOST_WEIGHTS:
-            raise ValueError("it names tuples that are too long or too many for a packed file")
-        step = np.float32(head["step"])
-        if not 0 < step < 1e6:
-            raise ValueError(f"it has weights in steps of {step}")
-        net = Parameters(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
-        for t, size in enumerate(net.sizes):
-            begun, rest = rest[: 2 * size], rest[2 * size :]
-            parts = _take(unpacker, 2 * size - len(begun))
-            planes = np.frombuffer(b"".join([begun, *parts]), np.uint8)
-            if len(planes) < 2 * size:
-                raise ValueError("it ends too early")
-            weights = planes.reshape(2, -1).T.copy().view("<i2")[:, 0] * step
-            done = 0
-            for where in file_order(net, t):
-                net.weights[where] = weights[done : done + len(where)]
-                done += len(where)
-        more = b"" if unpacker.eof else unpacker.decompress(b"", 1)
-        if rest or more or unpacker.unused_data:
-            raise ValueError("it goes on after its last table")
-        if not unpacker.eof:  # its checksum is missing
-            raise ValueError("it ends too early")
-    except (lzma.LZMAError, EOFError, KeyError, TypeError, UnicodeDecodeError) as error:
+        with path.open("rb") as file:
+            return _read(_Unpacker(file))
+    except (lzma.LZMAError, EOFError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} is not a sound packed file: {error or 'cut off'}") from None
     except ValueError as error:
         raise ValueError(f"{path} is not a sound packed file: {error}") from None
+
+
+def _read(unpacker: _Unpacker) -> Parameters:
+    head = json.loads(unpacker.line())
+    if head["format"] != FORMAT:
+        raise ValueError("it is an xz file, but not one of tuplet's networks")
+    for name in ("step", "gamma", "spawn4"):
+        if not isinstance(head[name], int | float) or isinstance(head[name], bool):
+            raise ValueError(f"its {name} is no number")
+    tuples = str(head["tuples"]).split()
+    longest = max(map(len, tuples), default=0)
+    if longest > MOST_CELLS or sum(16 ** len(cells) for cells in tuples) > MOST_WEIGHTS:
+        raise ValueError("it names tuples that are too long or too many for a packed file")
+    step = np.float32(head["step"])
+    if not 0 < step < 1e6:
+        raise ValueError(f"it has weights in steps of {step}")
+    net = Parameters(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
+    for t, size in enumerate(net.sizes):
+        planes = np.frombuffer(unpacker.take(2 * size), np.uint8)
+        if len(planes) < 2 * size:
+            raise ValueError("it ends too early")
+        weights = planes.reshape(2, -1).T.copy().view("<i2")[:, 0] * step
+        done = 0
+        for where in file_order(net, t):
+            net.weights[where] = weights[done : done + len(where)]
+            done += len(where)
+    if unpacker.take(1) or unpacker.goes_on:
+        raise ValueError("it goes on after its last table")
+    if not unpacker.complete:  # its checksum is missing
+        raise ValueError("it ends too early")
     return net
 
 
-def _take(unpacker: lzma.LZMADecompressor, count: int) -> Iterator[bytes]:
-    """The next `count` bytes, or all there are."""
-    while count > 0 and not unpacker.eof and not unpacker.needs_input:
-        part = unpacker.decompress(b"", count)
-        count -= len(part)
-        yield part
+class _Unpacker:
+    """Unpacks a file as it is asked for, and reads no more of it than that takes."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._xz = lzma.LZMADecompressor(memlimit=_MEMORY)
+        self._begun = b""  # unpacked, and not taken yet
+
+    def take(self, count: int) -> bytes:
+        """The next bytes, fewer where it ends."""
+        parts, self._begun = [self._begun[:count]], self._begun[count:]
+        count -= len(parts[0])
+        while count > 0 and not self._xz.eof:
+            packed = self._file.read(_PART) if self._xz.needs_input else b""
+            if self._xz.needs_input and not packed:
+                break
+            parts.append(self._xz.decompress(packed, count))
+            count -= len(parts[-1])
+        return b"".join(parts)
+
+    def line(self) -> bytes:
+        """The first line."""
+        line, _, self._begun = self.take(_LINE).partition(b"\n")
+        return line
+
+    @property
+    def complete(self) -> bool:
+        """Whether all was unpacked, and is what was packed."""
+        return self._xz.eof
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether something stands behind what was packed."""
+        return bool(self._xz.unused_data or (self._xz.eof and self._file.read(1)))

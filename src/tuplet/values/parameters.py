@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,11 +10,14 @@ import numpy as np
 from tuplet.games.g2048.board import Size, as_size
 from tuplet.games.g2048.rules import as_share
 from tuplet.kernel import line_aligned
+from tuplet.system.memory import available_memory
 from tuplet.values.patterns import NETWORKS, SMALL_NETWORKS, Tuple, parse, spell
 from tuplet.values.tables import stage_size, table_starts
 
 Array = np.ndarray[Any, Any]
 Target = Literal["afterstate", "state"]
+
+MOST_WEIGHT = 1e30  # and the most that an initial value may be: far from where float32 ends
 
 
 class Memory(NamedTuple):
@@ -43,7 +44,7 @@ class Parameters:
         gamma: float = 1.0,
         spawn4: float = 0.1,
     ) -> None:
-        if not abs(initial) <= 1e30:  # also refuses what is not a number
+        if not abs(initial) <= MOST_WEIGHT:  # also refuses what is not a number
             raise ValueError(f"the initial value must be a finite number, not {initial}")
         if target not in ("afterstate", "state"):
             raise ValueError(f"the target is 'afterstate' or 'state', not {target!r}")
@@ -55,8 +56,8 @@ class Parameters:
         )
         self.stages = as_stages(stages)
         self.target: Target = target
-        self.gamma = gamma
-        self.spawn4 = as_share(spawn4)
+        self.gamma = float(gamma)
+        self.spawn4 = float(as_share(spawn4))
         self.initial = float(initial)
         self.stride = stage_size(self.tuples, 1 << len(self.stages))  # weights of a stage
         self.weights = self._allocate(self.stride << len(self.stages))
@@ -85,17 +86,8 @@ class Parameters:
         return self.memory is not None and self.memory.name == name
 
     def _allocate(self, count: int, beside: int = 0) -> Array:
-        """Room for numbers; zeros cost no memory until touched.
-
-        Refused at once where the machine could never hold them (and those `beside` them, which may
-        not be touched yet), instead of being killed later.
-        """
-        memory, needed = _available_memory(), 4 * (count + beside)
-        if needed > memory:
-            raise ValueError(
-                f"network {self.name} needs {needed / 1e9:.1f} GB for its weights and this machine "
-                f"has {memory / 1e9:.1f} GB free: take shorter tuples"
-            )
+        """Room for numbers; zeros cost no memory until touched (nor may those `beside` them)."""
+        ask_for_memory(self.name, count + beside)
         # Sixteen weights that are asked for together should share a cache line.
         return line_aligned(count, np.float32)
 
@@ -139,18 +131,22 @@ class Parameters:
         return slice(start, start + self.sizes[number])
 
 
-def _available_memory() -> int:
-    """Bytes that can still be had, as far as the system tells."""
-    try:
-        with Path("/proc/meminfo").open() as file:
-            sizes = dict(line.split(":") for line in file)
-        return int(sizes["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 1 << 62
+def ask_for_memory(name: str, numbers: int) -> None:
+    """Raise ValueError if a network that needs so many numbers could never be held.
+
+    It is refused at once, instead of being killed later.
+    """
+    memory, needed = available_memory(), 4 * numbers
+    if needed > memory:
+        raise ValueError(
+            f"network {name} needs {needed / 1e9:.1f} GB for its weights and this machine "
+            f"has {memory / 1e9:.1f} GB free: take shorter tuples"
+        )
+
+
+def are_sound(numbers: Array) -> bool:
+    """Whether all are numbers, and small enough for sums of them to be numbers."""
+    return bool((np.abs(numbers) <= MOST_WEIGHT).all())
 
 
 def usual_network(size: Size) -> str:

@@ -21,11 +21,18 @@ import numpy as np
 from tuplet.games.g2048.board import as_size
 from tuplet.kernel import kernel
 from tuplet.system.files import replacing
-from tuplet.system.tensors import write_header
+from tuplet.system.kinds import what_is
+from tuplet.system.tensors import is_written, write_header
 from tuplet.values.foreign import kind_of, read_foreign
 from tuplet.values.layout import index_of
 from tuplet.values.packed import read_packed
-from tuplet.values.parameters import Parameters, Target, as_stages
+from tuplet.values.parameters import (
+    Parameters,
+    Target,
+    are_sound,
+    as_stages,
+    ask_for_memory,
+)
 from tuplet.values.patterns import Tuple, parse, spell, storage_order
 from tuplet.values.tables import storage
 
@@ -36,6 +43,7 @@ WEIGHTS = "weights.safetensors"
 PLAYERS = Path(__file__).parent.parent / "players"  # shipped with the package, packed
 SHIPPED = "small"  # the one to take where none is named: `make player` trains it
 MOST_REMEMBERED = 16  # numbers that a file may say a learner remembers of each weight
+MOST_EXTRA = 1 << 28  # bytes that may ride along: the unfinished block of games is far below
 _STEP = 1 << 20  # weights looked at, or written, at a time
 
 
@@ -133,7 +141,7 @@ def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> 
             np.uint64(start), np.uint64(stop), *parts,
         )  # fmt: skip
         written = [parts[0][:n], parts[1][:n], parts[2][: floats * n]]
-        if not all(np.isfinite(part).all() for part in written[1:]):
+        if not (are_sound(written[1]) and np.isfinite(written[2]).all()):
             raise ValueError("the weights are no longer finite numbers: learn with a smaller alpha")
         for i, at in enumerate(starts):
             file.seek(at)
@@ -232,7 +240,7 @@ def read_weights(path: str | Path) -> WeightFile:
     path = find_weights(path)
     kind = kind_of(path)
     if kind is None:
-        raise ValueError(f"{path} is not a sound weight file, of tuplet or another known program")
+        raise ValueError(f"{path} is not a sound weight file, but {what_is(path)}")
     if kind == "packed":
         return WeightFile(read_packed(path), {}, {})
     if kind != "tuplet":
@@ -291,7 +299,15 @@ def _read(file: Any, path: Path) -> WeightFile:
         floats, memory = 0, None  # nothing was learned yet
     if floats > MOST_REMEMBERED:
         raise unsound(f"{floats} numbers are remembered of each weight")
+    for name in names:
+        extra = file.get_slice(name)
+        if not is_written(extra.get_dtype()) or len(extra.get_shape()) != 1:
+            raise unsound(f"{name} is an array of a kind that tuplet does not write")
+    if sum(file.get_slice(name).get_shape()[0] for name in names) * 8 > MOST_EXTRA:
+        raise unsound("more rides along than an unfinished block of games")
+    weights = sum(16 ** len(cells) for cells in tuples) << len(stages)
     try:
+        ask_for_memory(" ".join(spell(t, size) for t in tuples), weights * (1 + floats))
         net = Parameters(
             " ".join(spell(t, size) for t in tuples), board=size, stages=stages, initial=initial,
             target=target, gamma=gamma, spawn4=spawn4,
@@ -308,8 +324,8 @@ def _read(file: Any, path: Path) -> WeightFile:
             own = parts[2][floats * start : floats * stop] if memory else nothing
             if int(where.max()) >= net.sizes[t]:
                 raise unsound(f"an index of table {t} is too large")
-            if not (np.isfinite(weight).all() and np.isfinite(own).all()):
-                raise unsound("some weights are not finite numbers")
+            if not (are_sound(weight) and np.isfinite(own).all()):
+                raise unsound("some weights are not finite numbers, or too large to be summed")
             order = _table_order(net.tuples[t % len(tuples)])
             restore(net.table(t), _memory(net, t), floats, *order, where, weight, own)
     return WeightFile(net, notes, {name: file.get_tensor(name) for name in names})

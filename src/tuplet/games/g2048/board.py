@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, cast
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from tuplet.games.analysis import MoveValue
 from tuplet.games.g2048.drawing import board_svg
+from tuplet.games.g2048.pasted import numbers
 from tuplet.games.g2048.rules import LARGEST, slide_line
 from tuplet.kernel import draw
 
@@ -87,7 +87,7 @@ class Board:
             self.exponents, self.rows, self.columns = tiles.exponents, tiles.rows, tiles.columns
             return
         if isinstance(tiles, str):
-            tiles = _numbers(tiles)
+            tiles = numbers(tiles)
         given = [] if tiles is None else list(tiles)
         if given and all(isinstance(row, Iterable) for row in given):
             grid = [list(cast(Row, row)) for row in given]
@@ -100,7 +100,7 @@ class Board:
             if side is None:
                 raise ValueError(
                     f"a board has 16 tiles, row by row, not {len(given)} "
-                    "(name rows and columns for other sizes)"
+                    "(0 or . is an empty cell; name rows and columns for other sizes)"
                 )
             rows, columns = rows or side, columns or side
         if not (2 <= rows <= 4 and 2 <= columns <= 4):
@@ -109,7 +109,8 @@ class Board:
             given = [0] * (rows * columns)
         if len(given) != rows * columns:
             raise ValueError(
-                f"a {rows}x{columns} board has {rows * columns} tiles, not {len(given)}"
+                f"a {rows}x{columns} board has {rows * columns} tiles, not {len(given)} "
+                "(0 or . is an empty cell)"
             )
         self.exponents = tuple(_exponent(tile) for tile in given)
         self.rows, self.columns = rows, columns
@@ -252,34 +253,6 @@ class Board:
     def _repr_svg_(self) -> str:
         """How notebooks show a board."""
         return board_svg(self.tiles, self.columns)
-
-
-def _numbers(text: str) -> list[int] | list[list[int]]:
-    """The tiles of a board as people paste it, in rows where the text has rows.
-
-    Dots, dashes and underscores are empty cells, and frames are no cells. Exponents are taken for
-    tiles where they cannot be anything else: a 3 is there, and nothing beyond 17.
-    """
-    lines = re.split(r"[\n/;]|\][\s,]*\[", text)
-    words = [re.findall(r"[^\s,|+()\[\]]+", line) for line in lines]
-    try:
-        rows = [[_number(word) for word in line if not re.fullmatch(r"[-=]{2,}", word)]
-                for line in words]  # fmt: skip
-    except ValueError:
-        raise ValueError(
-            f"{text!r} is not a board: give its tiles row by row, as in 2,0,0,4,... (0 is empty)"
-        ) from None
-    rows = [row for row in rows if row]
-    flat = [tile for row in rows for tile in row]
-    if flat and min(flat) >= 0 and max(flat) <= LARGEST and any(n.bit_count() > 1 for n in flat):
-        rows = [[1 << n if n else 0 for n in row] for row in rows]
-    if len(rows) > 1 and len({len(row) for row in rows}) == 1:
-        return rows
-    return [tile for row in rows for tile in row]
-
-
-def _number(word: str) -> int:
-    return 0 if word in (".", "_", "-", "·") else int(word)
 
 
 def _exponent(tile: object) -> int:

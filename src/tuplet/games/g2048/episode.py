@@ -6,6 +6,9 @@ read, too: we once wrote it), a slide is `#U`, `#R`, `#D` or `#L`; behind it the
 brackets and the time taken in round ones, where they are not zero:
 
     learned:random@1700000000000|0151#L21#U[4](1)E1...|random@1700000000123
+
+Names that we give have none of `|`, `@` and `:`, because the Framework takes the first of them for
+the end of the name. Names in other people's files are kept as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from tuplet.system.sheet import counted
 
 _DIGITS = "0123456789ABCDEFGHI"  # an exponent is at most 17
 _MOVE = re.compile(r"(?:#(?P<slide>[URDL])|(?P<cell>[0-9A-Fa-f])(?P<tile>[1-9A-Ha-h]))"
-                   r"(?:\[(?P<reward>\d+)\])?(?:\((?P<time>\d+)\))?")  # fmt: skip
+                   r"(?:\[(?P<reward>[0-9]{1,18})\])?(?:\((?P<time>-?[0-9]{1,18})\))?")  # fmt: skip
 
 
 class Slide(NamedTuple):
@@ -48,9 +51,7 @@ class Episode:
     def __init__(
         self, slider: str = "player", placer: str = "environment", start: Board | None = None
     ) -> None:
-        self.slider, self.placer = (
-            re.sub(r"[|@:\s]+", " ", name).strip() for name in (slider, placer)
-        )
+        self.slider, self.placer = _plain(slider), _plain(placer)
         self.actions: list[Slide | Placement] = []
         self.start = self.board = Board() if start is None else start
         self.score = 0
@@ -110,12 +111,15 @@ class Episode:
     @staticmethod
     def parse(line: str) -> Episode:
         """Read a line of text, playing it as it goes: what is not legal raises ValueError."""
-        parts = line.strip().split("|")
-        names = re.fullmatch(r"(.*?):(.*)@(\d+)", parts[0])
-        end = re.fullmatch(r"(.*)@(\d+)", parts[-1])
-        if len(parts) != 3 or names is None or end is None:
+        parts = line.rstrip().removeprefix("\ufeff").split("|")
+        opened, closed = _stamped(parts[0]), _stamped(parts[-1])
+        if len(parts) != 3 or opened is None or closed is None:
             raise ValueError("a game's record looks like SLIDER:PLACER@TIME|MOVES|WINNER@TIME")
-        episode = Episode(names[1], names[2])
+        episode = Episode()
+        if ":" in opened[0]:
+            episode.slider, _, episode.placer = opened[0].partition(":")
+        else:
+            episode.slider = opened[0]
         at = 0
         while at < len(parts[1]):
             found = _MOVE.match(parts[1], at)
@@ -136,8 +140,8 @@ class Episode:
             else:
                 tile = 1 << _DIGITS.index(found["tile"].upper())
                 episode.place(int(found["cell"], 16), tile, took)
-        episode.opened_ms, episode.winner = int(names[3]), end[1]
-        episode.closed_ms = int(end[2])
+        episode.opened_ms = opened[1]
+        episode.winner, episode.closed_ms = closed
         return episode
 
     def __eq__(self, other: object) -> bool:
@@ -154,6 +158,19 @@ class Episode:
 
     def __repr__(self) -> str:
         return f"<Episode of {counted(len(self.slides), 'move')}, score {self.score:,}>"
+
+
+def _plain(name: str) -> str:
+    """A name that can stand in a line, and that a terminal and any encoding can show."""
+    words = re.sub(r"[|@:\s]+", " ", name).strip()
+    return "".join(letter if letter.isprintable() else "?" for letter in words)
+
+
+def _stamped(text: str) -> tuple[str, int] | None:
+    """A name and the time behind it."""
+    name, at, when = text.rpartition("@")
+    sound = at and "\n" not in text and when.isascii() and when.isdecimal() and len(when) <= 18
+    return (name, int(when)) if sound else None
 
 
 def _now() -> int:

@@ -1,0 +1,50 @@
+"""How much memory can still be had, asked before much is taken."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+_UNKNOWN = 1 << 62
+
+
+def available_memory() -> int:
+    """Bytes that can still be had, as far as the system tells; limits of ours count, too."""
+    return max(0, min(_of_the_machine(), _of_the_container(), _of_the_process()))
+
+
+def _of_the_machine() -> int:
+    with suppress(OSError, KeyError, ValueError):
+        with Path("/proc/meminfo").open() as file:
+            sizes = dict(line.split(":") for line in file)
+        return int(sizes["MemAvailable"].split()[0]) * 1024
+    with suppress(AttributeError, ValueError, OSError):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return _UNKNOWN
+
+
+def _of_the_container() -> int:
+    """What a control group leaves; files that were read can go, and do not count."""
+    with suppress(OSError, KeyError, ValueError):
+        own = Path("/proc/self/cgroup").read_text().strip().rpartition(":")[2].strip("/")
+        top = Path("/sys/fs/cgroup")
+        folder = top / own if (top / own / "memory.max").is_file() else top
+        limit = (folder / "memory.max").read_text().strip()
+        if limit != "max":
+            parts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+            used = int((folder / "memory.current").read_text())
+            return int(limit) - used + int(parts["inactive_file"])
+    return _UNKNOWN
+
+
+def _of_the_process() -> int:
+    """What `ulimit -v` leaves."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            return limit - pages * resource.getpagesize()
+    return _UNKNOWN
