@@ -128,7 +128,9 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
         if words[0] == "bench" or (words[0] == "play" and "--watch" not in words):
             continue  # the one takes its time, the other a person
         words = [re.sub(r"sims=\d{4,}", "sims=300", word) for word in words]
-        slow = words[0] in ("match", "tournament") or "mcts" in words[1] or "--depth" in words
+        slow = (
+            words[0] in ("match", "tournament", "sweep") or "mcts" in words[1] or "--depth" in words
+        )
         budget = "2s" if "--resume" in words else "1s"
         for option, value in (("--games", "2" if slow else "300"), ("--budget", budget)):
             if option in words:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tuplet import Stop, Stopped, compare, evaluate
-from tuplet.arena.compare import Comparison, _welch, holm
+from tuplet.arena.compare import Comparison
+from tuplet.arena.differences import chance_of, holm, independent_scores
 from tuplet.arena.evaluate import judge
 from tuplet.games.g2048.statistics import Results
 
@@ -26,10 +27,10 @@ def test_welch_is_what_textbooks_say() -> None:
                   21.7, 21.4])  # fmt: skip
     b = np.array([27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9,
                   20.5, 24.4])  # fmt: skip
-    difference, (low, high), p = _welch(a, b)
-    assert difference == pytest.approx(-2.1667, abs=1e-3)
-    assert p == pytest.approx(0.0214, abs=5e-4)
-    assert low < difference < high < 0
+    apart = independent_scores(a, b)
+    assert apart.value == pytest.approx(-2.1667, abs=1e-3) and apart.freedom in (24, 25)
+    assert apart.value / apart.error == pytest.approx(-2.46, abs=0.005)
+    assert chance_of(apart) == pytest.approx(0.0214, abs=5e-4)
 
 
 def test_intervals_of_a_difference_cover_it_and_verdicts_seldom_mislead() -> None:
@@ -37,9 +38,9 @@ def test_intervals_of_a_difference_cover_it_and_verdicts_seldom_mislead() -> Non
     covered = misled = 0
     for _ in range(400):
         a, b, c = (rng.gamma(2, scale, size) for scale, size in ((3, 30), (3, 60), (3, 40)))
-        _, (low, high), p = _welch(a, b)
-        covered += low <= 0 <= high
-        misled += min(holm([p, _welch(a, c)[2], _welch(b, c)[2]])) < 0.05
+        chances = [chance_of(independent_scores(x, y)) for x, y in ((a, b), (a, c), (b, c))]
+        covered += chances[0] >= 0.05
+        misled += min(p for p, _ in holm(chances)) < 0.05
     assert 365 <= covered <= 395 and misled <= 32
 
 
@@ -59,9 +60,9 @@ def test_what_is_said_of_players() -> None:
     assert "cannot be told apart" in first.verdict and "would tell 400 points" in first.verdict
     # With that many games of each, four of five such differences are found.
     assert first.asked == 400
+    means = (20_400, 20_000)
     found = sum(
-        _welch(rng.normal(20_400, 3000, first.needed), rng.normal(20_000, 3000, first.needed))[2]
-        < 0.05
+        chance_of(independent_scores(*(rng.normal(m, 3000, first.needed) for m in means))) < 0.05
         for _ in range(200)
     )
     assert 140 <= found <= 180

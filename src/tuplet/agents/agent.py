@@ -23,6 +23,7 @@ import numpy as np
 from tuplet.agents.bandits import check_trust
 from tuplet.agents.protocol.external import External
 from tuplet.agents.searches import AlphaBeta, Mcs, Mcts
+from tuplet.agents.searching import Searching
 from tuplet.agents.specs import Sent, Spec, as_spec, make_own
 from tuplet.agents.trees import tree_of
 from tuplet.games.analysis import Analysis
@@ -32,9 +33,7 @@ from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.position import Game
 from tuplet.games.tree import MOST_NODES, TreeView
 from tuplet.kernel import stream
-from tuplet.system.progress import Progress
 from tuplet.system.settings import from_text
-from tuplet.system.stop import Stop
 
 
 class Agent(Protocol):
@@ -70,7 +69,7 @@ def check_turn(position: Any) -> None:
         raise ValueError(f"{position.needed()} first")
 
 
-class Searcher:
+class Searcher(Searching):
     """An agent that searches; `time`, if it is set, is the most seconds a move may take."""
 
     def __init__(self, name: str, search: Mcts | AlphaBeta) -> None:
@@ -85,19 +84,6 @@ class Searcher:
     @time.setter
     def time(self, seconds: float | None) -> None:
         self.search.time = seconds
-
-    @property
-    def stop(self) -> Stop | None:
-        """Set, it ends the search that is under way; its move is the best found by then."""
-        return self.search.stop
-
-    @stop.setter
-    def stop(self, stop: Stop | None) -> None:
-        self.search.stop = stop
-
-    def progress(self) -> Progress:
-        """How far the search under way is."""
-        return self.search.progress()
 
     def tree(self, depth: int | None = 3, share: float = 0.0, most: int = MOST_NODES) -> TreeView:
         """The tree of the last search: `depth` moves deep, nodes with a `share` of the visits.

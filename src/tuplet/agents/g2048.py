@@ -21,6 +21,7 @@ from typing import Any, Protocol
 from tuplet.agents.bandits import check_trust
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.agents.searching import Searching
 from tuplet.agents.simple import GreedyPlayer, Numbered, RandomPlayer
 from tuplet.agents.specs import Sent, Spec, as_spec, make_own
 from tuplet.agents.trees import tree_of
@@ -32,9 +33,7 @@ from tuplet.games.g2048.position import GameOf2048, Standing
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.game import Words
 from tuplet.games.tree import MOST_NODES, TreeView
-from tuplet.system.progress import Progress
 from tuplet.system.settings import from_text
-from tuplet.system.stop import Stop
 from tuplet.values.network import Network
 
 
@@ -85,7 +84,7 @@ class _OverValues:
         return LearnedPlayer(net, spec.text, depth, self.time, self.downgrade)
 
 
-class SearchPlayer(Numbered):
+class SearchPlayer(Numbered, Searching):
     """Chooses by search without learned values. Game n depends on the seed and n alone.
 
     `spawn4` is the share of fours that the search expects.
@@ -96,19 +95,6 @@ class SearchPlayer(Numbered):
         self.name, self.search = name, search
         self.spawn4 = 0.1
         self._asked: Board | None = None
-
-    @property
-    def stop(self) -> Stop | None:
-        """Set, it ends the search that is under way; its move is the best found by then."""
-        return self.search.stop
-
-    @stop.setter
-    def stop(self, stop: Stop | None) -> None:
-        self.search.stop = stop
-
-    def progress(self) -> Progress:
-        """How far the search under way is."""
-        return self.search.progress()
 
     def tree(self, depth: int | None = 3, share: float = 0.0, most: int = MOST_NODES) -> TreeView:
         """The tree of the last search: `depth` moves deep, nodes with a `share` of the visits.

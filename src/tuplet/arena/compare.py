@@ -11,13 +11,12 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tuplet.agents.g2048 import Player, adapted, player_from
 from tuplet.agents.specs import Spec, name_of
+from tuplet.arena.differences import chance_of, holm, independent_scores
 from tuplet.arena.evaluate import Evaluation, evaluate
 from tuplet.learn.run import CONFIG, Run
-from tuplet.system.intervals import Interval, student, wilson, within
+from tuplet.system.intervals import Interval, student, wilson
 from tuplet.system.progress import Progress, Show, Watcher, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
@@ -95,16 +94,18 @@ class Comparison(Shown):
         """Of every two, in the order they were named."""
         scores = [each.results.scores.astype(float) for each in self.evaluations]
         pairs = list(combinations(range(len(scores)), 2))
-        found = [_welch(scores[i], scores[j]) for i, j in pairs]
-        held = holm([p for *_, p in found])
+        found = [independent_scores(scores[i], scores[j]) for i, j in pairs]
+        chances = [chance_of(each) for each in found]
         about = _round(0.02 * max(float(each.mean()) for each in scores))
         differences = []
-        for (i, j), (difference, ci95, p), p_holm in zip(pairs, found, held, strict=True):
+        for (i, j), apart, p, (p_holm, _) in zip(pairs, found, chances, holm(chances), strict=True):
+            half = student(apart.freedom) * apart.error
+            ci95 = apart.value - half, apart.value + half
             spread = float(scores[i].var(ddof=1) + scores[j].var(ddof=1))
             both = NormalDist().inv_cdf(1 - SURE / 2) + NormalDist().inv_cdf(POWER)
             needed = max(int(_round(both**2 * spread / about**2, 2)), 2)
             differences.append(Difference(
-                self.names[i], self.names[j], difference, ci95, p, p_holm, needed, about,
+                self.names[i], self.names[j], apart.value, ci95, p, p_holm, needed, about,
             ))  # fmt: skip
         return differences
 
@@ -284,35 +285,6 @@ def _settings(players: Sequence[Any]) -> dict[str, list[str]]:
     names = dict.fromkeys(name for each in told for name in each)
     values = {name: [str(each.get(name, "-")) for each in told] for name in names}
     return {name: each for name, each in values.items() if len({*each} - {"-"}) > 1}
-
-
-def _welch(a: Any, b: Any) -> tuple[float, Interval, float]:
-    """The difference of two means, its 95 % interval, and p."""
-    difference = float(a.mean() - b.mean())
-    parts = [float(np.var(each, ddof=1)) / len(each) for each in (a, b)]
-    error = math.sqrt(sum(parts))
-    if error == 0:
-        return difference, (difference, difference), float(difference == 0)
-    freedom = sum(parts) ** 2 / sum(
-        part**2 / (len(each) - 1) for part, each in zip(parts, (a, b), strict=True)
-    )
-    whole = max(int(freedom), 1)  # rounded down: wider, not narrower
-    half = student(whole) * error
-    p = max(1 - within(abs(difference) / error, whole), 0.0)
-    return difference, (difference - half, difference + half), p
-
-
-def holm(ps: Sequence[float]) -> list[float]:
-    """p-values of several tests, so that all together mislead no more often than one (Holm 1979).
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    adjusted, largest = [0.0] * len(ps), 0.0
-    for rank, i in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
-        largest = max(largest, min((len(ps) - rank) * ps[i], 1.0))
-        adjusted[i] = largest
-    return adjusted
 
 
 def _round(value: float, digits: int = 1) -> float:

@@ -78,6 +78,26 @@ def paired_shares(a: Sequence[float], b: Sequence[float]) -> Apart:
     return Apart(float(away.mean()), math.sqrt(spread / count), max(count - 1, 1))
 
 
+def independent_scores(a: Array, b: Array) -> Apart:
+    """Of scores in games that have nothing in common, two or more of each: Welch (1947)."""
+    return _welch(float(a.mean() - b.mean()), (_squared(a), len(a) - 1), (_squared(b), len(b) - 1))
+
+
+def _squared(scores: Array) -> float:
+    """The squared error of a mean."""
+    return float(np.var(scores, ddof=1)) / len(scores)
+
+
+def _welch(value: float, *sides: tuple[float, int]) -> Apart:
+    """What two sides, each a squared error and its freedom, say of their difference."""
+    squares = math.fsum(square for square, _ in sides)
+    if not math.isfinite(squares):
+        return Apart(value, math.inf, 1)
+    parts = math.fsum(square**2 / freedom for square, freedom in sides)
+    # Rounded down: an interval is wider for it, not narrower.
+    return Apart(value, math.sqrt(squares), max(int(squares**2 / parts), 1) if parts else 1)
+
+
 def independent_runs(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Apart:
     """Of the mean scores of runs, each with scores of its own: Welch (1947).
 
@@ -85,12 +105,8 @@ def independent_runs(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]])
     what follows from the scores that these are means of.
     """
     value = fmean(map(fmean, a)) - fmean(map(fmean, b))
-    (error, freedom), (error_b, freedom_b) = run_error(a), run_error(b)
-    squares = error**2 + error_b**2
-    if not math.isfinite(squares):
-        return Apart(value, math.inf, 1)
-    parts = error**4 / freedom + error_b**4 / freedom_b
-    return Apart(value, math.sqrt(squares), max(int(squares**2 / parts), 1) if parts else 1)
+    sides = ((error**2, freedom) for error, freedom in (run_error(a), run_error(b)))
+    return _welch(value, *sides)
 
 
 def run_error(runs: Sequence[Sequence[float]]) -> tuple[float, int]:
@@ -114,7 +130,7 @@ def judge(
     """Compare each point with the best (largest value) of its group."""
     pairs = [(i, j) for i, j in combinations(range(len(values)), 2) if groups[i] == groups[j]]
     found = {(i, j): apart(i, j) for i, j in pairs}
-    corrected = holm([_chance(each) for each in found.values()])
+    corrected = holm([chance_of(each) for each in found.values()])
     judged = dict(zip(pairs, corrected, strict=True))
     best = [
         max((j for j in range(len(values)) if groups[j] == groups[i]), key=lambda j: values[j])
@@ -134,7 +150,7 @@ def judge(
     return Verdict(best, behind, len(pairs))
 
 
-def _chance(apart: Apart) -> float:
+def chance_of(apart: Apart) -> float:
     """How likely so large a difference is where there is none."""
     if not math.isfinite(apart.error):
         return 1.0
