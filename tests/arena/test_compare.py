@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tuplet import Stop, Stopped, compare, evaluate
+from tuplet import Board, Stop, Stopped, compare, evaluate
 from tuplet.arena.compare import Comparison
 from tuplet.arena.differences import chance_of, holm, independent_scores
 from tuplet.arena.evaluate import judge
@@ -101,7 +101,11 @@ def test_a_comparison_ends_early_with_what_it_has(trained_run: Path) -> None:
         if event.done > 250:  # type: ignore[attr-defined]
             stop.set()
 
-    result = compare(trained_run, "random", games=200, stop=stop, progress=look)
+    class First:  # plays in Python, some games a second
+        def choose(self, board: Board) -> str:
+            return board.legal_moves()[0]
+
+    result = compare(trained_run, First, games=200, stop=stop, progress=look)
     assert result.interrupted and result.evaluations[1].summary.games < 200
     stop = Stop()
     stop.set()

@@ -123,5 +123,5 @@ def test_metrics_become_a_table(tuplet, tmp_path: Path) -> None:
 
 def test_a_notebook_shows_the_table_and_the_curve_of_a_run(tmp_path: Path) -> None:
     shown = a_run(tmp_path / "a", [(1000, 10.0), (2000, 20.0)])._repr_html_()
-    assert "<table>" in shown and '<img src="data:image/svg+xml;base64,' in shown
-    assert "<img" not in a_run(tmp_path / "b", [])._repr_html_()
+    assert "<table>" in shown and "<svg" in shown
+    assert "<svg" not in a_run(tmp_path / "b", [])._repr_html_()
