@@ -12,7 +12,21 @@ from typing import Any
 
 import pytest
 
-from tuplet import Progress, Stop, Stopped, evaluate, match, regret, reproduce, solve, train
+from tuplet import (
+    GreedyPlayer,
+    Progress,
+    RandomEnvironment,
+    Stop,
+    Stopped,
+    evaluate,
+    match,
+    play_episode,
+    regret,
+    reproduce,
+    review,
+    solve,
+    train,
+)
 
 
 def stopped(call: Callable[..., Any], after: Callable[[Progress], bool]) -> Any:
@@ -64,10 +78,39 @@ def test_an_evaluation_and_a_match_judge_what_is_finished(trained_run: Path) -> 
         lambda **w: match("hard", "hard", games=10**6, **w),
         lambda **w: evaluate("mcts:sims=100000", games=9, **w),
         lambda **w: reproduce("regret", board="2x3", **w),
+        # What is limited by depth or by simulations alone
+        lambda **w: evaluate("small", games=9, depth=20, **w),
+        lambda **w: evaluate("expectimax:depth=60", games=9, **w),
+        lambda **w: match("mcts:sims=1000000000000", "hard", games=9, **w),
+        lambda **w: match("alphabeta:depth=60", "hard", "ewn:board=9x9,cycle=21", games=9, **w),
+        lambda **w: regret("mcts:sims=1000000000000", board="2x2", games=9, **w),
     ],
 )
 def test_a_call_that_has_nothing_yet_says_so(call: Callable[..., Any]) -> None:
     assert isinstance(stopped(call, lambda _: True), Stopped)
+
+
+def test_a_review_says_how_far_it_came() -> None:
+    """It calls nobody before its first move is judged."""
+    stop, record = Stop(), play_episode(GreedyPlayer(), RandomEnvironment(1))
+    threading.Timer(0.3, stop.set).start()
+    with pytest.raises(Stopped, match="of .* moves"):
+        review(record, depth=20, stop=stop)
+
+
+def test_a_signal_ends_a_deep_search_with_what_it_has(tmp_path: Path) -> None:
+    board = "2,4,8,16, 0,2,64,32, 4,8,256,128, 0,2,512,1024"
+    words = ["analyze", "2048", board, "--depth", "20"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tuplet", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert process.stdout is not None and process.stderr is not None
+    assert " of 20" in process.stderr.readline()  # after two seconds
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "best" in out and "moves ahead" in out
+    assert err.splitlines()[-1].startswith("Stopped early: what was found by then is kept")
 
 
 CTRL_C = """

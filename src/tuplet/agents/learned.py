@@ -101,7 +101,8 @@ class LearnedPlayer:
 
     def progress(self) -> Progress:
         """How far the search under way is."""
-        looked, reached = (int(self.workspace.clock[n]) for n in (LOOKED, REACHED))
+        clocks = np.zeros(4) if self._work is None else self._work.clock
+        looked, reached = int(clocks[LOOKED]), int(clocks[REACHED])
         used = clock.monotonic() - self._began
         rate, per = looked / used if looked and used > 0.5 else None, "boards looked ahead from/s"
         if self.time is not None:

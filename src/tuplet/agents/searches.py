@@ -333,7 +333,7 @@ class AlphaBeta:
 
     def progress(self) -> Progress:
         """How far the move under way is."""
-        counters = self.work.counters
+        counters = np.zeros(6, np.int64) if self._work is None else self._work.counters
         nodes, reached = int(counters[expectimax.NODES]), int(counters[expectimax.REACHED])
         used = (self._ended or clock.monotonic()) - self._began
         rate, per = nodes / used if nodes and used > 0.5 else None, "positions/s"

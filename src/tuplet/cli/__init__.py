@@ -65,9 +65,10 @@ def main() -> None:
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # until the end
     code = run(sys.argv[1:])
-    if threading.active_count() > 1:
+    if threading.active_count() > 1 or code == INTERRUPTED:
         # Somebody's agent may never answer, or be compiling, where an orderly exit would pull
-        # LLVM from under it. What must be done at the end is done; nobody is waited for.
+        # LLVM from under it. What must be done at the end is done; nobody is waited for. (Nor is
+        # the half second in which the compiler is taken down, where somebody said stop.)
         atexit._run_exitfuncs()
         with suppress(OSError, ValueError):
             sys.stdout.flush()

@@ -258,6 +258,8 @@ def mean(
     place = _place(nodes, board, tag)
     if nodes[place]["board"] == board and nodes[place]["tag"] == tag:
         return nodes[place]["value"]  # type: ignore[no-any-return]
+    if clock[STOPPED] > 0.0:  # on the way back: else every level would still look at its last moves
+        return np.float32(0)
     clock[LOOKED] += 1.0
     if left == 1:
         v = last_mean(rules, leaf_values, board, high, work)
