@@ -14,9 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tuplet.arena.intervals import Z_AFTER_TEST, Z, pair_share, score_interval, share_at
+from tuplet.arena.intervals import Z_AFTER_TEST, pair_share, share_at
 from tuplet.arena.ratings import ratings
 from tuplet.arena.sprt import Sprt
+from tuplet.games.g2048.statistics import score_interval
+from tuplet.system.intervals import Z
 
 # 150 quantiles each of the scores of 3,000 games, seed 77: of `small`, and of a network that
 # `tuplet train --recipe homework --games 5000 --seed 1` taught.

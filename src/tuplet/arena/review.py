@@ -215,7 +215,10 @@ def read_episode(record: str | Path, game: int = 1) -> Episode:
             raise ValueError(
                 f"{where} is not a file of games of 2048: it is {what_is(record)}"
             ) from None
-        raise ValueError(f"{where}, game {game}: {error}") from None
+        why = str(error)
+        if text.lstrip().startswith("{"):
+            why = "only games of 2048 on 4x4 are reviewed; tuplet show replays others"
+        raise ValueError(f"{where}, game {game}: {why}") from None
 
 
 def _line(lines: Iterable[bytes], game: int) -> tuple[str, int]:
