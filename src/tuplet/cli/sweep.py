@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from tuplet.cli.options import with_settings
+from tuplet.cli.options import with_settings, with_whole_numbers
 from tuplet.cli.working import Json, show_result, tell_stopped, working
 from tuplet.learn.settings import Limits, Method
 
@@ -27,6 +27,7 @@ Csv = Annotated[Path | None, Parameter(help="Write a line for each point to this
 
 
 @sweep.command
+@with_whole_numbers
 def match(
     *agents: str,
     game: str = "ewn-6x7",
@@ -72,6 +73,7 @@ def match(
 
 
 @sweep.command(name="eval")
+@with_whole_numbers
 def eval_(
     *player: str,
     games: int = 1000,
@@ -114,6 +116,7 @@ def eval_(
 
 
 @sweep.command
+@with_whole_numbers
 @with_settings(Method, Limits, lists=True, without=("threads", "seed"))
 def train(
     *,

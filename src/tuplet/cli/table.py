@@ -20,6 +20,7 @@ from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.record import Forfeit, Record
 from tuplet.kernel import as_seed, stream
+from tuplet.system.harmless import harmless
 from tuplet.system.sheet import counted
 
 
@@ -134,7 +135,7 @@ class Table:
         players = ", ".join(f"{side} {name}" for side, name in self.names.items()) + ": "
         if not record.over:
             return f"{players}broken off after {many}"
-        reason = f", {record.reason}" if record.reason else ""
+        reason = f", {harmless(record.reason)}" if record.reason else ""
         ended = f"{record.winner} won" if record.winner else "drawn"
         if len(self.sides) == 1 and record.position.outcome is not None:
             ended = f"{record.position.outcome:,.0f} points"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tuplet.learn.points import Curve, Learned, alike, curve_of, words_for
-from tuplet.system.pictures import line_look, new_figure, save_figure, spread_labels, tidy
+from tuplet.system.pictures import line_look, new_figure, plain, save_figure, spread_labels, tidy
 from tuplet.system.sheet import counted
 
 BESIDE = 8  # more lines than this have their legend beside the picture
@@ -43,7 +43,9 @@ def draw_curves(
     for number, (curve, label) in enumerate(zip(curves, labels, strict=True)):
         look = line_look(number)
         marker = "o" if len(curve.spent) == 1 else ""
-        axes.plot(curve.spent, curve.means, marker=marker, linewidth=1.4, label=label, **look)
+        axes.plot(
+            curve.spent, curve.means, marker=marker, linewidth=1.4, label=plain(label), **look
+        )
         if curve.low:
             axes.fill_between(
                 curve.spent, curve.low, curve.high, color=look["color"], alpha=0.18, linewidth=0

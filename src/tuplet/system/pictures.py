@@ -62,8 +62,8 @@ def inline(draw: Callable[[], Any]) -> str:
 
 
 def plain(text: str) -> str:
-    """A text that matplotlib takes as it is: a dollar sign begins no formula."""
-    return text.replace("$", r"\$")
+    """A text that matplotlib shows as it is: `$` begins no formula, `_` hides no line of a legend."""
+    return ("" if text[:1] != "_" else " ") + text.replace("$", r"\$")
 
 
 def _write(figure: Any, file: Any, kind: str) -> None:
