@@ -62,7 +62,7 @@ def inline(draw: Callable[[], Any]) -> str:
 
 
 def plain(text: str) -> str:
-    """A text that matplotlib shows as it is: `$` begins no formula, `_` hides no line of a legend."""
+    """A text that matplotlib shows as it is: `$` begins no formula, `_` hides no legend."""
     return ("" if text[:1] != "_" else " ") + text.replace("$", r"\$")
 
 
