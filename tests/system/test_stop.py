@@ -94,7 +94,7 @@ def test_a_review_says_how_far_it_came() -> None:
     """It calls nobody before its first move is judged."""
     stop, record = Stop(), play_episode(GreedyPlayer(), RandomEnvironment(1))
     threading.Timer(0.3, stop.set).start()
-    with pytest.raises(Stopped, match="of .* moves"):
+    with pytest.raises(Stopped, match=r"of .* moves"):
         review(record, depth=20, stop=stop)
 
 
