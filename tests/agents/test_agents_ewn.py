@@ -104,7 +104,8 @@ def test_every_setting_has_its_text(name: str, settings: dict[str, Any]) -> None
 def test_settings_reach_the_kernel() -> None:
     search = Mcts(ucb="report", c=1.0, c1=2.0, c2=3.0, batch=4, expand=5, results="rich",
                   shortcuts=False, solver=False)  # fmt: skip
-    assert search.settings[:7] == (Report(1.0, 2.0, 3.0), 4, 5, True, False, False, 1.0)
+    *settings, stop = search.settings
+    assert settings == [Report(1.0, 2.0, 3.0), 4, 5, True, False, False, 1.0] and not stop[0]
     assert type(search.settings.bandit) is Report
     assert Mcts(descent_k=7.0).settings.bandit == Softmax(7.0)
     assert Mcts().settings[:7] == mcts.Options()[:7]  # the report's

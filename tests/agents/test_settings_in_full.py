@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -36,15 +37,15 @@ def test_settings_are_told_in_full_and_make_the_same_agent(text: str, told: dict
 def test_what_depends_on_the_game_is_what_the_game_has() -> None:
     rolled = game("ewn").start(1)
     assert settings_of(make_agent("alphabeta", "ewn"), rolled)["depth"] == 4
-    assert settings_of(make_agent("hard", "ewn"), rolled) == {"depth": 4}
-    assert settings_of(make_agent("hard"), game("ewn-6x7").start(1)) == {"depth": 8}
+    assert settings_of(make_agent("hard", "ewn"), rolled) == {}
     assert settings_of(make_player("mcts:sims=9"))["batch"] == 5
     assert settings_of(LearnedPlayer(Network("5x4"), depth=2)) == {"depth": 2, "spawn4": 0.1}
     assert settings_of(make_player("random")) == {}
 
 
-def test_every_result_tells_them() -> None:
-    match = package.match("mcts:sims=50", "easy", games=2)
+def test_every_result_tells_them(tuplet, tmp_path) -> None:
+    match = package.match("mcts:sims=50", "easy", games=2, save=tmp_path / "games")
+    assert json.loads(tuplet("show", tmp_path / "games", "--json").stdout) == match.as_json()
     assert match.as_json()["settings"]["a"]["ucb"] == "tuned"
     assert match.as_json()["settings"]["b"] == {}
     assert any("mcts:sims=50 in full: ucb=tuned" in note for note in match.sheets()[0].notes)

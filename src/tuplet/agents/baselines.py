@@ -116,10 +116,6 @@ class Baseline:
         """The first of the best moves."""
         if not position.codes():
             position.code_of("")  # says why
-        depth = self.depth(position)
-        return position.text_of(int(baseline_move(position.rules, position.words, depth)))
-
-    def depth(self, position: Position) -> int:
-        """The plies it looks ahead."""
         known = position.variant.die == "cycle"
-        return 2 if self.name == "normal" else 8 if known else 4
+        depth = 2 if self.name == "normal" else 8 if known else 4
+        return position.text_of(int(baseline_move(position.rules, position.words, depth)))

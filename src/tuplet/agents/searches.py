@@ -186,7 +186,7 @@ class Mcts:
         rate, per = done / used if done and used > 0.5 else None, "simulations/s"
         if self.sims is None and self.time is not None:
             return Progress("time", min(used, self.time), self.time, rate, per)
-        return Progress("simulations", done, self.most, rate, per)
+        return Progress("simulations", min(done, self.most), self.most, rate, per)
 
     def warm_up(self, game: Any, position: Words) -> None:
         """Load what only some moves need: nothing."""

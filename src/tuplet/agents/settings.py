@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tuplet.agents.baselines import Baseline
+from tuplet.agents.agent import make_agent
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.agents.specs import Spec
+from tuplet.games.position import Game
 
 Settings = dict[str, Any]
 
@@ -25,7 +27,13 @@ def settings_of(agent: Any, position: Any = None) -> Settings:
     if isinstance(agent, LearnedPlayer):
         own = {n: getattr(agent, n) for n in ("depth", "time", "downgrade", "spawn4")}
         return {name: value for name, value in own.items() if value is not None}
-    if isinstance(agent, Baseline):
-        return {} if position is None else {"depth": agent.depth(position)}
     given = getattr(agent, "settings", None)
     return dict(given) if isinstance(given, dict) else {}
+
+
+def settings_by_name(name: str, game: Game) -> Settings:
+    """The settings of an agent that a file names: nothing of one that is code of somebody's own."""
+    try:
+        return settings_of(make_agent(Spec(name, trusted=False), game), game.start())
+    except (ValueError, OSError):
+        return {}

@@ -86,7 +86,7 @@ def view(
         _, node, deep = heapq.heappop(queue)
         chosen[node] = deep
         ahead = deep + (tree.sides[node] != trees.CHANCE)
-        if depth is None or ahead <= depth:
+        if depth is None or deep < depth:
             for child in children(tree, node):
                 if tree.visits[child] >= least:
                     heapq.heappush(queue, (-int(tree.visits[child]), child, ahead))

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple
 
+from tuplet.agents.settings import settings_by_name
 from tuplet.arena.played import Played, place_of
 from tuplet.arena.results import Match, Tournament
 from tuplet.arena.sprt import Sprt
@@ -31,6 +32,7 @@ from tuplet.games.record import FORFEITS, Record
 from tuplet.system.files import MOST_LINE, hold, lines_of, replacing
 from tuplet.system.kinds import what_is
 from tuplet.system.sheet import counted
+from tuplet.system.version import __version__
 
 MOST_AGENTS = 64  # of a tournament
 
@@ -210,15 +212,20 @@ def load(path: str | Path) -> Match | Tournament:
     played = [_played(path, n, line, pairings, held) for n, line in enumerate(lines)]
     agents, game, seed = settings["agents"], settings["game"], settings["seed"]
     asked = settings["games"] + settings["games"] % 2
+    # What is not named there are the defaults of the version that played.
+    known = settings.get("tuplet") == __version__
+    full = [settings_by_name(agent, held) for agent in agents] if known else []
     if settings["kind"] == "tournament":
         interrupted = len(played) < asked * pairings
-        tournament = Tournament.of(agents, game, seed, asked, played, interrupted, held.kinds)
+        tournament = Tournament.of(agents, game, seed, asked, played, interrupted, held.kinds, full)
         if tournament.matches:
             return tournament
     elif len(played) > 1:
         test = Sprt(*settings["sprt"]) if settings.get("sprt") else None
         played = played[: len(played) // 2 * 2]
-        match = Match(agents[0], agents[1], game, seed, asked, played, test, endings=held.kinds)
+        match = Match(
+            agents[0], agents[1], game, seed, asked, played, test, endings=held.kinds, settings=full
+        )
         return replace(match, interrupted=match.games < asked and match.decision is None)
     raise ValueError(f"{path} has no finished pair of games yet")
 

@@ -77,9 +77,10 @@ class TreeView:
 
     def meaning(self) -> str:
         """What values mean."""
+        if self.points:
+            return "Values are the points that may be expected from the root on."
         who = self.root.side
-        scale = "in points" if self.points else "0 lost, 1 won"
-        return f"Values are what {who}, to move at the root, may expect: {scale}."
+        return f"Values are what {who}, to move at the root, may expect: 0 lost, 1 won."
 
     def counted(self) -> str:
         """How much of the tree is shown."""

@@ -152,6 +152,8 @@ def _kl_bound(p: float, far: float) -> float:
             break
         step = p * math.log(p / q) + r * math.log(r / (1.0 - q)) - far
         step *= q * (1.0 - q) / (q - p)
+        if step <= 0.0:  # rounding: it is there
+            break
         q -= step
         if step < 1e-12:
             break

@@ -92,6 +92,8 @@ class Pace:
             took = now - then
         else:
             then, before = self._came[0]
+            if last - then < self.SHORTEST:  # one lump, whose time is not known
+                return None
             # Where nothing has come for longer than that, the wait counts as well.
             took = last - then if now - last <= last - then else now - then
         return None if took < self.SHORTEST or most <= before else (most - before) / took

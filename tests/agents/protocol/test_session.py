@@ -465,7 +465,7 @@ def test_what_is_not_of_the_protocol_is_refused_at_once(monkeypatch, text: str, 
 def test_refusing_is_one_line_and_exit_code_2(referee) -> None:
     one = referee("easy")
     one.send(SETUP + "s20")
-    assert one.process.wait(10) == 2
+    assert one.process.wait(60) == 2
     _, out, complaints = one.end()
     assert out == ""
     assert complaints.startswith("tuplet: ") and complaints.count("\n") == 1
@@ -479,7 +479,7 @@ def test_refusing_is_one_line_and_exit_code_2(referee) -> None:
 )  # fmt: skip
 def test_bad_arguments_are_one_line_and_exit_code_2(referee, arguments, word) -> None:
     one = referee(*arguments)
-    assert one.process.wait(10) == 2
+    assert one.process.wait(60) == 2
     _, out, complaints = one.end()
     assert out == ""
     assert complaints.startswith("tuplet: ") and complaints.count("\n") == 1
