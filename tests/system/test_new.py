@@ -81,8 +81,10 @@ def test_the_game_finds_a_line_in_every_direction_and_none_around_a_corner(tmp_p
     ):  # fmt: skip
         assert game.parse(board).winner == won, board
     assert game.parse("ooxoo/xxoxx/ooxox/xxoxx/ooxoo").kind == "full"
-    found = package.analyze(game, "...../.xxx./.oo../...../.o...", "alphabeta:depth=3")
-    assert found.best in ("a2", "e2")  # or x wins
+    found = package.analyze(game, "...../oxxx./.oo../...../.....", "alphabeta:depth=3")
+    assert found.best == "e2"  # or x wins
+    lost = package.analyze(game, "...../.xxx./.oo../...../.o...", "alphabeta:depth=3")
+    assert all(move.proven and move.value == 0 for move in lost.moves)  # x has two ways to win
     sys.modules.pop("my_game")
 
 

@@ -229,8 +229,7 @@ class AlphaBeta:
 
     Stops at `depth` moves, after `time` seconds or after `nodes` positions, whichever comes
     first; without any of them at depth 10 (4 where there is chance). The table has 2^`table`
-    entries of 16 bytes. `reduce` searches late moves less deeply, which sees further, but not
-    everything.
+    entries of 16 bytes. `reduce` searches late moves less deeply: further, but not everything.
     """
 
     depth: int | None = None
@@ -253,9 +252,8 @@ class AlphaBeta:
         self._work: expectimax.Workspace | None = None
         self._asked: tuple[Any, Words] | None = None
         self._move, self.value, self.proven, self._depth = 0, 0.0, False, 0
-        self._nodes, self._seconds, self._deepest = 0, 0.0, 0
-        self._began = self._ended = 0.0
-        self.interrupted = False
+        self._nodes, self._deepest, self.interrupted = 0, 0, False
+        self._seconds = self._began = self._ended = 0.0
 
     @property
     def work(self) -> expectimax.Workspace:
@@ -361,9 +359,11 @@ class AlphaBeta:
             return Analysis(note="no thoughts yet")
         game, position = self._asked
         shallow, worth = self._glance(game, position)
-        if self.best_is_taken:
-            worth[self._move] = self.value, self.proven
         points, (low, high) = players(game) == 1, value_range(game)
+        if self.best_is_taken:
+            worth[self._move] = top, sure = self.value, self.proven
+            if sure:  # no other move is better, however promising at less depth
+                worth = {m: (min(v, top), s or top == low) for m, (v, s) in worth.items()}
         moves = [
             MoveValue(text_of(code), value if points else (value - low) / (high - low), proven=sure)
             for code, (value, sure) in sorted(
@@ -375,8 +375,8 @@ class AlphaBeta:
         asked = f" of {self._deepest}" if self.interrupted and self.time is None else ""
         note = f"depth {self._depth}{asked}, {self._nodes:,} nodes in {self._seconds:.2f} s"
         note += f"; other moves at depth {shallow}" if len(worth) > 1 else ""
-        texts = [text_of(int(code)) for code in line[:length]]
-        return Analysis(moves, texts[0], texts, note, points=points, interrupted=self.interrupted)
+        told = [text_of(int(code)) for code in line[:length]]
+        return Analysis(moves, told[0], told, note, points=points, interrupted=self.interrupted)
 
     def _glance(self, game: Any, position: Words) -> tuple[int, dict[int, tuple[float, bool]]]:
         """A depth, and what each move is worth there, and whether that is proven."""
