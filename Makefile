@@ -13,7 +13,7 @@ demo: .venv/demo-ready
 	$(BIN)/tuplet play 2048 --agent runs/demo --watch --speed 7
 
 test: .venv/test-ready lint
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 3
 
 # What takes longer than a test may: exact values of 3x3, kills by the hundred.
 test-long: .venv/test-ready

@@ -23,6 +23,7 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {**kept, **more}
 
 
+@pytest.mark.long
 def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> None:
     """Built from a copy, installed outside the repository, not writable, without a home."""
     source = tmp_path / "source"
@@ -128,9 +129,9 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
         if words[0] == "bench" or (words[0] == "play" and "--watch" not in words):
             continue  # the one takes its time, the other a person
         words = [re.sub(r"sims=\d{4,}", "sims=300", word) for word in words]
-        slow = (
-            words[0] in ("match", "tournament", "sweep") or "mcts" in words[1] or "--depth" in words
-        )
+        in_python = "--episodes" in words or words[1].startswith("mine:")
+        searched = "mcts" in words[1] or "--depth" in words
+        slow = words[0] in ("match", "tournament", "sweep") or searched or in_python
         budget = "2s" if "--resume" in words else "1s"
         for option, value in (("--games", "2" if slow else "300"), ("--budget", budget)):
             if option in words:

@@ -108,7 +108,9 @@ def test_a_resumed_run_equals_an_uninterrupted_one(target: str, tmp_path: Path) 
     assert same_weights(tmp_path / "whole", tmp_path / "parts")
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "kind", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_an_interrupted_run_saves_says_where_and_resumes_bit_for_bit(
     kind: signal.Signals, tuplet, tmp_path: Path
 ) -> None:
