@@ -486,6 +486,22 @@ def test_bad_arguments_are_one_line_and_exit_code_2(referee, arguments, word) ->
     assert word in complaints
 
 
+@pytest.mark.parametrize("ends", [False, True])
+def test_an_agent_found_wrong_late_is_told_all_the_same(monkeypatch, ends) -> None:
+    class Late(Near):
+        def make(self) -> object:
+            time.sleep(1.2)  # longer than the session waits before it listens
+            raise ValueError("nobody")
+
+    one = Late(monkeypatch, None, 0.5)
+    if ends:
+        one.close()  # the input
+    one.thread.join(10)
+    assert str(one.error) == "nobody"
+    if not ends:
+        one.close()
+
+
 def test_a_seed_plays_the_same_again(referee) -> None:
     games = []
     for _ in range(2):

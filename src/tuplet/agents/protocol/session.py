@@ -36,6 +36,7 @@ START_UP = 1.0  # seconds from the process's start that the first move may take 
 MARGIN = 0.03  # seconds before the limit at which a move is on its way
 SIGNAL = 0.05  # seconds for an agent to notice that its time is over: a trap's line is played on
 RESERVE = 0.25  # seconds kept for the search in plain Python
+PAUSE = 0.02  # seconds between two looks at the input while the agent is being made
 STACK = 64 << 20  # bytes; compiling needs more than a thread has on some systems
 
 _imported = time.monotonic()
@@ -55,9 +56,14 @@ def converse(
     agent = AgentThread(make, name, seed, complain)
     try:
         agent.made.wait(process_start() + max(limit, START_UP) - RESERVE - time.monotonic())
-        if isinstance(agent.failure, (ValueError, OSError)):  # before a game: better no agent
-            raise agent.failure
-        Session(agent, limit, source, sink).run()
+        while os.name == "posix" and not (agent.made.wait(PAUSE) or ready([source], [])):
+            pass  # nobody asks yet (elsewhere the system does not tell)
+        agent.check()
+        session = Session(agent, limit, source, sink)
+        session.run()
+        if not session.answered:  # the input ended, perhaps before the agent was made
+            agent.made.wait(limit)
+            agent.check()
     finally:
         agent.close()
 
@@ -121,6 +127,11 @@ class AgentThread:
                 return None
             if asked is question:  # and not one that was answered too late
                 return answer
+
+    def check(self) -> None:
+        """Raise what is wrong with the agent's name or files: outside a game better no agent."""
+        if isinstance(self.failure, (ValueError, OSError)):
+            raise self.failure
 
     def close(self) -> None:
         """Let the agent end what it has started."""
@@ -193,7 +204,7 @@ class Session:
         self.agent, self.limit, self.source, self.sink = agent, limit, source, sink
         self.games = 0
         self._received = ""
-        self._answered = False
+        self.answered = False
         self._started = self._asked = process_start()
 
     def run(self) -> None:
@@ -231,7 +242,7 @@ class Session:
     def _think(self, question: Question, position: plain.Plain) -> str:
         """A legal move, in time."""
         due = self._asked + self.limit - MARGIN
-        if not self._answered:
+        if not self.answered:
             due = max(due, self._started + START_UP - MARGIN)
         begin = due - RESERVE  # of our own search, should the agent not be free
         if self.agent.failure is not None:
@@ -285,7 +296,7 @@ class Session:
 
     def _send(self, move: str) -> None:
         os.write(self.sink, move.encode())  # two bytes: all or nothing, and not buffered
-        self._asked, self._answered = time.monotonic(), True
+        self._asked, self.answered = time.monotonic(), True
 
 
 def ready(read: list[int], write: list[int]) -> bool:
