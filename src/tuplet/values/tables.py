@@ -77,15 +77,27 @@ def make_tables(
     size: Size = (4, 4),
 ) -> Tables:
     """The look-ups of a network whose tables stand in `weights`."""
-    plan: list[list[int]] = [[], [], []]
-    where = []
-    for cells, start in zip(tuples, table_starts(tuples), strict=True):
-        order = storage_order(cells)
-        for placed in placements(cells, size):
-            where.append(placed)
-            place, gap = storage(placed, order)
-            for row, entry in zip(plan, (int(place), int(gap), start), strict=True):
-                row.append(entry)
+    look_ups = [
+        (placed, storage_order(cells), start)
+        for cells, start in zip(tuples, table_starts(tuples), strict=True)
+        for placed in placements(cells, size)
+    ]
+    return tables_for(look_ups, weights, marks, stage_size(tuples, 1 << len(marks)), size != (4, 4))
+
+
+def tables_for(
+    look_ups: Sequence[tuple[Tuple, list[int], int]],
+    weights: Array,
+    marks: Sequence[int] = (),
+    stride: int = 0,
+    small: bool = False,
+) -> Tables:
+    """Tables that look up these, a multiple of eight: the cells, the order in which the table has
+    them, and where it starts. (A look-up of no cells reads the weight at the start.)
+    """
+    stored = [(*storage(placed, order), start) for placed, order, start in look_ups]
+    plan = [[int(each[row]) for each in stored] for row in range(3)]
+    where = [placed for placed, _, _ in look_ups]
 
     first, holders, twos, fours = [0], [], [], []
     for cell in range(16):
@@ -103,7 +115,7 @@ def make_tables(
     return Tables(
         weights, np.zeros(0, np.float32),
         words(plan), words(first), words(holders), words(twos), words(fours),
-        words(marks), np.uint64(stage_size(tuples, 1 << len(marks))), size != (4, 4),
+        words(marks), np.uint64(stride), small,
     )  # fmt: skip
 
 
