@@ -80,7 +80,7 @@ def paired_shares(a: Sequence[float], b: Sequence[float]) -> Apart:
 
 def independent_scores(a: Array, b: Array) -> Apart:
     """Of scores in games that have nothing in common, two or more of each: Welch (1947)."""
-    return _welch(float(a.mean() - b.mean()), (_squared(a), len(a) - 1), (_squared(b), len(b) - 1))
+    return welch(float(a.mean() - b.mean()), (_squared(a), len(a) - 1), (_squared(b), len(b) - 1))
 
 
 def _squared(scores: Array) -> float:
@@ -88,8 +88,8 @@ def _squared(scores: Array) -> float:
     return float(np.var(scores, ddof=1)) / len(scores)
 
 
-def _welch(value: float, *sides: tuple[float, int]) -> Apart:
-    """What two sides, each a squared error and its freedom, say of their difference."""
+def welch(value: float, *sides: tuple[float, int]) -> Apart:
+    """What two sides, each a squared error and its freedom, say of their difference (1947)."""
     squares = math.fsum(square for square, _ in sides)
     if not math.isfinite(squares):
         return Apart(value, math.inf, 1)
@@ -106,7 +106,7 @@ def independent_runs(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]])
     """
     value = fmean(map(fmean, a)) - fmean(map(fmean, b))
     sides = ((error**2, freedom) for error, freedom in (run_error(a), run_error(b)))
-    return _welch(value, *sides)
+    return welch(value, *sides)
 
 
 def run_error(runs: Sequence[Sequence[float]]) -> tuple[float, int]:

@@ -1,16 +1,13 @@
 """A tournament as a page: one HTML file with everything in it, that asks nobody for anything.
 
-The policy in its head forbids all network, and every script but the page's own. Names and reasons
-are anybody's texts, and escaped. A game to replay is its first board and what each move changed on
-it; `decode` reads that back.
+Names and reasons are anybody's texts, and escaped. A game to replay is its first board and what
+each move changed on it; `decode` reads that back.
 """
 
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -26,6 +23,7 @@ from tuplet.games.ewn import Position
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
 from tuplet.system.files import replacing
+from tuplet.system.page import document
 from tuplet.system.sheet import counted
 from tuplet.system.version import __version__
 
@@ -44,32 +42,19 @@ def write_page(path: Path, result: Tournament, saved: Saved) -> Path:
 
 def page(result: Tournament, saved: Saved) -> str:
     """A tournament, and the games of its file, as HTML."""
-    here = Path(__file__)
-    style = here.with_suffix(".css").read_text(encoding="utf-8")
-    script = here.with_suffix(".js").read_text(encoding="utf-8")
     forfeits = list(_forfeited(saved))
     data, kept = _data(result, saved, [number for number, _, _ in forfeits])
-    policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
     title = f"{counted(len(result.agents), 'player')}, {result.game}"
     parts = [
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="referrer" content="no-referrer">',
-        f"<title>Tournament: {escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>",
         _head(result), "<main>", _standings(result), _cross_table(result),
         _forfeits(result, forfeits), _replay(result, len(kept)), "</main>", _foot(saved),
         f'<script type="application/json" id="data">{data}</script>',
-        f"<script>{script}</script>\n</body>\n</html>\n",
     ]  # fmt: skip
-    return "\n".join(part for part in parts if part)
-
-
-def _digest(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+    here = Path(__file__)
+    return document(
+        f"Tournament: {title}", parts, here.with_suffix(".css").read_text(encoding="utf-8"),
+        here.with_suffix(".js").read_text(encoding="utf-8"),
+    )  # fmt: skip
 
 
 def _head(result: Tournament) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from tuplet.cli.working import Json, show_result, working
 
@@ -15,44 +13,57 @@ def reproduce(
     name: str | None = None,
     /,
     *,
+    scale: float = 1.0,
+    out: Path | None = None,
+    seed: int = 0,
+    sims: int | None = None,
     board: str | None = None,
-    games: int | None = None,
-    seed: int | None = None,
-    threads: int = 1,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    threads: int | None = None,
     json_: Json = False,
 ) -> None:
-    """Run a study again and print its table. Without a name: list the studies.
+    """Run a published experiment again: ours beside the published, with intervals and verdicts.
+
+    Without a name: list the studies. Ctrl-C keeps what is finished; the same command goes on.
 
     Parameters
     ----------
     name
         The study.
-    board
-        A board's size, where the study is about small boards. [default: the study's]
-    games
-        Games to learn from. [default: the study's]
+    scale
+        The share of its games to play: 0.1 for a quick look.
+    out
+        The folder of its games, pictures and report. [default: studies/NAME]
     seed
-        The same seed gives the same result. [default: 0]
+        The same seed gives the same result.
+    sims
+        Simulations a move, where the study is about search. [default: the report's]
+    board
+        Boards, where the study is about small ones. [default: the study's]
     threads
-        How many of its runs are done at a time; the result is the same for any number.
-    output
-        Draw the study's picture: .svg, .png or .pdf.
+        How much of it is done at a time; the result is the same for any number. [default: all
+        cores]
 
     """
     import tuplet
-    from tuplet.studies.reproduce import STUDIES
+    from tuplet.studies.reproduce import folder_of
 
     if name is None:
-        if json_:
-            print(json.dumps(STUDIES))
-        else:
-            for study, about in STUDIES.items():
-                print(f"{study}  {about}")
+        _list(json_)
         return
     with working(quiet=json_) as work:
         result = tuplet.reproduce(
-            name, board=board, games=games, seed=seed, threads=threads, output=output,
+            name, scale=scale, out=out, seed=seed, sims=sims, board=board, threads=threads,
             **work._asdict(),
         )  # fmt: skip
     show_result(result, json_)
+    print(f"The report is {folder_of(name, out) / 'report.html'}.", file=sys.stderr)
+
+
+def _list(as_json: bool) -> None:
+    from tuplet.cli.working import show_tables
+    from tuplet.studies.reproduce import STUDIES, Listed
+
+    if as_json:
+        print(json.dumps({name: study._asdict() for name, study in STUDIES.items()}))
+    else:
+        show_tables(Listed())

@@ -11,21 +11,25 @@ start, all values at what optimal play scores, so that what was not tried looks 
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
 from typing import Any
 
 from tuplet.exact.regret import follow
 from tuplet.exact.solution import solvable
 from tuplet.exact.solve import solve
 from tuplet.learn.train import train
-from tuplet.studies.report import Report
-from tuplet.system.blocks import Worker, in_order
+from tuplet.studies.finding import Cell, Estimate
+from tuplet.studies.report import Found
+from tuplet.studies.work import Work
+from tuplet.system.blocks import Worker
 from tuplet.system.pictures import new_figure, tidy
-from tuplet.system.progress import Progress, Watcher
-from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
 from tuplet.values.parameters import Target
 
+CLAIM = (
+    "No report has this: on boards that are solved, what a learner lacks of perfect play is known "
+    "exactly."
+)
+GAMES = 200_000
 WAYS: dict[str, dict[str, Any]] = {
     "TD": {"learner": "td"},
     "TC": {"learner": "tc"},
@@ -34,52 +38,41 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 TARGETS: tuple[Target, ...] = ("afterstate", "state")
 OPTIMISTS = ("OTD", "OTC")  # their values start at the score of optimal play
-COLUMNS = ("board", "learner", "values of", "games", "score", "regret", "optimal moves")
+COLUMNS = ("board", "learner", "values of", "games")
 FLOOR = 1e-3  # on a logarithmic axis, less regret than this is drawn as this
 
 Row = tuple[str, str, str, int, float, float, float]
 
 
-def run(
-    board: str = "2x2 2x3",
-    games: int = 200_000,
-    seed: int = 0,
-    *,
-    threads: int = 1,
-    executor: Executor | None = None,
-    watch: Watcher = lambda _: None,
-    stop: Stop | None = None,
-) -> Report:
-    """Learn on each of the boards, in runs of up to this many games."""
+def run(work: Work, board: str = "2x2 2x3") -> Found:
+    """Learn on each of the boards, in runs of up to so many games."""
+    games = work.games(GAMES, least=100)
     lengths = [k * 10**e for e in range(2, 9) for k in (1, 2, 5)]
-    blocks = [
-        (size, name, target, length, seed)
+    parts = {
+        f"{size}-{name}-{target}-{length}": (size, name, target, length, work.seed)
         for size in board.replace(",", " ").split()
         for name in WAYS
         for target in TARGETS
         for length in (*(n for n in lengths if n < games), games)
-    ]
-    for size in dict.fromkeys(block[0] for block in blocks):
+    }
+    for size in dict.fromkeys(part[0] for part in parts.values()):
         solvable(size)  # refuses it now
-    rows: list[Row] = []
-
-    def look(worker: Worker) -> None:  # noqa: ARG001
-        size, name, target, length, *_ = blocks[min(len(rows), len(blocks) - 1)]
-        watch(Progress("runs", len(rows), len(blocks),
-                       figures={"now": f"{size} {name} {target} {length:,} games"}))  # fmt: skip
-
-    for row in in_order(_learned, blocks, threads=threads, executor=executor, stop=stop, look=look):
-        if row is None:
-            break
-        rows.append(row)
-    if len(rows) < len(blocks):
-        raise Stopped(f"stopped after {len(rows)} of {len(blocks)} runs")
-    return Report("regret", COLUMNS, rows, lambda: draw(rows))
+    rows: list[Row] = [(*part[:4], *found) for part, found in zip(
+        parts.values(), work.parts(_learned, parts).values(), strict=True
+    )]  # fmt: skip
+    cells = [
+        Cell({**dict(zip(COLUMNS, row[:4], strict=False)), "score": score, "optimal moves": optimal,
+              "regret": regret}, Estimate(regret, (regret, regret)), None, "number", " ")
+        for row in rows for score, regret, optimal in (row[4:],)
+    ]  # fmt: skip
+    settings = {name: ", ".join(f"{k}={v}" for k, v in way.items()) for name, way in WAYS.items()}
+    notes = ["Ours is the regret: points a game behind optimal play, exact."]
+    return Found(cells, settings, {"regret": lambda: draw(rows)}, notes)
 
 
 def _learned(
     size: str, name: str, target: Target, games: int, seed: int, worker: Worker
-) -> Row | None:
+) -> tuple[float, float, float] | None:
     """A run, and how far it is from perfect play."""
     solution = worker.keep(size, lambda: solve(size, progress=False))
     initial = solution.expected_score if name in OPTIMISTS else 0.0
@@ -88,7 +81,7 @@ def _learned(
     if learned.interrupted:
         return None
     found = follow(solution, net)
-    return size, name, target, games, found.score, found.regret, found.optimal
+    return found.score, found.regret, found.optimal
 
 
 def draw(rows: list[Row]) -> Any:

@@ -1,48 +1,132 @@
-"""What a study found: a table and a picture."""
+"""What a study found: its settings, a table with verdicts, pictures; as text, JSON and a page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from tuplet.system.pictures import as_svg, save_figure
+from tuplet.studies.finding import Cell, Estimate, Row, Unit, judged
+from tuplet.system.intervals import Interval
+from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown
+
+
+class Found(NamedTuple):
+    """What a study's `run` returns."""
+
+    cells: Sequence[Cell]
+    settings: Mapping[str, str]  # all of them, by what they are of
+    pictures: Mapping[str, Callable[[], Any]]  # figures, by the name of their file
+    notes: Sequence[str] = ()
+    more: Mapping[str, Any] = {}  # numbers behind the pictures, for the JSON file
 
 
 @dataclass(frozen=True, repr=False)
 class Report(Shown):
-    """Rows of numbers and words, and how to draw them."""
+    """A study's table and pictures."""
 
     study: str
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[Any, ...]]
-    figure: Callable[[], Any]
+    about: str  # what it is of, in a few words
+    claim: str  # what was published
+    command: str  # that makes it
+    scale: float
+    seed: int
+    found: Found
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The cells, judged."""
+        return judged(self.found.cells)
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
-        rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-        return {"study": self.study, "rows": rows}
+        return {
+            "study": self.study, "scale": self.scale, "seed": self.seed,
+            "rows": [row.as_json() for row in self.rows],
+            "settings": dict(self.found.settings), "notes": list(self.found.notes),
+            **self.found.more,
+        }  # fmt: skip
+
+    @property
+    def columns(self) -> list[str]:
+        """What rows are of."""
+        return list(dict.fromkeys(name for row in self.rows for name in row.cell.where))
 
     def sheets(self) -> list[Sheet]:
-        """The table."""
-        words = [
-            i for i in range(len(self.columns)) if any(isinstance(r[i], str) for r in self.rows)
+        """What it was made with, and the table."""
+        names, noted = self.columns, any(row.note.strip() for row in self.rows)
+        published = any(row.cell.published is not None for row in self.rows)
+        head = [*names, "ours", "95 %"]
+        words = [i for i, name in enumerate(names) if self.of_words(name)]
+        if published:
+            words.append(len(head) + 2)
+            head += ["published", "95 %", "verdict"]
+        if noted:
+            words.append(len(head))
+            head.append("note")
+        rows = []
+        for row in self.rows:
+            where, ours, theirs, unit, _ = row.cell
+            line = [word(where.get(name, "")) for name in names]
+            line += [written(ours.value, unit), interval(ours.ci95, unit)]
+            if published:
+                line += [*_theirs(theirs, unit), row.verdict]
+            rows.append(line + ([row.note] if noted else []))
+        settings = [[*each] for each in self.found.settings.items()]
+        notes = [*self.found.notes, *([] if self.scale == 1 else [self.scaled])]
+        title = f"{self.study}: {self.about}"
+        return [
+            Sheet("Settings", (), settings, words=(0, 1)),
+            Sheet(title, head, rows, notes, words=words, strong=(len(names),)),
         ]
-        rows = [
-            [f"{x:,.4f}" if isinstance(x, float) else f"{x:,}" if isinstance(x, int) else str(x)
-             for x in row]
-            for row in self.rows
-        ]  # fmt: skip
-        return [Sheet("", self.columns, rows, words=words)]
 
-    def draw(self, path: Path) -> Path:
-        """Save the picture."""
-        return save_figure(self.figure(), path)
+    def of_words(self, column: str) -> bool:
+        """Whether a column has words in it, or numbers."""
+        return any(isinstance(row.cell.where.get(column), str) for row in self.rows)
 
-    def _repr_svg_(self) -> str:
-        return as_svg(self.figure())
+    @property
+    def scaled(self) -> str:
+        """What a scale means, where it is not 1."""
+        return f"Scale {self.scale:g}: that share of the games of the study in full."
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + "".join(map(inline, self.found.pictures.values()))
 
     def __repr__(self) -> str:
         return f"<Report of {self.study}: {len(self.rows)} rows>"
+
+
+def written(value: float, unit: Unit) -> str:
+    """A number as people read it.
+
+    >>> written(0.793, "share"), written(58973.2, "points"), written(-3.21, "Elo")
+    ('79.3 %', '58,973', '-3.2')
+    """
+    if unit == "share":
+        return f"{100 * value:.1f} %"
+    if unit == "points":
+        return f"{value:,.0f}"
+    return f"{value:+,.1f}" if unit == "Elo" else f"{value:,.4f}"
+
+
+def interval(ci95: Interval | None, unit: Unit) -> str:
+    """Both ends of an interval, the unit said once."""
+    if ci95 is None:
+        return "not known"
+    low, high = (written(bound, unit) for bound in ci95)
+    return f"{low.removesuffix(' %')} to {high}"
+
+
+def _theirs(published: Estimate | None, unit: Unit) -> list[str]:
+    if published is None:
+        return ["", ""]
+    return [written(published.value, unit), interval(published.ci95, unit)]
+
+
+def word(value: str | float) -> str:
+    """What a row is of, as people read it."""
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"

@@ -7,46 +7,99 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tuplet.studies.report import Report
-from tuplet.system.blocks import as_threads
-from tuplet.system.pictures import as_picture
+from tuplet.kernel import as_seed
+from tuplet.studies.page import write
+from tuplet.studies.report import Found, Report
+from tuplet.studies.work import Work
+from tuplet.system.blocks import as_threads, cores
+from tuplet.system.pictures import new_figure
 from tuplet.system.progress import Show, watching
+from tuplet.system.sheet import Sheet, Shown
 from tuplet.system.stop import Stop
 
+FOLDER = Path("studies")  # where studies are kept unless somebody says otherwise
+
+
+class About(NamedTuple):
+    """A study in a line."""
+
+    about: str
+    takes: str  # in full, on two cores
+
+
 STUDIES = {
-    "regret": "learned values approach perfect play on boards that are solved",
+    "ewn-algorithms": About("MCS and MCTS, step by step, against three opponents", "2 h"),
+    "ewn-c": About("how much the exploration constant c matters", "2 h"),
+    "ewn-temperature": About("moves drawn at random, in the descent and at the end", "25 min"),
+    "ewn-variance": About("what the variance term of UCB1-Tuned gives", "1 h"),
+    "ewn-shortcuts": About("what shortcuts, batches and late expansion are worth", "40 min"),
+    "regret": About("learned values approach perfect play on boards that are solved", "5 min"),
 }
+
+
+class Listed(Shown):
+    """The studies there are."""
+
+    def sheets(self) -> list[Sheet]:
+        """A line for each."""
+        rows = [[name, *study] for name, study in STUDIES.items()]
+        notes = ["tuplet reproduce NAME runs one; --scale 0.1 a tenth of it."]
+        return [
+            Sheet(
+                "", ("study", "what it is of", "takes, on two cores"), rows, notes, words=(0, 1, 2)
+            )
+        ]
+
+
+def folder_of(name: str, out: str | Path | None) -> Path:
+    """Where a study is kept."""
+    return FOLDER / name if out is None else Path(out)
 
 
 def reproduce(
     name: str,
     *,
-    threads: int = 1,
-    output: str | Path | None = None,
+    scale: float = 1.0,
+    seed: int = 0,
+    out: str | Path | None = None,
+    threads: int | None = None,
     executor: Executor | None = None,
     progress: Show = None,
     stop: Stop | None = None,
     **options: Any,
 ) -> Report:
-    """Run a study again; `STUDIES` lists them, and `options` (board, games, seed) are its own.
+    """Run a study again, or what is left of it; `STUDIES` lists them.
 
-    Its runs are shared out among threads, or done by `executor`. With `output` its picture is
-    drawn: .svg, .png or .pdf.
+    `scale` is the share of its games that is played. What is finished is kept in the folder `out`
+    (studies/NAME), and at the end the report: a page, JSON, pictures. The work is done by all
+    cores, by so many threads, or by `executor`. `options` are a study's own: `sims`, the
+    simulations a move where it is about search.
     """
     if name not in STUDIES:
-        raise ValueError(f"there is no study {name!r}; there is {' or '.join(STUDIES)}")
-    study: Callable[..., Report] = import_module(f"tuplet.studies.{name}").run
+        raise ValueError(f"there is no study {name!r}; there is {', '.join(STUDIES)}")
+    if not 0 < scale <= 1:
+        raise ValueError(f"a scale is more than 0, and 1 at most, not {scale:g}")
+    as_seed(seed)
+    module = import_module(f"tuplet.studies.{name.replace('-', '_')}")
+    run: Callable[..., Found] = module.run
     given = {option: value for option, value in options.items() if value is not None}
-    unknown = set(given) - set(inspect.signature(study).parameters)
+    unknown = set(given) - set(inspect.signature(run).parameters)
     if unknown:
         raise ValueError(f"the study {name} has no --{', --'.join(sorted(unknown))}")
-    if output is not None:
-        as_picture(output)  # refuses it now, not after hours
-    as_threads(threads)
+    new_figure(1, 1)  # says now, not after hours, that there is nothing to draw with
+    folder = folder_of(name, out)
+    threads = cores() if threads is None else as_threads(threads)
     with watching(progress) as watch:
-        report = study(**given, threads=threads, executor=executor, watch=watch, stop=stop)
-    if output is not None:
-        report.draw(Path(output))
+        work = Work(name, folder, scale, seed, threads, executor, watch, stop or Stop())
+        with work.held():
+            found = run(work, **given)
+            changed = {"scale": scale, "seed": seed, **given}
+            usual = {"scale": 1.0, "seed": 0}
+            words = [f"--{k} {v}" for k, v in changed.items() if usual.get(k) != v]
+            command = " ".join(["tuplet reproduce", name, *words])
+            about, claim = STUDIES[name].about, str(module.CLAIM)
+            report = Report(name, about, claim, command, scale, seed, found)
+            write(report, folder)
     return report

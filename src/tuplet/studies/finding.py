@@ -1,0 +1,140 @@
+"""What a study found, beside what was published: estimates, and whether they agree.
+
+A cell agrees where its difference is within what chance does, and differs where it is not; all
+cells of a study together are wrong once in twenty (Holm 1979). A number that was published without
+the counts behind it has no interval: there is nothing to test, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from tuplet.arena.differences import ERROR, Apart, chance_of, holm, run_error, welch
+from tuplet.arena.intervals import effective_games
+from tuplet.arena.results import Match
+from tuplet.system.intervals import Interval, student, wilson
+
+Verdict = Literal["agrees", "differs", "not comparable"]
+Unit = Literal["share", "points", "Elo", "number"]
+
+
+class Estimate(NamedTuple):
+    """A number, and how sure it is."""
+
+    value: float
+    ci95: Interval | None = None  # None: nobody knows
+    error: float = math.inf  # standard, as a test takes it
+    freedom: int = 1  # Student's
+
+
+def share(count: float, total: float, ci95: Interval | None = None) -> Estimate:
+    """A share of independent games; its error is that of Agresti & Caffo (2000).
+
+    They add a success and a failure, so that a share of 0 or 1 is not taken for certain.
+
+    >>> found = share(90, 100)
+    >>> [round(x, 4) for x in (found.value, *found.ci95, found.error)]
+    [0.9, 0.8256, 0.9448, 0.0307]
+    """
+    middle = (count + 1) / (total + 2)
+    error = math.sqrt(middle * (1 - middle) / (total + 2))
+    return Estimate(count / total, ci95 or wilson(count, total), error, max(int(total) - 1, 1))
+
+
+def won(wins: int, losses: int) -> Estimate:
+    """The share of games won, as reports give it: 793-207."""
+    return share(wins, wins + losses)
+
+
+def won_in(match: Match) -> Estimate:
+    """A's share of a match in pairs, as sure as so many independent games would make it."""
+    games = effective_games(*match.pairs)
+    return share(match.win_rate * games, games, match.ci95)
+
+
+def mean_of_runs(runs: Sequence[Sequence[float]]) -> Estimate:
+    """The mean score of runs, each with scores of its own: what runs deviate is part of it.
+
+    With one run nobody knows how far the next would be from it: there is no interval.
+    """
+    value = math.fsum(math.fsum(scores) / len(scores) for scores in runs) / len(runs)
+    error, freedom = run_error(runs)
+    if not math.isfinite(error):
+        return Estimate(value)
+    half = student(freedom) * error
+    return Estimate(value, (value - half, value + half), error, freedom)
+
+
+class Cell(NamedTuple):
+    """A place in a study's table: ours, and what was published, if anything."""
+
+    where: Mapping[str, str | float]  # what it is of: {"agent": "MCS", "opponent": "hard"}
+    ours: Estimate
+    published: Estimate | None = None
+    unit: Unit = "share"
+    note: str = ""
+
+
+class Row(NamedTuple):
+    """A cell with its verdict."""
+
+    cell: Cell
+    verdict: Verdict
+    p: float | None  # after Holm: how likely so large a difference is where there is none
+    note: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        where, ours, published, unit, _ = self.cell
+        return {
+            **where,
+            "unit": unit,
+            "ours": _finite(ours.value),
+            "ours_ci95": _bounds(ours.ci95),
+            "published": None if published is None else published.value,
+            "published_ci95": None if published is None else _bounds(published.ci95),
+            "verdict": self.verdict,
+            "p": self.p,
+            "note": self.note,
+        }
+
+
+def judged(cells: Sequence[Cell]) -> list[Row]:
+    """A verdict for each cell."""
+    tested: dict[int, Apart] = {}
+    for number, (_, ours, published, _, _) in enumerate(cells):
+        if published is not None and math.isfinite(ours.error + published.error):
+            sides = ((each.error**2, each.freedom) for each in (ours, published))
+            tested[number] = welch(ours.value - published.value, *sides)
+    chances = [chance_of(apart) for apart in tested.values()]
+    corrected = dict(zip(tested, (p for p, _ in holm(chances)), strict=True))
+    rows = []
+    for number, cell in enumerate(cells):
+        p = corrected.get(number)
+        if p is None:
+            rows.append(Row(cell, "not comparable", None, "; ".join(filter(None, _untested(cell)))))
+        else:
+            rows.append(Row(cell, "differs" if p < ERROR else "agrees", p, cell.note))
+    return rows
+
+
+def _untested(cell: Cell) -> tuple[str, str]:
+    """What can be said where nothing can be tested."""
+    _, ours, published, _, note = cell
+    if published is None:
+        return note, "" if note else "not published"
+    if ours.ci95 is None:
+        return note, "one run of ours has no interval"
+    low, high = ours.ci95
+    place = "below" if published.value < low else "above" if published.value > high else "within"
+    return note, f"published without an interval; it lies {place} ours"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _bounds(ci95: Interval | None) -> list[float | None] | None:
+    return None if ci95 is None else [_finite(bound) for bound in ci95]

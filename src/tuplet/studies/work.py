@@ -1,0 +1,169 @@
+"""The work of a study: how much of it, in which folder, by whose hands.
+
+    OUT/study.json    the study, its seed and scale
+    OUT/games/        its matches, a file each
+    OUT/parts/        other pieces that are finished, a JSON file each
+    OUT/report.html   the report, with report.json and pictures beside it
+
+Whatever ends a study early, what is finished stays, and the same call goes on from there. A larger
+scale in the same folder goes on from a smaller one's games.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tuplet.arena.match import match
+from tuplet.arena.results import Match
+from tuplet.system.blocks import Worker, in_order
+from tuplet.system.files import hold, replacing
+from tuplet.system.progress import Progress, Watcher
+from tuplet.system.stop import Stop, Stopped
+from tuplet.system.version import __version__
+
+SETTINGS, LOCK, GAMES, PARTS = "study.json", ".lock", "games", "parts"
+
+
+class Pairing(NamedTuple):
+    """A match of a study."""
+
+    name: str  # of its file
+    a: str
+    b: str
+    games: int
+    sprt: str | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a study is given."""
+
+    study: str
+    folder: Path
+    scale: float
+    seed: int
+    threads: int
+    executor: Executor | None
+    watch: Watcher
+    stop: Stop
+
+    def games(self, full: int, least: int = 2) -> int:
+        """So much of a full number of games, and an even one."""
+        games = max(round(full * self.scale), least)
+        return games + games % 2
+
+    def matches(self, pairings: Sequence[Pairing], game: str = "ewn-6x7") -> list[Match]:
+        """Play matches one after another, each by all hands."""
+        total, done, played = sum(each.games for each in pairings), 0, []
+        (self.folder / GAMES).mkdir(exist_ok=True)
+        for number, (name, a, b, games, sprt) in enumerate(pairings, 1):
+
+            def look(seen: Progress, done: int = done, number: int = number, name: str = name,
+                     ) -> None:  # fmt: skip
+                figures = {"match": f"{number} of {len(pairings)}, {name}", **seen.figures}
+                self.watch(seen._replace(
+                    done=done + seen.done, before=done + seen.before, total=total, figures=figures
+                ))  # fmt: skip
+
+            try:
+                found = match(
+                    a, b, game, games=games, seed=self.seed, threads=self.threads, sprt=sprt,
+                    save=self.folder / GAMES / f"{name}.jsonl", executor=self.executor,
+                    progress=look, stop=self.stop,
+                )  # fmt: skip
+            except Stopped:
+                raise self.stopped(done, total, "games") from None
+            if found.interrupted:
+                raise self.stopped(done + found.games, total, "games")
+            played.append(found)
+            done += games
+        return played
+
+    def parts(
+        self, do: Callable[..., Any], parts: Mapping[str, tuple[Any, ...]],
+        look: Callable[[int, Worker], None] | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """What `do(*arguments, worker)` returns for each named part; None is one that was stopped.
+
+        What a part returns is kept as JSON, and not done again.
+        """
+        folder = self.folder / PARTS
+        folder.mkdir(exist_ok=True)
+        found = {name: known for name in parts if (known := _kept(folder / name)) is not None}
+        missing = [name for name in parts if name not in found]
+
+        def see(worker: Worker) -> None:
+            if look is not None:
+                look(len(found), worker)
+                return
+            now = next((name for name in missing if name not in found), "")
+            self.watch(Progress("parts", len(found), len(parts), figures={"now": now},
+                                before=len(parts) - len(missing)))  # fmt: skip
+
+        blocks = [parts[name] for name in missing]
+        for name, result in zip(missing, in_order(
+            do, blocks, threads=self.threads, executor=self.executor, stop=self.stop, look=see,
+        ), strict=False):  # fmt: skip
+            if result is not None:
+                with replacing(folder / f"{name}.json") as file:
+                    file.write(json.dumps(result).encode() + b"\n")
+                found[name] = result
+        if len(found) < len(parts):
+            raise self.stopped(len(found), len(parts), "parts")
+        return {name: found[name] for name in parts}
+
+    def stopped(self, done: int, total: int, what: str) -> Stopped:
+        """Why a study has no report yet, and how to go on."""
+        return Stopped(
+            f"{done:,} of {total:,} {what} of {self.study} are done and kept in {self.folder}: the "
+            "same command goes on from there"
+        )
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the folder; refuses that of another study, or of something else."""
+        path = self.folder
+        if path.exists() and not path.is_dir():
+            raise ValueError(f"{path} is a file: choose another --out")
+        settings = path / SETTINGS
+        if not settings.exists() and path.is_dir() and any(
+            each.name != LOCK for each in path.iterdir()
+        ):  # fmt: skip
+            raise ValueError(f"{path} holds something else: choose another --out")
+        path.mkdir(parents=True, exist_ok=True)
+        with (path / LOCK).open("a+") as file:
+            hold(
+                file, f"another process is at work in {path}: wait for it, or choose another --out"
+            )
+            own = {"tuplet": __version__, "study": self.study, "seed": self.seed}
+            if settings.exists():
+                old: Any = None
+                with suppress(ValueError, RecursionError):
+                    old = json.loads(settings.read_bytes())
+                for name, now in own.items():
+                    was = old.get(name) if isinstance(old, dict) else "not known"
+                    if was != now:
+                        raise ValueError(
+                            f"{path} holds another study: its {name} is {was}, not {now}; choose "
+                            "another --out"
+                        )
+            with replacing(settings) as written:
+                written.write(json.dumps({**own, "scale": self.scale}).encode() + b"\n")
+            yield
+
+
+def _kept(path: Path) -> Any:
+    """A part that was finished before; None if there is none."""
+    path = path.with_name(f"{path.name}.json")
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError):
+        raise ValueError(f"{path} does not hold a part of a study: delete it") from None

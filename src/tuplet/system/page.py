@@ -1,0 +1,41 @@
+"""Pages that stand alone: one HTML file with everything in it, that asks nobody for anything.
+
+The policy in a page's head forbids all network, and every script and style but the page's own.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+
+
+def document(title: str, parts: Iterable[str], style: str = "", script: str = "") -> str:
+    """A page of these parts in the look that all share, with more style and a script if need be."""
+    style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8") + style
+    own = f"script-src '{_digest(script)}'; " if script else ""
+    policy = (
+        f"default-src 'none'; {own}style-src '{_digest(style)}'; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    lines = [
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="referrer" content="no-referrer">',
+        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>",
+        *parts, f"<script>{script}</script>" if script else "", "</body>\n</html>\n",
+    ]  # fmt: skip
+    return "\n".join(line for line in lines if line)
+
+
+def picture(svg: str, alt: str) -> str:
+    """A picture that a page has in it, kept apart from the page's own style."""
+    data = b64encode(svg.encode()).decode()
+    return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
