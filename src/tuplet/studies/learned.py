@@ -4,8 +4,8 @@ A run that is told to stop leaves a checkpoint, and goes on from it to the very 
 but `seconds` depends on where and when it ran. What remains of a finished one is a small JSON:
 
     settings    all of them
-    blocks      lists with an entry for each block of games: games so far, mean_score, max_score,
-                look_ups so far, and seconds so far (on the processor, not on the clock)
+    blocks      lists with an entry for each block of games: games so far, mean_score, the scores'
+                deviation, max_score, look_ups so far, seconds so far (on the processor)
     last        what became of the last block, whose games were learned from
     fresh       what became of games that were played at the end, and not learned from
     finite      whether the weights are still numbers
@@ -138,6 +138,7 @@ def _curve(run: _Course, block: int) -> dict[str, list[int] | list[float]]:
     return {
         "games": ends,
         "mean_score": [float(part.mean()) for part in parts],
+        "deviation": [float(part.std(ddof=1)) if len(part) > 1 else 0.0 for part in parts],
         "max_score": [int(part.max()) for part in parts],
         "look_ups": [int(n) for n in np.cumsum(run.look_ups)[np.array(ends) - 1]],
         "seconds": [round(float(s), 3) for s in np.cumsum(run.seconds)],

@@ -35,6 +35,7 @@ from tuplet.games.g2048.rules import (
 )
 from tuplet.games.g2048.statistics import Results
 from tuplet.kernel import draw, kernel, line_aligned, popcount, stream
+from tuplet.values.parameters import ask_for_memory
 from tuplet.values.patterns import parse, placements, storage_order
 from tuplet.values.tables import (
     Tables,
@@ -55,6 +56,7 @@ class Way(NamedTuple):
 
     states: bool = False  # values of states, not of after-states
     shared: bool = False  # one table for all tuples
+    apart: bool = False  # a table for each placement of each tuple
     single: bool = False  # a tuple is looked up where it is, not in its eight placements
     whole: bool = False  # each placement gets the whole of its tuple's part of an update
     swapped: bool = False  # targets have the reward that belongs to the other kind of values
@@ -86,15 +88,17 @@ def make_program(rules: Rules, net: str, way: Way, alpha: float) -> Program:
     tuples = parse(net)
     if way.shared and len({len(cells) for cells in tuples}) > 1:
         raise ValueError(f"tuples that share a table are equally long: {net} has other ones")
-    starts = [0] * len(tuples) if way.shared else table_starts(tuples)
-    size = max(start + 16 ** len(cells) for start, cells in zip(starts, tuples, strict=True))
-    look_ups = []
-    for cells, start in zip(tuples, starts, strict=True):
-        # In a shared table the n-th cells of all tuples stand at the same place.
-        order = storage_order(tuples[0] if way.shared else cells)
-        placed = [cells] if way.single else placements(cells)
-        look_ups += [(each, order, start) for each in placed]
-    count = len(look_ups)
+    read = [  # each look-up's cells, and those that its table was made for
+        (placed, tuples[0] if way.shared else placed if way.apart else cells)
+        for cells in tuples
+        for placed in ([cells] if way.single else placements(cells))
+    ]
+    owners = list(dict.fromkeys(owner for _, owner in read))
+    starts = dict(zip(owners, table_starts(owners), strict=True))
+    # In a table the n-th cells of all that share it stand at the same place.
+    look_ups = [(placed, storage_order(owner), starts[owner]) for placed, owner in read]
+    count, size = len(read), sum(16 ** len(owner) for owner in owners)
+    ask_for_memory(net, size)
     look_ups += [((), [], size)] * (-count % 8)  # of a weight that stays 0: kernels take eights
     tables = tables_for(look_ups, line_aligned(size + 1, np.float32))
     share = np.float32(alpha) / np.float32(len(tuples) if way.whole else count)
