@@ -38,13 +38,18 @@ SAVE = 120.0  # seconds between two checkpoints
 
 def settings_of(
     way: Way, games: int, seed: int, *, net: str = "4x6", alpha: float = 0.1, spawn4: float = 0.1,
-    block: int | None = None, fresh: int = 1000,
+    fresh: int = 1000,
 ) -> dict[str, Any]:  # fmt: skip
-    """All settings of a run, as files have them; a block is 1,000 games, less in short runs."""
+    """All settings of a run, as files have them."""
     return {
         "net": net, "alpha": alpha, "spawn4": spawn4, "games": games, "seed": seed,
-        "block": block or max(1, min(1000, games // 20)), "fresh": fresh, **way._asdict(),
+        "block": block_of(games), "fresh": fresh, **way._asdict(),
     }  # fmt: skip
+
+
+def block_of(games: int) -> int:
+    """Games of which a curve has one point: 1,000, less in a short run."""
+    return max(1, min(1000, games // 20))
 
 
 def name_of(settings: Mapping[str, Any]) -> str:
@@ -104,12 +109,13 @@ def learned(settings: dict[str, Any], checkpoint: str, worker: Worker) -> dict[s
         _save(path, settings, program, run)
         return None
     weights = program.tables.weights
+    ends = np.array([weights.min(), weights.max()])  # neither is finite if some weight is not
     found = {
         "settings": settings,
         "blocks": _curve(run, block),
         "last": _told(Results(*(part[-block:] for part in run.results))),
         "fresh": _told(fresh),
-        "finite": bool(np.isfinite(weights).all()),
+        "finite": bool(np.isfinite(ends).all()),
     }
     with suppress(FileNotFoundError):
         path.unlink()

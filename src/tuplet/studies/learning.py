@@ -1,0 +1,294 @@
+"""What the studies of learning 2048 share: their runs, estimates over them, and their curves."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from statistics import fmean, variance
+from typing import Any, NamedTuple
+
+from tuplet.arena.differences import welch
+from tuplet.studies.finding import Cell, Estimate, mean_of_runs, share
+from tuplet.studies.learned import learned, name_of, settings_of
+from tuplet.studies.learner import Way
+from tuplet.studies.work import PARTS, SETTINGS, Work
+from tuplet.system.blocks import Worker
+from tuplet.system.files import replacing
+from tuplet.system.intervals import Interval, student
+from tuplet.system.pictures import line_look, new_figure, plain, tidy
+from tuplet.system.progress import Pace, Progress
+from tuplet.system.version import __version__
+
+Run = Mapping[str, Any]  # as `learned` returns it
+
+SEEDS = 3
+GAMES = 100_000
+FRESH = 1000  # games played without learning when a run is finished
+UNITS = {"games": "games", "seconds": "seconds on one core", "look_ups": "weights read"}
+
+
+FLAGS = {  # of `Way`, in words
+    "states": "values of states",
+    "shared": "one table for all tuples",
+    "apart": "a table for each placement of each tuple",
+    "single": "each tuple in one placement",
+    "whole": "α divided by the number of tuples, not of look-ups",
+    "swapped": "targets have the reward of the other kind of values",
+    "open_end": "the last board of a game is not updated",
+    "late": "the first two boards of a game are not updated",
+    "summed": "expectations are not divided by the number of empty cells",
+    "blind": "states without moves are looked up",
+}
+
+
+class Published(NamedTuple):
+    """A print-out of so many games of one run."""
+
+    mean: float
+    reached: Mapping[int, float]
+    ended: Mapping[int, float]
+    games: int = 1000
+
+
+def runs_of(
+    work: Work, ways: Mapping[str, Way], full: int = GAMES, seeds: int = SEEDS
+) -> dict[str, list[Run]]:
+    """Runs of each way, one for each seed; those of a study beside this one are taken over."""
+    games, fresh = work.games(full, least=20), work.games(FRESH, least=20)
+    planned = {
+        way: [settings_of(how, games, work.seed + n, fresh=fresh) for n in range(seeds)]
+        for way, how in ways.items()
+    }
+    folder = work.folder / PARTS
+    folder.mkdir(exist_ok=True)
+    parts = {}
+    for n in range(seeds):  # of all ways the first ones first
+        for each in planned.values():
+            name = name_of(each[n])
+            parts[name] = (each[n], str(folder / f"{name}.safetensors"))
+            _take_over(work, name, each[n])
+    found = work.parts(learned, parts, watched(work, games, len(parts)))
+    return {way: [found[name_of(each)] for each in some] for way, some in planned.items()}
+
+
+def _take_over(work: Work, name: str, settings: Mapping[str, Any]) -> None:
+    """Copy a finished run of these settings from the folder of a study beside this one's."""
+    own = work.folder / PARTS / f"{name}.json"
+    for path in () if own.exists() else work.folder.resolve().parent.glob(f"*/{PARTS}/{name}.json"):
+        with suppress(OSError, ValueError, RecursionError, AttributeError):
+            beside = json.loads((path.parents[1] / SETTINGS).read_bytes())
+            text = path.read_bytes()
+            if beside.get("tuplet") == __version__ and json.loads(text)["settings"] == settings:
+                with replacing(own) as file:
+                    file.write(text)
+                return
+
+
+def watched(work: Work, games: int, runs: int) -> Callable[[int, Worker], None]:
+    """Tells of games, those of unfinished runs as well (as far as they are in this process)."""
+    pace, before = Pace(), -1
+
+    def look(done: int, worker: Worker) -> None:
+        nonlocal before
+        played = done * games + sum(int(each[0]) for each in worker.under_way)
+        before = played if before < 0 else before
+        figures = {"runs": f"{done} of {runs}"}
+        work.watch(
+            Progress(
+                "games", played, runs * games, pace.rate(played - before), "games/s", figures,
+                before=before,
+            )
+        )  # fmt: skip
+
+    return look
+
+
+def mean_at(points: Sequence[tuple[float, float, int]]) -> Estimate:
+    """The mean of runs' blocks (a mean, its scores' deviation, and how many), as `mean_of_runs`.
+
+    What runs deviate is not less than what follows from the scores.
+    """
+    means = [mean for mean, _, _ in points]
+    if len(points) < 2:
+        return Estimate(fmean(means))
+    inside = math.fsum(deviation**2 / games for _, deviation, games in points) / len(points) ** 2
+    return _over_runs(means, inside, (0.0, math.inf))
+
+
+def _over_runs(means: Sequence[float], inside: float, ends: Interval) -> Estimate:
+    """The mean of runs' means, given the squared error that follows from their games alone."""
+    value, freedom = fmean(means), len(means) - 1
+    error = math.sqrt(max(variance(means) / len(means), inside))
+    half = student(freedom) * error
+    return Estimate(value, (max(value - half, ends[0]), min(value + half, ends[1])), error, freedom)
+
+
+def share_of_runs(runs: Sequence[Sequence[bool]]) -> Estimate:
+    """The share of runs' games that came to something, as sure as `mean_of_runs`."""
+    shares = [sum(each) / len(each) for each in runs]
+    if len(runs) < 2:
+        return Estimate(shares[0])
+    games = sum(map(len, runs))
+    return _over_runs(shares, share(sum(map(sum, runs)), games).error ** 2, (0.0, 1.0))
+
+
+def for_another(ours: Estimate, runs: Sequence[Sequence[bool]]) -> Estimate:
+    """The same, to be tested against the share in games of one more run, somebody else's.
+
+    That run deviates as ours do, beyond what its games alone would.
+    """
+    shares = [sum(each) / len(each) for each in runs]
+    if len(runs) < 2:
+        return ours
+    inside = fmean(s * (1 - s) / len(each) for s, each in zip(shares, runs, strict=True))
+    between = max(variance(shares) - inside, 0.0)
+    return ours._replace(error=math.sqrt(ours.error**2 + between))
+
+
+def change(ours: Estimate, right: Estimate) -> Estimate:
+    """By what share of `right` ours differs from it: -0.1 is a tenth less (Welch 1947, of logs)."""
+    if min(ours.value, right.value) <= 0:
+        return Estimate(math.nan)
+    sides = [((each.error / each.value) ** 2, each.freedom) for each in (ours, right)]
+    apart = welch(math.log(ours.value / right.value), *sides)
+    if not math.isfinite(apart.error):
+        return Estimate(math.expm1(apart.value))
+    half = student(apart.freedom) * apart.error
+    ends = (math.expm1(apart.value - half), math.expm1(apart.value + half))
+    return Estimate(math.expm1(apart.value), ends)
+
+
+def change_told(found: Estimate, right: str) -> str:
+    """A change in words.
+
+    >>> change_told(Estimate(-0.123, (-0.2, 0.01)), "as derived")
+    '12.3 % less than "as derived" (-20.0 to +1.0 %)'
+    """
+    words = f'{100 * abs(found.value):.1f} % {"less" if found.value < 0 else "more"} than "{right}"'
+    if found.ci95 is None:
+        return f"{words} (one run: no interval)"
+    low, high = (100 * end for end in found.ci95)
+    return f"{words} ({low:+.1f} to {high:+.1f} %)"
+
+
+def scores_of(runs: Sequence[Run], which: str) -> Estimate:
+    """The mean score of the runs' last or fresh games."""
+    return mean_of_runs([run[which]["scores"] for run in runs])
+
+
+def statistics(
+    where: Mapping[str, str | float], runs: Sequence[Run], which: str,
+    published: Published | None = None, note: str = "",
+) -> list[Cell]:  # fmt: skip
+    """The print-out of courses, as cells: mean score, and the share that reached each tile."""
+    theirs = None if published is None else Estimate(published.mean)
+    cells = [
+        Cell({**where, "figure": "mean score"}, scores_of(runs, which), theirs, "points", note)
+    ]
+    tiles = [run[which]["tiles"] for run in runs]
+    if published is None:
+        least = max(min(map(min, tiles)), 2)
+        known = [1 << e for e in range(least.bit_length() - 1, max(map(max, tiles)).bit_length())]
+    else:
+        known = list(published.reached)
+    for tile in known:
+        flags, theirs = [[t >= tile for t in each] for each in tiles], None
+        ours = share_of_runs(flags)
+        if published is not None:
+            theirs = share(published.reached[tile] * published.games, published.games)
+            ours = for_another(ours, flags)
+        cells.append(Cell({**where, "figure": f"reached {tile}"}, ours, theirs, "share", note))
+    return cells
+
+
+def largest(runs: Sequence[Run], which: str) -> int:
+    """The largest score of the runs' last or fresh games."""
+    return max(int(run[which]["max_score"]) for run in runs)
+
+
+def curve_of(runs: Sequence[Run], by: str) -> tuple[list[float], list[float]]:
+    """The mean of the runs' curves: what was spent by the end of each block, and its mean score."""
+    spent = zip(*(run["blocks"][by] for run in runs), strict=True)
+    means = zip(*(run["blocks"]["mean_score"] for run in runs), strict=True)
+    return [fmean(each) for each in spent], [fmean(each) for each in means]
+
+
+def curves_for(lines: Mapping[str, Sequence[Run]]) -> dict[str, Any]:
+    """The curves behind a picture, for the JSON file."""
+    return {
+        name: {**{by: curve_of(runs, by)[0] for by in UNITS},
+               "mean_score": curve_of(runs, "games")[1],
+               "runs": [run["blocks"]["mean_score"] for run in runs]}
+        for name, runs in lines.items()
+    }  # fmt: skip
+
+
+def changes_for(changes: Mapping[str, Estimate]) -> dict[str, Any]:
+    """Changes, for the JSON file."""
+    return {name: {"change": each.value, "ci95": each.ci95} for name, each in changes.items()}
+
+
+def draw_lines(
+    axes: Any, lines: Mapping[str, Sequence[Run]], by: str = "games", *, log: bool = False,
+    marks: Mapping[str, float] | None = None,
+) -> None:  # fmt: skip
+    """Mean scores against what was spent: a line for each way, a faint one for each of its runs."""
+    from matplotlib.ticker import FuncFormatter
+
+    for number, (name, runs) in enumerate(lines.items()):
+        look = line_look(number)
+        for run in runs if len(runs) > 1 else ():
+            axes.plot(run["blocks"][by], run["blocks"]["mean_score"], color=look["color"],
+                      linewidth=0.5, alpha=0.35)  # fmt: skip
+        axes.plot(*curve_of(runs, by), label=plain(name), linewidth=1.6, **look)
+    for word, score in (marks or {}).items():
+        axes.axhline(score, color="0.45", linewidth=0.9, linestyle=":")
+        axes.annotate(
+            plain(word), (0.99, score), xycoords=("axes fraction", "data"), ha="right",
+            xytext=(0, 3), textcoords="offset points", fontsize=7.5, color="0.35",
+        )  # fmt: skip
+    if log:
+        axes.set_xscale("log")
+    else:
+        axes.set_xlim(left=0)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:,.0f}"))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(UNITS[by])
+    tidy(axes)
+
+
+def picture(
+    lines: Mapping[str, Sequence[Run]], marks: Mapping[str, float] | None = None, log: bool = False
+) -> Any:
+    """Mean score of each block against games."""
+    figure = new_figure(8, 4.5)
+    axes = figure.subplots()
+    draw_lines(axes, lines, marks=marks, log=log)
+    axes.set_ylabel("mean score of a block of games")
+    axes.legend(frameon=False, fontsize=8.5, loc="upper left" if log else "lower right")
+    return figure
+
+
+def settings_told(runs: Mapping[str, Sequence[Run]], reports: str) -> dict[str, str]:
+    """All settings of the runs, in words."""
+    told = {}
+    for name, some in runs.items():
+        own = some[0]["settings"]
+        flags = [words for flag, words in FLAGS.items() if own[flag]]
+        told[name] = "; ".join([*flags, *([] if own["states"] else ["values of after-states"])])
+    one = next(iter(runs.values()))
+    own, seeds = one[0]["settings"], [str(run["settings"]["seed"]) for run in one]
+    return {
+        "network": f"{own['net']}, all weights 0 at first",
+        "learning": f"TD(0) from the end of each game, α = {own['alpha']:g} in all, γ = 1, no "
+                    "exploration",
+        "spawns": f"a 4 with {own['spawn4']:g}, else a 2",
+        "games": f"{own['games']:,} learned from, a point of a curve per {own['block']:,}; then "
+                 f"{own['fresh']:,} fresh ones, not learned from",
+        "seeds": ", ".join(seeds),
+        **told,
+        "published": reports,
+    }  # fmt: skip

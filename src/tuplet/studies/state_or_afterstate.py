@@ -1,0 +1,118 @@
+"""State and after-state values side by side: at equal games, equal time, and equal look-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tuplet.studies.finding import Cell
+from tuplet.studies.learner import Way
+from tuplet.studies.learning import (
+    UNITS,
+    Run,
+    change,
+    change_told,
+    changes_for,
+    curves_for,
+    draw_lines,
+    mean_at,
+    runs_of,
+    settings_told,
+)
+from tuplet.studies.report import Found
+from tuplet.studies.work import Work
+from tuplet.system.pictures import new_figure
+
+CLAIM = (
+    "Reports compare the two in words: a choice by states looks at up to 28 boards for each move, "
+    "by after-states at one. None has a picture, or a number, of what that is worth."
+)
+STATE, AFTERSTATE = "state values", "after-state values"
+WAYS = {STATE: Way(states=True), AFTERSTATE: Way()}
+
+
+def run(work: Work) -> Found:
+    """Learn both, and look where each is when as much was spent."""
+    runs = runs_of(work, WAYS)
+    cells, changes = [], {}
+    for by, unit in UNITS.items():
+        # What the thriftier of the two spent in all: the other had not as much for it.
+        spent = min(min(run["blocks"][by][-1] for run in some) for some in runs.values())
+        at = f"{_short(spent)} {unit}"
+        found = {name: mean_at([_point(run, by, spent) for run in some])
+                 for name, some in runs.items()}  # fmt: skip
+        changes[by] = change(found[AFTERSTATE], found[STATE])
+        for name, ours in found.items():
+            note = change_told(changes[by], STATE) if name == AFTERSTATE else " "
+            games = [_games(run, by, spent) for run in runs[name]]
+            where: dict[str, str | float] = {
+                "equal": by.replace("_", "-"), "spent": at, "values": name,
+                "games by then": round(sum(games) / len(games)),
+            }  # fmt: skip
+            cells.append(Cell(where, ours, None, "points", note))
+    own = runs[STATE][0]["settings"]
+    rates = {name: _per_game(some) for name, some in runs.items()}
+    notes = [
+        f"Ours is the mean score of the block of {own['block']:,} games that was being learned "
+        f"from by then, the mean of {len(runs[STATE])} runs.",
+        "A look-up is a weight that a plain program reads: to choose by after-states m for each "
+        "move, by states m for each board that a spawn may make of each move, and twice m for an "
+        "update. Seconds are of our own kernels, which read fewer for states: they add up "
+        "differences.",
+        *(f"{name}: {seconds * 1e3:,.1f} ms and {look_ups / 1e6:,.2f} million look-ups a game."
+          for name, (seconds, look_ups) in rates.items()),
+        "Seconds depend on the machine, and on what else it does.",
+    ]  # fmt: skip
+    return Found(
+        cells, settings_told(runs, "in words only"), {"curves": lambda: draw(runs)}, notes,
+        {"curves": curves_for(runs), "changes": changes_for(changes)},
+    )  # fmt: skip
+
+
+def _point(run: Run, by: str, spent: float) -> tuple[float, float, int]:
+    """The block that was under way when so much was spent: mean, deviation, and games."""
+    blocks = run["blocks"]
+    number = next(n for n, so_far in enumerate(blocks[by]) if so_far >= spent)
+    games = blocks["games"][number] - (blocks["games"][number - 1] if number else 0)
+    return blocks["mean_score"][number], blocks["deviation"][number], games
+
+
+def _games(run: Run, by: str, spent: float) -> Any:
+    """How many games were learned from by then, those of the block under way as a share of it."""
+    blocks, before, games = run["blocks"], 0.0, 0
+    for so_far, end in zip(blocks[by], blocks["games"], strict=True):
+        if so_far >= spent:
+            return games + (end - games) * (spent - before) / max(so_far - before, 1e-9)
+        before, games = so_far, end
+    return float(games)
+
+
+def _short(number: float) -> str:
+    """A number with three digits that count.
+
+    >>> _short(100_000), _short(123.456), _short(10_512_345), _short(2.5e9)
+    ('100,000', '123', '10.5 million', '2.5 billion')
+    """
+    for unit, word in ((1e9, " billion"), (1e6, " million")):
+        if number >= unit:
+            return f"{number / unit:.3g}{word}"
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def _per_game(runs: Sequence[Run]) -> tuple[float, float]:
+    """Seconds and look-ups of a game, on average."""
+    games = sum(run["blocks"]["games"][-1] for run in runs)
+    seconds = sum(run["blocks"]["seconds"][-1] for run in runs)
+    return seconds / games, sum(run["blocks"]["look_ups"][-1] for run in runs) / games
+
+
+def draw(runs: Mapping[str, Sequence[Run]]) -> Any:
+    """A panel for each way to count what is spent."""
+    figure = new_figure(11, 4)
+    panels = figure.subplots(1, len(UNITS), sharey=True)
+    for axes, by in zip(panels, UNITS, strict=True):
+        draw_lines(axes, runs, by, log=by != "games")
+        axes.set_title(f"equal {by.replace('_', '-')}", fontsize=10, loc="left")
+    panels[0].set_ylabel("mean score of a block of games")
+    panels[0].legend(frameon=False, fontsize=8.5, loc="lower right")
+    return figure

@@ -1,0 +1,110 @@
+"""TD(0) on state values where one new tile in five is a 4: a million games, logarithmic axis.
+
+One run by `train`, kept in the folder `run` with its checkpoints: it takes hours, and any run of
+these settings can be put there. (`tuplet train --net 4x6 --learner td --target state --alpha 0.1
+--lambda 0 --spawn4 0.2 --games 1000000 --seed 0 --threads 1 --out run`)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tuplet.learn.evaluation import fresh_games
+from tuplet.learn.run import CONFIG, Run
+from tuplet.learn.settings import load_settings
+from tuplet.learn.train import resume, train
+from tuplet.learn.training import Training
+from tuplet.studies.finding import Cell, Estimate, share
+from tuplet.studies.learned import block_of
+from tuplet.studies.learning import FRESH, picture, watched
+from tuplet.studies.report import Found
+from tuplet.studies.work import Work
+from tuplet.system.blocks import Worker
+
+CLAIM = (
+    "One report plots the mean score of up to 1,000,000 games on a logarithmic axis, with 4-tiles "
+    "one in five. The numbers of its plot are not in its text."
+)
+GAMES = 1_000_000
+METHOD: dict[str, Any] = {
+    "net": "4x6", "learner": "td", "target": "state", "alpha": 0.1, "lam": 0.0, "spawn4": 0.2,
+    "order": "backward", "schedule": "constant", "gamma": 1.0, "initial": 0.0,
+}  # fmt: skip
+
+
+def run(work: Work) -> Found:
+    """Learn, or go on, and look at where the curve is after each power of ten."""
+    games, fresh = work.games(GAMES, least=20), work.games(FRESH, least=20)
+    folder = work.folder / ("run" if games == GAMES else f"run-{games}")
+    settings = {**METHOD, "games": games, "seed": work.seed, "block": block_of(games), "threads": 1}
+    part = {f"state-80-20-{games}-seed{work.seed}": (str(folder), settings, fresh)}
+    ((name, found),) = work.parts(trained, part, watched(work, games, 1)).items()
+    blocks, own = found["blocks"], "of this run's fresh games; another run would differ more"
+    cells = []
+    for count, mean in zip(blocks["games"], blocks["mean_score"], strict=True):
+        if count == games or (count >= 1000 and count == 10 ** (len(str(count)) - 1)):
+            figure = f"mean of the last {settings['block']:,}"
+            where: dict[str, str | float] = {"games learned from": count, "figure": figure}
+            cells.append(Cell(where, Estimate(mean), None, "points", "one run: no interval"))
+    after: dict[str, str | float] = {"games learned from": games}
+    told = found["fresh"]
+    mean = Estimate(told["mean_score"], tuple(told["ci95"]))
+    cells.append(Cell({**after, "figure": f"mean of {fresh:,} fresh"}, mean, None, "points", own))
+    for tile, part_of in told["reached"].items():
+        ours = share(part_of * fresh, fresh)
+        cells.append(Cell({**after, "figure": f"reached {tile}"}, ours, None, "share", own))
+    notes = [
+        f"One run: it takes hours. Its largest score was {max(blocks['max_score']):,}.",
+        "With more 4-tiles there are fewer moves to a score: mean scores of 90/10 and 80/20 are of "
+        "two different games.",
+    ]
+    words = {key: str(value) for key, value in settings.items()}
+    lines = {"state values, 80/20": [found]}
+    return Found(
+        cells, words, {"curve": lambda: picture(lines, log=True)}, notes,
+        {"curves": {name: blocks}},
+    )  # fmt: skip
+
+
+def trained(
+    folder: str, settings: dict[str, Any], fresh: int, worker: Worker
+) -> dict[str, Any] | None:
+    """Train in this folder, or go on there; None if told to stop."""
+    path, count = Path(folder), np.zeros(1, np.int64)
+    tell: dict[str, Any] = {
+        "progress": False,
+        "stop": worker.stop,
+        "on_block": lambda n, _: count.fill(n),
+    }
+    with worker.showing(count):
+        if (path / CONFIG).exists():
+            run = _found(path, settings)
+            if run.games < settings["games"]:
+                run = resume(path, **tell)
+        else:
+            run = train(**settings, out=path, **tell)
+        told = run.interrupted or fresh_games(
+            run.network, fresh, seed=settings["seed"], learned=settings["games"], threads=1,
+            stop=worker.stop, watch=lambda _: None,
+        )  # fmt: skip
+    if run.interrupted or told is None:
+        return None
+    lists = {"games": "games", "mean_score": "mean_score", "max_score": "max_score",
+             "seconds": "elapsed_s"}  # fmt: skip
+    blocks = {name: [line[key] for line in run.metrics] for name, key in lists.items()}
+    return {"settings": settings, "blocks": blocks, "last": run.metrics[-1], "fresh": told}
+
+
+def _found(path: Path, settings: dict[str, Any]) -> Run:
+    """The run that is there; ValueError if it is another."""
+    method, limits = load_settings(path / CONFIG)
+    known = {**vars(method), **vars(limits)}
+    for name, value in settings.items():
+        if known[name] != value:
+            raise ValueError(
+                f"{path} holds another run: its {name} is {known[name]}, not {value}; move it away"
+            )
+    return Training.load(path).run
