@@ -30,7 +30,7 @@ CLAIM = (
     "digit behind the point, as the course's statistics of 1,000 games do, and that is assumed. "
     "TDL2048-Demo, the course's own program, prints its block after 100,000 games."
 )
-MEANT, SHARED = "a table each, as meant", "one table for all, as programmed"
+MEANT, SHARED = "a table each", "one table"  # as meant, and as programmed
 SEEDS = 5
 WAYS = {MEANT: Way(), SHARED: Way(shared=True)}
 REPORT = Published(
