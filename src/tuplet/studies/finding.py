@@ -75,6 +75,7 @@ class Cell(NamedTuple):
     published: Estimate | None = None
     unit: Unit = "share"
     note: str = ""
+    more: Mapping[str, Any] = {}  # for the JSON file alone
 
 
 class Row(NamedTuple):
@@ -87,7 +88,7 @@ class Row(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
-        where, ours, published, unit, _ = self.cell
+        where, ours, published, unit, _, more = self.cell
         return {
             **where,
             "unit": unit,
@@ -98,13 +99,14 @@ class Row(NamedTuple):
             "verdict": self.verdict,
             "p": self.p,
             "note": self.note,
+            **more,
         }
 
 
 def judged(cells: Sequence[Cell]) -> list[Row]:
     """A verdict for each cell."""
     tested: dict[int, Apart] = {}
-    for number, (_, ours, published, _, _) in enumerate(cells):
+    for number, (_, ours, published, *_) in enumerate(cells):
         if published is not None and math.isfinite(ours.error + published.error):
             sides = ((each.error**2, each.freedom) for each in (ours, published))
             tested[number] = welch(ours.value - published.value, *sides)
@@ -122,7 +124,7 @@ def judged(cells: Sequence[Cell]) -> list[Row]:
 
 def _untested(cell: Cell) -> tuple[str, str]:
     """What can be said where nothing can be tested."""
-    _, ours, published, _, note = cell
+    _, ours, published, _, note, _ = cell
     if published is None:
         return note, "" if note else "not published"
     if ours.ci95 is None:

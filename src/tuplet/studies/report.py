@@ -68,7 +68,7 @@ class Report(Shown):
             head.append("note")
         rows = []
         for row in self.rows:
-            where, ours, theirs, unit, _ = row.cell
+            where, ours, theirs, unit, *_ = row.cell
             line = [word(where.get(name, "")) for name in names]
             line += [written(ours.value, unit), interval(ours.ci95, unit)]
             if published:
