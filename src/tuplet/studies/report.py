@@ -43,7 +43,8 @@ class Report(Shown):
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
         return {
-            "study": self.study, "scale": self.scale, "seed": self.seed,
+            "study": self.study, "scale": self.scale, "seed": self.seed, "about": self.about,
+            "claim": self.claim, "command": self.command, "columns": self.columns,
             "rows": [row.as_json() for row in self.rows],
             "settings": dict(self.found.settings), "notes": list(self.found.notes),
             **self.found.more,
