@@ -107,6 +107,8 @@ def test_studies_are_listed_and_bad_calls_are_told(capsys, tmp_path: Path, monke
         (["regret", "--scale", "2"], "scale"), (["regret", "--scale", "0"], "scale"),
         (["regret", "--sims", "9"], "--sims"), (["ewn-c", "--out", "there"], "another study"),
         (["regret", "--out", "there", "--seed", "1"], "its seed is 0, not 1"),
+        (["regret", "--out", "there", "--board", "2x3"], "its board is 2x2, not 2x3"),
+        (["regret", "--out", "there"], "its board is 2x2, not the usual"),
         (["regret", "--out", "file"], "is a file"), (["regret", "--out", "folder"], "something"),
         (["ewn-c", "--sims", "0"], "1 simulation"), (["regret", "--threads", "0"], "threads"),
     ):  # fmt: skip
