@@ -8,7 +8,16 @@ import pytest
 
 from tuplet.arena.played import Played
 from tuplet.arena.results import Match
-from tuplet.studies.finding import Cell, Estimate, judged, mean_of_runs, share, won, won_in
+from tuplet.studies.finding import (
+    Cell,
+    Estimate,
+    judged,
+    least_seen,
+    mean_of_runs,
+    share,
+    won,
+    won_in,
+)
 
 
 def cell(ours: Estimate, published: Estimate | None, note: str = "") -> Cell:
@@ -69,3 +78,13 @@ def test_runs_deviate_more_than_their_games() -> None:
     """Means 10 and 30 of runs whose games hardly deviate: 20 ± 12.706 · 10."""
     found = mean_of_runs([[9.0, 11.0], [29.0, 31.0]])
     assert found.value == 20 and found.ci95 == pytest.approx((20 - 127.06, 20 + 127.06), abs=0.1)
+
+
+def test_a_report_says_how_large_a_difference_must_be() -> None:
+    """Two shares of a half in 1,000 games: 1.96 · √(2 / 4 / 1002) is 4.4 points; more with four."""
+    alike = cell(won(500, 500), won(500, 500))
+    assert least_seen([alike]) == pytest.approx([0.0438], abs=1e-4)
+    assert least_seen([alike] * 4 + [cell(won(1, 1), None)]) == pytest.approx(
+        [0.0558] * 4, abs=1e-4
+    )
+    assert least_seen([]) == []

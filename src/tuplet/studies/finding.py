@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 from tuplet.arena.differences import ERROR, Apart, chance_of, holm, run_error, welch
@@ -120,6 +121,19 @@ def judged(cells: Sequence[Cell]) -> list[Row]:
         else:
             rows.append(Row(cell, "differs" if p < ERROR else "agrees", p, cell.note))
     return rows
+
+
+def least_seen(cells: Sequence[Cell]) -> list[float]:
+    """For each cell that is tested, the difference that it would take to be called one.
+
+    As strict as for the first of them after Holm, which has all others against it.
+    """
+    errors = [
+        math.hypot(cell.ours.error, cell.published.error)
+        for cell in cells if cell.published is not None
+    ]  # fmt: skip
+    tested = [error for error in errors if math.isfinite(error)]
+    return [NormalDist().inv_cdf(1 - ERROR / 2 / len(tested)) * error for error in tested]
 
 
 def _untested(cell: Cell) -> tuple[str, str]:

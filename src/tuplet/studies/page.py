@@ -36,7 +36,7 @@ def page(report: Report) -> str:
 
 
 def _head(report: Report) -> str:
-    scaled = "" if report.scale == 1 else f'<p class="warn">{escape(report.scaled)}</p>'
+    scaled = f'<p class="warn">{escape(report.scaled)}</p>' if report.scaled else ""
     return (
         f"<header><h1>{escape(report.study)}</h1>"
         f'<p class="lead">{escape(_sentence(report.about))}</p><p>{escape(report.claim)}</p>'
@@ -75,9 +75,8 @@ def _table(report: Report) -> str:
         lines.append(f"<tr>{''.join(cells)}</tr>")
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in report.found.notes)
     legend = (
-        '<p class="note">Intervals are of 95 %. A cell differs where its difference is more than '
-        "chance does; all verdicts together are wrong once in twenty (Holm 1979). Bars: ours in "
-        "blue, published in red.</p>"
+        f'<p class="note">Intervals are of 95 %. {escape(report.seen)} All verdicts together are '
+        "wrong once in twenty (Holm 1979). Bars: ours in blue, published in red.</p>"
     ) if published else ""  # fmt: skip
     return (
         f'<section><h2>Ours and the published</h2><div class="scroll"><table><thead><tr>'

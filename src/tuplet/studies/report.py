@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tuplet.studies.finding import Cell, Estimate, Row, Unit, judged
+from tuplet.studies.finding import Cell, Estimate, Row, Unit, judged, least_seen
 from tuplet.system.intervals import Interval
 from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown
@@ -47,6 +47,7 @@ class Report(Shown):
             "claim": self.claim, "command": self.command, "columns": self.columns,
             "rows": [row.as_json() for row in self.rows],
             "settings": dict(self.found.settings), "notes": list(self.found.notes),
+            "seen": self.seen,
             **self.found.more,
         }  # fmt: skip
 
@@ -76,7 +77,7 @@ class Report(Shown):
                 line += [*_theirs(theirs, unit), row.verdict]
             rows.append(line + ([row.note] if noted else []))
         settings = [[*each] for each in self.found.settings.items()]
-        notes = [*self.found.notes, *([] if self.scale == 1 else [self.scaled])]
+        notes = [*filter(None, [self.seen, *self.found.notes, self.scaled])]
         title = f"{self.study}: {self.about}"
         return [
             Sheet("Settings", (), settings, words=(0, 1)),
@@ -88,9 +89,24 @@ class Report(Shown):
         return any(isinstance(row.cell.where.get(column), str) for row in self.rows)
 
     @property
+    def seen(self) -> str:
+        """How large a difference must be to be seen, where any is looked for."""
+        found = least_seen(self.found.cells)
+        if not found:
+            return ""
+        share = all(row.cell.unit == "share" for row in self.rows if row.p is not None)
+        low, high = (f"{100 * x:.1f}" if share else f"{x:,.2g}" for x in (min(found), max(found)))
+        unit = " points of a hundred" if share else ""
+        return (
+            f"Agrees: the difference is within what chance does. With so many games and cells, one "
+            f"of {low} to {high}{unit} or more, cell by cell, is called one."
+        )
+
+    @property
     def scaled(self) -> str:
         """What a scale means, where it is not 1."""
-        return f"Scale {self.scale:g}: that share of the games of the study in full."
+        told = f"Scale {self.scale:g}: that share of the games of the study in full."
+        return "" if self.scale == 1 else told
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + "".join(map(inline, self.found.pictures.values()))
