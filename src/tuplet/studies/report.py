@@ -95,11 +95,11 @@ class Report(Shown):
         if not found:
             return ""
         share = all(row.cell.unit == "share" for row in self.rows if row.p is not None)
-        low, high = (f"{100 * x:.1f}" if share else f"{x:,.2g}" for x in (min(found), max(found)))
-        unit = " points of a hundred" if share else ""
+        ends = [f"{100 * x:.1f}" if share else f"{x:,.2g}" for x in (min(found), max(found))]
+        size = " to ".join(dict.fromkeys(ends)) + (" points of a hundred" if share else "")
         return (
-            f"Agrees: the difference is within what chance does. With so many games and cells, one "
-            f"of {low} to {high}{unit} or more, cell by cell, is called one."
+            "Agrees: the difference is within what chance does. With so many games and cells, it "
+            f"takes {size}, cell by cell, to be called one."
         )
 
     @property
