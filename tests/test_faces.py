@@ -78,8 +78,9 @@ def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[
          ["train", "--net", "5x4", "--games", "100", "--out", str(folder / "two")]),
         (package.resume(folder / "one", games=150),
          ["train", "--resume", str(folder / "two"), "--games", "150"]),
-        (package.reproduce("regret", board="2x2", games=100),
-         ["reproduce", "regret", "--board", "2x2", "--games", "100"]),
+        (package.reproduce("regret", board="2x2", scale=0.0005, out=folder / "study"),
+         ["reproduce", "regret", "--board", "2x2", "--scale", "0.0005", "--out",
+          str(folder / "study")]),
     ]  # fmt: skip
 
 

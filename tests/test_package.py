@@ -129,11 +129,15 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
         if words[0] == "bench" or (words[0] == "play" and "--watch" not in words):
             continue  # the one takes its time, the other a person
         words = [re.sub(r"sims=\d{4,}", "sims=300", word) for word in words]
-        in_python = "--episodes" in words or words[1].startswith("mine:")
-        searched = "mcts" in words[1] or "--depth" in words
+        first = words[1] if len(words) > 1 else ""
+        in_python = "--episodes" in words or first.startswith("mine:")
+        searched = "mcts" in first or "--depth" in words
         slow = words[0] in ("match", "tournament", "sweep") or searched or in_python
         budget = "2s" if "--resume" in words else "1s"
-        for option, value in (("--games", "2" if slow else "300"), ("--budget", budget)):
+        words += ["--sims", "60"] if first.startswith("ewn-t") else []
+        for option, value in (
+            ("--games", "2" if slow else "300"), ("--budget", budget), ("--scale", "0.002")
+        ):  # fmt: skip
             if option in words:
                 words[words.index(option) + 1] = value
         if words[0] == "train" and "--resume" not in words and "--net" not in words:

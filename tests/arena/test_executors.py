@@ -22,7 +22,6 @@ from tuplet import (
     make_agent,
     match,
     regret,
-    reproduce,
     tournament,
 )
 
@@ -108,16 +107,13 @@ def test_a_match_is_the_same_file_on_threads_and_processes(
         assert files[0] == files[1] == files[2]
 
 
-def test_tournaments_regret_and_studies_are_the_same(pools: list[Executor]) -> None:
+def test_tournaments_and_regret_are_the_same(pools: list[Executor]) -> None:
     everybody = ["easy", "normal", "hard"]
     alone = tournament(everybody, games=4, seed=1).as_json()
     played = regret("greedy", board="2x2", games=35, seed=2).as_json()
-    study = reproduce("regret", board="2x2", games=150).as_json()
     for pool in pools:
         assert tournament(everybody, games=4, seed=1, executor=pool).as_json() == alone
         assert regret("greedy", board="2x2", games=35, seed=2, executor=pool).as_json() == played
-        assert reproduce("regret", board="2x2", games=150, executor=pool).as_json() == study
-    assert reproduce("regret", board="2x2", games=150, threads=2).as_json() == study
 
 
 def test_classes_of_ones_own_play_on_several_cores(mine: Any, recwarn: Any) -> None:

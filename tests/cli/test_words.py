@@ -25,7 +25,7 @@ EMPTY = ",".join(["0"] * 15)
         (["analyze", "2048", "--agnet", "small"], ["Did you mean --agent"]),
         (["analyze", "2048", "-x"], ["Unknown option"]),
         (["analyze", "ewn", "--depth", "2"], ["of 2048", "mcts:time=2"]),
-        (["reproduce", "foo"], ["no study 'foo'; there is regret"]),
+        (["reproduce", "foo"], ["no study 'foo'; there is "]),
         (["match", "alphabeta:time=0", "easy"], ["more than 0 seconds"]),
         (["review", '{"player":"you","start":"2048:board=2x2 2,0/2,0 0"} |'], ["tuplet show"]),
     ],

@@ -1,25 +1,141 @@
-"""Studies: listed, and run again by name."""
+"""Studies: listed, run by name, stopped and continued, on threads and on processes."""
 
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import subprocess
+from base64 import b64decode
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
+from tuplet import reproduce
 from tuplet.cli import run
+from tuplet.studies.reproduce import STUDIES
+from tuplet.system.progress import Progress
+from tuplet.system.stop import Stop, Stopped
+
+TINY: dict[str, dict[str, Any]] = {
+    "ewn": {"scale": 0.002, "sims": 60},
+    "ewn-variance": {"scale": 0.001, "sims": 60},
+    "regret": {"scale": 0.001, "board": "2x2"},
+}
 
 
-def test_studies_are_listed_and_run_by_name(capsys, tmp_path: Path) -> None:
+def tiny(name: str) -> dict[str, Any]:
+    return TINY.get(name) or TINY[name.split("-")[0]]
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Executor]:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as made:
+        yield made
+
+
+def interrupted(name: str, out: Path, **more: Any) -> None:
+    """Run a study until some of it is done."""
+    stop = Stop()
+
+    def look(seen: Progress) -> None:
+        if seen.done - seen.before >= 1:
+            stop.set()
+
+    with pytest.raises(Stopped, match="the same command goes on"):
+        reproduce(name, out=out, progress=look, stop=stop, **tiny(name), **more)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_stopped_and_continued_elsewhere_is_the_same(
+    name: str, tmp_path: Path, pool: Executor
+) -> None:
+    whole = reproduce(name, out=tmp_path / "whole", threads=2, progress=False, **tiny(name))
+    interrupted(name, tmp_path / "parts", threads=1)
+    assert not (tmp_path / "parts" / "report.json").exists()
+    reproduce(name, out=tmp_path / "parts", executor=pool, progress=False, **tiny(name))
+    names = ["report.json", "report.html", *(f"{name}.svg" for name in whole.found.pictures)]
+    assert len(names) > 2
+    for each in names:
+        written = [(tmp_path / way / each).read_bytes() for way in ("whole", "parts")]
+        assert written[0] == written[1] and written[0]
+    found = json.loads((tmp_path / "whole" / "report.json").read_bytes())
+    assert found == json.loads(json.dumps(whole.as_json()))
+    assert found["study"] == name and found["scale"] == tiny(name)["scale"]
+    for row in found["rows"]:
+        assert {"ours", "ours_ci95", "published", "published_ci95", "verdict"} <= set(row)
+        assert row["verdict"] in ("agrees", "differs", "not comparable")
+        assert row["verdict"] == "not comparable" or row["published_ci95"]
+    html = (tmp_path / "whole" / "report.html").read_text()
+    assert "<script" not in html and "http" not in html.replace("http-equiv", "")
+    pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
+    assert len(pictures) == len(whole.found.pictures)
+    for picture in pictures:
+        assert ElementTree.fromstring(b64decode(picture)).tag.endswith("svg")
+
+
+def test_a_larger_scale_goes_on_from_the_games_of_a_smaller_one(tmp_path: Path) -> None:
+    small, more = {"scale": 0.004, "sims": 60}, {"scale": 0.008, "sims": 60}
+    reproduce("ewn-shortcuts", out=tmp_path / "a", **small)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "a" / "games").iterdir()}
+    grown = reproduce("ewn-shortcuts", out=tmp_path / "a", **more)
+    assert grown.as_json() == reproduce("ewn-shortcuts", out=tmp_path / "b", **more).as_json()
+    for name, games in before.items():
+        assert (tmp_path / "a" / "games" / name).read_bytes().startswith(games)
+
+
+def test_studies_are_listed_and_bad_calls_are_told(capsys, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
     assert run(["reproduce"]) == 0
-    assert "regret" in capsys.readouterr().out
-    picture = tmp_path / "regret.svg"
-    options = ["--board", "2x2", "--games", "200", "-o", str(picture), "--json"]
-    assert run(["reproduce", "regret", *options]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed and about.takes in listed for name, about in STUDIES.items())
+    other = ["--scale", "0.001", "--board", "2x2", "--out", "there", "--json"]
+    assert run(["reproduce", "regret", *other]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {(row["board"], row["games"]) for row in rows} == {("2x2", 100), ("2x2", 200)}
     assert all(row["score"] + row["regret"] == pytest.approx(66.964149) for row in rows)
-    assert "<svg" in picture.read_text()
-    for arguments in (["nothing"], ["regret", "-o", "picture.txt"], ["regret", "--board", "5x5"]):
-        assert run(["reproduce", *arguments]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "mine").write_text("")
+    for arguments, word in (
+        (["nothing"], "no study"), (["regret", "--board", "5x5"], "5x5"),
+        (["regret", "--scale", "2"], "scale"), (["regret", "--scale", "0"], "scale"),
+        (["regret", "--sims", "9"], "--sims"), (["ewn-c", "--out", "there"], "another study"),
+        (["regret", "--out", "there", "--seed", "1"], "its seed is 0, not 1"),
+        (["regret", "--out", "there", "--board", "2x3"], "its board is 2x2, not 2x3"),
+        (["regret", "--out", "there"], "its board is 2x2, not the usual"),
+        (["regret", "--out", "file"], "is a file"), (["regret", "--out", "folder"], "something"),
+        (["ewn-c", "--sims", "0"], "1 simulation"), (["regret", "--threads", "0"], "threads"),
+    ):  # fmt: skip
+        assert run(["reproduce", *arguments]) == 2, arguments
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1 and word in told, told
+
+
+def test_a_part_that_is_no_json_is_told(tmp_path: Path) -> None:
+    options = {"scale": 0.0005, "board": "2x2", "out": tmp_path / "a"}
+    reproduce("regret", **options)
+    part = sorted((tmp_path / "a" / "parts").iterdir())[0]
+    part.write_text("{")
+    with pytest.raises(ValueError, match="delete it"):
+        reproduce("regret", **options)
+
+
+def test_a_report_opens_in_a_browser_without_network_or_complaint(tmp_path: Path) -> None:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("there is no chromium to open the report in")
+    reproduce("regret", out=tmp_path / "a", **tiny("regret"))
+    page = tmp_path / "a" / "report.html"
+    done = subprocess.run(
+        [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+         "--v=0", f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=2000",
+         "--dump-dom", page.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert "<h1>regret</h1>" in done.stdout and "CONSOLE" not in done.stderr

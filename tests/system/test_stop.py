@@ -22,7 +22,6 @@ from tuplet import (
     match,
     play_episode,
     regret,
-    reproduce,
     review,
     solve,
     train,
@@ -77,7 +76,6 @@ def test_an_evaluation_and_a_match_judge_what_is_finished(trained_run: Path) -> 
         lambda **w: solve("3x3", **w),
         lambda **w: match("hard", "hard", games=10**6, **w),
         lambda **w: evaluate("mcts:sims=100000", games=9, **w),
-        lambda **w: reproduce("regret", board="2x3", **w),
         # What is limited by depth or by simulations alone
         lambda **w: evaluate("small", games=9, depth=20, **w),
         lambda **w: evaluate("expectimax:depth=60", games=9, **w),

@@ -72,11 +72,12 @@ def cell(
     where: dict[str, str | float], match: Match, published: tuple[int, int] | None, note: str = ""
 ) -> Cell:
     """A match beside the wins and losses that were published."""
-    where = {**where, "score": f"{match.wins:,}-{match.losses:,}"}
+    counts: dict[str, Any] = {"wins": match.wins, "losses": match.losses}
     theirs = None
     if published is not None:
-        theirs, where["published score"] = won(*published), f"{published[0]}-{published[1]}"
-    return Cell(where, won_in(match), theirs, "share", note)
+        theirs = won(*published)
+        counts |= dict(zip(("published_wins", "published_losses"), published, strict=True))
+    return Cell(where, won_in(match), theirs, "share", note, counts)
 
 
 def remarks(sims: int) -> list[str]:
@@ -111,7 +112,11 @@ def shares_picture(panels: list[tuple[str, list[str], list[Cell]]], xlabel: str 
         places = [float(n) for n in range(len(cells))]
         bars(axes, [x - 0.08 for x in places], [c.ours for c in cells], "ours", 0)
         bars(axes, [x + 0.08 for x in places], [c.published for c in cells], "published", 1)
-        axes.set_xticks(places, names)
+        axes.set_xticks(places, names, fontsize=8)
+        if max(map(len, names)) > 6:
+            axes.tick_params("x", rotation=35)
+            for label in axes.get_xticklabels():
+                label.set(ha="right", rotation_mode="anchor")
         axes.set(title=title, xlabel=xlabel, xlim=(-0.5, len(cells) - 0.5))
         tidy(axes)
         axes.yaxis.set_major_formatter("{x:g} %")

@@ -67,7 +67,7 @@ def run(work: Work, sims: int = SIMS) -> Found:
         )
         for agent in who for opponent in OPPONENTS
     }  # fmt: skip
-    steps = ["MCS", "MCTS", "rich", "program's\ntuned", "tuned", "solver,\nreuse"]
+    steps = ["MCS", "MCTS", "+ rich", "+ program's tuned", "+ tuned", "+ solver, reuse"]
     panels = [(f"against {o}", steps, [cells[agent, o] for agent in who]) for o in OPPONENTS]
     settings = {NAMES[agent]: spec for agent, spec in who.items()}
     return Found(

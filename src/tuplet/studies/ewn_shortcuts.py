@@ -44,7 +44,7 @@ def run(work: Work, sims: int = SIMS) -> Found:
         note = "" if alone else f"not published; {_against(found, base)}"
         cells.append(cell({"agent": words}, found, AS_REPORTED if alone else None, note))
     panels = [("against hard, at equal simulations",
-               [words.replace(" ", "\n", 1) for words, _ in CHANGES.values()], cells)]  # fmt: skip
+               [words for words, _ in CHANGES.values()], cells)]  # fmt: skip
     settings = {words: p.a for (words, _), p in zip(CHANGES.values(), pairings, strict=True)}
     notes = [
         *remarks(sims),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 from tuplet.arena.differences import ERROR, Apart, chance_of, holm, run_error, welch
@@ -75,6 +76,7 @@ class Cell(NamedTuple):
     published: Estimate | None = None
     unit: Unit = "share"
     note: str = ""
+    more: Mapping[str, Any] = {}  # for the JSON file alone
 
 
 class Row(NamedTuple):
@@ -87,7 +89,7 @@ class Row(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
-        where, ours, published, unit, _ = self.cell
+        where, ours, published, unit, _, more = self.cell
         return {
             **where,
             "unit": unit,
@@ -98,13 +100,14 @@ class Row(NamedTuple):
             "verdict": self.verdict,
             "p": self.p,
             "note": self.note,
+            **more,
         }
 
 
 def judged(cells: Sequence[Cell]) -> list[Row]:
     """A verdict for each cell."""
     tested: dict[int, Apart] = {}
-    for number, (_, ours, published, _, _) in enumerate(cells):
+    for number, (_, ours, published, *_) in enumerate(cells):
         if published is not None and math.isfinite(ours.error + published.error):
             sides = ((each.error**2, each.freedom) for each in (ours, published))
             tested[number] = welch(ours.value - published.value, *sides)
@@ -120,9 +123,22 @@ def judged(cells: Sequence[Cell]) -> list[Row]:
     return rows
 
 
+def least_seen(cells: Sequence[Cell]) -> list[float]:
+    """For each cell that is tested, the difference that it would take to be called one.
+
+    As strict as for the first of them after Holm, which has all others against it.
+    """
+    errors = [
+        math.hypot(cell.ours.error, cell.published.error)
+        for cell in cells if cell.published is not None
+    ]  # fmt: skip
+    tested = [error for error in errors if math.isfinite(error)]
+    return [NormalDist().inv_cdf(1 - ERROR / 2 / len(tested)) * error for error in tested]
+
+
 def _untested(cell: Cell) -> tuple[str, str]:
     """What can be said where nothing can be tested."""
-    _, ours, published, _, note = cell
+    _, ours, published, _, note, _ = cell
     if published is None:
         return note, "" if note else "not published"
     if ours.ci95 is None:

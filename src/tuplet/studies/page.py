@@ -36,7 +36,7 @@ def page(report: Report) -> str:
 
 
 def _head(report: Report) -> str:
-    scaled = "" if report.scale == 1 else f'<p class="warn">{escape(report.scaled)}</p>'
+    scaled = f'<p class="warn">{escape(report.scaled)}</p>' if report.scaled else ""
     return (
         f"<header><h1>{escape(report.study)}</h1>"
         f'<p class="lead">{escape(_sentence(report.about))}</p><p>{escape(report.claim)}</p>'
@@ -48,7 +48,6 @@ def _table(report: Report) -> str:
     names, rows = report.columns, report.rows
     numbers = [not report.of_words(name) for name in names]
     published = any(row.cell.published is not None for row in rows)
-    noted = any(row.note.strip() for row in rows)
     head = [
         *(f'<th{"" if number else " class=words"}>{escape(name)}</th>'
           for name, number in zip(names, numbers, strict=True)),
@@ -56,11 +55,9 @@ def _table(report: Report) -> str:
     ]  # fmt: skip
     if published:
         head.append("<th>published</th><th>95 %</th><th></th><th class=words>verdict</th>")
-    if noted:
-        head.append('<th class="words">note</th>')
     lines = []
     for row in rows:
-        where, ours, theirs, unit, _ = row.cell
+        where, ours, theirs, unit, *_ = row.cell
         cells = [
             f"<td{'' if number else ' class=words'}>{escape(word(where.get(name, '')))}</td>"
             for name, number in zip(names, numbers, strict=True)
@@ -73,15 +70,13 @@ def _table(report: Report) -> str:
             cells.append(f'<td class="strong">{value}</td><td class="range">{known}</td>')
             cells.append(f'<td class="both wide">{_both(row, rows)}</td>')
             badge = f'<span class="badge {_BADGES[row.verdict]}">{row.verdict}</span>'
-            cells.append(f"<td class=words>{badge}</td>")
-        if noted:
-            cells.append(f'<td class="note-cell">{escape(row.note)}</td>')
+            said = f"<small>{escape(row.note)}</small>" if row.note.strip() else ""
+            cells.append(f"<td class=words>{badge}{said}</td>")
         lines.append(f"<tr>{''.join(cells)}</tr>")
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in report.found.notes)
     legend = (
-        '<p class="note">Intervals are of 95 %. A cell differs where its difference is more than '
-        "chance does; all verdicts together are wrong once in twenty (Holm 1979). Bars: ours in "
-        "blue, published in red.</p>"
+        f'<p class="note">Intervals are of 95 %. {escape(report.seen)} All verdicts together are '
+        "wrong once in twenty (Holm 1979). Bars: ours in blue, published in red.</p>"
     ) if published else ""  # fmt: skip
     return (
         f'<section><h2>Ours and the published</h2><div class="scroll"><table><thead><tr>'

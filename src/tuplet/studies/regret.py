@@ -61,8 +61,8 @@ def run(work: Work, board: str = "2x2 2x3") -> Found:
         parts.values(), work.parts(_learned, parts).values(), strict=True
     )]  # fmt: skip
     cells = [
-        Cell({**dict(zip(COLUMNS, row[:4], strict=False)), "score": score, "optimal moves": optimal,
-              "regret": regret}, Estimate(regret, (regret, regret)), None, "number", " ")
+        Cell({**dict(zip(COLUMNS, row[:4], strict=True)), "score": score, "optimal moves": optimal},
+             Estimate(regret, (regret, regret)), None, "number", " ", {"regret": regret})
         for row in rows for score, regret, optimal in (row[4:],)
     ]  # fmt: skip
     settings = {name: ", ".join(f"{k}={v}" for k, v in way.items()) for name, way in WAYS.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tuplet.studies.finding import Cell, Estimate, Row, Unit, judged
+from tuplet.studies.finding import Cell, Estimate, Row, Unit, judged, least_seen
 from tuplet.system.intervals import Interval
 from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown
@@ -43,9 +43,11 @@ class Report(Shown):
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
         return {
-            "study": self.study, "scale": self.scale, "seed": self.seed,
+            "study": self.study, "scale": self.scale, "seed": self.seed, "about": self.about,
+            "claim": self.claim, "command": self.command, "columns": self.columns,
             "rows": [row.as_json() for row in self.rows],
             "settings": dict(self.found.settings), "notes": list(self.found.notes),
+            "seen": self.seen,
             **self.found.more,
         }  # fmt: skip
 
@@ -68,14 +70,14 @@ class Report(Shown):
             head.append("note")
         rows = []
         for row in self.rows:
-            where, ours, theirs, unit, _ = row.cell
+            where, ours, theirs, unit, *_ = row.cell
             line = [word(where.get(name, "")) for name in names]
             line += [written(ours.value, unit), interval(ours.ci95, unit)]
             if published:
                 line += [*_theirs(theirs, unit), row.verdict]
             rows.append(line + ([row.note] if noted else []))
         settings = [[*each] for each in self.found.settings.items()]
-        notes = [*self.found.notes, *([] if self.scale == 1 else [self.scaled])]
+        notes = [*filter(None, [self.seen, *self.found.notes, self.scaled])]
         title = f"{self.study}: {self.about}"
         return [
             Sheet("Settings", (), settings, words=(0, 1)),
@@ -87,9 +89,24 @@ class Report(Shown):
         return any(isinstance(row.cell.where.get(column), str) for row in self.rows)
 
     @property
+    def seen(self) -> str:
+        """How large a difference must be to be seen, where any is looked for."""
+        found = least_seen(self.found.cells)
+        if not found:
+            return ""
+        share = all(row.cell.unit == "share" for row in self.rows if row.p is not None)
+        ends = [f"{100 * x:.1f}" if share else f"{x:,.2g}" for x in (min(found), max(found))]
+        size = " to ".join(dict.fromkeys(ends)) + (" points of a hundred" if share else "")
+        return (
+            "Agrees: the difference is within what chance does. With so many games and cells, it "
+            f"takes {size}, cell by cell, to be called one."
+        )
+
+    @property
     def scaled(self) -> str:
         """What a scale means, where it is not 1."""
-        return f"Scale {self.scale:g}: that share of the games of the study in full."
+        told = f"Scale {self.scale:g}: that share of the games of the study in full."
+        return "" if self.scale == 1 else told
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + "".join(map(inline, self.found.pictures.values()))

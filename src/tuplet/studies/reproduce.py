@@ -98,7 +98,7 @@ def reproduce(
     folder = folder_of(name, out)
     threads = cores() if threads is None else as_threads(threads)
     with watching(progress) as watch:
-        work = Work(name, folder, scale, seed, threads, executor, watch, stop or Stop())
+        work = Work(name, folder, scale, seed, threads, executor, watch, stop or Stop(), given)
         with work.held():
             found = run(work, **given)
             changed = {"scale": scale, "seed": seed, **given}

@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,6 +52,7 @@ class Work:
     executor: Executor | None
     watch: Watcher
     stop: Stop
+    options: Mapping[str, Any] = field(default_factory=dict)  # the study's own
 
     def games(self, full: int, least: int = 2) -> int:
         """So much of a full number of games, and an even one."""
@@ -141,14 +142,16 @@ class Work:
             hold(
                 file, f"another process is at work in {path}: wait for it, or choose another --out"
             )
-            own = {"tuplet": __version__, "study": self.study, "seed": self.seed}
+            own = {"tuplet": __version__, "study": self.study, "seed": self.seed, **self.options}
             if settings.exists():
                 old: Any = None
                 with suppress(ValueError, RecursionError):
                     old = json.loads(settings.read_bytes())
-                for name, now in own.items():
-                    was = old.get(name) if isinstance(old, dict) else "not known"
-                    if was != now:
+                if not isinstance(old, dict) or "study" not in old:
+                    raise ValueError(f"{settings} does not name a study: choose another --out")
+                for name in [*own, *old]:
+                    was, now = old.get(name, "the usual"), own.get(name, "the usual")
+                    if was != now and name != "scale":
                         raise ValueError(
                             f"{path} holds another study: its {name} is {was}, not {now}; choose "
                             "another --out"

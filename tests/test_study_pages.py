@@ -1,0 +1,48 @@
+"""The pages of studies say what their reports say."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+sys.path.insert(0, str(DOCS / "_ext"))
+
+import study_pages  # noqa: E402
+
+from tuplet.studies.reproduce import STUDIES  # noqa: E402
+
+PAGES = sorted((DOCS / "studies").glob("*-*.md"))
+PARTS = ["What was claimed", "What we ran", "What came out", "What it means",
+         "What we got wrong on the way"]  # fmt: skip
+
+
+def test_every_published_study_has_a_page() -> None:
+    assert {page.stem for page in PAGES} == set(STUDIES) - {"regret"}  # which docs/exact.md has
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_shows_its_report_and_no_other_number(page: Path) -> None:
+    text, report = page.read_text(), json.loads(page.with_suffix(".json").read_bytes())
+    assert study_pages.with_table(text, report) == text
+    assert study_pages.strangers(text, report) == []
+    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == PARTS
+    assert report["command"] in text
+    pictures = sorted(path.name for path in page.parent.glob(f"{page.stem}-*.svg"))
+    assert pictures
+    for picture in pictures:
+        assert f"({picture})" in text or f'"{picture}"' in text, picture
+
+
+def test_a_number_that_is_not_in_the_report_is_found() -> None:
+    report = {"rows": [{"ours": 0.8123, "games": 1000}], "notes": ["c is 0.6, of 290,000"]}
+    text = "It won 81.2 % of 1,000 games with c = 0.6 and 290,000 simulations, +0.6 `77`."
+    assert study_pages.strangers(text, report) == []
+    assert study_pages.strangers("81.3 % of 1,001 games, −0.7", report) == ["81.3", "1,001", "-0.7"]
+
+
+def test_all_of_it_is_small() -> None:
+    assert sum(path.stat().st_size for path in (DOCS / "studies").iterdir()) < 10_000_000
