@@ -18,6 +18,7 @@ def reproduce(
     seed: int = 0,
     sims: int | None = None,
     board: str | None = None,
+    net: str | None = None,
     threads: int | None = None,
     json_: Json = False,
 ) -> None:
@@ -39,6 +40,8 @@ def reproduce(
         Simulations a move, where the study is about search. [default: the report's]
     board
         Boards, where the study is about small ones. [default: the study's]
+    net
+        The network, where the study is about learning. [default: the reports', 4x6]
     threads
         How much of it is done at a time; the result is the same for any number. [default: all
         cores]
@@ -52,8 +55,8 @@ def reproduce(
         return
     with working(quiet=json_) as work:
         result = tuplet.reproduce(
-            name, scale=scale, out=out, seed=seed, sims=sims, board=board, threads=threads,
-            **work._asdict(),
+            name, scale=scale, out=out, seed=seed, sims=sims, board=board, net=net,
+            threads=threads, **work._asdict(),
         )  # fmt: skip
     show_result(result, json_)
     print(f"The report is {folder_of(name, out) / 'report.html'}.", file=sys.stderr)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 from tuplet.arena.differences import ERROR, Apart, chance_of, holm, run_error, welch
@@ -109,8 +108,7 @@ def judged(cells: Sequence[Cell]) -> list[Row]:
     tested: dict[int, Apart] = {}
     for number, (_, ours, published, *_) in enumerate(cells):
         if published is not None and math.isfinite(ours.error + published.error):
-            sides = ((each.error**2, each.freedom) for each in (ours, published))
-            tested[number] = welch(ours.value - published.value, *sides)
+            tested[number] = _apart(ours, published)
     chances = [chance_of(apart) for apart in tested.values()]
     corrected = dict(zip(tested, (p for p, _ in holm(chances)), strict=True))
     rows = []
@@ -128,12 +126,16 @@ def least_seen(cells: Sequence[Cell]) -> list[float]:
 
     As strict as for the first of them after Holm, which has all others against it.
     """
-    errors = [
-        math.hypot(cell.ours.error, cell.published.error)
-        for cell in cells if cell.published is not None
-    ]  # fmt: skip
-    tested = [error for error in errors if math.isfinite(error)]
-    return [NormalDist().inv_cdf(1 - ERROR / 2 / len(tested)) * error for error in tested]
+    found = [_apart(cell.ours, cell.published) for cell in cells if cell.published is not None]
+    tested = [apart for apart in found if math.isfinite(apart.error)]
+    level = 1 - ERROR / max(len(tested), 1)
+    return [student(apart.freedom, level) * apart.error for apart in tested]
+
+
+def _apart(ours: Estimate, published: Estimate) -> Apart:
+    """How far ours is from the published."""
+    sides = ((each.error**2, each.freedom) for each in (ours, published))
+    return welch(ours.value - published.value, *sides)
 
 
 def _untested(cell: Cell) -> tuple[str, str]:

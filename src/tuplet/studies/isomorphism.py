@@ -16,40 +16,43 @@ from tuplet.studies.learning import (
 )
 from tuplet.studies.report import Found
 from tuplet.studies.work import Work
+from tuplet.values.patterns import parse
 
 CLAIM = (
     "One report's author first had no isomorphisms (scores rose but stayed low), then asked "
     "whether 4 tables or 32 are right, and says 4; its program had a single one. It gives no "
     "numbers."
 )
-USUAL = "8 placements, 4 tables"
+USUAL = "8 placements, a table for each tuple"
 WAYS = {
-    USUAL: (Way(), 8, 4),
-    "8 placements, 1 table": (Way(shared=True), 8, 1),
-    "8 placements, 32 tables": (Way(apart=True), 8, 32),
-    "1 placement, 4 tables": (Way(single=True), 1, 4),
-    "1 placement, 1 table": (Way(single=True, shared=True), 1, 1),
+    USUAL: Way(),
+    "8 placements, one table": Way(shared=True),
+    "8 placements, a table for each": Way(apart=True),
+    "1 placement, a table for each tuple": Way(single=True),
+    "1 placement, one table": Way(single=True, shared=True),
 }
 
 
-def run(work: Work) -> Found:
+def run(work: Work, net: str = "4x6") -> Found:
     """Learn after-state values with each."""
-    runs = runs_of(work, {name: way for name, (way, _, _) in WAYS.items()})
+    runs, sizes = runs_of(work, WAYS, net), [16 ** len(cells) for cells in parse(net)]
     cells, changes, right = [], {}, scores_of(runs[USUAL], "fresh")
-    for name, (_, placements, tables) in WAYS.items():
+    for name, way in WAYS.items():
         ours, note = scores_of(runs[name], "fresh"), " "
         if name != USUAL:
             changes[name] = change(ours, right)
             note = change_told(changes[name], USUAL)
-        where = {"placements": placements, "tables": tables, "weights": tables << 24}
+        tables = sizes[:1] if way.shared else sizes * 8 if way.apart else sizes
+        where = {
+            "placements": 1 if way.single else 8, "tables": len(tables), "weights": sum(tables),
+        }  # fmt: skip
         cells.append(Cell(where, ours, None, "points", note))
-    own = runs[USUAL][0]["settings"]
+    own, look_ups = runs[USUAL][0]["settings"], 8 * len(sizes)
     notes = [
         f"Ours is the mean score of {own['fresh']:,} fresh games after {own['games']:,} games of "
         f"learning, the mean of {len(runs[USUAL])} runs.",
-        "α is shared by all look-ups of a board: 32 with eight placements, 4 with one.",
-        "32 tables are right, too: they learn each placement by itself, and so each eight times as "
-        "slowly. One table mixes up tuples of different shapes, but every game teaches it more.",
+        f"α is shared by all look-ups of a board: {look_ups} with eight placements, {len(sizes)} "
+        "with one.",
     ]
     return Found(
         cells, settings_told(runs, "no numbers"), {"curve": lambda: picture(runs)}, notes,

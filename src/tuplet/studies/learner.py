@@ -36,7 +36,7 @@ from tuplet.games.g2048.rules import (
 from tuplet.games.g2048.statistics import Results
 from tuplet.kernel import draw, kernel, line_aligned, popcount, stream
 from tuplet.values.parameters import ask_for_memory
-from tuplet.values.patterns import parse, placements, storage_order
+from tuplet.values.patterns import Tuple, parse, placements, storage_order
 from tuplet.values.tables import (
     Tables,
     expected_value,
@@ -83,11 +83,17 @@ class Program(NamedTuple):
     seen: Array  # float32[m]
 
 
-def make_program(rules: Rules, net: str, way: Way, alpha: float) -> Program:
-    """A program that has learned nothing yet."""
+def tuples_of(net: str, way: Way) -> list[Tuple]:
+    """A network's tuples; ValueError if it has none, or they cannot be used that way."""
     tuples = parse(net)
     if way.shared and len({len(cells) for cells in tuples}) > 1:
-        raise ValueError(f"tuples that share a table are equally long: {net} has other ones")
+        raise ValueError(f"tuples that share a table are equally long, those of {net!r} are not")
+    return tuples
+
+
+def make_program(rules: Rules, net: str, way: Way, alpha: float) -> Program:
+    """A program that has learned nothing yet."""
+    tuples = tuples_of(net, way)
     read = [  # each look-up's cells, and those that its table was made for
         (placed, tuples[0] if way.shared else placed if way.apart else cells)
         for cells in tuples

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tuplet.arena.differences import welch
 from tuplet.studies.finding import Cell, Estimate, mean_of_runs, share
 from tuplet.studies.learned import learned, name_of, settings_of
-from tuplet.studies.learner import Way
+from tuplet.studies.learner import Way, tuples_of
 from tuplet.studies.work import PARTS, SETTINGS, Work
 from tuplet.system.blocks import Worker
 from tuplet.system.files import replacing
@@ -26,6 +26,7 @@ Run = Mapping[str, Any]  # as `learned` returns it
 SEEDS = 3
 GAMES = 100_000
 FRESH = 1000  # games played without learning when a run is finished
+BESIDE = ("td-state", "td-afterstate", "state-or-afterstate", "isomorphism", "td-targets")
 UNITS = {"games": "games", "seconds": "seconds on one core", "look_ups": "weights read"}
 
 
@@ -53,12 +54,14 @@ class Published(NamedTuple):
 
 
 def runs_of(
-    work: Work, ways: Mapping[str, Way], full: int = GAMES, seeds: int = SEEDS
+    work: Work, ways: Mapping[str, Way], net: str, full: int = GAMES, seeds: int = SEEDS
 ) -> dict[str, list[Run]]:
     """Runs of each way, one for each seed; those of a study beside this one are taken over."""
     games, fresh = work.games(full, least=20), work.games(FRESH, least=20)
+    for how in ways.values():
+        tuples_of(net, how)  # refuses it now
     planned = {
-        way: [settings_of(how, games, work.seed + n, fresh=fresh) for n in range(seeds)]
+        way: [settings_of(how, games, work.seed + n, net=net, fresh=fresh) for n in range(seeds)]
         for way, how in ways.items()
     }
     folder = work.folder / PARTS
@@ -76,10 +79,11 @@ def runs_of(
 def _take_over(work: Work, name: str, settings: Mapping[str, Any]) -> None:
     """Copy a finished run of these settings from the folder of a study beside this one's."""
     own = work.folder / PARTS / f"{name}.json"
-    for path in () if own.exists() else work.folder.resolve().parent.glob(f"*/{PARTS}/{name}.json"):
-        with suppress(OSError, ValueError, RecursionError, AttributeError):
-            beside = json.loads((path.parents[1] / SETTINGS).read_bytes())
-            text = path.read_bytes()
+    for study in () if own.exists() else BESIDE:
+        folder = work.folder.resolve().parent / study
+        with suppress(OSError, ValueError, RecursionError, AttributeError, KeyError, TypeError):
+            beside = json.loads((folder / SETTINGS).read_bytes())
+            text = (folder / PARTS / f"{name}.json").read_bytes()
             if beside.get("tuplet") == __version__ and json.loads(text)["settings"] == settings:
                 with replacing(own) as file:
                     file.write(text)
@@ -215,14 +219,18 @@ def curve_of(runs: Sequence[Run], by: str) -> tuple[list[float], list[float]]:
     return [fmean(each) for each in spent], [fmean(each) for each in means]
 
 
-def curves_for(lines: Mapping[str, Sequence[Run]]) -> dict[str, Any]:
+def curves_for(
+    lines: Mapping[str, Sequence[Run]], units: Sequence[str] = ("games", "look_ups")
+) -> dict[str, Any]:
     """The curves behind a picture, for the JSON file."""
     return {
-        name: {**{by: curve_of(runs, by)[0] for by in UNITS},
-               "mean_score": curve_of(runs, "games")[1],
-               "runs": [run["blocks"]["mean_score"] for run in runs]}
+        name: {
+            **{by: curve_of(runs, by)[0] for by in units},
+            "mean_score": curve_of(runs, "games")[1],
+            "runs": [run["blocks"]["mean_score"] for run in runs],
+        }
         for name, runs in lines.items()
-    }  # fmt: skip
+    }
 
 
 def changes_for(changes: Mapping[str, Estimate]) -> dict[str, Any]:

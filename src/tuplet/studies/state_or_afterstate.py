@@ -31,9 +31,9 @@ STATE, AFTERSTATE = "state values", "after-state values"
 WAYS = {STATE: Way(states=True), AFTERSTATE: Way()}
 
 
-def run(work: Work) -> Found:
+def run(work: Work, net: str = "4x6") -> Found:
     """Learn both, and look where each is when as much was spent."""
-    runs = runs_of(work, WAYS)
+    runs = runs_of(work, WAYS, net)
     cells, changes = [], {}
     for by, unit in UNITS.items():
         # What the thriftier of the two spent in all: the other had not as much for it.
@@ -65,7 +65,7 @@ def run(work: Work) -> Found:
     ]  # fmt: skip
     return Found(
         cells, settings_told(runs, "in words only"), {"curves": lambda: draw(runs)}, notes,
-        {"curves": curves_for(runs), "changes": changes_for(changes)},
+        {"curves": curves_for(runs, [*UNITS]), "changes": changes_for(changes)},
     )  # fmt: skip
 
 

@@ -74,9 +74,9 @@ def draw_tiles(runs: Mapping[str, Sequence[Run]]) -> Any:
     return figure
 
 
-def run(work: Work) -> Found:
+def run(work: Work, net: str = "4x6") -> Found:
     """Learn with one table for all tuples and with a table each."""
-    runs = runs_of(work, WAYS, seeds=SEEDS)
+    runs = runs_of(work, WAYS, net, seeds=SEEDS)
     cells = []
     for name in (SHARED, MEANT):
         where = {"program": name, "beside": "the report"}

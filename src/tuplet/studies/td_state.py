@@ -22,9 +22,9 @@ CLAIM = (
 WAYS = {"state values": Way(states=True)}
 
 
-def run(work: Work) -> Found:
+def run(work: Work, net: str = "4x6") -> Found:
     """Learn state values, and look at the last games and at fresh ones."""
-    runs = runs_of(work, WAYS)
+    runs = runs_of(work, WAYS, net)
     (ours,) = runs.values()
     own = ours[0]["settings"]
     cells = [

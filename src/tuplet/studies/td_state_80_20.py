@@ -30,16 +30,23 @@ CLAIM = (
 )
 GAMES = 1_000_000
 METHOD: dict[str, Any] = {
-    "net": "4x6", "learner": "td", "target": "state", "alpha": 0.1, "lam": 0.0, "spawn4": 0.2,
+    "learner": "td", "target": "state", "alpha": 0.1, "lam": 0.0, "spawn4": 0.2,
     "order": "backward", "schedule": "constant", "gamma": 1.0, "initial": 0.0,
 }  # fmt: skip
 
 
-def run(work: Work) -> Found:
+def run(work: Work, net: str = "4x6") -> Found:
     """Learn, or go on, and look at where the curve is after each power of ten."""
     games, fresh = work.games(GAMES, least=20), work.games(FRESH, least=20)
     folder = work.folder / ("run" if games == GAMES else f"run-{games}")
-    settings = {**METHOD, "games": games, "seed": work.seed, "block": block_of(games), "threads": 1}
+    settings = {
+        "net": net,
+        **METHOD,
+        "games": games,
+        "seed": work.seed,
+        "block": block_of(games),
+        "threads": 1,
+    }
     part = {f"state-80-20-{games}-seed{work.seed}": (str(folder), settings, fresh)}
     ((name, found),) = work.parts(trained, part, watched(work, games, 1)).items()
     blocks, own = found["blocks"], "of this run's fresh games; another run would differ more"
@@ -92,9 +99,8 @@ def trained(
         )  # fmt: skip
     if run.interrupted or told is None:
         return None
-    lists = {"games": "games", "mean_score": "mean_score", "max_score": "max_score",
-             "seconds": "elapsed_s"}  # fmt: skip
-    blocks = {name: [line[key] for line in run.metrics] for name, key in lists.items()}
+    keys = ("games", "mean_score", "max_score")
+    blocks = {key: [line[key] for line in run.metrics] for key in keys}
     return {"settings": settings, "blocks": blocks, "last": run.metrics[-1], "fresh": told}
 
 

@@ -53,9 +53,9 @@ WAYS: dict[tuple[str, str], tuple[Way, str]] = {
 }  # fmt: skip
 
 
-def run(work: Work) -> Found:
+def run(work: Work, net: str = "4x6") -> Found:
     """Learn with each slip, and without."""
-    runs = runs_of(work, {"; ".join(name): way for name, (way, _) in WAYS.items()}, GAMES)
+    runs = runs_of(work, {"; ".join(name): way for name, (way, _) in WAYS.items()}, net, GAMES)
     cells, changes = [], {}
     for (kind, slip), (_, source) in WAYS.items():
         name, right = f"{kind}; {slip}", f"{kind}; {AS_DERIVED}"

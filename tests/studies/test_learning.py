@@ -1,0 +1,143 @@
+"""Runs of the studies of learning: stopped, continued, taken over; and what is said of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tuplet import reproduce, train
+from tuplet.studies import td_state_80_20
+from tuplet.studies.finding import Estimate, share
+from tuplet.studies.learned import learned, name_of, settings_of
+from tuplet.studies.learner import Way
+from tuplet.studies.learning import change, for_another, mean_at, share_of_runs
+from tuplet.system.blocks import Worker
+
+NET = "012 456"
+
+
+def timeless(found: dict[str, Any] | None) -> dict[str, Any]:
+    """What a run came to, but for how long it took."""
+    assert found is not None
+    return {**found, "blocks": {k: v for k, v in found["blocks"].items() if k != "seconds"}}
+
+
+def stopped_after(games: int, settings: dict[str, Any], path: Path) -> None:
+    """Run it until so many games are done."""
+    worker = Worker()
+
+    def watch() -> None:
+        while not worker.under_way or worker.under_way[0][0] < games:
+            time.sleep(0.001)
+        worker.stop.set()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    assert learned(settings, str(path), worker) is None
+    watcher.join()
+
+
+@pytest.mark.parametrize("way", [Way(states=True), Way(single=True)], ids=["states", "single"])
+def test_a_run_stopped_twice_comes_to_the_same(way: Way, tmp_path: Path) -> None:
+    settings, path = settings_of(way, 3000, 5, net=NET, fresh=50), tmp_path / "run"
+    whole = learned(settings, str(tmp_path / "whole"), Worker())
+    stopped_after(100, settings, path)
+    before = path.read_bytes()
+    stopped_after(600, settings, path)
+    assert path.read_bytes() != before
+    assert timeless(learned(settings, str(path), Worker())) == timeless(whole)
+    assert not list(tmp_path.iterdir())  # what is finished is small
+    json.dumps(whole)
+
+
+def test_a_run_tells_of_its_blocks_and_fresh_games(tmp_path: Path) -> None:
+    settings = settings_of(Way(), 1005, 5, net=NET, fresh=30)
+    found = learned(settings, str(tmp_path / "run"), Worker())
+    assert found is not None and settings["block"] == 50
+    blocks = found["blocks"]
+    assert blocks["games"] == [*range(50, 1001, 50), 1005]
+    assert {len(each) for each in blocks.values()} == {21}
+    assert blocks["look_ups"] == sorted(blocks["look_ups"])
+    assert found["last"]["mean_score"] == sum(found["last"]["scores"]) / 50
+    assert found["last"]["max_score"] >= blocks["max_score"][-1]
+    assert len(found["fresh"]["scores"]) == len(found["fresh"]["tiles"]) == 30
+    assert blocks["mean_score"][-3] > blocks["mean_score"][0] and found["finite"]
+    assert name_of(settings) == "afterstate-1005-seed5"
+
+
+def test_a_checkpoint_that_is_damaged_or_of_another_run_is_told(tmp_path: Path) -> None:
+    settings, path = settings_of(Way(), 2000, 5, net=NET), tmp_path / "run"
+    stopped_after(25, settings, path)
+    with pytest.raises(ValueError, match=r"run is not a sound checkpoint .*settings.*: delete it"):
+        learned({**settings, "seed": 6}, str(path), Worker())
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(ValueError, match="run is not a sound checkpoint"):
+        learned(settings, str(path), Worker())
+
+
+def test_a_study_takes_over_the_runs_of_one_beside_it(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"scale": 0.0005, "net": NET, "progress": False}
+    reproduce("td-state", out=tmp_path / "td-state", **options)
+    theirs = {path.name: path for path in (tmp_path / "td-state" / "parts").iterdir()}
+    for path in theirs.values():  # as nobody would have computed it
+        path.write_text(path.read_text().replace('"finite": true', '"finite": false'))
+    for out, taken in ((tmp_path / "both", True), (tmp_path / "elsewhere" / "both", False)):
+        reproduce("state-or-afterstate", out=out, **options)
+        own = {path.name: path.read_bytes() for path in (out / "parts").iterdir()}
+        assert len(own) == 6 and set(theirs) < set(own)
+        assert all((own[name] == path.read_bytes()) == taken for name, path in theirs.items())
+
+
+def test_a_run_of_train_is_taken_over_into_its_study(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"scale": 0.0002, "net": NET, "progress": False}
+    whole = reproduce("td-state-80-20", out=tmp_path / "whole", **options)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "study.json").write_bytes((tmp_path / "whole" / "study.json").read_bytes())
+    settings = {**td_state_80_20.METHOD, "net": NET, "games": 200, "block": 10, "threads": 1}
+    train(**settings, out=other / "run-200", progress=False)
+    metrics = (other / "run-200" / "metrics.jsonl").read_bytes()
+    assert reproduce("td-state-80-20", out=other, **options).as_json() == whole.as_json()
+    assert (other / "run-200" / "metrics.jsonl").read_bytes() == metrics
+    for part in (other / "parts").iterdir():
+        part.unlink()
+    config = other / "run-200" / "config.toml"
+    config.write_text(config.read_text().replace("spawn4 = 0.2", "spawn4 = 0.1"))
+    with pytest.raises(ValueError, match=r"its spawn4 is 0\.1, not 0\.2; move it away"):
+        reproduce("td-state-80-20", out=other, **options)
+
+
+def test_means_of_runs_are_as_sure_as_runs_and_games_allow() -> None:
+    """Blocks of means 10 and 30: 20 ± 12.706 · 10; alike ones: what their scores deviate."""
+    found = mean_at([(10, 1, 100), (30, 1, 100)])
+    assert (found.value, found.error, found.freedom) == (20, 10, 1)
+    assert found.ci95 == pytest.approx((0, 20 + 127.06), abs=0.1)  # no mean score is below 0
+    assert mean_at([(20, 8, 4), (20, 8, 4)]).error == pytest.approx(math.sqrt(8))
+    assert mean_at([(20, 8, 4)]) == Estimate(20)
+
+
+def test_shares_of_runs_and_what_another_run_may_be() -> None:
+    flags = [[True] * 60 + [False] * 40, [True] * 80 + [False] * 20]
+    found = share_of_runs(flags)
+    assert found.value == 0.7 and found.error == pytest.approx(0.1)  # √(0.02 / 2)
+    assert found.ci95 == (0.0, 1.0)
+    # Between the runs: 0.02 less what 100 games deviate, the mean of 0.0024 and 0.0016.
+    assert for_another(found, flags).error == pytest.approx(math.sqrt(0.01 + 0.018))
+    alike = [[True] * 50 + [False] * 50] * 2
+    assert for_another(share_of_runs(alike), alike).error == share(100, 200).error
+    assert share_of_runs(flags[:1]) == Estimate(0.6)
+
+
+def test_a_change_is_a_share_with_an_interval() -> None:
+    """90 of 100, each known to a percent: ln 0.9 ± 2.776 · √2 %."""
+    found = change(Estimate(90, (88, 92), 0.9, 2), Estimate(100, (98, 102), 1.0, 2))
+    assert found.value == pytest.approx(-0.1) and found.ci95 is not None
+    half = 2.776445 * 0.01 * math.sqrt(2)
+    assert found.ci95 == pytest.approx((0.9 * math.exp(-half) - 1, 0.9 * math.exp(half) - 1))
+    assert change(Estimate(90), Estimate(100, (98, 102), 1.0, 2)).ci95 is None
