@@ -45,11 +45,11 @@ def stopped_after(games: int, settings: dict[str, Any], path: Path) -> None:
 
 @pytest.mark.parametrize("way", [Way(states=True), Way(single=True)], ids=["states", "single"])
 def test_a_run_stopped_twice_comes_to_the_same(way: Way, tmp_path: Path) -> None:
-    settings, path = settings_of(way, 3000, 5, net=NET, fresh=50), tmp_path / "run"
+    settings, path = settings_of(way, 1000, 5, net=NET, fresh=25), tmp_path / "run"
     whole = learned(settings, str(tmp_path / "whole"), Worker())
-    stopped_after(100, settings, path)
+    stopped_after(50, settings, path)
     before = path.read_bytes()
-    stopped_after(600, settings, path)
+    stopped_after(300, settings, path)
     assert path.read_bytes() != before
     assert timeless(learned(settings, str(path), Worker())) == timeless(whole)
     assert not list(tmp_path.iterdir())  # what is finished is small
@@ -82,7 +82,7 @@ def test_a_checkpoint_that_is_damaged_or_of_another_run_is_told(tmp_path: Path) 
 
 
 def test_a_study_takes_over_the_runs_of_one_beside_it(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"scale": 0.0005, "net": NET, "progress": False}
+    options: dict[str, Any] = {"scale": 0.0002, "net": NET, "progress": False}
     reproduce("td-state", out=tmp_path / "td-state", **options)
     theirs = {path.name: path for path in (tmp_path / "td-state" / "parts").iterdir()}
     for path in theirs.values():  # as nobody would have computed it
