@@ -82,12 +82,12 @@ def run(work: Work, net: str = "4x6") -> Found:
 
 def draw(runs: Mapping[str, Sequence[Run]]) -> Any:
     """A panel for each kind of values."""
-    figure = new_figure(9, 8)
+    figure = new_figure(11, 7.5)
     for axes, kind in zip(figure.subplots(2, 1), (STATE, AFTERSTATE), strict=True):
         lines = {name[len(kind) + 2 :]: some for name, some in runs.items()
                  if name.startswith(f"{kind};")}  # fmt: skip
         draw_lines(axes, lines)
         axes.set_ylabel("mean score of a block of games")
         axes.set_title(f"values of {kind}", fontsize=10, loc="left")
-        axes.legend(frameon=False, fontsize=7.5, loc="upper left")
+        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
