@@ -25,10 +25,10 @@ from tuplet.system.pictures import new_figure, tidy
 
 CLAIM = (
     "The fourth report's program scores 58,973 on average and makes 2048 in 92.1 % of its games. "
-    "Its four tuples share one table, by a slip: the list of tables is one table four times. It "
-    "does not say how many games it learned from, nor of how many its shares are; they have one "
+    "Its four tuples share one table, by a slip: the list of tables is one table four times. How "
+    "many games it learned from is not known here, nor of how many its shares are; they have one "
     "digit behind the point, as the course's statistics of 1,000 games do, and that is assumed. "
-    "TDL2048-Demo, the course's own program, prints its block after 100,000 games."
+    "TDL2048-Demo, a program that courses know, prints its block after 100,000 games."
 )
 MEANT, SHARED = "a table each", "one table"  # as meant, and as programmed
 SEEDS = 5
