@@ -5,12 +5,13 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parent.parent / "docs"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.S | re.M)
+_BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.S | re.M)
 
 
 def blocks(kind: str, text: str) -> list[str]:
@@ -18,7 +19,7 @@ def blocks(kind: str, text: str) -> list[str]:
     return [code for language, code in _BLOCK.findall(text) if language == kind]
 
 
-def words(line: str) -> list[str]:
+def arguments_of(line: str) -> list[str]:
     """The arguments of a line that begins with `tuplet`."""
     return shlex.split(line, comments=True)[1:]
 
@@ -36,7 +37,10 @@ def follow(tuplet: Any, text: str, folder: Path) -> int:
         if kind == "sh":
             printed = ""
             for line in code.splitlines():
-                done = tuplet(*words(line), cwd=folder)
+                if not line.startswith("tuplet "):
+                    subprocess.run(shlex.split(line), cwd=folder, check=True)
+                    continue
+                done = tuplet(*arguments_of(line), cwd=folder)
                 assert done.returncode == 0, (line, done.stderr)
                 printed += done.stdout
         elif kind == "text":
