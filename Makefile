@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-long lint player clean
+.PHONY: demo test test-long lint docs player clean
 
 demo: .venv/demo-ready
 	@rm -rf runs/demo
@@ -24,6 +24,11 @@ lint: .venv/test-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The site: pages of docs/, and the reference from the code. Needs no network, nor do its pages.
+docs: .venv/docs-ready
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+	@echo "The start page: file://$(CURDIR)/docs/_build/index.html"
+
 # The player that comes with the package: some minutes, the same bytes each time.
 player: .venv/demo-ready
 	@rm -rf runs/player
@@ -38,9 +43,13 @@ player: .venv/demo-ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[pictures]'
 	@touch $@
 
+.venv/docs-ready: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
 .venv/test-ready: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	@touch $@ .venv/demo-ready
+	@touch $@ .venv/demo-ready .venv/docs-ready
 
 clean:
-	rm -rf .venv runs
+	rm -rf .venv runs docs/_build
