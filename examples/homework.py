@@ -53,6 +53,7 @@ def legal_moves(board):
 
 
 def empty_cells(board):
+    """Where a tile may appear."""
     return [cell for cell in range(16) if board[cell] == 0]
 
 
@@ -92,6 +93,7 @@ class Pattern:
         self.weights = array("f", bytes(4 * 16 ** len(cells)))  # zeros
 
     def estimate(self, board):
+        """The sum of the weights that the eight placements find."""
         return sum(self.weights[indexof(cells, board)] for cells in self.isomorphs)
 
     def update(self, board, u):
@@ -109,6 +111,7 @@ class Network:
         self.spawn4 = spawn4  # how often a new tile is a 4
 
     def estimate(self, board):
+        """V(board)."""
         return sum(pattern.estimate(board) for pattern in self.patterns)
 
     def update(self, board, u):
@@ -123,7 +126,7 @@ class StateLearner(Network):
     """V(s) is what a game will still earn from state s on, before the player moves."""
 
     def best_move(self, board):
-        """argmax r + E[V(s'')]: over every empty cell, and a 2 or a 4 on it."""
+        """The largest r + E[V(s'')]: over every empty cell, and a 2 or a 4 on it."""
 
         def worth(choice):
             _, after, reward = choice
@@ -152,7 +155,7 @@ class AfterstateLearner(Network):
     """V(s') is what a game will still earn from after-state s' on, before a tile appears."""
 
     def best_move(self, board):
-        """argmax r + V(s')."""
+        """The largest r + V(s')."""
 
         def worth(choice):
             _, after, reward = choice
@@ -172,6 +175,7 @@ class AfterstateLearner(Network):
 
 
 def spawn(board, spawn4):
+    """A tile appears."""
     return put(board, random.choice(empty_cells(board)), 2 if random.random() < spawn4 else 1)
 
 
@@ -186,6 +190,7 @@ def play(learner):
 
 
 def percent(share):
+    """98.9%, 100%."""
     return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 

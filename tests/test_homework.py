@@ -44,7 +44,7 @@ def learner_of(homework: SimpleNamespace, net: package.Network) -> Any:
 
 def tables_of(net: package.Network) -> list[np.ndarray]:
     """Each tuple's weights, by the index of weight files: four bits a cell, the first lowest."""
-    return [np.concatenate([*file_order(net, t)]) for t in range(len(net.tuples))]
+    return [net.weights[np.concatenate([*file_order(net, t)])] for t in range(len(net.tuples))]
 
 
 def network(trained: package.Network, target: Any) -> package.Network:
@@ -87,7 +87,9 @@ def test_it_runs_as_a_program(target: str) -> None:
 
 def test_it_needs_nothing_but_python() -> None:
     text = PROGRAM.read_text(encoding="utf-8")
-    imported = {line.split()[1] for line in text.splitlines() if line.startswith(("import", "from"))}
+    imported = {
+        line.split()[1] for line in text.splitlines() if line.startswith(("import", "from"))
+    }
     assert imported <= sys.stdlib_module_names
     assert len(text.splitlines()) < 240
 
@@ -107,7 +109,9 @@ def test_moves_and_rewards_are_those_of_the_rules(homework: SimpleNamespace) -> 
 
 
 def test_an_index_is_that_of_weight_files(homework: SimpleNamespace) -> None:
-    assert homework.indexof([1, 5, 9, 13], [0, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0]) == 0x310
+    assert (
+        homework.indexof([1, 5, 9, 13], [0, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0]) == 0x310
+    )
     net = package.Network("012345")
     net.weights[:] = np.arange(16**6)
     (table,) = tables_of(net)
@@ -165,7 +169,9 @@ def test_an_episode_teaches_what_the_fast_learner_learns(
 def test_the_first_game_of_a_training_is_the_same(homework: SimpleNamespace, target: str) -> None:
     """The same luck, the same moves, the same score, the same weights."""
     net = package.Network(NET, target=target)
-    run = package.train(net, games=1, learner="td", alpha=0.1, target=target, seed=5, progress=False)
+    run = package.train(
+        net, games=1, learner="td", alpha=0.1, target=target, seed=5, progress=False
+    )
     learner = learner_of(homework, package.Network(NET, target=target))
     luck = stream(np.uint64(5), np.uint64(0))
 
