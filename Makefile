@@ -26,7 +26,7 @@ lint: .venv/test-ready
 
 # The site: pages of docs/, and the reference from the code. Needs no network, nor do its pages.
 docs: .venv/docs-ready
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 	@echo "The start page: file://$(CURDIR)/docs/_build/index.html"
 
 # The player that comes with the package: some minutes, the same bytes each time.

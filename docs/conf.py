@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 project = "tuplet"
 author = "the authors of tuplet"
 version = release = tuplet.__version__
-extensions = ["myst_parser", "mathml", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "commands", "mathml", "public"]
 exclude_patterns = ["_build", "_ext"]
 
 # Pages are read on GitHub as well: plain links, `#heading` anchors, <img> and formulas in dollars.
@@ -52,3 +52,6 @@ default_role = "literal"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 add_module_names = False
+maximum_signature_line_length = 88
+python_display_short_literal_types = True
+smartquotes_action = "qe"  # --option keeps its hyphens

@@ -1,3 +1,4 @@
 """tuplet's version."""
 
+#: The version of the package.
 __version__ = "0.1.0"

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from tuplet.games.g2048.board import Size
 from tuplet.games.g2048.symmetry import symmetries
 
+#: Networks that have a name, and their tuples: cells as hexadecimal digits, row by row.
 NETWORKS = {
     "4x6": "012345 456789 012456 45689a",
     "5x6": "012345 456789 89abcd 012456 45689a",

@@ -14,6 +14,7 @@ from tuplet.games.g2048.rules import LARGEST, slide_line
 from tuplet.kernel import draw
 
 Move = Literal["up", "right", "down", "left"]
+#: The four moves, in the order in which kernels number them.
 MOVES: tuple[Move, ...] = ("up", "right", "down", "left")
 
 Row = Sequence[int]
