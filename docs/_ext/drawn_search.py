@@ -20,44 +20,37 @@ from tuplet.search.bandits import UCB1, Arm, Report, Tuned, worth
 # The report's settings, and a position six moves into a random game.
 AGENT = "mcts:ucb=tuned,c=0.6,sims=4000,batch=25,expand=200,solver=no,reuse=no"
 POSITION = (
-    "ewn-6x7 ..r3..../.r4...../r2....../....b3../......b5/....b1.b2 red 6:201343441121025443105"
+    "ewn-6x7 .r4...../r2r1r5..../.r3...../......b1/.....b5./....b2.. red 6:435334012132403124521"
 )
-COLOURS = {"43": "#a0521a", "42": "#20639b", "40": "#2e7d4f", "41": "#7a4fa3"}
+COLOURS = (ACCENT, COOL, GOOD, "#7a4fa3")  # of moves
+RED = "#c8402f"
 PUBLISHED_K = (0, 2, 5, 10, 20, 40)
-SHOWN = 3  # answers to each move of the tree
 
 
 @cache
 def searched() -> Any:
-    """The agent, once it has thought about the position."""
-    agent = tuplet.make_agent(AGENT)
-    agent.choose(tuplet.Position.parse(POSITION))
-    return agent
+    """What the search found: moves, and its tree."""
+    return tuplet.analyze("ewn-6x7", POSITION, AGENT, tree=2)
 
 
 def arms() -> dict[str, Arm]:
     """The moves of the position as a bandit sees them, the most visited first."""
-    agent = searched()
-    tree, found = agent.search.tree, {}
-    numbers = {agent.tree(depth=1).root.children[i].move: i for i in range(4)}
-    first = int(tree.first[0])
-    for node in range(first, first + int(tree.children[0])):
-        move = tuplet.Position.parse(POSITION).text_of(int(tree.moves[node]))
-        visits = float(tree.visits[node])
-        mean = float(tree.totals[node]) / visits
-        variance = float(tree.squares[node]) / visits - mean * mean
-        found[move] = Arm(mean, variance, visits, float(tree.visits[0]), 0.0, np.uint64(0))
-    return dict(sorted(found.items(), key=lambda pair: numbers[pair[0]]))
+    total, found = searched().tree.simulations, {}
+    for move in searched().moves:
+        variance = move.value * (1 - move.value)  # of results that are 0 or 1
+        found[move.move] = Arm(move.value, variance, move.visits, total, 0.0, np.uint64(0))
+    return found
 
 
 def tree() -> Drawing:
     """Two moves of a search tree."""
-    view = searched().tree(depth=2)
-    rows = [min(len(child.children), SHOWN + 1) or 1 for child in view.root.children]
+    view = searched().tree
+    rows = [len(child.children) or 1 for child in view.root.children]
     drawing = Drawing(246 + 33 * sum(rows), "A search tree, two moves deep")
     position = tuplet.Position.parse(POSITION)
     _board(drawing, 10, 8, 0.5, position)
-    drawing.text(14, 204, f"the die: {position.die}", 13, PALE)
+    cubes = " or ".join(sorted({move[0] for move in position.legal_moves()}))
+    drawing.text(14, 202, f"die {position.die}: cube {cubes} moves", 13, PALE)
     drawing.text(226, 32, "the root: red to move", 15, bold=True)
     drawing.text(226, 56, f"{view.simulations:,} simulations,", 14, PALE)
     drawing.text(226, 76, f"{view.nodes:,} nodes", 14, PALE)
@@ -66,7 +59,7 @@ def tree() -> Drawing:
     drawing.text(226, 148, "from 0 lost to 1 won", 13, PALE)
     drawing.text(226, 172, "size: visits", 13, PALE)
     top = 222.0
-    drawing.text(118, top, "red's moves", 13, COLOURS["43"], bold=True)
+    drawing.text(118, top, "red's moves", 13, RED, bold=True)
     drawing.text(262, top, "blue's answers", 13, COOL, bold=True)
     y, middles = top + 12, []
     for count in rows:
@@ -78,16 +71,14 @@ def tree() -> Drawing:
         _edge(drawing, 34, middle, 130, at, child, view.simulations)
     for child, count, at in children:
         places = [at + 33 * (n - (count - 1) / 2) for n in range(count)]
-        answers = [*zip(child.children[:SHOWN], places, strict=False)]
+        answers = [*zip(child.children, places, strict=False)]
         for answer, place in answers:
             _edge(drawing, 130, at, 282, place, answer, view.simulations)
         for answer, place in answers:
-            _node(drawing, 282, place, answer, view.simulations, leaf=True)
-        if len(child.children) > SHOWN:
-            more = f"and {len(child.children) - SHOWN} more"
-            drawing.text(270, places[-1] + 5, more, 13, PALE, slanted=True)
-        _node(drawing, 130, at, child, view.simulations, leaf=not child.children)
-    _node(drawing, 34, middle, view.root, view.simulations, leaf=False)
+            path = f"{child.move} {answer.move}"
+            _node(drawing, 282, place, answer, view.simulations, path, leaf=True)
+        _node(drawing, 130, at, child, view.simulations, child.move, leaf=not child.children)
+    _node(drawing, 34, middle, view.root, view.simulations, "root", leaf=False)
     return drawing
 
 
@@ -106,7 +97,9 @@ def _edge(
                  1 + 9 * node.visits / all_)  # fmt: skip
 
 
-def _node(drawing: Drawing, x: float, y: float, node: TreeNode, all_: int, *, leaf: bool) -> None:
+def _node(
+    drawing: Drawing, x: float, y: float, node: TreeNode, all_: int, path: str, *, leaf: bool
+) -> None:
     r = 4 + 13 * math.sqrt(node.visits / all_)
     value = node.value or 0.0
     drawing.circle(x, y, r, _colour(value))
@@ -114,12 +107,12 @@ def _node(drawing: Drawing, x: float, y: float, node: TreeNode, all_: int, *, le
         drawing.box(x - r - 31, y - 9, 24, 18, fill="#ffffff", line=FAINT, thick=1, round_=4)
         drawing.text(x - r - 19, y + 5, node.move, 13, anchor="middle", bold=True)
     if leaf:
-        drawing.text(x + r + 6, y + 5, f"{value:.3f}", 13, name=f"value {node.move}")
-        drawing.text(x + r + 50, y + 5, f"{node.visits:,}", 12, PALE, name=f"visits {node.move}")
+        drawing.text(x + r + 6, y + 5, f"{value:.3f}", 13, name=f"value {path}")
+        drawing.text(x + r + 50, y + 5, f"{node.visits:,}", 12, PALE, name=f"visits {path}")
     else:
-        drawing.text(x, y + r + 15, f"{value:.3f}", 13, anchor="middle", name=f"value {node.move}")
+        drawing.text(x, y + r + 15, f"{value:.3f}", 13, anchor="middle", name=f"value {path}")
         drawing.text(x, y + r + 30, f"{node.visits:,}", 12, PALE, anchor="middle",
-                     name=f"visits {node.move}")  # fmt: skip
+                     name=f"visits {path}")  # fmt: skip
 
 
 def _colour(value: float) -> str:
@@ -150,7 +143,7 @@ def ucb() -> Drawing:
     drawing = Drawing(466, "Where the next simulation goes, by three formulas")
     drawing.text(12, 24, "mean + exploration term of red's moves", 15, bold=True)
     found = arms()
-    low, high, left, right = 0.4, 0.68, 108.0, 404.0
+    low, high, left, right = 0.2, 0.68, 108.0, 404.0
 
     def at(value: float) -> float:
         return left + (right - left) * (value - low) / (high - low)
@@ -239,7 +232,7 @@ def rich() -> Drawing:
     for i, (result, position) in enumerate(sorted(endings().items(), reverse=True)):
         x, y = 10 + i % 2 * 204, 10 + i // 2 * 256
         _board(drawing, x, y, 0.48, position)
-        colour = COOL if result < 0.5 else "#c8402f"
+        colour = COOL if result < 0.5 else RED
         how = f"{position.winner}, by {'the ' if position.kind == 'corner' else ''}{position.kind}"
         drawing.text(x + 98, y + 186, how, 14, colour, anchor="middle", bold=True)
         drawing.text(x + 98, y + 214, f"{result:.1f}", 24, colour, anchor="middle", bold=True,
@@ -273,7 +266,7 @@ def temperature() -> Drawing:
         way = [at(k, u) for k, u in zip(ks, upper, strict=True)]
         way += [at(k, b) for k, b in zip(reversed(ks), reversed(below), strict=True)]
         points = "L".join(f"{x:.1f} {y:.1f}" for x, y in way)
-        drawing.path(f"M{points}Z", "#ffffff", 1, fill=COLOURS[move])
+        drawing.path(f"M{points}Z", "#ffffff", 1, fill=COLOURS[i])
         x, y = at(1.2, upper[3])
         drawing.text(x, y + 17, f"{move}: {rate:.3f}", 13, "#ffffff", bold=True)
         below = upper
@@ -282,13 +275,13 @@ def temperature() -> Drawing:
     for k in PUBLISHED_K:
         drawing.text(at(k, 0)[0], low + 18, k, 13, PALE, anchor="middle")
     drawing.text(12, 304, "K", 14, PALE)
-    drawing.text(12, 332, f"share of {next(iter(found))}", 14, COLOURS["43"], bold=True)
+    drawing.text(12, 332, f"share of {next(iter(found))}", 14, COLOURS[0], bold=True)
     drawing.text(12, 360, "mean rate", 14)
     for i, k in enumerate(PUBLISHED_K):
         x, part = 138 + 50 * i, shares(rates, k)
         mean = sum(p * rate for p, rate in zip(part, rates, strict=True))
         drawing.text(x, 304, k, 14, PALE, anchor="middle")
-        drawing.text(x, 332, f"{100 * part[0]:.0f} %", 14, COLOURS["43"], anchor="middle",
+        drawing.text(x, 332, f"{100 * part[0]:.0f} %", 14, COLOURS[0], anchor="middle",
                      bold=True, name=f"share {k}")  # fmt: skip
         drawing.text(x, 360, f"{mean:.3f}", 13, anchor="middle", name=f"mean {k}")
     drawing.line([(12, 312), (408, 312)], FAINT)
