@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from latex2mathml.converter import convert
 
 import tuplet
 
@@ -65,6 +66,14 @@ def test_a_page_has_a_picture_a_formula_the_source_and_a_result(page: str) -> No
     for source in re.findall(r"{literalinclude} (\S+)", text):
         assert (METHODS / source).exists()
     assert "{literalinclude} ../../src/tuplet/" in text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_formulas_can_be_drawn(page: str) -> None:
+    text = (METHODS / f"{page}.md").read_text(encoding="utf-8")
+    text = re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.S)
+    for formula in re.findall(r"\$\$(.+?)\$\$|\$(.+?)\$", text, re.S):
+        assert "\\" not in convert("".join(formula)), formula  # a word it does not know
 
 
 def test_every_picture_is_on_a_page_and_drawn_as_now(drawn: Any) -> None:
