@@ -84,8 +84,8 @@ def remarks(sims: int) -> list[str]:
     """What to know of every one of these studies."""
     told = [OPENING, "Normal UCB's c is not published: it is 1.0 here."]
     if sims != SIMS:
-        told.append(f"{sims:,} simulations a move, not the report's {SIMS:,}.")
-    return told
+        return [*told, f"{sims:,} simulations a move, not the report's {SIMS:,}."]
+    return [*told, f"{sims:,} simulations a move: what the report's program did in its 1.8 s."]
 
 
 def bars(axes: Any, at: list[float], found: list[Estimate | None], label: str, number: int) -> None:
