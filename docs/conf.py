@@ -45,7 +45,6 @@ html_theme_options = {
         "color-brand-visited": "#c9a0d4",
     },
 }
-highlight_language = "text"  # of blocks that name none
 pygments_style = "tango"
 pygments_dark_style = "monokai"
 
