@@ -28,6 +28,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/tile.svg"
 html_copy_source = False
+html_use_index = html_domain_indices = False  # reference/ lists every name
 html_show_sphinx = False
 html_show_copyright = False
 html_theme_options = {

@@ -12,16 +12,13 @@ from typing import Any
 import pytest
 
 import tuplet as tuplet_package
+from pages import arguments_of, blocks
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
 START, GAME, AGENT, BANDIT, LEARNER = re.split(r"^## ", PAGE, flags=re.M)
 EXAMPLE = (ROOT / "examples" / "connect4.py").read_text(encoding="utf-8")
 CONNECT4 = "examples/connect4.py:CONNECT4"
-
-
-def blocks(kind: str, text: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", text, re.S)
 
 
 @pytest.fixture
@@ -34,7 +31,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run_lines(tuplet, text: str, here: Path) -> None:
     """The page's commands, with fewer games."""
     for line in "".join(blocks("sh", text)).splitlines():
-        words = [w.strip('"') for w in re.findall(r'"[^"]*"|\S+', line.split("   #")[0])][1:]
+        words = arguments_of(line)
         if words[0] in ("play", "bench"):
             continue  # the one takes a person, the other its time
         if "--games" in words:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 
+from pages import arguments_of, blocks
 from tuplet.testing import programs
 
 ROOT = Path(__file__).parent.parent
@@ -32,14 +31,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_pages_commands_and_code_run(tuplet, here: Path) -> None:
-    lines = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.S)).splitlines()
+    lines = "".join(blocks("sh", PAGE)).splitlines()
     assert len(lines) == 9
     for line in lines:
-        words = shlex.split(line, comments=True)[1:]
+        words = arguments_of(line)
         if "--games" in words:
             words[words.index("--games") + 1] = "2"
         done = tuplet(*words, cwd=here)
         assert done.returncode == 0, (line, done.stdout, done.stderr)
     assert (here / "again.csv").read_bytes() == (here / "table.csv").read_bytes()
-    for piece in re.findall(r"```python\n(.*?)```", PAGE, re.S):
+    for piece in blocks("python", PAGE):
         exec(piece, {})

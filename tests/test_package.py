@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from pages import arguments_of, blocks
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -65,13 +67,9 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
 LEARNING = (ROOT / "docs" / "learning.md").read_text(encoding="utf-8")
 
 
-def blocks(kind: str, text: str = README) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", text, re.S)
-
-
 def test_the_readmes_python_runs_as_written(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    pieces = blocks("python")
+    pieces = blocks("python", README)
     assert len(pieces) >= 2
     names: dict[str, object] = {}
     for piece in pieces:
@@ -86,7 +84,7 @@ def test_the_python_and_positions_of_the_docs_are_true() -> None:
 
     text = (ROOT / "docs" / "ewn.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
-    pieces = re.findall(r"```python\n(.*?)```", text, re.S)
+    pieces = blocks("python", text)
     assert len(pieces) >= 2
     for piece in pieces:
         exec(piece, names)
@@ -100,7 +98,7 @@ def test_the_python_of_the_page_on_exact_solutions_is_true(tmp_path: Path, monke
     text = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
     result = doctest.DocTestRunner().run(
         doctest.DocTestParser().get_doctest(
-            "\n".join(re.findall(r"```python\n(.*?)```", text, re.S)), {}, "exact.md", None, 0
+            "\n".join(blocks("python", text)), {}, "exact.md", None, 0
         )
     )
     assert result.attempted > 3 and result.failed == 0
@@ -118,14 +116,15 @@ def test_the_python_of_the_page_on_learning_runs(tmp_path: Path, monkeypatch) ->
 
 def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     """Every `tuplet` line of README and docs/learning.md, with fewer games and simulations."""
-    shown = blocks("sh") + blocks("sh", LEARNING)
+    shown = blocks("sh", README) + blocks("sh", LEARNING)
     lines = [x for block in shown for x in block.splitlines() if x.startswith("tuplet ")]
     assert len(lines) >= 15
-    (tmp_path / "mine.py").write_text(next(b for b in blocks("python") if "def choose" in b))
+    (tmp_path / "mine.py").write_text(
+        next(b for b in blocks("python", README) if "def choose" in b)
+    )
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     for line in lines:
-        words = re.findall(r'"[^"]*"|\S+', line.split("#")[0])
-        words = [w.strip('"') for w in words[1:]]
+        words = arguments_of(line)
         if words[0] == "bench" or (words[0] == "play" and "--watch" not in words):
             continue  # the one takes its time, the other a person
         words = [re.sub(r"sims=\d{4,}", "sims=300", word) for word in words]

@@ -11,25 +11,33 @@ from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
 
-def _mathml(node: nodes.math | nodes.math_block, display: str) -> str:
-    """The formula, or a warning: what cannot be drawn must not be shown as code unnoticed."""
-    formula = node.astext()
+def mathml(formula: str, display: str) -> str:
+    """The formula; ValueError says why it cannot be drawn."""
     try:
-        return convert(formula, display=display)
+        drawn = convert(formula, display=display)
     except Exception as error:  # latex2mathml has a class for each of its complaints
+        raise ValueError(f"{type(error).__name__} {error}") from error
+    if "\\" in drawn:  # it shows a command that it does not know as it stands
+        raise ValueError("an unknown command")
+    return drawn
+
+
+def _draw(translator: HTML5Translator, node: nodes.math | nodes.math_block, display: str) -> None:
+    try:
+        translator.body.append(mathml(node.astext(), display))
+    except ValueError as error:
         message = "this formula cannot be drawn (%s): %s"
-        logging.getLogger(__name__).warning(message, error, formula, location=node)
-        return ""
+        logging.getLogger(__name__).warning(message, error, node.astext(), location=node)
 
 
 def _inline(translator: HTML5Translator, node: nodes.math) -> None:
-    translator.body.append(_mathml(node, "inline"))
+    _draw(translator, node, "inline")
     raise nodes.SkipNode
 
 
 def _block(translator: HTML5Translator, node: nodes.math_block) -> None:
     translator.body.append(translator.starttag(node, "div", CLASS="formula"))
-    translator.body.append(_mathml(node, "block"))
+    _draw(translator, node, "block")
     translator.body.append("</div>\n")
     raise nodes.SkipNode
 

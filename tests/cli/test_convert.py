@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from test_cli import BOARD, one_line
 
+from pages import arguments_of
 from terminal import at_terminal
 from tuplet.cli import run
 
@@ -128,7 +128,7 @@ def test_the_commands_of_the_docs_run_as_written(here, trained_run) -> None:
     lines = [line for line in text.splitlines() if line.startswith("tuplet ")]
     assert len(lines) >= 6
     for line in lines:
-        words = [w.strip('"') for w in re.findall(r'"[^"]*"|\S+', line.split("#")[0])][1:]
+        words = arguments_of(line)
         if "--games" in words:
             words[words.index("--games") + 1] = "20"
         done = here(*words)

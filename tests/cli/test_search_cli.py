@@ -23,7 +23,7 @@ from tuplet import (
 from tuplet.cli import run
 
 BOARD = "2,0,0,4,0,8,2,0,0,0,16,0,2,0,0,64"
-DOCS = (Path(__file__).parents[2] / "docs" / "search.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).parents[2] / "docs" / "ahead.md").read_text(encoding="utf-8")
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from tuplet.agents.agent import make_agent
 from tuplet.agents.protocol.external import External
+from tuplet.agents.protocol.submissions import running_of
 from tuplet.arena.game import play_game
 from tuplet.games.ewn import Position, Side
 from tuplet.games.record import Forfeit, Record
@@ -279,6 +280,16 @@ def lost_now(agent: External) -> Forfeit:
     return caught.value
 
 
+def test_a_program_of_this_folder_is_named_as_a_shell_would(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(f"#!{sys.executable}\n")
+    (tmp_path / "mine.py").chmod(0o755)
+    with pytest.raises(ValueError, match=r"write \./mine\.py"):
+        make_agent("exec:mine.py")
+    make_agent("exec:./mine.py")
+    assert running_of("mine.py").command == ("./mine.py",)  # as people say it to `tuplet check`
+
+
 def test_what_cannot_be_a_program_is_refused_at_once(tmp_path: Path) -> None:
     plain_file = tmp_path / "notes.txt"
     plain_file.write_text("no program")
@@ -402,6 +413,7 @@ import sys, time
 import numpy as np
 from pathlib import Path
 from tuplet.agents.protocol.external import External
+from tuplet.agents.protocol.submissions import running_of
 from tuplet.arena.game import play_game
 from tuplet.games.ewn import Position
 start = Position.start("ewn-6x7", red="203541", blue="135204", die="145110431455221232514")

@@ -44,9 +44,10 @@ def running_of(
     alone = Path(text)
     if alone.suffix == ".py" and alone.is_file() and not os.access(alone, os.X_OK):
         spec = f"exec:{shlex.join([sys.executable, text])}"
+    elif alone.is_file():
+        spec = f"exec:{shlex.quote(text if alone.is_absolute() else f'./{alone}')}"
     else:
-        is_spec = text.startswith(("exec:", "exec["))
-        spec = text if is_spec else f"exec:{shlex.quote(text) if alone.is_file() else text}"
+        spec = text if text.startswith(("exec:", "exec[")) else f"exec:{text}"
     found = Running.parse(spec)
     return Running(
         text, found.command, None, found.limit if time is None else time,
