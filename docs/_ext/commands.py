@@ -40,6 +40,7 @@ class Commands(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """The list, and a section each."""
+        self.env.note_reread()  # the code may have changed, whatever the page's date
         text = tuplet.generate_docs(output_format="rst", heading_level=2, flatten_commands=True)
         first = next(iter(commands()))
         _, label, entries = text.partition(f".. _cyclopts-tuplet-{'-'.join(first)}:")

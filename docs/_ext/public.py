@@ -88,6 +88,7 @@ class Public(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """The entries."""
+        self.env.note_reread()  # the code may have changed, whatever the page's date
         lines: list[str] = []
         for word in self.arguments[0].split():
             names = [name for name in tuplet._HOMES if room(name) == word]
@@ -110,6 +111,7 @@ class PublicNames(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """The table."""
+        self.env.note_reread()
         lines = [".. list-table::", "   :class: names", ""]
         for name in sorted(tuplet.__all__, key=str.lower):
             lines += [f"   * - :py:obj:`~tuplet.{name}`", f"     - {in_a_sentence(name)}"]
