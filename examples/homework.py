@@ -6,7 +6,7 @@
 
 Nothing is needed but Python. The five parts that every report describes are here by their names:
 `estimate`, `update`, `indexof`, the best move, and `update_episode`. `tuplet train --recipe
-homework` makes the same updates, a thousand times as fast; docs/methods explains them.
+homework` makes the same updates, more than a thousand times as fast; docs/methods explains them.
 
 A board is a list of 16 exponents, row by row: 0 is an empty cell, 1 a 2, 2 a 4, ... 11 a 2048.
 One step of a game is
