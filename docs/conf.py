@@ -1,6 +1,5 @@
 """How the pages of this folder become a site: `make docs`."""
 
-import logging
 import sys
 from pathlib import Path
 
@@ -17,8 +16,6 @@ exclude_patterns = ["_build", "_ext"]
 # Pages are read on GitHub as well: plain links, `#heading` anchors, <img> and formulas in dollars.
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath", "html_image"]
 myst_heading_anchors = 4
-# A folder of pages may be empty yet. (Sphinx gives this warning no type that could be suppressed.)
-logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda x: "glob pattern" not in x.msg)
 
 # Nothing of a page is fetched from elsewhere, so that it is read without a network.
 html_theme = "furo"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import study_pages  # noqa: E402
 
 from tuplet.studies.reproduce import STUDIES  # noqa: E402
 
-PAGES = sorted((DOCS / "studies").glob("*-*.md"))
+PAGES = sorted({*(DOCS / "studies").glob("*.md")} - {DOCS / "studies" / "index.md"})
 PARTS = ["What was claimed", "What we ran", "What came out", "What it means",
          "What we got wrong on the way"]  # fmt: skip
 
@@ -31,10 +32,18 @@ def test_a_page_shows_its_report_and_no_other_number(page: Path) -> None:
     assert study_pages.strangers(text, report) == []
     assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == PARTS
     assert report["command"] in text
-    pictures = sorted(path.name for path in page.parent.glob(f"{page.stem}-*.svg"))
-    assert pictures
-    for picture in pictures:
-        assert f"({picture})" in text or f'"{picture}"' in text, picture
+    assert shown_on(page)
+    assert all((page.parent / picture).exists() for picture in shown_on(page))
+
+
+def shown_on(page: Path) -> list[str]:
+    """The pictures of a page."""
+    return re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text())
+
+
+def test_every_picture_is_on_a_page() -> None:
+    there = {path.name for path in (DOCS / "studies").glob("*.svg")}
+    assert there == {picture for page in PAGES for picture in shown_on(page)}
 
 
 def test_a_number_that_is_not_in_the_report_is_found() -> None:
