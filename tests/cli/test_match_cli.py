@@ -199,7 +199,7 @@ def test_agents_of_a_sweep_are_told_apart_in_a_pipe(tuplet) -> None:
     assert "…" not in done.stdout
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("encoding", ["ascii", pytest.param("cp1252", marks=pytest.mark.long)])
 def test_no_result_is_lost_to_a_terminal_of_another_encoding(encoding: str) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
     for words in (("match", "easy", "easy"), ("tournament", "easy", "normal", "random")):

@@ -249,6 +249,7 @@ def test_a_game_that_is_gone_does_no_harm_and_what_is_damaged_heals(own_game: Pa
     assert run_cached(own_game) == ["8", "6", "kept"]
 
 
+@pytest.mark.long
 def test_code_for_games_nobody_has_played_for_a_month_is_removed(own_game: Path) -> None:
     run_cached(own_game)
     (old,) = (own_game / "cache").rglob("own-*")

@@ -227,7 +227,12 @@ def test_weights_that_are_no_numbers_stop_the_run_and_keep_the_checkpoint(tmp_pa
     [
         ("2x2", 66.964149, {"games": 30_000}),
         ("2x2", 66.964149, {"games": 30_000, "target": "state", "learner": "td"}),
-        ("2x3", 480.258272, {"games": 400_000, "alpha": 0.3, "lam": 0.0, "initial": 500.0}),
+        pytest.param(
+            "2x3",
+            480.258272,
+            {"games": 400_000, "alpha": 0.3, "lam": 0.0, "initial": 500.0},
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_learner_on_a_small_board_comes_within_1_percent_of_the_optimum(

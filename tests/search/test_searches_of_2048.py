@@ -121,7 +121,9 @@ def test_values_of_one_board_size_are_not_taken_for_anothers() -> None:
         assert player.search.value == fresh.search.value
 
 
-@pytest.mark.parametrize("spec", ["mcts:sims=100", "expectimax:depth=2"])
+@pytest.mark.parametrize(
+    "spec", ["mcts:sims=100", pytest.param("expectimax:depth=2", marks=pytest.mark.long)]
+)
 def test_a_search_beats_random_play_clearly(spec: str) -> None:
     scores = {}
     for name in (spec, "random"):
