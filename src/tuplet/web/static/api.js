@@ -1,0 +1,126 @@
+// Asking the server: questions with one answer (`get`, `post`), and jobs whose answers grow (`Live`).
+
+/** Called with true while an answer takes long enough to be noticed, then with false. */
+let onSlow = () => {};
+export const whenSlow = (run) => { onSlow = run; };
+let slow = 0;
+
+async function ask(path, request) {
+  let noticed = false;
+  const timer = setTimeout(() => { noticed = true; if (++slow === 1) onSlow(true); }, 700);
+  try {
+    const answer = await fetch(path, { credentials: "same-origin", ...request });
+    let found;
+    try {
+      found = await answer.json();
+    } catch {
+      throw new Error(`the server answered ${answer.status} to ${path}: look at its window for the reason`);
+    }
+    if (!answer.ok) throw new Error(found.error ?? `the server answered ${answer.status}`);
+    return found;
+  } catch (error) {
+    if (error instanceof TypeError) throw new Error("the server does not answer: is `tuplet serve` still running?");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    if (noticed && --slow === 0) onSlow(false);
+  }
+}
+
+export const get = (path) => ask(path, {});
+
+export const post = (path, body, signal) => ask(path, {
+  method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal,
+});
+
+const PIECE = 7000; // characters of a long text that surely fit into a message
+
+/** One socket for all jobs of a page. It opens with the first job, and again if it was lost. */
+export class Live {
+  #socket = null;
+  #jobs = new Map();
+  #next = 1;
+
+  /**
+   * Start a job: `live.start({do: "analyze", ...}, onFrame)`. `text` is sent before it in pieces.
+   * Every frame is given to `onFrame`, then, once it is drawn, the next one asked for; the last has
+   * `done`. A job that fails, or whose connection is lost, ends with a frame {error, done}.
+   */
+  start(request, onFrame, text = null) {
+    const id = this.#next++;
+    const job = {
+      id,
+      done: false,
+      /** Say something about the job: {do: "pace", pace: 0.1}. */
+      send: (message) => !job.done && this.#say({ ...message, id }),
+      /** End it and hear no more of it; `stop(true)`: hear its last frame. */
+      stop: (hear = false) => {
+        if (job.done) return;
+        job.send({ do: "stop" });
+        if (!hear) { job.done = true; job.deaf = true; }
+      },
+      deaf: false,
+      onFrame,
+    };
+    this.#jobs.set(id, job);
+    const pieces = text === null ? [] : Array.from(
+      { length: Math.ceil(text.length / PIECE) },
+      (_, i) => ({ id, do: "text", text: text.slice(i * PIECE, (i + 1) * PIECE) }),
+    );
+    for (const message of [...pieces, { ...request, id }]) this.#say(message);
+    return job;
+  }
+
+  /** A job of one answer, as a promise of its last frame; `onFrame` sees those before. */
+  ask(request, text = null, onFrame = () => {}) {
+    let job;
+    const answer = new Promise((resolve, reject) => {
+      job = this.start(request, (frame) => {
+        if (frame.error) reject(new Error(frame.error));
+        else if (frame.done) resolve(frame);
+        else onFrame(frame);
+      }, text);
+    });
+    answer.stop = () => job.stop();
+    return answer;
+  }
+
+  #say(message) {
+    const socket = this.#open();
+    const text = JSON.stringify(message);
+    if (socket.readyState === WebSocket.OPEN) socket.send(text);
+    else if (socket.readyState === WebSocket.CONNECTING) {
+      socket.addEventListener("open", () => socket.send(text), { once: true });
+    }
+  }
+
+  #open() {
+    if (this.#socket && this.#socket.readyState <= WebSocket.OPEN) return this.#socket;
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/live`);
+    socket.addEventListener("message", (event) => this.#hear(JSON.parse(event.data)));
+    socket.addEventListener("close", (event) => {
+      if (this.#socket === socket) this.#socket = null;
+      const why = event.reason || "the connection to the server was lost: is `tuplet serve` still running?";
+      const lost = [...this.#jobs.values()];
+      this.#jobs.clear();
+      for (const job of lost) {
+        if (job.deaf) continue;
+        job.done = true;
+        job.onFrame({ id: job.id, error: why, done: true, lost: true });
+      }
+    });
+    this.#socket = socket;
+    return socket;
+  }
+
+  #hear(frame) {
+    const job = this.#jobs.get(frame.id);
+    if (!job) {
+      if (frame.error) console.warn(frame.error);
+      return;
+    }
+    if (frame.done) { this.#jobs.delete(frame.id); job.done = true; }
+    if (!job.deaf) job.onFrame(frame);
+    if (!frame.done && !job.deaf) requestAnimationFrame(() => job.send({ do: "more" }));
+  }
+}
