@@ -1,6 +1,7 @@
 // The board as SVG: cubes that slide, squares that can be chosen, arrows of what is expected.
 
-import { inWords, svg } from "./ewn-dom.js";
+import { draw } from "./dom.js";
+import { inWords } from "./ewn-words.js";
 
 const CELL = 100, EDGE = 14;
 const MOST_ARROWS = 8;
@@ -10,12 +11,12 @@ export class Board {
   constructor(host, { onMove, onSwap }) {
     this.onMove = onMove;
     this.onSwap = onSwap;
-    this.squares = svg("g", {});
-    this.marks = svg("g", {});
-    this.cubes = svg("g", {});
-    this.targets = svg("g", {});
-    this.line = svg("g", { class: "line", "aria-hidden": true });
-    this.root = svg("svg", { class: "ewn-board", role: "group" }, this.squares, this.marks, this.cubes, this.targets, this.line);
+    this.squares = draw("g", {});
+    this.marks = draw("g", {});
+    this.cubes = draw("g", {});
+    this.targets = draw("g", {});
+    this.line = draw("g", { class: "line", "aria-hidden": "true" });
+    this.root = draw("svg", { class: "ewn-board", role: "group" }, this.squares, this.marks, this.cubes, this.targets, this.line);
     host.append(this.root);
     this.standing = new Map(); // cube's name -> its element
     this.chosen = null;
@@ -75,11 +76,11 @@ export class Board {
         [sx - uy * half, sy + ux * half], [bx - uy * half, by + ux * half], [bx - uy * flank, by + ux * flank], [ex, ey],
         [bx + uy * flank, by - ux * flank], [bx + uy * half, by - ux * half], [sx + uy * half, sy - ux * half],
       ];
-      const arrow = svg("g", { class: `arrow ${step.side}`, opacity: Math.max(1 - 0.09 * number, 0.4) },
-        svg("polygon", { points: points.map((p) => p.map((v) => v.toFixed(1)).join()).join(" ") }));
+      const arrow = draw("g", { class: `arrow ${step.side}`, opacity: Math.max(1 - 0.09 * number, 0.4) },
+        draw("polygon", { points: points.map((p) => p.map((v) => v.toFixed(1)).join()).join(" ") }));
       if (path.length > 1) {
         const [mx, my] = [(sx + bx) / 2, (sy + by) / 2];
-        arrow.append(svg("circle", { cx: mx, cy: my, r: 13 }), svg("text", { x: mx, y: my + 6, "text-anchor": "middle", text: number + 1 }));
+        arrow.append(draw("circle", { cx: mx, cy: my, r: 13 }), draw("text", { x: mx, y: my + 6, "text-anchor": "middle", text: number + 1 }));
       }
       this.line.append(arrow);
     }
@@ -103,17 +104,17 @@ export class Board {
     const wide = this.columns * CELL + 2 * EDGE, tall = this.rows * CELL + 2 * EDGE;
     this.root.setAttribute("viewBox", `0 0 ${wide} ${tall}`);
     this.root.style.setProperty("--ratio", wide / tall);
-    this.squares.replaceChildren(svg("rect", { class: "frame", width: wide, height: tall, rx: 22 }));
+    this.squares.replaceChildren(draw("rect", { class: "frame", width: wide, height: tall, rx: 22 }));
     for (let row = 0; row < this.rows; row++) {
       for (let column = 0; column < this.columns; column++) {
         const [x, y] = this.#at([row, column]);
         const goal = Object.keys(goals).find((side) => goals[side][0] === row && goals[side][1] === column);
-        this.squares.append(svg("rect", { class: `square ${(row + column) % 2 ? "odd" : "even"} ${goal ? `goal ${goal}` : ""}`, x: x + 2, y: y + 2, width: CELL - 4, height: CELL - 4, rx: 10 }));
+        this.squares.append(draw("rect", { class: `square ${(row + column) % 2 ? "odd" : "even"} ${goal ? `goal ${goal}` : ""}`, x: x + 2, y: y + 2, width: CELL - 4, height: CELL - 4, rx: 10 }));
         if (!goal) continue;
-        const flag = svg("g", { class: `flag ${goal}`, transform: `translate(${x} ${y})` },
-          svg("title", { text: `${goal}'s goal` }),
-          svg("rect", { class: "ring", x: 15, y: 15, width: 70, height: 70, rx: goal === "red" ? 12 : 34 }),
-          svg("path", { d: "M40 72V28L66 38L40 49" }));
+        const flag = draw("g", { class: `flag ${goal}`, transform: `translate(${x} ${y})` },
+          draw("title", { text: `${goal}'s goal` }),
+          draw("rect", { class: "ring", x: 15, y: 15, width: 70, height: 70, rx: goal === "red" ? 12 : 34 }),
+          draw("path", { d: "M40 72V28L66 38L40 49" }));
         this.squares.append(flag);
       }
     }
@@ -125,7 +126,7 @@ export class Board {
     for (const square of last ? [last.from, last.to] : []) {
       if (!square) continue;
       const [x, y] = this.#at(square);
-      this.marks.append(svg("rect", { class: `last ${last.side}`, x: x + 3.5, y: y + 3.5, width: CELL - 7, height: CELL - 7, rx: 9 }));
+      this.marks.append(draw("rect", { class: `last ${last.side}`, x: x + 3.5, y: y + 3.5, width: CELL - 7, height: CELL - 7, rx: 9 }));
     }
   }
 
@@ -141,10 +142,10 @@ export class Board {
       let element = this.standing.get(name);
       if (!element) {
         const side = name[0] === "r" ? "red" : "blue";
-        element = svg("g", { class: `cube ${side}`, "data-cube": name },
-          svg("rect", { class: "edge", x: 12, y: 17, width: 76, height: 74, rx: side === "red" ? 14 : 32 }),
-          svg("rect", { class: "top", x: 12, y: 11, width: 76, height: 74, rx: side === "red" ? 14 : 32 }),
-          svg("text", { x: 50, y: 64, "text-anchor": "middle", text: name.slice(1) }));
+        element = draw("g", { class: `cube ${side}`, "data-cube": name },
+          draw("rect", { class: "edge", x: 12, y: 17, width: 76, height: 74, rx: side === "red" ? 14 : 32 }),
+          draw("rect", { class: "top", x: 12, y: 11, width: 76, height: 74, rx: side === "red" ? 14 : 32 }),
+          draw("text", { x: 50, y: 64, "text-anchor": "middle", text: name.slice(1) }));
         element.addEventListener("pointerdown", (event) => this.#grab(event, name));
         element.addEventListener("click", () => this.#clicked(name));
         element.addEventListener("keydown", (event) => this.#pressed(event, () => this.#clicked(name)));
@@ -199,15 +200,15 @@ export class Board {
       const side = cube[0] === "r" ? "red" : "blue";
       const goal = this.position.goals[side]?.join() === to.join() ? ", the goal" : "";
       const play = () => (moves.length === 1 ? this.onMove(moves[0].move) : this.#choose(cube));
-      this.targets.append(svg("g", {
+      this.targets.append(draw("g", {
         class: `target ${side} ${taken ? "takes" : ""} ${this.chosen ? "" : "faint"}`, transform: `translate(${x} ${y})`,
         "data-move": moves.length === 1 ? moves[0].move : null,
         role: "button", tabindex: 0, "aria-label": `${inWords(side, moves[0].move)} to row ${to[0] + 1}, column ${to[1] + 1}${what}${goal}`,
-        click: play, keydown: (event) => this.#pressed(event, play),
+        onclick: play, onkeydown: (event) => this.#pressed(event, play),
       },
-      svg("rect", { class: "hit", x: 2, y: 2, width: CELL - 4, height: CELL - 4, rx: 10 }),
-      taken ? svg("rect", { class: "ring", x: 7, y: 6, width: 86, height: 86, rx: taken[0] === "r" ? 18 : 38 })
-        : svg("circle", { class: "dot", cx: 50, cy: 50, r: 15 })));
+      draw("rect", { class: "hit", x: 2, y: 2, width: CELL - 4, height: CELL - 4, rx: 10 }),
+      taken ? draw("rect", { class: "ring", x: 7, y: 6, width: 86, height: 86, rx: taken[0] === "r" ? 18 : 38 })
+        : draw("circle", { class: "dot", cx: 50, cy: 50, r: 15 })));
     }
     if (kept) this.targets.firstElementChild?.focus();
   }

@@ -1,6 +1,7 @@
 // The die: pips where cubes are numbered from 1, a number where they are numbered from 0.
 
-import { html, still, svg } from "./ewn-dom.js";
+import { draw, make } from "./dom.js";
+import { other, still } from "./ewn-words.js";
 
 const PIPS = {
   1: [[50, 50]],
@@ -15,18 +16,18 @@ const PIPS = {
 export function face(number, side, pips = true) {
   const dots = pips && PIPS[number];
   const known = number !== null && number !== undefined;
-  const body = svg("svg", { viewBox: "0 0 100 100", class: `ewn-face ${side ?? ""}`, "aria-hidden": true },
-    svg("rect", { class: "edge", x: 4, y: 7, width: 92, height: 91, rx: 20 }),
-    svg("rect", { class: "side", x: 4, y: 3, width: 92, height: 90, rx: 20 }));
-  if (dots) for (const [x, y] of dots) body.append(svg("circle", { class: "pip", cx: x, cy: y - 2, r: 9.5 }));
-  else body.append(svg("text", { class: known ? "digit" : "digit unknown", x: 50, y: 66, "text-anchor": "middle", text: known ? number : "?" }));
+  const body = draw("svg", { viewBox: "0 0 100 100", class: `ewn-face ${side ?? ""}`, "aria-hidden": "true" },
+    draw("rect", { class: "edge", x: 4, y: 7, width: 92, height: 91, rx: 20 }),
+    draw("rect", { class: "side", x: 4, y: 3, width: 92, height: 90, rx: 20 }));
+  if (dots) for (const [x, y] of dots) body.append(draw("circle", { class: "pip", cx: x, cy: y - 2, r: 9.5 }));
+  else body.append(draw("text", { class: known ? "digit" : "digit unknown", x: 50, y: 66, "text-anchor": "middle", text: known ? number : "?" }));
   return body;
 }
 
 /** The large die: shows a position's, can be clicked where there is something to roll. */
 export class Die {
   constructor(host, onRoll) {
-    this.button = html("button", { type: "button", class: "ewn-die", click: () => onRoll() });
+    this.button = make("button", { type: "button", class: "ewn-die", onclick: () => onRoll() });
     host.append(this.button);
     this.shown = null;
   }
@@ -47,13 +48,13 @@ export class Die {
 
 /** The known die ahead: whose turn gets which number, this turn first. */
 export function sequence(position) {
-  const list = html("ol", { class: "ewn-ahead", "aria-label": "The known die: this turn first, then the turns to come" });
+  const list = make("ol", { class: "ewn-ahead", "aria-label": "The known die: this turn first, then the turns to come" });
   let side = position.turn;
   for (const [turn, number] of position.coming_die.entries()) {
-    const item = html("li", { class: `${side}${turn ? "" : " now"}`, title: `${turn ? `in ${turn} ${turn === 1 ? "turn" : "turns"}` : "now"}: ${side}, die ${number}` },
-      face(number, side, false), html("span", { class: "sr-only", text: `${side} ${number}` }));
+    const item = make("li", { class: `${side}${turn ? "" : " now"}`, title: `${turn ? `in ${turn} ${turn === 1 ? "turn" : "turns"}` : "now"}: ${side}, die ${number}` },
+      face(number, side, false), make("span", { class: "visually-hidden", text: `${side} ${number}` }));
     list.append(item);
-    side = side === "red" ? "blue" : "red";
+    side = other(side);
   }
   return list;
 }

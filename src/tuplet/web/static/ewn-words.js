@@ -1,27 +1,6 @@
-// Small things the EWN page is made of: elements, moves in words, numbers in words.
+// Moves and numbers of EWN, in words and signs.
 
-const SVG = "http://www.w3.org/2000/svg";
-
-function filled(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (typeof value === "function") element.addEventListener(name, value);
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value === true ? "" : String(value));
-  }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
-  return element;
-}
-
-/** An SVG element; functions among the attributes are listeners. */
-export function svg(name, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, name), attributes, children);
-}
-
-/** An HTML element; functions among the attributes are listeners. */
-export function html(name, attributes = {}, ...children) {
-  return filled(document.createElement(name), attributes, children);
-}
+import { count, make } from "./dom.js";
 
 export const other = (side) => (side === "red" ? "blue" : "red");
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -47,15 +26,23 @@ export function inWords(side, move) {
 /** A move as a chip: the cube in its side's colour, and where it goes. */
 export function chip(side, move, flip = false) {
   const { cube, arrow } = inParts(side, move, flip);
-  return html(
+  return make(
     "span", { class: `ewn-chip ${side}` },
-    cube ? html("b", { class: `ewn-cube ${side}`, text: cube }) : null,
-    html("span", { class: "ewn-arrow", text: arrow }),
+    cube ? make("b", { class: `ewn-cube ${side}`, text: cube }) : null,
+    make("span", { class: "ewn-arrow", text: arrow }),
   );
 }
 
-export const count = (n) => Math.round(n).toLocaleString("en-GB");
-export const percent = (x, digits = 1) => `${(100 * x).toFixed(digits)} %`;
+/** Whose each move of a line is: who has moved chooses the other's die, where dice are chosen. */
+export function sidesOf(line, turn) {
+  const chosen = line.some((move) => move.startsWith("="));
+  let side = turn;
+  return line.map((move) => {
+    const own = side;
+    if (!chosen || move.startsWith("=")) side = other(side);
+    return own;
+  });
+}
 
 /** A large number in few letters: 1,234 to 9,999 in full, then 12k, 1.2M. */
 export function short(n) {
