@@ -178,6 +178,16 @@ class AnyPosition:
         """What must be done where chance acts."""
         return "chance must act"
 
+    def as_json(self) -> dict[str, Any]:
+        """As plain values: what stands there, who moves, and what can be done."""
+        return {
+            "game": self.game, "notation": self.notation, "cells": self.cells,
+            "sides": list(self.sides), "turn": self.turn, "caption": self.caption(),
+            "legal_moves": self.legal_moves(), "is_chance": self.is_chance,
+            "outcomes": self.outcomes(), "over": self.over, "winner": self.winner,
+            "kind": self.kind,
+        }  # fmt: skip
+
     def caption(self) -> str:
         """Who has won, or who is to move."""
         if self.over and len(self.sides) == 1:

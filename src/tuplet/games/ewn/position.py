@@ -28,6 +28,7 @@ SIDES: tuple[Side, Side] = ("red", "blue")
 
 Array = np.ndarray[Any, Any]
 
+AHEAD = 12  # plies of a known die that are told
 _EMPTY = 0x7F7F7F7F7F7F7F  # a word without cubes
 
 
@@ -231,6 +232,18 @@ class Position(AnyPosition):
     def caption(self) -> str:
         """Who has won, or who is to move, and the die."""
         return caption(self)
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values; squares are row and column, `targets` those that moves lead to."""
+        kind, moves = self.variant, self.legal_moves()
+        last = (kind.rows - 1, kind.columns - 1)
+        return super().as_json() | {
+            "die": self.die, "coming_die": self.coming_die(AHEAD),
+            "chooses_die": self.chooses_die, "targets": {m: self.target(m) for m in moves},
+            "cubes": {f"{side[0]}{number}": at for (side, number), at in self.cubes.items()},
+            "goals": {"red": last, "blue": (0, 0)}, "first": kind.first, "count": kind.cubes,
+            "starts": {"red": kind.red, "blue": kind.blue},
+        }  # fmt: skip
 
     def happen(self, outcome: object) -> Position:
         """The position with a number rolled."""

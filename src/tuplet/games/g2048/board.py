@@ -156,6 +156,25 @@ class Board:
                 cells[c] = int(slid) >> 8 * i & 0xFF
         return Board._of(tuple(cells), self.rows, self.columns), reward
 
+    def motion(self, move: object) -> list[tuple[int, int, bool]]:
+        """Where a move takes each tile: its cell, the cell it comes to, and whether two meet there.
+
+        >>> Board([2, 0, 0, 2] + 12 * [0]).motion("left")
+        [(0, 0, True), (3, 0, True)]
+        """
+        name, found = as_move(move), []
+        for line in self._lines(across=name in ("left", "right")):
+            order = list(reversed(line) if name in ("right", "down") else line)
+            came: list[list[int]] = []  # the cells whose tiles come to each cell of the line
+            for cell in order:
+                exponent = self.exponents[cell]
+                if exponent and came and [self.exponents[c] for c in came[-1]] == [exponent]:
+                    came[-1].append(cell)
+                elif exponent:
+                    came.append([cell])
+            found += [(c, to, len(at) > 1) for to, at in zip(order, came, strict=False) for c in at]
+        return found
+
     def _lines(self, across: bool) -> list[range]:
         size, width = self.rows * self.columns, self.columns
         if across:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tuplet.games.g2048.board import MOVES, Board, as_move, as_size
@@ -153,6 +155,11 @@ class Standing(Board, AnyPosition):
     def needed(self) -> str:
         """What must be done where chance acts."""
         return "a tile must appear"
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values; `tiles` stand row by row."""
+        more = {"score": self.score, "tiles": self.tiles, "spawn4": self.held.spawn4}
+        return super().as_json() | more
 
     def caption(self) -> str:
         """The points, and what is next."""
