@@ -10,12 +10,12 @@ import numpy as np
 
 from tuplet.agents.agent import agent_from
 from tuplet.agents.g2048 import adapted, player_from
+from tuplet.agents.known import default_of
 from tuplet.agents.settings import settings_of
 from tuplet.agents.specs import name_of, trusted
 from tuplet.games import life
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.catalogue import game as game_of
-from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.g2048 import MOVES, Board, as_move
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.growth import Growth
@@ -77,7 +77,7 @@ def analyze(
         position = _position(held, position)
         if position.over:
             return Analysis(position=position)
-        agent = default_agent(held) if agent is None else agent
+        agent = default_of(held) if agent is None else agent
         made = agent_from(agent, held)
     try:
         if tree is not None or share is not None or growth:
@@ -103,11 +103,6 @@ def analyze(
     finally:
         if life.has(made, "close") and made is not agent:
             made.close()
-
-
-def default_agent(game: Game) -> str:
-    """Who is asked where nobody is named."""
-    return "best" if isinstance(game, GameOfEwn) else "mcts"
 
 
 def _first(held: Game, seed: int) -> Any:
