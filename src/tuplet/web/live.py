@@ -55,6 +55,7 @@ class Job:
     def tell(self, news: Frame) -> None:
         """Send something, or put it to what waits to be sent: lists grow, the rest is replaced."""
         with self._lock:
+            self._next.pop("compiling", None)
             for name, value in news.items():
                 if isinstance(value, list) and name in self._next:
                     self._next[name] += value
@@ -67,6 +68,7 @@ class Job:
         with self._lock:
             self.ended = True
             more = {"stopped": True} if self.stop.is_set() and "error" not in news else {}
+            self._next.pop("compiling", None)
             rest = self.dressed(self._next) if self._next else {}
             self._send({"id": self.number, **rest, **news, **more, "done": True})
             self._lock.notify_all()
@@ -266,7 +268,7 @@ def _analyze(desk: Desk, job: Job, given: Frame, _: str) -> Frame:
         if job.ready:
             told = found.as_json()
             told.pop("growth", None)  # it comes with the last
-            job.tell({"analysis": told, "compiling": False})
+            job.tell({"analysis": told})
 
     asked = checked(answers.analyze, given)
     return {"analysis": answers.analyze(desk, **asked, watch=watch, stop=job.stop)}
