@@ -5,6 +5,12 @@ from tuplet.agents.g2048 import (
     RandomEnvironment as RandomEnvironment,
     make_player as make_player,
 )
+from tuplet.agents.known import (
+    Known as Known,
+    list_agents as list_agents,
+    list_games as list_games,
+    list_runs as list_runs,
+)
 from tuplet.agents.learned import LearnedPlayer as LearnedPlayer
 from tuplet.agents.settings import settings_of as settings_of
 from tuplet.agents.simple import GreedyPlayer as GreedyPlayer, RandomPlayer as RandomPlayer
@@ -46,3 +52,4 @@ from tuplet.testing.programs import Check as Check, check as check
 from tuplet.values.convert import convert as convert
 from tuplet.values.network import Network as Network
 from tuplet.values.patterns import NETWORKS as NETWORKS
+from tuplet.web.serve import serve as serve

@@ -102,12 +102,16 @@ class Searcher(Searching):
         """The best move found."""
         check_turn(position)
         self._asked = position
+        self.watched(lambda: self._told(position))
         return str(position.text_of(self.search.think(position.rules, position.as_words())))
 
     def analyze(self, position: Any) -> Analysis:
         """What it found; it looks if this is not the position it was asked about last."""
         if position != self._asked:
             self.choose(position)
+        return self._told(position)
+
+    def _told(self, position: Any) -> Analysis:
         return replace(self.search.analysis(position.text_of), position=position)
 
     def warm_up(self, start: Any) -> None:

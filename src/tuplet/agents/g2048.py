@@ -123,14 +123,19 @@ class SearchPlayer(Numbered, Searching):
         if not after:
             return Analysis(_illegal(), points=True, position=board)
         self.search.open(self.seed)
+        self.watched(lambda: self._told(board, after))
         best = self.choose(board)
+        return replace(self._told(board, after), best=best)
+
+    def _told(self, board: Board, after: Any) -> Analysis:
+        """What the search has found by now."""
         found = self.search.analysis(lambda code: MOVES[code])
         known = {move.move: move for move in found.moves}
         moves = [
             known[move]._replace(reward=after[move][1]) if move in after else illegal
             for move, illegal in zip(MOVES, _illegal(), strict=True)
         ]
-        return replace(found, moves=moves, best=best, position=board)
+        return replace(found, moves=moves, position=board)
 
     def load(self) -> None:
         """Compile what it needs, before a clock runs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -51,6 +52,7 @@ class LearnedPlayer:
     spawn4: float | None = None
     reached: int = field(default=0, init=False, repr=False)  # the depth of the last search
     stop: Stop | None = field(default=None, init=False, repr=False)  # ends a search, if it is set
+    look: Callable[[Analysis], object] | None = field(default=None, init=False, repr=False)
     _work: Workspace | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -125,6 +127,9 @@ class LearnedPlayer:
         line of its own, so that a move's figures always add up to its value.
         """
         position, net = self.network.as_board(board), self.network
+        for depth in range(1, self.depth or 1) if self.look is not None and not self.time else ():
+            if self.look is not None and not told(self.stop):
+                self.look(replace(self, depth=depth).analyze(position))
         moves = self.moves(position, deepening=True)
         kind = "after-state" if net.target == "afterstate" else "states the spawn can make"
         note, why = f"Why: value = reward + what each tuple says of the {kind}", self._why(position)

@@ -30,6 +30,9 @@ from tuplet.system.stop import Stop
 
 SIMS = 20_000  # a move, where nothing else is said
 PIECE_S = 0.1  # seconds after which a tree search hears Ctrl-C
+LOOK_S = 0.03  # seconds between two looks of somebody who watches
+
+Look = Callable[[], object] | None  # called now and then while a search thinks, in its thread
 
 _loaded: set[tuple[type, ...]] = set()  # kinds of games and searches that have been compiled
 
@@ -65,6 +68,7 @@ class Mcts:
     state: np.uint64 = field(default=np.uint64(0), init=False)
     stop: Stop | None = field(default=None, init=False, repr=False, compare=False)
     growth: Growth | None = field(default=None, init=False, repr=False, compare=False)
+    look: Look = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.sims == 0:
@@ -141,9 +145,11 @@ class Mcts:
         if obvious != mcts.NO_MOVE:
             most = settings.batch  # enough to have something to say
         limit = np.inf if self.time is None else self.time
+        final, looked = ("rate", "visits", "lower").index(self.final), 0.0
+        longest = PIECE_S if self.look is None else LOOK_S
         while True:
             used = clock.monotonic() - began
-            piece = max(min(limit - used, PIECE_S), 0.0)
+            piece = max(min(limit - used, longest), 0.0)
             due = most if self.growth is None else min(self.growth.due, most)
             self.state = np.uint64(
                 mcts.search(game, tree, settings, due, piece, np.uint64(self.state))
@@ -157,10 +163,16 @@ class Mcts:
                 self.growth.add(count, seen.root_moves(tree, trees.ROOT, str, points))
             if done:
                 break
+            if self.look is not None and clock.monotonic() - looked >= LOOK_S:
+                self._chosen = int(mcts.choose(tree, settings, final, -1.0, np.uint64(0)))
+                before = clock.monotonic()
+                self._seconds = before - began
+                self.look()
+                looked = clock.monotonic()
+                began += looked - before  # to be watched costs no time
         state, bits = draw(self.state)
         self.state = np.uint64(state)
         k = -1.0 if self.final_k is None else self.final_k
-        final = ("rate", "visits", "lower").index(self.final)
         self._chosen = int(mcts.choose(tree, settings, final, k, np.uint64(bits)))
         if obvious != mcts.NO_MOVE:
             own = seen.children(tree, trees.ROOT)
@@ -239,6 +251,7 @@ class AlphaBeta:
     reduce: bool = False
     state: np.uint64 = field(default=np.uint64(0), init=False)  # nothing here is random
     stop: Stop | None = field(default=None, init=False, repr=False, compare=False)
+    look: Look = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
@@ -303,21 +316,42 @@ class AlphaBeta:
         deepest = self.depth or expectimax.DEEPEST - 1
         if self.unlimited and seconds is None:
             deepest = self.usual_depth(game, position)
-        work, self._deepest = self.work, deepest
-        move, value, depth = heard(
-            work.stop, expectimax.deepen, game, position, deepest,
-            np.inf if seconds is None else seconds, self.nodes or 1 << 62, work,
-        )  # fmt: skip
+        self._deepest = deepest
         if self._asked is None or self._asked[1] != position:
             self._nodes, self._seconds = 0, 0.0
-        self._asked = (game, position)
-        self._nodes += int(self.work.counters[expectimax.NODES])
+            self._depth = 0
+        self._asked, looked = (game, position), 0.0
+        seconds = np.inf if seconds is None else seconds
+        for limit in range(1, deepest) if self.look is not None else ():
+            left = seconds - (clock.monotonic() - self._began)
+            if not self._deepen(game, position, limit, left):
+                return self._move
+            before = clock.monotonic()
+            if self.look is not None and before - looked >= LOOK_S:
+                self.look()
+                looked = clock.monotonic()
+                self._began += looked - before  # to be watched costs no time
+        self._deepen(game, position, deepest, seconds - (clock.monotonic() - self._began))
+        return self._move
+
+    def _deepen(self, game: Any, position: Words, deepest: int, seconds: float) -> bool:
+        """Search so deep, in so many seconds; whether there is any sense in going on."""
+        work, began = self.work, clock.monotonic()
+        move, value, depth = heard(
+            work.stop, expectimax.deepen, game, position, deepest, max(seconds, 0.0),
+            self.nodes or 1 << 62, work,
+        )  # fmt: skip
+        self._nodes += int(work.counters[expectimax.NODES])
         self._ended = clock.monotonic()
-        self._seconds += self._ended - self._began
-        self.interrupted = told(self.stop) and bool(work.counters[expectimax.STOPPED])
+        self._seconds += self._ended - began
+        stopped = bool(work.counters[expectimax.STOPPED])
+        self.interrupted = told(self.stop) and stopped
+        if stopped and self.look is not None and deepest > 1 and depth < self._depth:
+            return False  # it began anew, and did not come as far as the search before
         self.value, self._depth = float(value), int(depth)
-        self.proven = bool(self.work.counters[expectimax.PROVEN])
-        return self.take(int(move))
+        self.proven = bool(work.counters[expectimax.PROVEN])
+        self.take(int(move))
+        return not (stopped or self.proven)
 
     def load(self, game: Any, position: Words) -> None:
         """Compile, before the clock runs: a speed is that of the search."""

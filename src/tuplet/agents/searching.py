@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.games.analysis import Analysis
 from tuplet.system.progress import Progress
 from tuplet.system.stop import Stop
 
@@ -11,6 +14,12 @@ class Searching:
     """An agent with a search behind it, which can be watched and ended while it thinks."""
 
     search: Mcts | AlphaBeta
+    look: Callable[[Analysis], object] | None = None  # told what it thinks so far, in its thread
+
+    def watched(self, analysis: Callable[[], Analysis]) -> None:
+        """Before a search: let whoever looks see what there is to tell while it goes on."""
+        look = self.look
+        self.search.look = None if look is None else lambda: look(analysis())
 
     @property
     def stop(self) -> Stop | None:

@@ -10,12 +10,12 @@ import numpy as np
 
 from tuplet.agents.agent import agent_from
 from tuplet.agents.g2048 import adapted, player_from
+from tuplet.agents.known import default_of
 from tuplet.agents.settings import settings_of
 from tuplet.agents.specs import name_of, trusted
 from tuplet.games import life
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.catalogue import game as game_of
-from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.g2048 import MOVES, Board, as_move
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.growth import Growth
@@ -41,6 +41,7 @@ def analyze(
     share: float | None = None,
     growth: bool = False,
     seed: int = 0,
+    watch: Callable[[Analysis], object] | None = None,
     progress: Show = None,
     stop: Stop | None = None,
 ) -> Analysis:
@@ -54,7 +55,9 @@ def analyze(
 
     Of `mcts` and `mcs`, `tree` is how many moves deep the result's `tree` is shown (True: 3), and
     `share` the part of the visits that its nodes have at least; `growth=True` keeps how visits and
-    values grew. `stop`, or Ctrl-C, ends a search with what it has by then (`interrupted` tells).
+    values grew. `watch` is called with what is thought so far, as a tree grows or a search goes
+    deeper, in the thread of the search. `stop`, or Ctrl-C, ends a search with what it has by then
+    (`interrupted` tells).
     """
     held = game_of(game, trusted=trusted(agent))
     position = _first(held, seed) if position is None else position
@@ -74,31 +77,32 @@ def analyze(
         position = _position(held, position)
         if position.over:
             return Analysis(position=position)
-        agent = default_agent(held) if agent is None else agent
+        agent = default_of(held) if agent is None else agent
         made = agent_from(agent, held)
     try:
         if tree is not None or share is not None or growth:
             _check_grows(made)
+        deep = DEPTH if tree is True or (tree is None and share is not None) else tree
+        name = agent if isinstance(agent, str) else SHIPPED if agent is None else name_of(made)
+        at = None if isinstance(held, GameOf2048) else position
+
+        def whole(found: Analysis) -> Analysis:
+            if deep is not None and found.best is not None:
+                found = replace(found, tree=made.tree(deep, share or 0.0))
+            return replace(found, agent=name, settings=settings_of(made, at))
+
+        if watch is not None and hasattr(made, "look"):
+            made.look = lambda found: watch(whole(found))
         think = _think_2048 if isinstance(held, GameOf2048) else _think
         found = _thought(think, made, position, seed, growth, progress, stop)
         if isinstance(found.position, Board) and not any(found.position.tiles):
             raise ValueError("the board is empty: a game begins with two tiles")
-        if (tree is not None or share is not None) and found.best is not None:
-            deep = DEPTH if tree is True or (tree is None and share is None) else tree
-            found = replace(found, tree=made.tree(deep, share or 0.0))
-        name = agent if isinstance(agent, str) else SHIPPED if agent is None else name_of(made)
         if found.growth is not None:
             found.growth.title = name
-        at = None if isinstance(held, GameOf2048) else position
-        return replace(found, agent=name, settings=settings_of(made, at))
+        return whole(found)
     finally:
         if life.has(made, "close") and made is not agent:
             made.close()
-
-
-def default_agent(game: Game) -> str:
-    """Who is asked where nobody is named."""
-    return "best" if isinstance(game, GameOfEwn) else "mcts"
 
 
 def _first(held: Game, seed: int) -> Any:

@@ -25,6 +25,7 @@ from tuplet.cli.check import check
 from tuplet.cli.compare import compare
 from tuplet.cli.convert import convert
 from tuplet.cli.eval import eval_
+from tuplet.cli.list import list_
 from tuplet.cli.match import match
 from tuplet.cli.new import new
 from tuplet.cli.options import with_whole_numbers
@@ -33,6 +34,7 @@ from tuplet.cli.plot import plot
 from tuplet.cli.regret import regret
 from tuplet.cli.reproduce import reproduce
 from tuplet.cli.review import review
+from tuplet.cli.serve import serve
 from tuplet.cli.show import show
 from tuplet.cli.signs import ERRORS
 from tuplet.cli.solve import solve
@@ -51,8 +53,8 @@ app = App(
     suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
 COMMANDS = (
-    train, eval_, plot, compare, analyze, play, review, match, tournament, show, agent, check,
-    solve, regret, reproduce, convert, bench, new,
+    train, eval_, plot, compare, analyze, play, serve, review, match, tournament, show, agent,
+    check, solve, regret, reproduce, convert, bench, list_, new,
 )  # fmt: skip
 for command in COMMANDS:
     app.command(with_whole_numbers(command), name=command.__name__.strip("_"))

@@ -62,8 +62,10 @@ class Analysis(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
-        keys = ("move", "legal", "reward", "value") if self.points else (
+        keys: tuple[str, ...] = ("move", "legal", "reward", "value") if self.points else (
             "move", "value", "visits", "ci95", "proven")  # fmt: skip
+        if self.points and any(move.visits is not None for move in self.moves):
+            keys += ("visits", "ci95")
         report: dict[str, Any] = {
             "best": self.best,
             "moves": [
@@ -75,6 +77,8 @@ class Analysis(Shown):
             report["depth"] = self.depth
         if not self.points:
             report |= {"line": self.line, "note": self.note}
+        if self.why:
+            report["why"] = {part: dict(worth) for part, worth in self.why.items()}
         if self.interrupted:
             report["interrupted"] = True
         if self.settings:

@@ -1,0 +1,312 @@
+"""What can be asked over HTTP: each a function of plain values that returns plain values.
+
+They are the public functions, asked by somebody who is not trusted: `Desk` sees to that.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time as clock
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tuplet.agents.g2048 import adapted
+from tuplet.agents.known import list_agents, list_games, list_runs
+from tuplet.agents.learned import LearnedPlayer
+from tuplet.arena.analyze import analyze as analyzed
+from tuplet.arena.evaluate import evaluate as evaluated
+from tuplet.arena.review import review as reviewed
+from tuplet.games.analysis import Analysis
+from tuplet.games.ewn.position import Position
+from tuplet.games.g2048.position import GameOf2048, Standing
+from tuplet.kernel import as_seed, stream
+from tuplet.system.progress import Show
+from tuplet.system.stop import Stop
+from tuplet.values.downgrade import downgraded
+from tuplet.web.calls import example
+from tuplet.web.desk import MOST_GAMES, Desk, check_budget
+
+MOST_TREE = 12  # moves that a tree is shown deep
+START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
+EPISODE = "me:random@0|0121#D31#L[4]72|@0"
+BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
+
+Json = dict[str, Any]
+Watch = Callable[[Analysis], object] | None
+
+
+def games(desk: Desk) -> Json:  # noqa: ARG001
+    """The games there are, EWN's family by examples."""
+    return list_games().as_json()
+
+
+def agents(desk: Desk, *, game: str = "2048") -> Json:
+    """Who plays a game, and what can be set.
+
+    game: which game, as in ewn or 2048:board=3x3.
+    """
+    return list_agents(desk.game(game), desk.runs).as_json()
+
+
+def runs(desk: Desk) -> Json:
+    """The training runs in the server's folder, with their last figures."""
+    return list_runs(desk.runs).as_json() | {"folder": desk.runs.name}
+
+
+@example(game="2048", seed=1)
+def position(
+    desk: Desk,
+    *,
+    game: str,
+    position: str | None = None,
+    seed: int | None = None,
+    red: str | None = None,
+    blue: str | None = None,
+    die: str | None = None,
+    roll: bool = False,
+) -> Json:
+    """A position: the one that is described, or a first one, and a stream of luck to go on with.
+
+    game: which game, as in ewn or 2048:board=3x3.
+    position: its notation; of 2048 also the tiles alone.
+    seed: of the first position and the luck; a different one each time if it is left out.
+    red: EWN: the numbers of red's cubes in the order of the starting squares.
+    blue: EWN: the numbers of blue's cubes.
+    die: EWN with a known die: its values.
+    roll: let chance act, if it is to.
+    """
+    held, state = desk.game(game), luck_of(None, seed)
+    if position is not None:
+        found = desk.position(held, position)
+    elif red is not None or blue is not None or die is not None:
+        state, dealt = held.deal(state)
+        if not isinstance(dealt, Position):
+            raise ValueError(f"cubes are placed in EWN, not in {held.name}")
+        known = "".join(map(str, dealt.known_die)) if die is None else die
+        if not all(text is None or text.isdecimal() for text in (red, blue, known or None)):
+            raise ValueError("cubes and dice are numbers, as in 123456")
+        found = Position.start(held.name, red=red or "", blue=blue or "", die=known)
+    else:
+        state, found = held.deal(state)
+    if roll:
+        state, found, _ = happened(found, None, state)
+    return {"position": found.as_json(), "luck": luck_text(state)}
+
+
+def luck_of(luck: str | None, seed: int | None = None) -> np.uint64:
+    """A stream of luck: one that goes on, the seed's, or a new one."""
+    if luck is not None:
+        try:
+            return np.uint64(int(luck, 16))
+        except (ValueError, OverflowError):
+            raise ValueError("luck is sixteen hexadecimal digits, as they were given") from None
+    seed = secrets.randbits(63) if seed is None else seed
+    return np.uint64(stream(as_seed(seed), np.uint64(0)))
+
+
+def luck_text(state: np.uint64) -> str:
+    """A stream as text."""
+    return f"{int(state):016x}"
+
+
+def happened(position: Any, outcome: str | None, state: Any) -> tuple[Any, Any, str | None]:
+    """Let chance act where it is to: the stream, the position, and what happened."""
+    if not position.is_chance or (outcome is None and state is None):
+        return state, position, None
+    if outcome is None:
+        state, outcome = position.random_outcome(state)
+    return state, position.happen(outcome), outcome
+
+
+@example(game="2048", position=BOARD, move="left", luck="00000000000004d2")
+def play(
+    desk: Desk,
+    *,
+    game: str,
+    position: str,
+    move: str | None = None,
+    outcome: str | None = None,
+    luck: str | None = None,
+) -> Json:
+    """Play a move, and let chance act.
+
+    game: which game.
+    position: its notation.
+    move: a legal move; without one chance alone acts.
+    outcome: what chance does, as in 4@15 or 6.
+    luck: a stream of luck to draw it from; with neither, chance does not act yet.
+    """
+    held = desk.game(game)
+    before = desk.position(held, position)
+    state = None if luck is None else luck_of(luck)
+    after, reward = (before, 0) if move is None else played(before, move)
+    state, found, what = happened(after, outcome, state)
+    answer: Json = {
+        "position": found.as_json(), "after": None if what is None else after.as_json(),
+        "happened": what, "reward": reward, "luck": None if state is None else luck_text(state),
+    }  # fmt: skip
+    if isinstance(before, Standing):
+        answer["motion"] = [] if move is None else motion(before, move)
+    return answer
+
+
+def played(position: Any, move: str) -> tuple[Any, int]:
+    """The position after a move, and its reward."""
+    after = position.play(move)
+    return after, after.score - position.score if isinstance(after, Standing) else 0
+
+
+def motion(board: Standing, move: str) -> list[Json]:
+    """Where each tile goes."""
+    return [{"from": a, "to": b, "merged": merged} for a, b, merged in board.motion(move)]
+
+
+@example(game="ewn", position=START, agent="mcts:sims=20000")
+def analyze(
+    desk: Desk,
+    *,
+    game: str,
+    position: str | None = None,
+    agent: str | None = None,
+    depth: int | None = None,
+    time: float | None = None,
+    downgrade: int | None = None,
+    tree: int | None = None,
+    share: float | None = None,
+    growth: bool = False,
+    seed: int = 0,
+    watch: Watch = None,
+    stop: Stop | None = None,
+) -> Json:
+    """What an agent thinks of a position: the value of every move, the best, and why.
+
+    game: which game.
+    position: its notation; the seed's first one if it is left out.
+    agent: who is asked, as in small or mcts:ucb=tuned,sims=20000.
+    depth: moves ahead, of learned values.
+    time: seconds a move, of learned values.
+    downgrade: from this tile on, large tiles are seen as half of what they are.
+    tree: of mcts and mcs: show the tree so many moves deep.
+    share: the part of the visits that its nodes have at least.
+    growth: of mcts and mcs: how visits and values grew.
+    seed: of the agent's random choices.
+    """
+    held = desk.game(game)
+    asked = looking(desk.agent(agent, held), depth, time, downgrade)
+    if tree is not None and not 1 <= tree <= MOST_TREE:
+        raise ValueError(f"a tree is shown 1 to {MOST_TREE} moves deep, not {tree}")
+    given = None if position is None else desk.position(held, position)
+    began = clock.perf_counter()
+    found = analyzed(
+        held.name, given, asked, tree=tree, share=share, growth=growth, seed=seed, watch=watch,
+        progress=False, stop=stop,
+    )  # fmt: skip
+    return found.as_json() | {"seconds": clock.perf_counter() - began}
+
+
+def looking(agent: Any, depth: int | None, time: float | None, downgrade: int | None = None) -> Any:
+    """An agent that looks so far ahead, within its budget."""
+    if depth is time is downgrade is None:
+        return agent
+    made: Any = adapted(agent, depth=depth, time=time, downgrade=downgrade)
+    check_budget(made)
+    return made
+
+
+@example(game="2048", position=BOARD, move="left")
+def explain(desk: Desk, *, game: str, position: str, move: str, agent: str | None = None) -> Json:
+    """Which tuples make the value of the board after a move, in each of their eight placements.
+
+    game: 2048.
+    position: its notation.
+    move: a legal move.
+    agent: somebody with learned values.
+    """
+    held = desk.game(game)
+    player = desk.agent(agent, held)
+    if not isinstance(held, GameOf2048) or not isinstance(player, LearnedPlayer):
+        raise ValueError("only learned values of 2048 are made of tuples: take small, or a run")
+    after, reward = played(desk.position(held, position), move)
+    net = player.network
+    seen = downgraded(net.as_board(after), player.downgrade)
+    parts = net.explain(seen)
+    return {
+        "move": move, "reward": reward, "value": sum(part.value for part in parts),
+        "tuples": [
+            {
+                "cells": _cells(part.cells), "value": part.value,
+                "placements": [
+                    {"cells": _cells(cells), "weight": weight} for cells, weight in part.placements
+                ],
+            }
+            for part in parts
+        ],
+    }  # fmt: skip
+
+
+def _cells(spelled: str) -> list[int]:
+    return [int(digit, 16) for digit in spelled]
+
+
+@example(agent="small", games=10)
+def evaluate(
+    desk: Desk,
+    *,
+    agent: str = "small",
+    games: int = 10,
+    depth: int | None = None,
+    time: float | None = None,
+    seed: int = 0,
+    stop: Stop | None = None,
+) -> Json:
+    """Let a player of 2048 play some games: mean score and tiles, with 95 % intervals.
+
+    agent: who plays.
+    games: how many, 100 at most.
+    depth: moves ahead, of learned values.
+    time: seconds a move, of learned values.
+    seed: the same seed gives the same games.
+    """
+    if not 1 <= games <= MOST_GAMES:
+        raise ValueError(f"an evaluation over the network has 1 to {MOST_GAMES} games, not {games}")
+    player = looking(desk.agent(agent, desk.game("2048")), depth, time)
+    return evaluated(player, games=games, seed=seed, progress=False, stop=stop).as_json()
+
+
+@example(record=EPISODE)
+def review(
+    desk: Desk,
+    *,
+    record: str,
+    agent: str | None = None,
+    depth: int | None = None,
+    time: float | None = None,
+    progress: Show = False,
+    stop: Stop | None = None,
+) -> Json:
+    """Go through a game of 2048: what each move cost, and what was luck.
+
+    record: the game, a line of text.
+    agent: the judge, somebody with values.
+    depth: moves ahead, of learned values.
+    time: seconds a move, of learned values.
+    """
+    if "|" not in record and not record.lstrip().startswith("{"):
+        raise ValueError(f"a game is a line of text, as in {EPISODE}")
+    judge = looking(desk.agent(agent, desk.game("2048")), depth, time)
+    return reviewed(record, judge, progress=progress, stop=stop).as_json()
+
+
+CALLS: dict[tuple[str, str], Callable[..., Json]] = {
+    ("GET", "/api/games"): games,
+    ("GET", "/api/agents"): agents,
+    ("GET", "/api/runs"): runs,
+    ("POST", "/api/position"): position,
+    ("POST", "/api/play"): play,
+    ("POST", "/api/analyze"): analyze,
+    ("POST", "/api/explain"): explain,
+    ("POST", "/api/evaluate"): evaluate,
+    ("POST", "/api/review"): review,
+}

@@ -1,0 +1,39 @@
+"""A server that all tests of the page share, and a browser to look at it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from browsing import FLAGS, Looking, Server, serving
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One that all tests share; its folder of runs is `runs`."""
+    with serving(runs=tmp_path_factory.mktemp("runs")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A browser."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("there is no Chromium to open the pages in (Debian: apt-get install chromium)")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def looking(chromium: Any, server: Server) -> Iterator[Looking]:
+    """Open pages; no console error and no request to another host is let pass."""
+    found = Looking(chromium, server)
+    yield found
+    found.close()
