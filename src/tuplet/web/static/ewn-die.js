@@ -34,12 +34,12 @@ export class Die {
 
   /** `rollable`: a click rolls. `tumble`: the number has just come up. */
   show(position, { rollable = false, hidden = false, tumble = false } = {}) {
-    const number = hidden || position.over ? null : position.die ?? (position.is_chance || position.chooses_die ? null : "∗");
+    const number = position.over ? "★" : hidden ? null : position.die ?? (position.is_chance || position.chooses_die ? null : "∗");
     const pips = position.first === 1;
     this.button.replaceChildren(face(number, position.over ? position.winner : position.turn, pips));
     this.button.disabled = !rollable;
     this.button.classList.toggle("ready", rollable);
-    this.button.setAttribute("aria-label", rollable ? "Roll the die" : number === null ? "The die, not rolled" : `The die shows ${number === "∗" ? "any cube" : number}`);
+    this.button.setAttribute("aria-label", rollable ? "Roll the die" : number === null ? "The die, not rolled" : position.over ? "The game is over" : number === "∗" ? "No die: any cube may move" : `The die shows ${number}`);
     if (tumble && !still()) this.button.firstChild.animate(
       [{ transform: "rotate(-200deg) scale(.55)", opacity: 0.3 }, { transform: "rotate(14deg) scale(1.08)", opacity: 1, offset: 0.75 }, { transform: "none" }],
       { duration: 420, easing: "cubic-bezier(.2,.8,.3,1)" });

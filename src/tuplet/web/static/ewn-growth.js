@@ -4,9 +4,9 @@ import { count, draw, make, percent } from "./dom.js";
 import { colourOf } from "./ewn-moves.js";
 import { chip, inParts, short } from "./ewn-words.js";
 
-const WIDE = 560, LEFT = 46, RIGHT = 44;
+const LEFT = 46, RIGHT = 44;
 const ABOVE = { top: 12, tall: 170 }, BELOW = { top: 212, tall: 104 };
-const TALL = 344;
+const TALL = 356;
 const FEWEST = 25; // simulations of a move before which a rate says nothing
 
 export class Growth {
@@ -14,6 +14,12 @@ export class Growth {
     this.host = host;
     this.says = make("div", { class: "ewn-readout tiny", "aria-live": "off" });
     this.at = null;
+    this.wide = 560;
+    new ResizeObserver(() => { if (this.growth && this.host.childElementCount && this.#width() !== this.wide) this.show(this.growth, this.position, this.flip); }).observe(host);
+  }
+
+  #width() {
+    return Math.max(280, Math.round(this.host.clientWidth) || 560);
   }
 
   clear() {
@@ -25,9 +31,10 @@ export class Growth {
   show(growth, position, flip) {
     if (!growth || growth.simulations.length < 2) return;
     Object.assign(this, { growth, position, flip });
+    this.wide = this.#width();
     const xs = growth.simulations, first = xs.findIndex((n) => n >= FEWEST), from = first < 0 || first > xs.length - 2 ? 0 : first;
     const [low, high] = [xs[from], xs.at(-1)];
-    this.x = (n) => LEFT + (WIDE - LEFT - RIGHT) * Math.log(Math.max(n, low) / low) / Math.max(Math.log(high / low), 1e-9);
+    this.x = (n) => LEFT + (this.wide - LEFT - RIGHT) * Math.log(Math.max(n, low) / low) / Math.max(Math.log(high / low), 1e-9);
     this.from = from;
     const moves = Object.entries(growth.moves);
     const seen = moves.flatMap(([, grown]) => grown.value.slice(from).flatMap((value, i) => (grown.visits[from + i] >= FEWEST ? [value, ...(grown.ci95[from + i] ?? [])] : [])));
@@ -35,7 +42,7 @@ export class Growth {
     const y = (value) => ABOVE.top + ABOVE.tall * (1 - (Math.min(Math.max(value, floor), roof) - floor) / (roof - floor));
     const most = Math.max(10, ...moves.flatMap(([, grown]) => grown.visits));
     const v = (n) => BELOW.top + BELOW.tall * (1 - Math.log(Math.max(n, 1)) / Math.log(most));
-    const picture = draw("svg", { viewBox: `0 0 ${WIDE} ${TALL}`, class: "ewn-growth", role: "img",
+    const picture = draw("svg", { viewBox: `0 0 ${this.wide} ${TALL}`, class: "ewn-growth", role: "img",
       "aria-label": `Win rates and visits of ${moves.length} moves from ${count(low)} to ${count(high)} simulations. The table of moves has the numbers.`,
       onpointermove: (event) => this.#point(event), onpointerleave: () => this.#read(null) });
     this.#axes(picture, { floor, roof, y, v, most, low, high });
@@ -71,11 +78,11 @@ export class Growth {
     const text = (x, height, words, anchor = "end") => picture.append(draw("text", { x, y: height + 4, "text-anchor": anchor, text: words }));
     const step = roof - floor > 0.5 ? 0.2 : roof - floor > 0.2 ? 0.1 : 0.05;
     for (let value = Math.ceil(floor / step - 1e-9) * step; value <= roof + 1e-9; value += step) {
-      line({ x1: LEFT, x2: WIDE - RIGHT, y1: y(value), y2: y(value) });
+      line({ x1: LEFT, x2: this.wide - RIGHT, y1: y(value), y2: y(value) });
       text(LEFT - 6, y(value), `${Math.round(100 * value)} %`);
     }
     for (let n = 1; n <= most; n *= 10) {
-      line({ x1: LEFT, x2: WIDE - RIGHT, y1: v(n), y2: v(n) });
+      line({ x1: LEFT, x2: this.wide - RIGHT, y1: v(n), y2: v(n) });
       text(LEFT - 6, v(n), short(n));
     }
     for (let n = 10 ** Math.ceil(Math.log10(low)); n <= high; n *= 10) {
@@ -84,7 +91,7 @@ export class Growth {
     }
     picture.append(draw("text", { class: "title", x: LEFT + 6, y: ABOVE.top + 12, text: "win rate, with its 95 % interval" }),
       draw("text", { class: "title", x: LEFT + 6, y: BELOW.top + 12, text: "visits" }),
-      draw("text", { class: "title", x: WIDE - RIGHT, y: TALL - 1, "text-anchor": "end", text: "simulations in all" }));
+      draw("text", { class: "title", x: this.wide - RIGHT, y: TALL - 4, "text-anchor": "end", text: "simulations in all" }));
   }
 
   /** Moves beside the ends of their lines, moved apart where they would overlap. */
@@ -94,7 +101,7 @@ export class Growth {
     const placed = [...ends].sort((a, b) => a[part] - b[part]).map((end) => ({ ...end, at: (last = Math.max(end[part], last + 15)) }));
     const over = Math.max(0, last - (top + tall));
     for (const end of placed) {
-      const label = draw("text", { class: "end", x: WIDE - RIGHT + 6, y: end.at - over + 5, text: end.text });
+      const label = draw("text", { class: "end", x: this.wide - RIGHT + 6, y: end.at - over + 5, text: end.text });
       label.style.setProperty("--colour", end.colour);
       picture.append(label);
     }

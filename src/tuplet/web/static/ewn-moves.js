@@ -30,7 +30,7 @@ export function bandit(settings = {}) {
     ucb1: "UCB1 simulates next where win rate + c·√(ln N / n) is highest: a good rate, or few visits so far. Larger c: it tries more; smaller c: it trusts what it has seen.",
     tuned: "UCB1-Tuned simulates next where win rate + c·√(ln N / n · min(c2, variance + c1·√(ln N / n))) is highest: moves whose results vary little need fewer visits.",
     report: "The report's bandit: UCB1-Tuned with the minimum outside the root, which is practically UCB1 with a quarter of c.",
-    klucb: "KL-UCB simulates next where the highest rate that is still believable is highest.",
+    kl: "KL-UCB simulates next where the highest rate that is still believable is highest.",
     puct: "PUCT adds c · prior · √N / (1 + n) to the win rate: the game's own estimate says where to look first.",
     thompson: "Thompson sampling draws a rate for each move from what it has seen, and simulates the highest draw.",
     softmax: "Softmax simulates each move with a share in proportion to exp(k · win rate).",

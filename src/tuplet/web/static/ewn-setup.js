@@ -13,6 +13,14 @@ const DICE = {
   cycle: "known: a sequence of 21 numbers that both see",
 };
 
+const TITLES = {
+  ewn: "EinStein würfelt nicht! (5×5)",
+  "ewn-6x7": "6×7, with a known die",
+  "ewn:board=4x4,cubes=3": "Small: 4×4, three cubes",
+  "ewn:die=chosen": "The opponent chooses the die",
+  "ewn:die=free": "No die: any cube may move",
+};
+
 export class Setup {
   /** `table`: position(), sitting, begin(request), players(), place(), shuffle(), jump(), link(), changed(). */
   constructor(host, table, state) {
@@ -52,7 +60,7 @@ export class Setup {
     this.roll.checked = state.roll === "auto";
     this.games ??= (await get("/api/games")).games.filter((each) => each.sides.length === 2);
     const known = this.games.some((each) => each.game === state.game);
-    this.variants.replaceChildren(...this.games.map((each) => make("option", { value: each.game, text: each.title ?? each.game })), ...(known ? [] : [make("option", { value: state.game, text: state.game })]));
+    this.variants.replaceChildren(...this.games.map((each) => make("option", { value: each.game, text: TITLES[each.game] ?? each.title ?? each.game })), ...(known ? [] : [make("option", { value: state.game, text: state.game })]));
     this.variants.value = state.game;
     this.about.textContent = this.games.find((each) => each.game === state.game)?.about ?? "A member of the family.";
     this.#drawOwn();

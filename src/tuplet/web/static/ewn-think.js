@@ -9,7 +9,7 @@ import { Tree } from "./ewn-tree.js";
 import { chip, sidesOf } from "./ewn-words.js";
 import { compiling, copy, fail } from "./shell.js";
 
-const DEPTH = 3; // moves of the tree that is asked for at first
+const DEPTH = 4, DEEPEST = 12; // moves of the tree that is asked for at first, and at most
 const MOST_LINE = 8;
 
 /** The first moves of a line, as chips. */
@@ -24,7 +24,7 @@ export class Think {
     Object.assign(this, { table, state });
     this.job = null;
     this.deep = DEPTH;
-    this.chooser = make("div", { class: "ewn-agent" });
+    this.chooser = make("div", { class: "ewn-agent few" });
     this.go = make("button", { type: "button", class: "primary", onclick: () => this.toggle() });
     this.along = make("input", { type: "checkbox", onchange: () => { this.state.along = this.along.checked ? "" : "no"; table.changed(); if (this.along.checked) this.start(); } });
     this.note = make("p", { class: "small muted ewn-note", role: "status" });
@@ -68,7 +68,16 @@ export class Think {
 
   /** Settings that everybody wants stand in the open. */
   #prominent() {
-    this.chooser.querySelector("details")?.setAttribute("open", "");
+    const details = this.chooser.querySelector("details");
+    if (!details || details.dataset.known) return;
+    details.dataset.known = "yes";
+    details.open = true;
+    const all = make("button", { type: "button", class: "link tiny", onclick: () => {
+      const few = this.chooser.classList.toggle("few");
+      all.textContent = few ? "all settings" : "fewer settings";
+    }, text: "all settings" });
+    this.chooser.classList.add("few");
+    details.append(all);
   }
 
   toggle() {
@@ -128,7 +137,7 @@ export class Think {
       this.note.textContent = position.is_chance || this.table.hidden() ? "Roll the die first: a search begins where somebody moves." : "";
       return;
     }
-    const agent = this.state.agent || "mcts";
+    const agent = this.state.agent;
     const mark = (this.begun = (this.begun ?? 0) + 1);
     const list = await agentsOf(this.state.game).catch((error) => { fail(error); return { agents: [] }; });
     if (mark !== this.begun) return; // somebody was faster
@@ -136,6 +145,7 @@ export class Think {
     const grows = known?.grows_tree ?? /^mct?s\b/.test(agent);
     const request = { do: "analyze", game: position.game, position: position.notation, agent, seed: 0, ...(grows ? { growth: true, tree: this.deep } : {}) };
     this.history = [];
+    this.looks = { simulations: [], moves: {} };
     this.note.textContent = "Thinking…";
     this.command.textContent = `tuplet analyze ${position.game} "${position.notation}" --agent ${agent}${grows ? ` --tree ${this.deep}` : ""}`;
     this.command.closest("details").hidden = false;
@@ -158,11 +168,11 @@ export class Think {
     this.shown = { analysis, position };
     this.moves.show(analysis, position, flip);
     this.means.textContent = meaning(analysis, position.turn);
-    const said = frame.done || frame.simulations === undefined ? analysis.note : `${count(frame.simulations)} simulations so far`;
-    this.note.textContent = `${said}${frame.stopped ? " (stopped)" : ""}`;
+    this.note.textContent = `${analysis.note}${frame.stopped ? " (stopped)" : frame.done ? "" : " so far"}`;
     this.note.dataset.done = String(Boolean(frame.done));
-    this.growth.show(analysis.growth, position, flip);
-    this.parts.growth.hidden = !analysis.growth || analysis.growth.simulations.length < 2;
+    const growth = analysis.growth ?? this.#looked(analysis);
+    this.growth.show(growth, position, flip);
+    this.parts.growth.hidden = !growth || growth.simulations.length < 2;
     this.bandit.textContent = bandit(analysis.settings);
     this.tree.show(analysis.tree, position, flip);
     this.parts.tree.hidden = !analysis.tree;
@@ -171,11 +181,27 @@ export class Think {
     this.#mainLine(analysis, position);
   }
 
+  /** What was told so far, a look for each frame; the last frame has the search's own looks. */
+  #looked(analysis) {
+    if (!analysis.moves.some((move) => move.visits !== null)) return null;
+    const simulations = analysis.tree?.visits ?? analysis.moves.reduce((sum, move) => sum + move.visits, 0);
+    if (simulations <= (this.looks.simulations.at(-1) ?? 0)) return this.looks;
+    this.looks.simulations.push(simulations);
+    for (const { move, visits, value, ci95, proven } of analysis.moves) {
+      const grown = (this.looks.moves[move] ??= { visits: [], value: [], ci95: [], proven: [] });
+      grown.visits.push(visits);
+      grown.value.push(value);
+      grown.ci95.push(ci95);
+      grown.proven.push(proven);
+    }
+    return this.looks;
+  }
+
   /** Alpha-beta, depth by depth: a line for each. */
   #deepened(analysis, position, done) {
     const depth = analysis.depth ?? Number(/depth (\d+)/.exec(analysis.note ?? "")?.[1] ?? NaN);
     const best = analysis.moves.find((move) => move.move === analysis.best);
-    this.parts.depths.hidden = Number.isNaN(depth) || Boolean(analysis.growth);
+    this.parts.depths.hidden = Number.isNaN(depth) || analysis.moves.some((move) => move.visits !== null);
     if (this.parts.depths.hidden || !best) return;
     const row = { depth, value: best.value, proven: best.proven, line: analysis.line.length ? analysis.line : [analysis.best] };
     if (this.history.at(-1)?.depth === depth) this.history[this.history.length - 1] = row;
@@ -230,7 +256,7 @@ export class Think {
 
   /** Ask again for a tree that goes deeper. */
   #deeper(path) {
-    const wanted = path.length + 2;
+    const wanted = Math.min(path.length + 2, DEEPEST);
     if (wanted <= this.deep || this.job) return;
     this.deep = wanted;
     this.start();

@@ -3,9 +3,9 @@
 import { count, draw, make, percent } from "./dom.js";
 import { chip, inParts } from "./ewn-words.js";
 
-const WIDE = 1000, ROW = 46, GAP = 2;
+const ROW = 26, GAP = 1.5; // pixels
 const LEVELS = 7; // of the map
-const LEAST = 4; // units of width that a node of the map has at least
+const LEAST = 2; // pixels of width that a node of the map has at least
 
 const path = (key) => (key === "" ? [] : key.split("/"));
 const below = (key, move) => (key === "" ? move : `${key}/${move}`);
@@ -14,7 +14,7 @@ const below = (key, move) => (key === "" ? move : `${key}/${move}`);
 function tint(value, side) {
   if (value === null) return "var(--map-even)";
   const red = side === "red" ? value : 1 - value;
-  const far = Math.round(100 * Math.min(1, Math.abs(2 * red - 1) * 1.15));
+  const far = Math.round(100 * Math.abs(2 * red - 1) ** 0.6); // most are near the middle: show them apart
   return `color-mix(in oklab, var(${red > 0.5 ? "--map-red" : "--map-blue"}) ${far}%, var(--map-even))`;
 }
 
@@ -26,6 +26,7 @@ export class Tree {
     this.says = make("div", { class: "ewn-node small" });
     this.list = make("div", { class: "ewn-outline", role: "tree", "aria-label": "The tree, node by node", onkeydown: (event) => this.#key(event) });
     this.reset();
+    new ResizeObserver(() => { if (this.tree && this.map.isConnected && this.map.clientWidth !== this.wide) this.#drawMap(); }).observe(host);
   }
 
   reset() {
@@ -69,7 +70,7 @@ export class Tree {
 
   /** A level for each move and each roll; a node's children share its width by visits. */
   #drawMap() {
-    const cells = [];
+    const cells = [], all = (this.wide = this.map.clientWidth || 600);
     let deepest = 0;
     const place = (node, parent, key, level, x, wide) => {
       if (level >= LEVELS || wide < LEAST) return;
@@ -83,19 +84,19 @@ export class Tree {
         at += part;
       }
     };
-    place(this.tree, null, "", 0, 0, WIDE);
-    const picture = draw("svg", { viewBox: `0 0 ${WIDE} ${(deepest + 1) * ROW}`, role: "img",
+    place(this.tree, null, "", 0, 0, all);
+    const picture = draw("svg", { viewBox: `0 0 ${all} ${(deepest + 1) * ROW}`, role: "img",
       "aria-label": "Map of the tree: a row for each move and roll, nodes as wide as their share of the visits. The list below has the same nodes." });
     for (const { node, parent, key, level, x, wide } of cells) {
       const cell = draw("g", { class: `node ${node.side || "over"} ${key === this.selected ? "selected" : ""}`, "data-path": key, onclick: () => this.#select(key, true) },
         draw("title", { text: this.#words(node, parent) }),
-        draw("rect", { x: x + GAP / 2, y: level * ROW + GAP / 2, width: Math.max(wide - GAP, 1), height: ROW - GAP, rx: Math.min(7, wide / 3) }));
+        draw("rect", { x: x + GAP / 2, y: level * ROW + GAP / 2, width: Math.max(wide - GAP, 1), height: ROW - GAP, rx: Math.min(4, wide / 3) }));
       cell.style.setProperty("--tint", tint(node.value, this.tree.side));
       const text = this.#text(node, parent);
-      if (wide > 17 * text.length + 10) {
-        cell.append(draw("text", { x: x + wide / 2, y: level * ROW + ROW / 2 + 9, "text-anchor": "middle", text }));
+      if (wide > 9 * text.length + 6) {
+        cell.append(draw("text", { x: x + wide / 2, y: level * ROW + ROW / 2 + 5, "text-anchor": "middle", text }));
       }
-      if (node.proven) cell.append(draw("circle", { class: "proven", cx: x + wide - 10, cy: level * ROW + 11, r: 4 }));
+      if (node.proven) cell.append(draw("circle", { class: "proven", cx: x + wide - 6, cy: level * ROW + 6, r: 2.5 }));
       picture.append(cell);
     }
     this.map.replaceChildren(picture);
@@ -147,6 +148,7 @@ export class Tree {
     this.says.replaceChildren(
       make("span", { class: "row" }, ...(way.length ? way : [make("b", { text: "The position itself" })])),
       make("span", { class: "muted", text: `${count(node.visits)} simulations came through here${likely}; ${rate}; ${next}.` }));
+    if (!node.children.length && node.left_out) this.says.append(make("span", { class: "tiny muted", text: "What comes after it is not among the most visited nodes, which are those shown." }));
     if (moves.length) this.says.append(make("button", { type: "button", class: "link tiny", onclick: () => this.onSelect(moves, node, true), text: "Go to this position" }));
   }
 

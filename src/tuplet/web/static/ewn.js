@@ -13,7 +13,7 @@ import { sleep, still } from "./ewn-words.js";
 import { bind, compiling, fail, shell, toast } from "./shell.js";
 
 const PANELS = { play: "Play", think: "Think", watch: "Watch" };
-const USUAL = { game: "ewn", position: "", red: "you", blue: "normal", panel: "play", agent: "mcts", along: "", a: "mcts", b: "hard", pace: "0.4", roll: "", flip: "" };
+const USUAL = { game: "ewn", position: "", red: "you", blue: "normal", panel: "play", agent: "mcts:sims=500000", along: "", a: "mcts", b: "normal", pace: "0.4", roll: "", flip: "" };
 const ROLL = 0.5, ANSWER = 0.3; // seconds in which people see what happens
 
 const live = new Live();
@@ -50,11 +50,11 @@ const watch = new Watch(by("panel-watch"), {
 }, state);
 
 const buttons = {
+  new: button("new", "New game", "N", () => begin()),
   undo: button("undo", "Undo", "U", undo),
   redo: button("redo", "Redo", "", redo),
-  flip: button("settings", "Turn the board", "F", flip),
+  flip: button("turn", "Turn the board", "F", flip),
 };
-buttons.flip.replaceChildren(make("span", { "aria-hidden": "true", text: "⟲" }));
 by("actions").append(...Object.values(buttons));
 
 function button(sign, says, key, run) {
@@ -132,6 +132,7 @@ function draw({ tumble = false } = {}) {
   by("ahead").replaceChildren(...(position.coming_die.length && !position.over ? [sequence(position)] : []));
   const choices = person && position.chooses_die ? position.legal_moves.filter((move) => move.startsWith("=")) : [];
   by("faces").replaceChildren(...choices.map((move) => make("button", { type: "button", class: "ewn-die small ready", "data-move": move, "aria-label": `Choose ${move.slice(1)} for the other side`, onclick: () => play(move) }, face(Number(move.slice(1)), position.turn === "red" ? "blue" : "red", position.first === 1))));
+  if (position.over && !watching) by("faces").append(make("button", { type: "button", class: "primary", onclick: () => begin() }, icon("new"), "New game"));
   strips(position, flip);
   buttons.undo.disabled = !sitting.past.some(({ position: was }) => decides(was)) || watching;
   buttons.redo.disabled = !sitting.future.some(({ position: was }) => decides(was)) || watching;
