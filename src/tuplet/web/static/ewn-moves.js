@@ -19,12 +19,12 @@ export function meaning(analysis, side) {
     return `${rate} The whisker is its 95 % interval: the more visits, the shorter. Visits: how many simulations went through this move.`;
   }
   if (moves.some((move) => move.value !== null)) {
-    return `Value: what ${side} may expect in the eyes of this search, from 0 (lost) to 1 (won). It comes from an estimate at the end of each line, so it is no probability, unless it is proven.`;
+    return `Value: what ${side} may expect in the eyes of this search, from 0 (lost) to 1 (won). It comes from an estimate at the end of each line, so it is no probability, unless it is proven. Only the best move is looked at to the full depth; the others by a shallower glance, so one of them may look better than it is.`;
   }
   return "This agent says only what it would play.";
 }
 
-/** Why the bandit went where it did. */
+/** Why the bandit went where it did; N are the visits of a position, n those of a move. */
 export function bandit(settings = {}) {
   const says = {
     ucb1: "UCB1 simulates next where win rate + c·√(ln N / n) is highest: a good rate, or few visits so far. Larger c: it tries more; smaller c: it trusts what it has seen.",
@@ -36,7 +36,8 @@ export function bandit(settings = {}) {
     softmax: "Softmax simulates each move with a share in proportion to exp(k · win rate).",
   };
   const name = String(settings.ucb ?? "").toLowerCase().replace(/[^a-z0-9]/g, "");
-  return says[name] ?? "";
+  const set = ["c", "c1", "c2", "k"].filter((key) => key in settings).map((key) => `${key} = ${Number(settings[key].toFixed(3))}`);
+  return says[name] ? `${says[name]}${set.length ? ` Here ${set.join(", ")}.` : ""}` : "";
 }
 
 export class Moves {
@@ -62,6 +63,7 @@ export class Moves {
     this.key = key;
     const most = Math.max(1, ...analysis.moves.map((move) => move.visits ?? 0));
     const all = Math.max(1, analysis.moves.reduce((sum, move) => sum + (move.visits ?? 0), 0));
+    const [, full, glance] = /^depth (\d+).*?(?:other moves at depth (\d+))?$/.exec(analysis.note ?? "") ?? [];
     for (const move of analysis.moves) {
       const row = this.rows.get(move.move);
       if (!row) continue;
@@ -76,6 +78,9 @@ export class Moves {
       row.whisker.style.setProperty("--low", low ?? 0);
       row.whisker.style.setProperty("--high", high ?? 0);
       row.interval.textContent = move.proven ? "proven" : move.ci95 ? `${(100 * low).toFixed(1)} – ${(100 * high).toFixed(1)}` : "";
+      const deep = move.move === analysis.best ? full : glance;
+      if (!simulated && deep && !move.proven) row.interval.textContent = `depth ${deep}`;
+      row.line.classList.toggle("glance", !simulated && move.move !== analysis.best);
       if (simulated) {
         row.visits.textContent = count(move.visits);
         row.visits.dataset.visits = move.visits;

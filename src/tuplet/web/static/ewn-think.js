@@ -100,6 +100,8 @@ export class Think {
     this.history = [];
     this.shown = null;
     this.line.replaceChildren();
+    this.lineKey = "";
+    this.main = [];
     this.means.textContent = this.bandit.textContent = this.note.textContent = "";
     for (const part of Object.values(this.parts)) part.hidden = true;
     this.table.board.arrows([]);
@@ -204,6 +206,7 @@ export class Think {
     this.parts.depths.hidden = Number.isNaN(depth) || analysis.moves.some((move) => move.visits !== null);
     if (this.parts.depths.hidden || !best) return;
     const row = { depth, value: best.value, proven: best.proven, line: analysis.line.length ? analysis.line : [analysis.best] };
+    if (analysis.depths) this.history = analysis.depths.filter((each) => each.depth < depth);
     if (this.history.at(-1)?.depth === depth) this.history[this.history.length - 1] = row;
     else this.history.push(row);
     const flip = this.state.flip === "yes";
@@ -220,18 +223,17 @@ export class Think {
     const key = `${position.notation} ${line.join(" ")}`;
     if (this.lineKey === key && this.line.childElementCount) return;
     this.lineKey = key;
+    const flip = this.state.flip === "yes", rest = line.length - MOST_LINE;
+    this.line.replaceChildren(make("span", { class: "small muted", text: "Main line:" }), ...chips(line, position, flip),
+      make("span", { class: "tiny muted", text: rest > 0 ? `and ${rest} more` : /die=(chosen|free|cycle)|6x7/.test(position.game) ? "" : "then the die decides" }));
     let steps = analysis.path;
     try {
       steps ??= await walk(position, line.slice(0, MOST_LINE));
     } catch {
-      steps = [];
+      return; // the line is told, if not drawn
     }
     if (this.lineKey !== key || this.position.notation !== position.notation) return;
-    const flip = this.state.flip === "yes";
     this.main = steps;
-    this.line.replaceChildren(make("span", { class: "small muted", text: "Main line:" }),
-      ...chips(line, position, flip),
-      make("span", { class: "tiny muted", text: line.length > MOST_LINE ? `and ${line.length - MOST_LINE} more` : position.is_chance || !position.coming_die.length && position.die !== null ? "then the die decides" : "" }));
     if (!this.tree.selected) this.table.board.arrows(steps);
   }
 
