@@ -132,4 +132,4 @@ def check_budget(agent: Any) -> None:
         limits = [(name, getattr(search, name, None), most) for name, most in names.items()]
     for name, value, most in limits:
         if value is not None and value > most:
-            raise ValueError(f"{name} is {most:,g} at most over the network, not {value:,g}")
+            raise ValueError(f"{name} is {most:,} at most over the network, not {value:,}")

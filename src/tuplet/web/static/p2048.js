@@ -1,0 +1,385 @@
+// The page of 2048: what is seen follows the session; everything seen is in the address.
+import * as address from "./address.js";
+import { Live } from "./api.js";
+import { by, count, counted, icon, make, points } from "./dom.js";
+import { AgentPlays } from "./p2048-agent.js";
+import { BoardView } from "./p2048-board.js";
+import { Editor, rulesForm } from "./p2048-edit.js";
+import { Session, gameOf, rulesOf } from "./p2048-game.js";
+import { openPaste, read, write } from "./p2048-paste.js";
+import { Review } from "./p2048-review.js";
+import { SHOW, Thoughts } from "./p2048-thoughts.js";
+import { bind, copy, fail, openDialog, shell, toast } from "./shell.js";
+
+const AS = { game: "2048", show: "shown", view: "thinking", speed: 40 }; // what an address leaves out
+
+shell("2048");
+const live = new Live();
+const games = new Map(); // games of this visit, by the key in the browser's history
+let key = null;
+let pushing = false; // the next position is a jump: the back button leads here
+let view = AS.view;
+let ready = false; // the agents are known
+
+const asked = address.read();
+const looked = (given) => ({ game: given.game ?? AS.game, agent: given.agent ?? "", depth: given.depth ?? (given.time ? null : "1"),
+  time: given.time ?? null, show: given.show in SHOW ? given.show : AS.show });
+
+const session = new Session(changed);
+const board = new BoardView(by("board"), { onSwipe: (move) => play(move), onCell: clicked });
+const editor = new Editor(by("edit-bar"), { onEdit: edited, onDone: () => edit(false) });
+const thoughts = new Thoughts(by("thinking"), live, looked(asked), {
+  onPlay: play,
+  onExplain: explained,
+  onBest: (move) => board.hint(agent.playing ? null : move),
+  onChange: (what) => {
+    if (what === "agent" || what === "depth") address.push(state(), { key });
+    else address.replace(state(), { key });
+    restartAgent();
+    think();
+  },
+});
+const agent = new AgentPlays(live, session, {
+  onState: (playing) => {
+    thoughts.frozen = playing;
+    by("play").replaceChildren(icon(playing ? "pause" : "play"), playing ? "Pause" : "Agent plays");
+    by("play").dataset.playing = playing;
+    by("speed-says").textContent = agent.says;
+    if (!playing) think();
+  },
+  onThought: (analysis, position) => { if (agent.playing && thoughts.show === "shown") thoughts.render(analysis, position); },
+  onError: (text) => fail(new Error(text)),
+});
+const review = new Review(by("review"), live, async () => ({
+  record: await record(), whole: session.whole, agent: thoughts.agent, learned: Boolean(thoughts.chooser?.agent?.learned),
+}), jumpTo);
+
+/** What is seen, as the address has it. */
+function state() {
+  const depth = thoughts.looks.depth;
+  return {
+    game: session.game === AS.game ? null : session.game,
+    position: session.position?.notation,
+    agent: thoughts.agent || null,
+    depth: depth && depth !== 1 ? depth : null,
+    time: thoughts.looks.time ?? null,
+    show: thoughts.show === AS.show ? null : thoughts.show,
+    view: view === AS.view ? null : view,
+    place: session.youPlace ? 1 : null,
+    edit: editor.on ? 1 : null,
+    speed: agent.speed === AS.speed ? null : agent.speed,
+  };
+}
+
+/** The session shows another position. */
+function changed(change) {
+  const { position, at, steps } = session;
+  board.lines(null);
+  board.over();
+  if (change.kind === "move") board.slide(position, change.motion, change.happened);
+  else if (change.kind === "follow" && !change.many) board.slide(position, change.motion, change.happened, Math.min(100, agent.pace * 700 || (agent.playing ? 0 : 100)));
+  else board.show(position, change.kind === "place" ? change.happened : null);
+  by("score").textContent = count(position.score);
+  by("moves-made").textContent = count(at);
+  by("undo").disabled = at === 0 && !(editor.on && editor.past.length);
+  by("redo").disabled = at === steps.length;
+  if (editor.on) editor.follow(position);
+  cellsActive();
+  if (position.over && !editor.on) over();
+  keep();
+  review.now(review.whole?.steps === steps ? at : -1);
+  if (!agent.playing) think(change);
+  says();
+}
+
+/** Remember the game, and let the address say what is seen. */
+function keep() {
+  if (pushing || key === null) {
+    const first = key === null;
+    key = history.state?.key && first ? history.state.key : `${Date.now()}-${games.size}`;
+    (first ? address.replace : address.push)(state(), { key });
+    pushing = false;
+  } else address.replace(state(), { key });
+  games.set(key, session.whole);
+}
+
+function over() {
+  board.over(make("b", {}, "Game over"), make("span", {}, `${counted(session.position.score, "point")} in ${counted(session.at, "move")}`),
+    make("div", { class: "row" }, make("button", { type: "button", class: "primary", onclick: newGame }, "New game"),
+      make("button", { type: "button", onclick: () => look("review", true) }, "Review it")));
+}
+
+function says() {
+  const { position } = session;
+  let text = "";
+  if (editor.on) text = "";
+  else if (position.is_chance) {
+    by("says").replaceChildren("A tile appears where you click: a 2; right click or a long press, a 4. ",
+      make("button", { type: "button", class: "link", onclick: () => session.place().catch(fail) }, "By chance"));
+    return;
+  } else if (position.over) text = `No move is left: ${counted(position.score, "point")}.`;
+  else if (session.at === 0) text = "Arrows, WASD or a swipe move; ? lists all keys.";
+  by("says").textContent = text;
+}
+
+function cellsActive() {
+  const { position } = session;
+  if (editor.on) board.activate("edit");
+  else if (position.is_chance) board.activate("place", Object.keys(position.outcomes).map((each) => Number(each.split("@")[1])));
+  else board.activate(null);
+}
+
+/** Ask the agent, as it was chosen to be seen. */
+function think(change = {}) {
+  if (!ready || !session.position || agent.playing) return;
+  if (thoughts.show === "hidden") thoughts.hide();
+  else if (thoughts.show === "shown" || editor.on) thoughts.think(session.position);
+  else if (change.kind === "move") thoughts.think(change.before, session.steps[session.at - 1].move);
+  else if (change.kind !== "place") thoughts.wait();
+}
+
+function explained(what) {
+  if (what) {
+    board.hint(null);
+    board.over();
+    board.show(what.after);
+    board.lines(what.placements, points, what.only);
+  } else if (by("board").classList.contains("explained")) {
+    board.lines(null);
+    board.show(session.position);
+    if (!agent.playing && thoughts.show === "shown") board.hint(thoughts.analysis?.best ?? null);
+  }
+}
+
+/** A move by hand: whoever plays, stops. */
+function play(move) {
+  agent.stop();
+  if (editor.on) edit(false);
+  if (thoughts.show === "after" && session.legal.includes(move)) board.hint(null);
+  session.move(move).catch(fail);
+}
+
+function clicked(cell, how) {
+  if (editor.on) editor.cell(cell, how);
+  else if (session.position.is_chance) {
+    const outcome = `${how === "raise" ? 4 : 2}@${cell}`;
+    session.place(outcome in session.position.outcomes ? outcome : `${how === "raise" ? 2 : 4}@${cell}`).catch(fail);
+  }
+}
+
+function newGame() {
+  agent.stop();
+  if (editor.on) edit(false);
+  pushing = true;
+  return session.open(session.game).catch(fail);
+}
+
+function edit(on) {
+  agent.stop();
+  by("edit").setAttribute("aria-pressed", String(on));
+  if (on) {
+    editor.enter(session.position);
+    pushing = true;
+    session.open(session.game, session.position.notation.replace(" ?", ""), "edit").catch(fail);
+  } else {
+    editor.leave();
+    changed({ kind: "turn" });
+  }
+}
+
+function edited(notation) {
+  session.open(session.game, notation, "edit").catch((error) => { fail(error); editor.follow(session.position); });
+}
+
+function undo() {
+  agent.stop();
+  if (editor.on) editor.undo();
+  else session.undo()?.catch(fail);
+}
+
+function redo() {
+  agent.stop();
+  session.redo()?.catch(fail);
+}
+
+function agentPlays(moves = null) {
+  if (agent.playing) { agent.stop(); return; }
+  if (editor.on) edit(false);
+  if (session.position.over) { toast("The game is over: N begins another."); return; }
+  thoughts.stop();
+  board.hint(null);
+  agent.start({ agent: thoughts.agent, looks: thoughts.looks, thoughts: thoughts.show === "shown" }, moves);
+}
+
+function restartAgent() {
+  if (!agent.playing) return;
+  agent.stop();
+  agentPlays();
+}
+
+function speed(value) {
+  agent.at(Math.max(0, Math.min(100, Number(value))));
+  by("speed").value = agent.speed;
+  by("speed").setAttribute("aria-valuetext", agent.says);
+  by("speed-says").textContent = agent.says;
+  if (session.position) address.replace(state(), { key });
+}
+
+/** Show one of the two tabs; `start` a review at once. */
+function look(which, start = false) {
+  view = which;
+  for (const name of ["thinking", "review"]) {
+    const on = name === which;
+    by(name).hidden = !on;
+    by(`tab-${name}`).setAttribute("aria-selected", String(on));
+    by(`tab-${name}`).tabIndex = on ? 0 : -1;
+  }
+  if (which !== "thinking") thoughts.explain(null);
+  if (session.position) address.replace(state(), { key });
+  if (start) review.start();
+}
+
+/** The game up to what is seen, as the review takes it. */
+async function record() {
+  if (session.record && session.record.steps === session.steps) return session.record.text;
+  const { game, start, steps } = session.whole;
+  const made = steps.filter((step) => step.move && step.outcome);
+  if (!made.length) throw new Error("There is no move to review yet: play, let the agent play, or paste a game.");
+  return write(live, { game, start, steps: made }, "record");
+}
+
+/** The position after k moves of a game that was reviewed. */
+function jumpTo(whole, k) {
+  agent.stop();
+  if (editor.on) edit(false);
+  if (session.steps === whole.steps) session.go(k).catch(fail);
+  else session.load({ ...whole, at: k }).catch(fail);
+}
+
+/** Show what was pasted. */
+async function pasted(found) {
+  agent.stop();
+  if (editor.on) edit(false);
+  if (!found.game.startsWith("2048")) throw new Error(`this is a ${found.kind} of ${found.game}: paste it on its own page`);
+  await thoughts.set({ ...thoughts, game: found.game });
+  pushing = true;
+  if (found.kind === "position") {
+    await session.open(found.game, found.position.notation);
+    toast("Position read.");
+    return;
+  }
+  const steps = found.steps.map(([move, outcome, reward, notation]) => ({ move, outcome, reward, notation }));
+  await session.load({ game: found.game, start: found.start, steps, at: steps.length });
+  session.record = { steps: session.steps, text: found.record };
+  toast(`Game read: ${counted(steps.length, "move")}. Undo walks back; Review judges it.`);
+}
+
+const link = () => address.link(state());
+const paste = () => openPaste(live, session, link, (found) => pasted(found).catch(fail));
+
+function rules() {
+  const dialog = openDialog("Rules", rulesForm(rulesOf(session.game), session.youPlace, async (chosen) => {
+    dialog.close();
+    agent.stop();
+    if (editor.on) edit(false);
+    pushing = true;
+    try {
+      const game = gameOf(chosen);
+      await thoughts.set({ ...thoughts, game });
+      await session.open(game);
+    } catch (error) { fail(error); }
+  }, (place) => { session.youPlace = place; address.replace(state(), { key }); }));
+}
+
+/** Be where the back button, or an address that was opened, leads. */
+async function arrive(given, memory) {
+  agent.stop();
+  const wanted = looked(given);
+  session.youPlace = given.place === "1";
+  if (editor.on && given.edit !== "1") { editor.leave(); by("edit").setAttribute("aria-pressed", "false"); }
+  look(given.view === "review" ? "review" : "thinking");
+  speed(given.speed ?? AS.speed);
+  if (ready) await thoughts.set(wanted);
+  const known = games.get(memory?.key) ?? stored(memory?.key);
+  key = memory?.key ?? key;
+  const at = known && (known.start.position?.notation === given.position ? 0 : known.steps.findLastIndex((step) => step.notation === given.position) + 1);
+  if (known && (at > 0 || known.start.position?.notation === given.position)) await session.load({ ...known, at });
+  else await session.open(wanted.game, given.position ?? null);
+  if (given.edit === "1" && !editor.on) { editor.enter(session.position); by("edit").setAttribute("aria-pressed", "true"); changed({ kind: "turn" }); }
+}
+
+/** The game of an entry of the history, if the page was only loaded again. */
+function stored(name) {
+  try {
+    return name ? JSON.parse(sessionStorage.getItem(`tuplet-${name}`)) : null;
+  } catch {
+    return null;
+  }
+}
+
+addEventListener("pagehide", () => {
+  if (!session.steps.length) return;
+  const { game, start, steps, at } = session.whole;
+  const bare = steps.map(({ move, outcome, reward, notation }) => ({ move, outcome, reward, notation }));
+  try {
+    sessionStorage.setItem(`tuplet-${key}`, JSON.stringify({ game, start, steps: bare, at }));
+  } catch { /* too long to be kept: the address has the position */ }
+});
+
+addEventListener("paste", (event) => {
+  if (event.target.closest?.("input, textarea") || document.querySelector("dialog[open]")) return;
+  const text = event.clipboardData.getData("text");
+  if (text.trim()) read(live, text, session.game).then(pasted).catch(fail);
+});
+
+for (const [id, name] of [["undo", "undo"], ["redo", "redo"], ["step", "step"]]) by(id).append(icon(name));
+for (const [id, name] of [["edit", "edit"], ["paste", "paste"], ["link", "link"], ["settings", "settings"], ["new", "new"], ["play", "play"]]) by(id).prepend(icon(name));
+const on = (id, run) => by(id).addEventListener("click", run);
+on("undo", undo); on("redo", redo); on("new", newGame);
+on("play", () => agentPlays()); on("step", () => { agent.stop(); agentPlays(1); });
+on("edit", () => edit(!editor.on)); on("paste", paste); on("link", () => copy(link(), "the link")); on("settings", rules);
+on("tab-thinking", () => look("thinking")); on("tab-review", () => look("review"));
+by("speed").addEventListener("input", (event) => speed(event.target.value));
+document.querySelector(".mind .tabs").addEventListener("keydown", (event) => {
+  if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+  look(view === "thinking" ? "review" : "thinking");
+  by(`tab-${view}`).focus();
+});
+
+bind([
+  ...[["up", "ArrowUp", "w"], ["left", "ArrowLeft", "a"], ["down", "ArrowDown", "s"], ["right", "ArrowRight", "d"]].map(([move, arrow, letter], i) => ({
+    keys: [arrow, letter], run: () => play(move), group: "Play",
+    ...(i ? {} : { says: "move; takes over when the agent plays", shown: ["↑", "←", "↓", "→", "W", "A", "S", "D"] }),
+  })),
+  { keys: ["u", "Control+z"], says: "undo", run: undo, group: "Play" },
+  { keys: ["Shift+u", "Control+Shift+z", "Control+y"], shown: ["Shift+U", "Ctrl+Shift+Z"], says: "redo", run: redo, group: "Play" },
+  { keys: ["n"], says: "new game", run: newGame, group: "Play" },
+  { keys: [" "], says: "the agent plays, or pauses", run: () => agentPlays(), group: "The agent" },
+  { keys: ["g"], says: "one move by the agent", run: () => { agent.stop(); agentPlays(1); }, group: "The agent" },
+  { keys: ["+", "="], shown: ["+"], says: "faster", run: () => speed(agent.speed + 10), group: "The agent" },
+  { keys: ["-"], says: "slower", run: () => speed(agent.speed - 10), group: "The agent" },
+  { keys: ["t"], says: "what it thinks: shown, after my move, hidden", group: "The agent", run: () => {
+    const names = Object.keys(SHOW);
+    thoughts.show = names[(names.indexOf(thoughts.show) + 1) % names.length];
+    thoughts.showChoice.choose(thoughts.show);
+    thoughts.onChange("show");
+  } },
+  { keys: ["r"], says: "review the game", run: () => look("review", true), group: "Review" },
+  { keys: ["]"], says: "next mistake", run: () => review.mistake(1), group: "Review" },
+  { keys: ["["], says: "previous mistake", run: () => review.mistake(-1), group: "Review" },
+  { keys: ["Home"], says: "first position", run: () => { agent.stop(); session.go(0).catch(fail); }, group: "Review" },
+  { keys: ["End"], says: "last position", run: () => { agent.stop(); session.go(session.steps.length).catch(fail); }, group: "Review" },
+  { keys: ["e"], says: "edit the board", run: () => edit(!editor.on), group: "Page" },
+  { keys: ["p"], says: "paste or copy a position or a game", run: paste, group: "Page" },
+  { keys: ["Control+v"], says: "paste at once", run: () => false, group: "Page" },
+  { keys: ["l"], says: "copy the link", run: () => copy(link(), "the link"), group: "Page" },
+  { keys: ["c"], says: "copy the position", run: () => copy(session.position.notation, "the position"), group: "Page" },
+  { keys: ["Escape"], says: "leave editing, or a tuple's placements", run: () => { thoughts.explain(null); if (editor.on) edit(false); }, group: "Page" },
+]);
+address.onMove((given, memory) => arrive(given, memory).catch(fail));
+
+arrive(asked, history.state).catch((error) => {
+  fail(error);
+  return session.open(AS.game);
+}).catch(fail);
+thoughts.ready().then(() => { ready = true; think(); }).catch(fail);

@@ -1,0 +1,214 @@
+"""What is asked over HTTP is answered as on the command line, and nothing else is."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tuplet
+from browsing import Server, serving
+from tuplet.web.answers import CALLS
+from tuplet.web.calls import checked, example_of, openapi
+
+BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
+START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
+
+
+@pytest.mark.parametrize(
+    ("question", "arguments"),
+    [
+        ({"game": "2048", "position": BOARD, "agent": "small", "depth": 2},
+         ("2048", BOARD.split()[1], "--agent", "small", "--depth", 2)),
+        ({"game": "ewn", "position": START, "agent": "mcts:sims=2000", "tree": 1, "seed": 4},
+         ("ewn", START, "--agent", "mcts:sims=2000", "--tree", 1, "--seed", 4)),
+        ({"game": "2048:board=2x3", "position": "2,0,0,4,2,0", "agent": "expectimax:depth=2"},
+         ("2048:board=2x3", "2,0,0,4,2,0", "--agent", "expectimax:depth=2")),
+    ],
+)  # fmt: skip
+def test_an_analysis_is_that_of_the_command_line(
+    server: Server, tuplet: Any, question: dict[str, Any], arguments: tuple[Any, ...]
+) -> None:
+    status, answer = server.ask("/api/analyze", question)
+    assert status == 200, answer
+    printed = json.loads(tuplet("analyze", *arguments, "--json").stdout)
+    answer.pop("seconds")
+    for each in (answer, printed):
+        each.pop("note", None)  # which says how long it took
+    assert answer == printed
+
+
+def test_lists_are_those_of_the_command_line(server: Server, tuplet: Any) -> None:
+    assert server.ask("/api/games")[1] == json.loads(tuplet("list", "games", "--json").stdout)
+    for game in ("ewn", "2048", "2048:board=3x3"):
+        printed = json.loads(tuplet("list", "agents", "--game", game, "--json").stdout)
+        assert server.ask(f"/api/agents?game={game}")[1] == printed
+    assert server.ask("/api/runs") == (200, {"folder": "runs0", "runs": []})
+
+
+def test_runs_are_listed_and_play(tmp_path: Any, tuplet: Any) -> None:
+    tuplet("train", "--net", "5x4", "--games", 50, "--out", tmp_path / "runs" / "mine", "--json")
+    with serving(runs=tmp_path / "runs") as server:
+        (run,) = server.ask("/api/runs")[1]["runs"]
+        assert (run["run"], run["net"], run["games"]) == ("mine", "5x4", 50)
+        assert "mine" in [a["agent"] for a in server.ask("/api/agents?game=2048")[1]["agents"]]
+        asked = {"game": "2048", "position": BOARD, "agent": "mine"}
+        printed = tuplet("analyze", "2048", BOARD, "--agent", tmp_path / "runs" / "mine", "--json")
+        assert server.ask("/api/analyze", asked)[1]["moves"] == json.loads(printed.stdout)["moves"]
+        for outside in ("../runs/../../x", "/etc/passwd", "mine/../../x", "..", ""):
+            status, answer = server.ask("/api/analyze", asked | {"agent": outside})
+            assert status == 400 and "error" in answer, outside
+
+
+def test_an_evaluation_is_that_of_the_command_line(server: Server, tuplet: Any) -> None:
+    _, answer = server.ask("/api/evaluate", {"agent": "small", "games": 5, "seed": 3})
+    printed = json.loads(tuplet("eval", "small", "--games", 5, "--seed", 3, "--json").stdout)
+    for each in (answer, printed):
+        each.pop("moves_per_s")
+    assert answer == printed
+
+
+def test_moves_and_luck_are_those_of_the_rules(server: Server) -> None:
+    game = tuplet.game("2048")
+    _, first = server.ask("/api/position", {"game": "2048", "seed": 5})
+    position, luck = game.parse(first["position"]["notation"]), first["luck"]
+    for move in ("left", "up", "right", "down") * 3:
+        if move not in position.legal_moves():
+            continue
+        asked = {"game": "2048", "position": position.notation, "move": move, "luck": luck}
+        _, answer = server.ask("/api/play", asked)
+        after = position.play(move)
+        assert answer["after"] == json.loads(json.dumps(after.as_json()))
+        assert answer["reward"] == after.score - position.score
+        position, luck = after.happen(answer["happened"]), answer["luck"]
+        assert answer["position"]["notation"] == position.notation
+        again = server.ask("/api/play", asked)[1]
+        assert again == answer  # the same luck
+
+
+def test_a_die_is_rolled_and_cubes_are_placed(server: Server) -> None:
+    asked = {"game": "ewn", "red": "654321", "blue": "123456", "seed": 1}
+    _, answer = server.ask("/api/position", asked)
+    assert answer["position"]["is_chance"] and answer["position"]["cells"][0][:3] == [
+        "r6",
+        "r5",
+        "r4",
+    ]
+    notation = answer["position"]["notation"]
+    _, rolled = server.ask("/api/play", {"game": "ewn", "position": notation, "outcome": "3"})
+    assert rolled["position"]["die"] == 3 and rolled["luck"] is None
+    assert set(rolled["position"]["targets"]) == set(rolled["position"]["legal_moves"])
+    _, known = server.ask(
+        "/api/position", {"game": "ewn-6x7", "red": "012345", "die": 3 * "1234501"}
+    )
+    assert known["position"]["coming_die"][:7] == [1, 2, 3, 4, 5, 0, 1]
+
+
+def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
+    asked = {"game": "2048", "position": BOARD, "agent": "small"}
+    _, thought = server.ask("/api/analyze", asked)
+    _, told = server.ask("/api/explain", asked | {"move": thought["best"]})
+    (best,) = (m for m in thought["moves"] if m["move"] == thought["best"])
+    assert told["value"] + told["reward"] == pytest.approx(best["value"], rel=1e-5)
+    for part in told["tuples"]:
+        assert sum(p["weight"] for p in part["placements"]) == pytest.approx(
+            part["value"], rel=1e-5
+        )
+        assert len(part["placements"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("path", "question", "told"),
+    [
+        ("analyze", {"game": "chess"}, "is not a game"),
+        ("analyze", {"game": "os:system"}, "somebody's own"),
+        ("analyze", {"game": "ewn", "agent": "exec:ls"}, "cannot be named from here"),
+        ("analyze", {"game": "ewn", "agent": "os:system"}, "cannot be named from here"),
+        ("analyze", {"game": "ewn", "agent": "mcts:ucb=os:system"}, "cannot be named from here"),
+        ("analyze", {"game": "2048", "agent": "/etc/passwd"}, "outside of the folder"),
+        ("analyze", {"game": "2048", "agent": "expectimax:values=/etc/passwd"}, "outside"),
+        ("analyze", {"game": "ewn", "agent": "mcts:sims=100000000"}, "10,000,000 at most"),
+        ("analyze", {"game": "ewn", "agent": "alphabeta:table=28"}, "22 at most"),
+        ("analyze", {"game": "2048", "agent": "small", "depth": 9}, "6 at most"),
+        ("analyze", {"game": "2048", "agent": "small", "time": 1000}, "60.0 at most"),
+        ("analyze", {"game": "2048", "deep": 1}, "not asked for"),
+        ("analyze", {"game": "2048", "depth": "3"}, "depth is a whole number"),
+        ("analyze", {"game": "2048", "depth": True}, "depth is a whole number"),
+        ("analyze", {"position": BOARD}, "game is missing"),
+        ("analyze", [], "JSON object"),
+        ("analyze", {"game": "2048", "position": "1,2,3"}, "a 4x4 board has 16 tiles"),
+        ("play", {"game": "ewn", "position": START, "move": "99"}, "not legal"),
+        ("play", {"game": "2048", "position": BOARD, "move": "left", "luck": "zz"}, "hexadecimal"),
+        ("evaluate", {"games": 100_000}, "1 to 100 games"),
+        ("review", {"record": "/etc/passwd"}, "a game is a line"),
+    ],
+)  # fmt: skip
+def test_bad_questions_are_answered_in_one_line(
+    server: Server, path: str, question: Any, told: str
+) -> None:
+    status, answer = server.ask(f"/api/{path}", question)
+    assert status == 400 and told in answer["error"] and "\n" not in answer["error"], answer
+
+
+def test_what_is_no_question_is_refused(server: Server) -> None:
+    assert server.ask("/api/analyze", b"{")[0] == 400
+    assert server.ask("/api/analyze", b"[" * 5000)[0] == 400
+    assert server.ask("/api/analyze", b"{}", content_type="text/plain")[0] == 400
+    assert server.ask("/api/analyze", b" " * 65537)[0] == 413
+    assert server.ask("/api/nothing")[0] == 404
+    assert server.ask("/api/analyze")[0] == 405
+    assert server.ask("/static/../app.py")[0] == 404
+    assert server.ask("/static/..%2fapp.py")[0] == 404
+
+
+def test_who_leaves_ends_what_was_asked_for(server: Server) -> None:
+    """A search of a minute is not gone on with when nobody waits for it."""
+    host, port = server.address.removeprefix("http://").split(":")
+    connection = http.client.HTTPConnection(host, int(port))
+    body = json.dumps({"game": "ewn-6x7", "agent": "mcts:time=60"})
+    connection.request("POST", "/api/analyze", body, {"content-type": "application/json"})
+    _until(_searching)
+    connection.close()
+    _until(lambda: not _searching())
+
+
+def _until(true: Callable[[], bool]) -> None:
+    """Wait for something."""
+    began = time.monotonic()
+    while not true():
+        assert time.monotonic() - began < 20
+        time.sleep(0.02)
+
+
+def _searching() -> bool:
+    """Whether a search is under way anywhere in this process."""
+    return any(
+        "analyze.py" in frame.f_code.co_filename
+        for top in sys._current_frames().values()
+        for frame in _frames(top)
+    )
+
+
+def _frames(frame: Any) -> Any:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def test_the_document_describes_every_call_and_its_examples_work(server: Server) -> None:
+    status, document = server.ask("/api/openapi.json")
+    assert status == 200 and document == json.loads(json.dumps(openapi(CALLS)))
+    for (method, path), call in CALLS.items():
+        told = document["paths"][path][method.lower()]
+        assert told["summary"]
+        if method == "POST":
+            content = told["requestBody"]["content"]["application/json"]
+            schema, shown = content["schema"], content["example"]
+            assert all(each["description"] for each in schema["properties"].values()), path
+            assert checked(call, shown) == example_of(call)
+            assert server.ask(path, shown)[0] == 200, path
