@@ -131,8 +131,10 @@ export class Think {
     this.go.setAttribute("aria-pressed", String(Boolean(this.job)));
   }
 
-  async start() {
+  /** `again`: the same search for more of its tree, which is not shown before it is there. */
+  async start(again = false) {
     this.stop();
+    this.again = again;
     const { position } = this;
     if (!position || position.over) return;
     if (!this.table.ready()) {
@@ -149,6 +151,7 @@ export class Think {
     this.history = [];
     this.looks = { simulations: [], moves: {} };
     this.note.textContent = "Thinking…";
+    this.note.dataset.done = "false";
     this.command.textContent = `tuplet analyze ${position.game} "${position.notation}" --agent ${agent}${grows ? ` --tree ${this.deep}` : ""}`;
     this.command.closest("details").hidden = false;
     this.job = this.table.live.start(request, (frame) => this.#frame(frame, position));
@@ -161,7 +164,7 @@ export class Think {
       fail(new Error(frame.error));
       this.note.textContent = frame.error;
     }
-    if (frame.analysis?.moves?.length) this.#show(frame, position);
+    if (frame.analysis?.moves?.length && (frame.done || !this.again)) this.#show(frame, position);
     if (frame.done) this.#ended();
   }
 
@@ -261,7 +264,7 @@ export class Think {
     const wanted = Math.min(path.length + 2, DEEPEST);
     if (wanted <= this.deep || this.job) return;
     this.deep = wanted;
-    this.start();
+    this.start(true);
   }
 }
 

@@ -44,7 +44,6 @@ export class Tree {
         make("span", { text: "blue wins" }), make("i", { "aria-hidden": "true" }), make("span", { text: "red wins" }),
         make("span", { class: "grow" }), make("span", { text: "width: share of the visits" })), this.says, this.list);
     }
-    if (!this.node(this.selected)) this.selected = "";
     this.#drawMap();
     this.#drawList();
     this.#tell();
@@ -52,6 +51,13 @@ export class Tree {
 
   node(key) {
     return path(key).reduce((at, move) => at?.children.find((child) => child.move === move), this.tree);
+  }
+
+  /** The selected node, or where the way to it ends while the tree has not grown so far again. */
+  #here() {
+    const moves = path(this.selected);
+    while (!this.node(moves.join("/"))) moves.pop();
+    return moves.join("/");
   }
 
   /** A node by what led to it, as an element. */
@@ -105,12 +111,12 @@ export class Tree {
   /** The opened nodes, as lines. */
   #drawList() {
     const focused = this.list.contains(document.activeElement);
-    const lines = [], all = Math.max(this.tree.visits, 1);
+    const lines = [], all = Math.max(this.tree.visits, 1), here = this.#here();
     const add = (node, parent, key, level) => {
       const opened = this.open.has(key), more = node.children.length + node.left_out > 0;
       const line = make("div", {
-        class: `line ${key === this.selected ? "selected" : ""}`, role: "treeitem", "data-path": key, tabindex: key === this.selected ? 0 : -1,
-        "aria-level": level + 1, "aria-expanded": more ? String(opened) : null, "aria-selected": String(key === this.selected),
+        class: `line ${key === here ? "selected" : ""}`, role: "treeitem", "data-path": key, tabindex: key === here ? 0 : -1,
+        "aria-level": level + 1, "aria-expanded": more ? String(opened) : null, "aria-selected": String(key === here),
         "aria-label": this.#words(node, parent), vars: { "--level": level },
         onclick: () => this.#select(key, true),
       },
@@ -137,7 +143,7 @@ export class Tree {
 
   /** Say in full what the selected node is. */
   #tell() {
-    const node = this.node(this.selected), moves = path(this.selected), side = this.tree.side;
+    const here = this.#here(), node = this.node(here), moves = path(here), side = this.tree.side;
     const parent = this.node(moves.slice(0, -1).join("/"));
     const way = [];
     moves.forEach((_, i) => way.push(this.#label(this.node(moves.slice(0, i + 1).join("/")), this.node(moves.slice(0, i).join("/")))));
@@ -173,6 +179,7 @@ export class Tree {
   #key(event) {
     const lines = [...this.list.querySelectorAll("[role=treeitem]")];
     const at = lines.findIndex((line) => line.dataset.path === this.selected);
+    this.selected = this.#here();
     const node = this.node(this.selected);
     const go = (key) => { event.preventDefault(); event.stopPropagation(); this.#select(key, false); this.list.querySelector("[tabindex='0']")?.focus(); };
     if (event.key === "ArrowDown" && lines[at + 1]) go(lines[at + 1].dataset.path);

@@ -221,7 +221,7 @@ async function advance({ tumble = false } = {}) {
 function answer() {
   const { position } = sitting, now = turn;
   const agents = Object.fromEntries(["red", "blue"].filter((side) => !isPerson(side)).map((side) => [side, state[side]]));
-  job = live.start({ do: "play", game: position.game, position: position.notation, luck: sitting.luck, agents, pace: 0.6, moves: null, thoughts: false }, (frame) => {
+  job = live.start({ do: "play", game: position.game, position: position.notation, luck: sitting.luck, agents, pace: Object.keys(agents).length > 1 ? 0.6 : 0, moves: null, thoughts: false }, (frame) => {
     if (now !== turn) return;
     compiling(Boolean(frame.compiling));
     if (frame.error) { job = null; draw(); fail(new Error(frame.error)); return; }
