@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tuplet import Stop, serve
+
+T = TypeVar("T")
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update"]  # fmt: skip
@@ -64,6 +68,12 @@ def serving(**settings: Any) -> Iterator[Server]:
         stop.set()
         thread.join(10)
         assert not thread.is_alive(), "the server did not end"
+
+
+def awaited(coroutine: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns; in a thread, as a browser has a loop of its own in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 class Looking:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import websockets
 
-from browsing import Server, serving
+from browsing import Server, awaited, serving
 
 TOKEN = "a-token-of-one-test-only"
 
@@ -45,7 +45,7 @@ def _connects(server: Server, **headers: str) -> bool:
         except (websockets.InvalidStatus, websockets.ConnectionClosed):
             return False
 
-    return asyncio.run(attempt())
+    return awaited(attempt())
 
 
 def test_another_host_is_refused(server: Server) -> None:
@@ -158,7 +158,7 @@ def test_ctrl_c_ends_it_within_a_second(tmp_path: Path) -> None:
                 await asyncio.sleep(0.02)
             return time.monotonic() - began
 
-    took = asyncio.run(look())
+    took = awaited(look())
     assert process.returncode == 0, process.communicate()
     assert took < 2.0  # a second, on a machine that does nothing else
     assert process.stderr is not None and process.stderr.read() == "Closed.\n"

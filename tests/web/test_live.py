@@ -7,7 +7,6 @@ import json
 import random
 import resource
 import time
-from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 import websockets
 
 import tuplet
-from browsing import Server
+from browsing import Server, awaited
 from tuplet.web.live import MOST_JOBS, MOST_STEPS
 
 BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
@@ -60,8 +59,7 @@ def over(server: Server, do: Any) -> Any:
         async with websockets.connect(server.socket) as connection:
             return await do(Line(connection))
 
-    found: Coroutine[Any, Any, Any] = run()
-    return asyncio.run(found)
+    return awaited(run())
 
 
 def test_a_tree_grows_into_the_searchs_own_result(server: Server) -> None:
@@ -205,7 +203,7 @@ def test_fifty_look_on_at_once(server: Server) -> None:
     async def all_of_them() -> list[str]:
         return await asyncio.gather(*(one(number) for number in range(50)))
 
-    found = asyncio.run(all_of_them())
+    found = awaited(all_of_them())
     assert len(found) == 50 and len(set(found)) > 40  # each has luck of its own
 
 
@@ -256,7 +254,7 @@ def _fuzz(server: Server, seed: int, questions: int) -> None:
                         message |= more if isinstance(more, dict) and "id" not in more else {}
                         await connection.send(json.dumps(message))
 
-    asyncio.run(frames())
+    awaited(frames())
     assert server.ask("/api/games")[0] == 200
 
 

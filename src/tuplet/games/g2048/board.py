@@ -140,6 +140,8 @@ class Board:
     @property
     def over(self) -> bool:
         """Whether no move is legal."""
+        if 0 in self.exponents:  # a tile beside an empty cell can slide
+            return not any(self.exponents)
         return not self.legal_moves()
 
     def move(self, move: object) -> tuple[Board, int]:
