@@ -29,7 +29,7 @@ const session = new Session(changed);
 const board = new BoardView(by("board"), { onSwipe: (move) => play(move), onCell: clicked });
 const editor = new Editor(by("edit-bar"), { onEdit: edited, onDone: () => edit(false) });
 const thoughts = new Thoughts(by("thinking"), live, looked(asked), {
-  onPlay: play,
+  onPlay: (move) => play(move),
   onExplain: explained,
   onBest: (move) => board.hint(agent.playing ? null : move),
   onChange: (what) => {
@@ -152,11 +152,11 @@ function explained(what) {
 }
 
 /** A move by hand: whoever plays, stops. */
-function play(move) {
+function play(move, repeats = false) {
   agent.stop();
   if (editor.on) edit(false);
   if (thoughts.show === "after" && session.legal.includes(move)) board.hint(null);
-  session.move(move).catch(fail);
+  session.move(move, repeats)?.catch(fail);
 }
 
 function clicked(cell, how) {
@@ -170,14 +170,17 @@ function clicked(cell, how) {
 function newGame() {
   agent.stop();
   if (editor.on) edit(false);
+  look("thinking");
   pushing = true;
   return session.open(session.game).catch(fail);
 }
 
 function edit(on) {
+  if (!session.position) return;
   agent.stop();
   by("edit").setAttribute("aria-pressed", String(on));
   if (on) {
+    look("thinking");
     editor.enter(session.position);
     pushing = true;
     session.open(session.game, session.position.notation.replace(" ?", ""), "edit").catch(fail);
@@ -192,17 +195,26 @@ function edited(notation) {
 }
 
 function undo() {
+  if (!session.position) return;
   agent.stop();
   if (editor.on) editor.undo();
   else session.undo()?.catch(fail);
 }
 
 function redo() {
+  if (!session.position) return;
   agent.stop();
   session.redo()?.catch(fail);
 }
 
+function goTo(at) {
+  if (!session.position || editor.on) return;
+  agent.stop();
+  session.go(at).catch(fail);
+}
+
 function agentPlays(moves = null) {
+  if (!session.position) return;
   if (agent.playing) { agent.stop(); return; }
   if (editor.on) edit(false);
   if (session.position.over) { toast("The game is over: N begins another."); return; }
@@ -275,7 +287,7 @@ async function pasted(found) {
 }
 
 const link = () => address.link(state());
-const paste = () => openPaste(live, session, link, (found) => pasted(found).catch(fail));
+const paste = () => session.position && openPaste(live, session, link, (found) => pasted(found).catch(fail));
 
 function rules() {
   const dialog = openDialog("Rules", rulesForm(rulesOf(session.game), session.youPlace, async (chosen) => {
@@ -348,7 +360,7 @@ document.querySelector(".mind .tabs").addEventListener("keydown", (event) => {
 
 bind([
   ...[["up", "ArrowUp", "w"], ["left", "ArrowLeft", "a"], ["down", "ArrowDown", "s"], ["right", "ArrowRight", "d"]].map(([move, arrow, letter], i) => ({
-    keys: [arrow, letter], run: () => play(move), group: "Play",
+    keys: [arrow, letter], run: (event) => play(move, event.repeat), group: "Play",
     ...(i ? {} : { says: "move; takes over when the agent plays", shown: ["↑", "←", "↓", "→", "W", "A", "S", "D"] }),
   })),
   { keys: ["u", "Control+z"], says: "undo", run: undo, group: "Play" },
@@ -367,15 +379,16 @@ bind([
   { keys: ["r"], says: "review the game", run: () => look("review", true), group: "Review" },
   { keys: ["]"], says: "next mistake", run: () => review.mistake(1), group: "Review" },
   { keys: ["["], says: "previous mistake", run: () => review.mistake(-1), group: "Review" },
-  { keys: ["Home"], says: "first position", run: () => { agent.stop(); session.go(0).catch(fail); }, group: "Review" },
-  { keys: ["End"], says: "last position", run: () => { agent.stop(); session.go(session.steps.length).catch(fail); }, group: "Review" },
+  { keys: ["Home"], says: "first position", run: () => goTo(0), group: "Review" },
+  { keys: ["End"], says: "last position", run: () => goTo(session.steps.length), group: "Review" },
   { keys: ["e"], says: "edit the board", run: () => edit(!editor.on), group: "Page" },
   { keys: ["p"], says: "paste or copy a position or a game", run: paste, group: "Page" },
   { keys: ["Control+v"], says: "paste at once", run: () => false, group: "Page" },
-  { keys: ["l"], says: "copy the link", run: () => copy(link(), "the link"), group: "Page" },
-  { keys: ["c"], says: "copy the position", run: () => copy(session.position.notation, "the position"), group: "Page" },
+  { keys: ["l"], says: "copy the link", run: () => { if (session.position) copy(link(), "the link"); }, group: "Page" },
+  { keys: ["c"], says: "copy the position", run: () => { if (session.position) copy(session.position.notation, "the position"); }, group: "Page" },
   { keys: ["Escape"], says: "leave editing, or a tuple's placements", run: () => { thoughts.explain(null); if (editor.on) edit(false); }, group: "Page" },
 ]);
+board.blank(...rulesOf(looked(asked).game).board.split("x").map((n) => Number(n) || 4));
 address.onMove((given, memory) => arrive(given, memory).catch(fail));
 
 arrive(asked, history.state).catch((error) => {
