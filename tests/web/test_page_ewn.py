@@ -38,7 +38,8 @@ def ready(page: Any) -> Any:
 
 
 def thought(page: Any) -> None:
-    page.wait_for_selector(".ewn-note[data-done=true]")
+    """Wait for the end of a search, which may have to be compiled first."""
+    page.wait_for_selector(".ewn-note[data-done=true]", timeout=120_000)
 
 
 def moves_told(page: Any) -> dict[str, tuple[float, int]]:
@@ -94,7 +95,9 @@ def test_the_live_numbers_are_those_of_the_search(looking: Looking) -> None:
     best = page.locator(".ewn-moves tr.best")
     assert best.get_attribute("data-move") == found.best
     lines = page.locator(".ewn-outline [role=treeitem]")
-    assert lines.first.locator(".visits").get_attribute("data-visits") == str(found.tree.root.visits)
+    assert lines.first.locator(".visits").get_attribute("data-visits") == str(
+        found.tree.root.visits
+    )
     child = found.tree.root.children[0]
     lines.nth(1).click()  # opened: the rolls below
     for number, below in enumerate(child.children):
@@ -118,15 +121,17 @@ def test_the_main_line_is_drawn_on_the_board(looking: Looking) -> None:
 
 
 def test_alpha_beta_tells_depth_line_and_value(looking: Looking) -> None:
-    agent = "alphabeta:depth=8"
-    page = ready(looking.open(address(KNOWN, panel="think", agent=agent)))
+    """A row for each depth, the same as if it had been asked for no more than that."""
+    page = ready(looking.open(address(KNOWN, panel="think", agent="alphabeta:depth=8")))
     thought(page)
-    found = tuplet.analyze("ewn-6x7", KNOWN, agent)
-    row = page.locator(".ewn-depths tbody tr").first
-    value = next(each.value for each in found.moves if each.move == found.best)
-    assert row.get_attribute("data-depth") == "8"
-    assert row.locator("td").nth(1).inner_text().startswith(f"{value:.3f}")
-    assert row.locator(".ewn-cube").all_inner_texts() == [move[0] for move in found.line[:8]]
+    rows = page.locator(".ewn-depths tbody tr")
+    assert rows.evaluate_all("rows => rows.map(row => row.dataset.depth)") == [*"87654321"]
+    for depth, row in ((8, rows.nth(0)), (3, rows.nth(5))):
+        found = tuplet.analyze("ewn-6x7", KNOWN, f"alphabeta:depth={depth}")
+        assert row.locator("[data-value]").get_attribute("data-value") == str(found.moves[0].value)
+        assert row.locator(".ewn-cube").all_inner_texts()[0] == found.line[0][0]
+    line = tuplet.analyze("ewn-6x7", KNOWN, "alphabeta:depth=8").line
+    assert rows.first.locator(".ewn-cube").all_inner_texts() == [move[0] for move in line[:8]]
 
 
 def test_a_node_that_was_not_sent_is_asked_for(looking: Looking) -> None:
@@ -162,7 +167,9 @@ def test_cubes_are_placed_by_clicks_and_by_dragging(looking: Looking) -> None:
     page.wait_for_selector("[data-cube=r2][data-square='0,2']")
     page.keyboard.press("p")
     page.wait_for_selector("#die button:enabled")
-    assert shown(page).notation == START.replace("r1r2r3", "r6r3r2").replace("/r6", "/r1")[:-1] + "?"
+    assert (
+        shown(page).notation == START.replace("r1r2r3", "r6r3r2").replace("/r6", "/r1")[:-1] + "?"
+    )
 
 
 def test_the_known_die_is_seen_ahead(looking: Looking) -> None:
@@ -231,5 +238,7 @@ def test_nothing_overflows_and_everybody_can_use_it(looking: Looking, theme: str
             assert wide <= width, f"{panel} at {width}"
     page.locator("#tab-think").click()
     thought(page)
-    page.evaluate("document.querySelectorAll('[role=tabpanel]').forEach(each => each.hidden = false)")
+    page.evaluate(
+        "document.querySelectorAll('[role=tabpanel]').forEach(each => each.hidden = false)"
+    )
     assert axe(page) == []

@@ -33,7 +33,7 @@ export class Think {
     const moves = make("div"), growth = make("div"), tree = make("div");
     this.moves = new Moves(moves, (move) => this.#pointed(move));
     this.growth = new Growth(growth);
-    this.tree = new Tree(tree, { onSelect: (path, node, go) => this.#selected(path, go), onMissing: (path) => this.#deeper(path) });
+    this.tree = new Tree(tree, { onSelect: (path, node, go) => this.#selected(path, go), onMissing: (moves) => this.#deeper(moves) });
     this.means = make("p", { class: "tiny muted" });
     this.bandit = make("p", { class: "tiny muted" });
     this.command = make("code", { class: "tiny" });
@@ -97,7 +97,6 @@ export class Think {
     this.growth.clear();
     this.tree.reset();
     this.deep = DEPTH;
-    this.history = [];
     this.shown = null;
     this.line.replaceChildren();
     this.lineKey = "";
@@ -148,7 +147,6 @@ export class Think {
     const known = list.agents.find((each) => each.agent === parts(agent)[0]);
     const grows = known?.grows_tree ?? /^mct?s\b/.test(agent);
     const request = { do: "analyze", game: position.game, position: position.notation, agent, seed: 0, ...(grows ? { growth: true, tree: this.deep } : {}) };
-    this.history = [];
     this.looks = { simulations: [], moves: {} };
     this.note.textContent = "Thinking…";
     this.note.dataset.done = "false";
@@ -209,12 +207,10 @@ export class Think {
     this.parts.depths.hidden = Number.isNaN(depth) || analysis.moves.some((move) => move.visits !== null);
     if (this.parts.depths.hidden || !best) return;
     const row = { depth, value: best.value, proven: best.proven, line: analysis.line.length ? analysis.line : [analysis.best] };
-    if (analysis.depths) this.history = analysis.depths.filter((each) => each.depth < depth);
-    if (this.history.at(-1)?.depth === depth) this.history[this.history.length - 1] = row;
-    else this.history.push(row);
+    this.history = [...(analysis.depths ?? []).filter((each) => each.depth < depth), row];
     const flip = this.state.flip === "yes";
     const rows = this.history.slice(-14).reverse().map(({ depth: at, value, proven, line }) => make("tr", { "data-depth": at },
-      make("td", { text: at }), make("td", { class: "number", text: value === null ? "–" : value.toFixed(3) + (proven ? " proven" : "") }),
+      make("td", { text: at }), make("td", { class: "number", "data-value": value, text: value === null ? "–" : value.toFixed(3) + (proven ? " proven" : "") }),
       make("td", { class: "text" }, make("span", { class: "row" }, ...chips(line, position, flip)))));
     this.depths.replaceChildren(make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, make("th", { text: "depth" }), make("th", { text: "value" }), make("th", { class: "text", text: "best line" }))), make("tbody", {}, ...rows))));
     if (done) this.note.textContent = analysis.note;
@@ -259,12 +255,11 @@ export class Think {
     }
   }
 
-  /** Ask again for a tree that goes deeper. */
-  #deeper(path) {
-    const wanted = Math.min(path.length + 2, DEEPEST);
-    if (wanted <= this.deep || this.job) return;
+  /** Ask again for a tree that goes just below a node so many moves deep: there is room for it then. */
+  #deeper(moves) {
+    const wanted = Math.min(moves + 1, DEEPEST);
+    if (wanted === this.deep || this.job) return;
     this.deep = wanted;
     this.start(true);
   }
 }
-

@@ -19,7 +19,7 @@ function tint(value, side) {
 }
 
 export class Tree {
-  /** `onSelect(path, node)`; `onMissing(path)`: what is below was not sent. */
+  /** `onSelect(path, node, go)`; `onMissing(moves)`: what is below a node so many moves deep was not sent. */
   constructor(host, { onSelect, onMissing }) {
     Object.assign(this, { host, onSelect, onMissing });
     this.map = make("div", { class: "ewn-map" });
@@ -154,7 +154,7 @@ export class Tree {
     this.says.replaceChildren(
       make("span", { class: "row" }, ...(way.length ? way : [make("b", { text: "The position itself" })])),
       make("span", { class: "muted", text: `${count(node.visits)} simulations came through here${likely}; ${rate}; ${next}.` }));
-    if (!node.children.length && node.left_out) this.says.append(make("span", { class: "tiny muted", text: "What comes after it is not among the most visited nodes, which are those shown." }));
+    if (!node.children.length && node.left_out) this.says.append(make("span", { class: "tiny muted", text: "What comes after it is not among the most visited nodes, which are those shown: go to this position to search from here." }));
     if (moves.length) this.says.append(make("button", { type: "button", class: "link tiny", onclick: () => this.onSelect(moves, node, true), text: "Go to this position" }));
   }
 
@@ -173,7 +173,9 @@ export class Tree {
 
   #unfold(key, node) {
     this.open.add(key);
-    if (!node.children.length && node.left_out) this.onMissing(path(key));
+    if (node.children.length || !node.left_out) return;
+    const moves = path(key).filter((_, i, all) => this.node(all.slice(0, i + 1).join("/")).chance === null);
+    this.onMissing(moves.length);
   }
 
   #key(event) {
