@@ -50,6 +50,13 @@ export class Board {
     return true;
   }
 
+  /** Put back the cube that was taken; false if none was. */
+  release() {
+    if (!this.chosen || this.#cubesToMove().length < 2) return false;
+    this.#choose(null);
+    return true;
+  }
+
   /** Move the chosen cube (or the only one that can) by so many rows and columns of the screen. */
   step(down, right) {
     const turn = this.options.flip ? -1 : 1;
@@ -103,7 +110,7 @@ export class Board {
     this.drawn = drawn;
     const wide = this.columns * CELL + 2 * EDGE, tall = this.rows * CELL + 2 * EDGE;
     this.root.setAttribute("viewBox", `0 0 ${wide} ${tall}`);
-    this.root.style.setProperty("--ratio", wide / tall);
+    this.root.closest(".ewn-table")?.style.setProperty("--ratio", wide / tall);
     this.squares.replaceChildren(draw("rect", { class: "frame", width: wide, height: tall, rx: 22 }));
     for (let row = 0; row < this.rows; row++) {
       for (let column = 0; column < this.columns; column++) {
@@ -190,7 +197,9 @@ export class Board {
     }
     const kept = this.targets.contains(document.activeElement);
     this.targets.replaceChildren();
-    const shown = this.#moves().filter(({ cube }) => !this.chosen || cube === this.chosen);
+    // Before a cube is chosen, a click on one that may move chooses it.
+    const free = (to) => !own.some((name) => this.position.cubes[name].join() === to.join());
+    const shown = this.#moves().filter(({ cube, to }) => (this.chosen ? cube === this.chosen : free(to)));
     const squares = new Map();
     for (const move of shown) squares.set(move.to.join(), [...(squares.get(move.to.join()) ?? []), move]);
     for (const moves of squares.values()) {
@@ -233,7 +242,7 @@ export class Board {
       const first = this.chosen;
       this.chosen = null;
       this.onSwap(first, name);
-    } else this.#choose(placing && this.chosen === name ? null : name);
+    } else this.#choose(this.chosen === name && this.#cubesToMove().length > 1 ? null : name);
   }
 
   #point(event) {

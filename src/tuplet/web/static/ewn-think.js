@@ -127,7 +127,6 @@ export class Think {
   #button() {
     this.go.replaceChildren(icon(this.job ? "pause" : "play"), this.job ? "Stop" : "Think");
     this.go.title = this.job ? "Stop (T)" : "Think about this position (T)";
-    this.go.setAttribute("aria-pressed", String(Boolean(this.job)));
   }
 
   /** `again`: the same search for more of its tree, which is not shown before it is there. */

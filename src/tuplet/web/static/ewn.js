@@ -349,7 +349,7 @@ function players() {
 function canPlace() {
   const { position, steps } = sitting;
   const home = ["red", "blue"].every((side) => position.starts[side].every((square) => position.cells[square[0]][square[1]][0] === side[0]));
-  return home && state.panel !== "watch" && !steps.some(([move]) => move);
+  return home && state.panel !== "watch" && !steps.some(([move]) => move && !move.startsWith("="));
 }
 
 function place() {
@@ -406,6 +406,7 @@ bind([
   { keys: [..."0123456789"], shown: ["0", "…", "9"], says: "take the cube of this number (or choose it for the other's die)", group: "Play", run: (event) => numbered(event.key) },
   { keys: [..."qweadzxc"], shown: ["Q", "W", "E", "A", "D", "Z", "X", "C"], says: "move it: keys lie around S as directions do", group: "Play", run: (event) => board.step(...(COMPASS[event.code] ?? [9, 9])) },
   { keys: Object.keys(ARROWS), says: "move it sideways, up or down", group: "Play", run: (event) => board.step(...ARROWS[event.key]) },
+  { keys: ["Escape"], says: "put it back", group: "Play", run: () => board.release() },
   { keys: ["u", "Control+z"], says: "undo my move and the answer", group: "Play", run: undo },
   { keys: ["Control+Shift+z", "Control+y"], says: "redo", group: "Play", run: redo },
   { keys: ["n"], says: "new game", group: "Play", run: () => begin() },
