@@ -21,6 +21,13 @@ const TITLES = {
   "ewn:die=free": "No die: any cube may move",
 };
 
+const RULES = [
+  "The die names the cube that moves. If that cube is gone, the next lower or the next higher one that is left may move: whoever moves chooses.",
+  "Red goes right, down or diagonally, towards the corner at the bottom right; blue the other way. Where there are four directions, a cube may also go diagonally back.",
+  "Whatever stands where a cube goes is taken, cubes of one's own too: fewer cubes are moved more often.",
+  "Whoever reaches the far corner, or takes all cubes of the other side, has won. There is no draw.",
+];
+
 export class Setup {
   /** `table`: position(), sitting, begin(request), players(), place(), shuffle(), jump(), link(), changed(). */
   constructor(host, table, state) {
@@ -43,7 +50,9 @@ export class Setup {
         make("label", { class: "check small" }, this.roll, "my die rolls by itself")),
       make("section", { class: "panel", "aria-label": "Game" },
         make("header", {}, make("h2", { text: "Game" }), make("button", { type: "button", class: "primary", title: "New game (N)", onclick: () => table.begin() }, icon("new"), "New game")),
-        make("div", { class: "field" }, this.variants, this.about), this.ownBox,
+        make("div", { class: "field" }, this.variants, this.about),
+        make("details", {}, make("summary", { class: "small", text: "How it is played" }), make("ul", { class: "small ewn-rules" }, ...RULES.map((text) => make("li", { text })))),
+        this.ownBox,
         make("div", { class: "row ewn-placing" }, this.placing, this.shuffle), this.placeSays),
       make("section", { class: "panel", "aria-label": "Record" },
         make("header", {}, make("h2", { text: "Position and record" })),

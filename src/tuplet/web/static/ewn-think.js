@@ -85,11 +85,11 @@ export class Think {
     else this.start();
   }
 
-  /** The position has changed. */
-  moved() {
+  /** The position has changed; `waits`: it is there until a person acts. */
+  moved(waits = true) {
     this.stop();
     this.clear();
-    if (this.along.checked && this.table.ready()) this.start();
+    if (this.along.checked && waits) this.start();
   }
 
   clear() {

@@ -128,7 +128,7 @@ export class Tree {
       lines.push(line);
       if (!opened) return;
       for (const child of node.children) add(child, node, below(key, child.move), level + 1);
-      if (node.left_out && node.children.length) lines.push(make("div", { class: "line more tiny muted", vars: { "--level": level + 1 }, role: "none", text: `… ${count(node.left_out)} less visited` }));
+      if (node.left_out && node.children.length) lines.push(make("div", { class: "line more tiny", vars: { "--level": level + 1 }, role: "none", title: "Show them (+)", onclick: () => this.#more(key), text: `… ${count(node.left_out)} less visited` }));
     };
     add(this.tree, null, "", 0);
     this.list.replaceChildren(...lines);
@@ -173,7 +173,11 @@ export class Tree {
 
   #unfold(key, node) {
     this.open.add(key);
-    if (node.children.length || !node.left_out) return;
+    if (!node.children.length && node.left_out) this.#more(key);
+  }
+
+  /** Ask for a tree in which there is room for all that is right below a node. */
+  #more(key) {
     const moves = path(key).filter((_, i, all) => this.node(all.slice(0, i + 1).join("/")).chance === null);
     this.onMissing(moves.length);
   }
@@ -187,6 +191,7 @@ export class Tree {
     if (event.key === "ArrowDown" && lines[at + 1]) go(lines[at + 1].dataset.path);
     else if (event.key === "ArrowUp" && at > 0) go(lines[at - 1].dataset.path);
     else if (event.key === "Home") go("");
+    else if (event.key === "+" && node.left_out) this.#more(this.selected);
     else if (event.key === "ArrowRight" && (node.children.length || node.left_out)) {
       if (this.open.has(this.selected) && node.children.length) go(below(this.selected, node.children[0].move));
       else { this.#unfold(this.selected, node); go(this.selected); }

@@ -201,7 +201,7 @@ async function advance({ tumble = false } = {}) {
   const now = turn;
   draw({ tumble });
   const { position } = sitting;
-  if (state.panel === "think") think.moved();
+  if (state.panel === "think") think.moved(isPerson(position.turn));
   if (position.over || placing || state.panel === "watch") return;
   const person = isPerson(position.turn);
   if (position.is_chance && (!person || state.roll === "auto")) {
@@ -413,6 +413,7 @@ bind([
   { keys: ["p"], says: "place cubes, or be done with it", group: "Play", run: place },
   { keys: ["f"], says: "turn the board", group: "View", run: flip },
   { keys: ["t"], says: "think, watch, or stop", group: "View", run: () => (state.panel === "watch" ? watch : (panel("think"), think)).toggle() },
+  { keys: [], shown: ["+"], says: "in the tree: show what is less visited", group: "View", run: () => false },
   { keys: ["h"], says: "next panel", group: "View", run: () => { const names = Object.keys(PANELS); panel(names[(names.indexOf(state.panel) + 1) % names.length]); } },
 ]);
 
