@@ -75,7 +75,7 @@ def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[
         (package.regret("greedy", board="2x2"), ["regret", "greedy", "--board", "2x2"]),
         (package.list_games(), ["list", "games"]),
         (package.list_agents("ewn"), ["list", "agents", "--game", "ewn"]),
-        (package.list_runs(folder), ["list", "runs", "--runs", str(folder)]),
+        (package.list_runs(trained_run.parent), ["list", "runs", "--runs", str(trained_run.parent)]),
         (package.convert(run, folder / "a.w"), ["convert", run, str(folder / "b.w")]),
         (package.plot(run, path=folder / "a.png"), ["plot", run, "-o", str(folder / "a.png")]),
         (package.train("5x4", games=100, out=folder / "one"),
