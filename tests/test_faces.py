@@ -49,7 +49,7 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
 
 def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[str]]]:
     """Results of Python, and the words that say the same on the command line."""
-    run = str(trained_run)
+    run, home = str(trained_run), str(trained_run.parent)
     return [
         (package.analyze("2048", BOARD, run), ["analyze", "2048", BOARD, "--agent", run]),
         (package.analyze("2048", BOARD, run, depth=2),
@@ -75,7 +75,7 @@ def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[
         (package.regret("greedy", board="2x2"), ["regret", "greedy", "--board", "2x2"]),
         (package.list_games(), ["list", "games"]),
         (package.list_agents("ewn"), ["list", "agents", "--game", "ewn"]),
-        (package.list_runs(trained_run.parent), ["list", "runs", "--runs", str(trained_run.parent)]),
+        (package.list_runs(home), ["list", "runs", "--runs", home]),
         (package.convert(run, folder / "a.w"), ["convert", run, str(folder / "b.w")]),
         (package.plot(run, path=folder / "a.png"), ["plot", run, "-o", str(folder / "a.png")]),
         (package.train("5x4", games=100, out=folder / "one"),
