@@ -73,8 +73,8 @@ def read(text: str, game: str | Game | None = None) -> Pasted:
 
     >>> read("2 . . 4 / . 8 . . / . . . . / . . . .").position.notation
     '2048 2,0,0,4/0,8,0,0/0,0,0,0/0,0,0,0 0'
-    >>> read("4x4-1_¾ü0¾ûg").position.notation
-    '2048 2,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0 0'
+    >>> read("3x3-1_¾ü0¾ûg").position.notation  # 2048verse's
+    '2048:board=3x3 0,0,0/0,2,0/2,0,0 0'
     """
     if len(text) > MOST:
         raise ValueError(f"a text of {len(text):,} letters is too long: {MOST:,} are read")
@@ -243,7 +243,7 @@ def _step(step: Sequence[Any]) -> tuple[str | None, str | None]:
 def read_game(source: str | Path, number: int = 1) -> Episode | Record:
     """Game `number` of a file of games of 2048, a line each, or of a text that is one itself."""
     text = str(source)
-    is_text = "|" in text or text.lstrip().startswith("{") or verse.is_verse(text.lstrip())
+    is_text = isinstance(source, str) and _is_game(text)
     if is_text or not text.strip():
         line, count = _line([line.encode() for line in text.strip("\r\n").split("\n")], number)
         where = "the record"
@@ -258,10 +258,18 @@ def read_game(source: str | Path, number: int = 1) -> Episode | Record:
     try:
         return _of_2048(line)
     except ValueError as error:
-        kind = "" if is_text else what_is(source)
+        kind = "" if is_text or verse.is_verse(line) else what_is(source)
         if kind and not kind.startswith("games "):
             raise ValueError(f"{where} is not a file of games of 2048: it is {kind}") from None
         raise ValueError(f"{where}, game {number}: {error}") from None
+
+
+def _is_game(text: str) -> bool:
+    """Whether a text is a game itself, and not a file's name."""
+    if "|" in text or text.lstrip().startswith("{"):
+        return True
+    named = len(text) < 256 and Path(text).is_file()
+    return not named and verse.is_verse(text.lstrip())
 
 
 def _of_2048(line: str) -> Episode | Record:

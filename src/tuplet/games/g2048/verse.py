@@ -41,6 +41,7 @@ BOARD = re.compile(r"(?:\S*2048verse\.com/p/)?([0-9a-h]{16})")
 _MODE = 1  # that of all games seen
 _TURNS = ("up", "down", "left", "right")
 _UNTIMED = 0x7FF << 10
+_WHOLE = "2048verse has whole games: two tiles, then a move and a tile in turns"
 
 Spawn = tuple[str, int, int, int]  # the move before, the tile, its row and its column
 
@@ -103,11 +104,11 @@ def _old_spawns(text: str) -> Iterator[Spawn]:
 def text_of(episode: Episode) -> str:
     """A game as the site writes it; ValueError if it cannot be written so."""
     move, text = "up", f"{episode.start.rows}x{episode.start.columns}-{_MODE}_"
+    if len(episode.actions) < 2:
+        raise ValueError(_WHOLE)
     for number, action in enumerate(episode.actions):
         if isinstance(action, Slide) != (number >= 2 and number % 2 == 0):
-            raise ValueError(
-                "2048verse has whole games: two tiles, then a move and a tile in turns"
-            )
+            raise ValueError(_WHOLE)
         if isinstance(action, Slide):
             move = action.move
             continue
@@ -116,7 +117,7 @@ def text_of(episode: Episode) -> str:
         row, column = divmod(action.cell, episode.start.columns)
         bits = _UNTIMED | row << 7 | column << 4 | (action.tile == 4) << 2 | _TURNS.index(move)
         text += "".join(LETTERS[bits >> shift & 0x7F] for shift in (14, 7, 0))
-    if len(episode.actions) < 2 or isinstance(episode.actions[-1], Slide):
+    if isinstance(episode.actions[-1], Slide):
         raise ValueError("2048verse has a tile after each move: after the last none has appeared")
     return text
 
