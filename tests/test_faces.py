@@ -35,11 +35,12 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
     interactive = {"play", "agent", "show"}  # they speak with people and programs
     commands = {name for name in app if not name.startswith("-")} - interactive
     named = {"evaluate" if name == "eval" else name for name in commands - {"sweep"}}
+    named = (named - {"list"}) | {f"list_{what}" for what in ("agents", "games", "runs")}
     named |= {f"sweep_{name}" for name in app["sweep"] if not name.startswith("-")}
     assert named == {
         "train", "evaluate", "compare", "plot", "analyze", "review", "match", "tournament", "solve",
         "regret", "reproduce", "convert", "bench", "check", "new", "sweep_match", "sweep_eval",
-        "sweep_train",
+        "sweep_train", "list_agents", "list_games", "list_runs", "serve",
     }  # fmt: skip
     for name in named | {"resume"}:
         function = getattr(package, name)
@@ -48,7 +49,7 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
 
 def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[str]]]:
     """Results of Python, and the words that say the same on the command line."""
-    run = str(trained_run)
+    run, home = str(trained_run), str(trained_run.parent)
     return [
         (package.analyze("2048", BOARD, run), ["analyze", "2048", BOARD, "--agent", run]),
         (package.analyze("2048", BOARD, run, depth=2),
@@ -72,6 +73,9 @@ def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[
         (package.review(record, run, depth=1), ["review", record, "--agent", run, "--depth", "1"]),
         (package.solve("2x2"), ["solve", "2048", "--board", "2x2"]),
         (package.regret("greedy", board="2x2"), ["regret", "greedy", "--board", "2x2"]),
+        (package.list_games(), ["list", "games"]),
+        (package.list_agents("ewn"), ["list", "agents", "--game", "ewn"]),
+        (package.list_runs(home), ["list", "runs", "--runs", home]),
         (package.convert(run, folder / "a.w"), ["convert", run, str(folder / "b.w")]),
         (package.plot(run, path=folder / "a.png"), ["plot", run, "-o", str(folder / "a.png")]),
         (package.train("5x4", games=100, out=folder / "one"),

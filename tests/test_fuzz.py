@@ -16,8 +16,8 @@ import pytest
 import tuplet
 from tuplet import Board, Episode, Network, Run, Solution
 from tuplet.arena.results import Match, Tournament
-from tuplet.arena.review import read_episode
 from tuplet.arena.saved import load, load_game
+from tuplet.games.reading import read_game as game_of_file
 from tuplet.system.kinds import what_is
 from tuplet.values.convert import convert
 from tuplet.values.foreign import read_foreign
@@ -100,7 +100,7 @@ def read_run(path: Path) -> None:
 
 
 def read_games(path: Path) -> None:
-    episode = read_episode(path)
+    episode = game_of_file(path)
     assert str(Episode.parse(str(episode))) == str(episode)
 
 

@@ -37,6 +37,7 @@ from tuplet.games.g2048.episode import Episode as Episode
 from tuplet.games.game import register_game as register_game
 from tuplet.games.growth import Growth as Growth
 from tuplet.games.position import Game as Game, GamePosition as GamePosition
+from tuplet.games.reading import Pasted as Pasted, read as read, written as written
 from tuplet.games.record import Forfeit as Forfeit, Record as Record
 from tuplet.games.tree import TreeNode as TreeNode, TreeView as TreeView
 from tuplet.learn.episodes import learn_from as learn_from

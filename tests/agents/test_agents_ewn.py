@@ -13,8 +13,9 @@ import pytest
 
 from tuplet.agents import traps
 from tuplet.agents.agent import Searcher, make_agent
+from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.best import Best
-from tuplet.agents.searches import AlphaBeta, Mcs, Mcts
+from tuplet.agents.searches import Mcs, Mcts
 from tuplet.arena.game import play_game
 from tuplet.arena.match import match
 from tuplet.games.ewn import Position

@@ -9,6 +9,7 @@ import pytest
 from tuplet.cli import run
 
 EMPTY = ",".join(["0"] * 15)
+SMALL = "2048:board=3x4 2,2,0,0/0,0,0,0/0,0,0,0 0"
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,18 @@ EMPTY = ",".join(["0"] * 15)
         (["analyze", "ewn", "--depth", "2"], ["of 2048", "mcts:time=2"]),
         (["reproduce", "foo"], ["no study 'foo'; there is "]),
         (["match", "alphabeta:time=0", "easy"], ["more than 0 seconds"]),
-        (["review", '{"player":"you","start":"2048:board=2x2 2,0/2,0 0"} |'], ["tuplet show"]),
+        (
+            [
+                "review",
+                '{"red":"a","blue":"b","start":"ewn:board=4x4,cubes=3 r1r2../r3.../...b3/..b2b1 '
+                'red ?"}',
+            ],
+            ["a game of ewn:", "tuplet show"],
+        ),
+        (
+            ["review", f'{{"player":"a","start":"{SMALL}","moves":["left"]}}'],
+            ["no player of 3x4 comes with tuplet", "mcts"],
+        ),
     ],
 )
 def test_bad_input_is_told_in_words_that_help(

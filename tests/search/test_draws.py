@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tuplet.agents.searches import AlphaBeta
+from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.games import game as generic
 from tuplet.kernel import kernel, mix
 

@@ -10,7 +10,7 @@ import pytest
 
 import naive_ewn as naive
 from positions import random_positions
-from tuplet.agents.searches import AlphaBeta
+from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.games import game as generic
 from tuplet.games.ewn import Position
 from tuplet.kernel import kernel

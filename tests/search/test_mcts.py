@@ -533,7 +533,8 @@ def test_a_seed_gives_the_tree_that_it_always_gave() -> None:
 BOTH_WAYS = """
 import sys
 import numpy as np
-from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.agents.alphabeta import AlphaBeta
+from tuplet.agents.searches import Mcts
 from tuplet.games.ewn import Position
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.rules import rules_for

@@ -20,9 +20,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.bandits import check_trust
 from tuplet.agents.protocol.external import External
-from tuplet.agents.searches import AlphaBeta, Mcs, Mcts
+from tuplet.agents.searches import Mcs, Mcts
 from tuplet.agents.searching import Searching
 from tuplet.agents.specs import Sent, Spec, as_spec, make_own
 from tuplet.agents.trees import tree_of

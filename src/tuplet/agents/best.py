@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.agents.searches import AlphaBeta
+from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.traps import Traps
 from tuplet.games.analysis import Analysis
 from tuplet.games.ewn.rules import CYCLE

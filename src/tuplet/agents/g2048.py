@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.bandits import check_trust
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.agents.searches import Mcts
 from tuplet.agents.searching import Searching
 from tuplet.agents.simple import GreedyPlayer, Numbered, RandomPlayer
 from tuplet.agents.specs import Sent, Spec, as_spec, make_own

@@ -9,9 +9,10 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from tuplet.agents.agent import SEARCHES
+from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.best import Best
 from tuplet.agents.g2048 import Expectimax2048, Mcts2048
-from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.agents.searches import Mcts
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.g2048.position import GameOf2048

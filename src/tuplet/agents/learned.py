@@ -13,16 +13,20 @@ from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import slide_values
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.life import told
+from tuplet.kernel import now
 from tuplet.search.g2048 import (
+    DEADLINE,
     DEEPEST,
     LOOKED,
     REACHED,
+    STOPPED,
     LeafValues,
     Workspace,
     forget,
     leaf_values,
     look,
     make_workspace,
+    mean,
 )
 from tuplet.system.blocks import heard
 from tuplet.system.progress import Progress
@@ -100,6 +104,26 @@ class LearnedPlayer:
         asked = (rules, values, *board.words, depth, seconds, work)
         self.reached = int(look(*asked) if depth < LONG else heard(work.stop, look, *asked))
         return slide_values(work.root_rewards, work.root_values)
+
+    def expected(self, after: Board) -> tuple[float, int]:
+        """What a board that a tile makes of an after-state is worth: the mean over all tiles.
+
+        Each is worth the value of its best move, by the depth that is returned as well: this
+        player's, or with `time` as deep as so many seconds allow.
+        """
+        board, work = self.network.as_board(after), self.workspace
+        values, deepest, seconds = self.search
+        forget(work)
+        rules = rules_for(board.rows, board.columns, self.spawn4 or 0.0)
+        work.clock[DEADLINE], work.clock[STOPPED] = now() + seconds, 0.0
+        found, reached = 0.0, 0
+        for depth in range(1 if seconds < np.inf else int(deepest), int(deepest) + 1):
+            asked = (rules, values, *board.words, np.int64(depth), work)
+            value = mean(*asked) if deepest < LONG else heard(work.stop, mean, *asked)
+            if work.clock[STOPPED] > 0.0:
+                break
+            found, reached = float(value), depth
+        return found, reached
 
     def progress(self) -> Progress:
         """How far the search under way is."""

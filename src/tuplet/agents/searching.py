@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.agents.alphabeta import AlphaBeta
+from tuplet.agents.searches import Mcts
 from tuplet.games.analysis import Analysis
 from tuplet.system.progress import Progress
 from tuplet.system.stop import Stop

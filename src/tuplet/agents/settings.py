@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tuplet.agents.agent import make_agent
+from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
 from tuplet.games.position import Game
 

@@ -1,4 +1,4 @@
-"""Pictures of results of 2048: the scores and tiles of many games, what the moves of one cost."""
+"""Pictures of results of 2048: scores and tiles of many games, luck and skill in one."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tuplet.system.sheet import percent
 
 SCORES, FEW = "#8fa9c4", 30  # games of which each is shown by itself
 LOSS, BLUNDER = "#8fa9c4", TILES[64]
+LUCK, JUDGE, DASHED = "#3f78b5", "#8a857d", (0, (4, 3))
 MANY = 2000  # moves, beyond which a picture of lines is made of points
 LABELLED = 3  # moves that cost most
 
@@ -83,11 +84,63 @@ def _tiles(reached: dict[int, float]) -> list[int]:
 
 
 def draw_review(found: Any) -> Any:  # a `Review`
-    """What each move cost, blunders marked and the worst named."""
-    figure = new_figure(8.6, 2.8)
+    """The expected score; what luck, moves and the judge changed in it; and what each move cost."""
+    figure = new_figure(8.6, 6.2)
+    top, middle, bottom = figure.subplots(
+        3, 1, sharex=True, gridspec_kw={"height_ratios": (1.2, 1.1, 1)}
+    )
+    _draw_expected(top, found)
+    _draw_parts(middle, found)
+    _draw_losses(bottom, found)
+    for axes in (top, middle, bottom):
+        tidy(axes)
+    return figure
+
+
+def _draw_expected(axes: Any, found: Any) -> None:
+    """The score that the judge expects in the end, before each move and after the last."""
+    last = found.episode.score + found.left
+    line = [*(move.expected for move in found.moves), last]
+    many = len(line) > MANY
+    axes.axhline(found.first_value, color=JUDGE, linewidth=1, linestyle=DASHED)
+    axes.plot(line, color=DARK, linewidth=1.5, rasterized=many)
+    axes.set_ylabel("expected score")
+    axes.set_ylim(0, 1.1 * max(max(line), 1))
+    _in_points(axes)
+    axes.set_title(f"accuracy {found.accuracy:.1f} %", fontsize=9.5, color=DARK, loc="right", pad=4)
+
+
+def _draw_parts(axes: Any, found: Any) -> None:
+    """What luck, moves and the judge have changed so far: together, all that was changed."""
+    losses = [-move.loss for move in found.moves]
+    for name, changes, colour, style in (
+        ("luck", [move.luck for move in found.moves], LUCK, "-"),
+        ("lost by moves", losses, BLUNDER, "-"),
+        ("the judge changing its mind", [move.drift for move in found.moves], JUDGE, DASHED),
+    ):
+        total = np.cumsum([0.0, *changes])
+        axes.plot(total, color=colour, linestyle=style, linewidth=1.3, rasterized=len(total) > MANY,
+                  label=f"{name} {total[-1] + 0:+,.0f}")  # fmt: skip
+    axes.axhline(0, color=JUDGE, linewidth=0.6)
+    axes.set_ylabel("changed so far")
+    _in_points(axes)
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0, 0.97), ncols=3, frameon=False, fontsize=8.5,
+        handlelength=1.6, columnspacing=1.6, borderaxespad=0.2,
+    )  # fmt: skip
+
+
+def _in_points(axes: Any) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axes = figure.add_subplot()
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_formatter(lambda points, _: f"{points:,.0f}")
+
+
+def _draw_losses(axes: Any, found: Any) -> None:
+    """What each move cost, blunders marked and the worst named."""
+    from matplotlib.ticker import MaxNLocator
+
     costly = [move for move in found.moves if move.loss > 0]
     axes.vlines(
         [m.number for m in costly], 0, [m.loss for m in costly], color=LOSS, linewidth=1.1,
@@ -114,15 +167,12 @@ def draw_review(found: Any) -> Any:  # a `Review`
     axes.set_xlabel("move")
     axes.set_ylabel("points lost")
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-    axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
-    axes.yaxis.set_major_formatter(lambda loss, _: f"{loss:,.0f}")
+    _in_points(axes)
     count = f"{len(blunders):,} blunder{'' if len(blunders) == 1 else 's'}"
     axes.set_title(
         f"● {count}", fontsize=9.5, color=BLUNDER if blunders else DARK, loc="right", pad=2
     )
-    tidy(axes)
-    return figure
 
 
 def worst_boards(worst: Any) -> str:  # a `Judgement`

@@ -1,31 +1,50 @@
-"""A recorded game gone through with a player that knows better: what did each move cost?"""
+"""A recorded game gone through with a player that knows better: what did each move cost?
+
+Skill and luck are told apart with one judge, so that they add up. The judge expects `value` points
+to come if the best move is made, and `played_value` after the one that was played. Then
+
+    loss  = value - played_value                   what the move cost
+    luck  = value of the board that came - mean    what the tile changed
+    drift = reward + mean - played_value           the judge changing its mind: 0 if it is exact
+
+where the mean is over all tiles that might have come. A finished board is worth 0, so that over a
+game
+
+    score = first_value + luck + drift - losses - left
+
+where `left` is what was still to come if the game was not played to its end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tuplet.agents.g2048 import adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.specs import Spec, label_of, name_of
+from tuplet.agents.specs import Spec, label_of
 from tuplet.arena.g2048 import ask, streams_of
+from tuplet.arena.judges import Judge, usual_judge
 from tuplet.arena.pictures_2048 import draw_review, worst_boards
+from tuplet.exact.solution import Solution
 from tuplet.games import life
-from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048 import Board, Episode
-from tuplet.games.g2048.episode import Slide
-from tuplet.system.files import lines_of
-from tuplet.system.kinds import what_is
+from tuplet.games.g2048.episode import Placement, Slide
+from tuplet.games.g2048.position import GameOf2048
+from tuplet.games.reading import read_game
+from tuplet.games.record import Record
+from tuplet.games.record_2048 import episode_of
 from tuplet.system.pictures import inline, save_figure
 from tuplet.system.progress import Pace, Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
-from tuplet.values.weights import SHIPPED
 
 DEPTH = 3  # where neither depth nor time is given
-BLUNDER = 0.05  # of all that was still to be won
+GOOD, BLUNDER = 0.01, 0.05  # of all that was still to be won: less, and more
+EQUAL = 1e-9  # of it: what rounding makes of moves that are as good
+BANDS = ("best", "good", "inaccurate", "bad")
 
 
 @dataclass(frozen=True)
@@ -38,6 +57,10 @@ class Judgement:
     best: str
     played_value: float
     value: float  # the best move's
+    reward: int
+    luck: float  # what the tile that came changed
+    mean_value: float  # of the board that came, over all tiles that might have
+    score: int  # before the move
 
     @property
     def loss(self) -> float:
@@ -45,16 +68,46 @@ class Judgement:
         return self.value - self.played_value
 
     @property
+    def drift(self) -> float:
+        """What the judge thinks of the after-state, less what it thought of the move."""
+        return self.reward + self.mean_value - self.played_value
+
+    @property
+    def expected(self) -> float:
+        """The score that the judge expects in the end, before the move."""
+        return self.score + self.value
+
+    @property
+    def lost_share(self) -> float:
+        """The loss as a share of all that was to come."""
+        if self.loss <= EQUAL * abs(self.value):
+            return 0.0
+        return self.loss / abs(self.value) if self.value else float("inf")
+
+    @property
+    def band(self) -> str:
+        """One of BANDS: what the move cost was nothing, under 1 %, up to 5 %, or more."""
+        share = self.lost_share
+        return BANDS[0 if not share else 1 if share < GOOD else 3 if self.blunder else 2]
+
+    @property
     def blunder(self) -> bool:
         """Whether the move cost a good part of all that was to come."""
-        return self.loss > BLUNDER * abs(self.value)
+        return self.lost_share > BLUNDER
+
+    @property
+    def accuracy(self) -> float:
+        """100 of a best move, and half of that for each twentieth of what was to come."""
+        return float(100 * 0.5 ** (self.lost_share / BLUNDER))
 
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
         return {
             "number": self.number, "board": self.board.tiles, "played": self.played,
             "best": self.best, "played_value": self.played_value, "value": self.value,
-            "loss": self.loss,
+            "loss": self.loss, "band": self.band, "reward": self.reward, "luck": self.luck,
+            "drift": self.drift, "mean_value": self.mean_value, "score": self.score,
+            "expected": self.expected,
         }  # fmt: skip
 
 
@@ -67,29 +120,62 @@ class Review(Shown):
     judge: str = ""
     depth: int | None = None
     time: float | None = None
+    spawn4: float = 0.1  # the share of fours among the tiles that might have come
+    left: float = 0.0  # what was still to come where the record ends; 0 if the game was over
 
     @property
     def mean_loss(self) -> float:
         """Points lost a move."""
-        return sum(move.loss for move in self.moves) / len(self.moves)
+        return self.losses / len(self.moves)
 
     @property
     def best_share(self) -> float:
         """The share of moves that were the best, or as good."""
-        return sum(move.loss == 0 for move in self.moves) / len(self.moves)
+        return self.counts["best"] / len(self.moves)
 
     @property
     def blunders(self) -> int:
         """How many moves cost more than a twentieth of all that was to come."""
-        return sum(move.blunder for move in self.moves)
+        return self.counts["bad"]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many moves were best, good, inaccurate and bad."""
+        bands = [move.band for move in self.moves]
+        return {band: bands.count(band) for band in BANDS}
+
+    @property
+    def accuracy(self) -> float:
+        """The mean of the moves' accuracies, 0 to 100."""
+        return sum(move.accuracy for move in self.moves) / len(self.moves)
+
+    @property
+    def first_value(self) -> float:
+        """The score that was expected before the first move."""
+        return self.moves[0].expected
+
+    @property
+    def luck(self) -> float:
+        """What the tiles changed."""
+        return sum(move.luck for move in self.moves)
+
+    @property
+    def drift(self) -> float:
+        """How much the judge changed its mind."""
+        return sum(move.drift for move in self.moves)
+
+    @property
+    def losses(self) -> float:
+        """What all moves cost."""
+        return sum(move.loss for move in self.moves)
 
     def worst(self, count: int) -> list[Judgement]:
         """The moves that cost most, the costliest first."""
-        costly = sorted((m for m in self.moves if m.loss > 0), key=lambda m: -m.loss)
+        costly = sorted((m for m in self.moves if m.lost_share), key=lambda m: -m.loss)
         return costly[:count]
 
     def sheets(self) -> list[Sheet]:
-        """Totals, and the costliest moves."""
+        """Totals, what the score is made of, and the costliest moves."""
         episode = self.episode
         how = "" if self.depth is None else f", {counted(self.depth, 'move')} ahead"
         how = how if self.time is None else f", {self.time:g} s a move"
@@ -99,6 +185,8 @@ class Review(Shown):
         )
         totals = [
             f"judged by {self.judge}{how}",
+            f"accuracy {self.accuracy:.1f} %   "
+            + "   ".join(f"{band} {count:,}" for band, count in self.counts.items()),
             f"best moves {percent(self.best_share)}   mean loss {self.mean_loss:,.1f} points a "
             f"move   blunders {self.blunders:,}",
         ]
@@ -108,17 +196,36 @@ class Review(Shown):
             for m in self.worst(5)
         ]  # fmt: skip
         columns = ["move", "played", "value", "best", "value", "loss", ""]
-        return [Sheet(title, notes=totals), Sheet("", columns, rows, words=(1, 3, 6))]
+        return [
+            Sheet(title, notes=totals),
+            Sheet("", ["the score", "points"], self._parts(), words=(0,)),
+            Sheet("", columns, rows, words=(1, 3, 6)),
+        ]
+
+    def _parts(self) -> list[list[str]]:
+        """What the score is made of, a line each."""
+        parts = [
+            ("expected before the first move", f"{self.first_value:,.1f}"),
+            ("luck with the tiles", f"{self.luck:+,.1f}"),
+            ("lost by moves", f"{0 - self.losses:+,.1f}"),
+            ("the judge changing its mind", f"{self.drift:+,.1f}"),
+        ]
+        if self.left:
+            parts.append(("still to come where the record ends", f"{0 - self.left:+,.1f}"))
+        return [*map(list, parts), ["the score", f"{self.episode.score:,.1f}"]]
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """What each move cost, as a figure; saved to `path` if given."""
+        """The expected score, luck and skill told apart, and what each move cost, as a figure.
+
+        Saved to `path` if given.
+        """
         figure = draw_review(self)
         if path is not None:
             save_figure(figure, path)
         return figure
 
     def _repr_html_(self) -> str:
-        """How notebooks show it: tables, losses where matplotlib is installed, the worst move."""
+        """How notebooks show it: tables, the figure where matplotlib is, the worst move."""
         boards = "".join(map(worst_boards, self.worst(1)))
         return super()._repr_html_() + inline(self.plot) + boards
 
@@ -130,15 +237,20 @@ class Review(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """Totals, and a list of all moves."""
+        board = self.episode.board
         return {
             "player": self.episode.slider, "score": self.episode.score,
             "mean_loss": self.mean_loss, "best_share": self.best_share,
             "blunders": self.blunders, "moves": [move.as_json() for move in self.moves],
+            "game": GameOf2048((board.rows, board.columns), self.spawn4).name,
+            "judge": self.judge, "depth": self.depth, "time": self.time,
+            "accuracy": self.accuracy, "counts": self.counts, "first_value": self.first_value,
+            "luck": self.luck, "drift": self.drift, "losses": self.losses, "left": self.left,
         }  # fmt: skip
 
 
 def review(
-    record: Episode | str | Path,
+    record: Episode | Record | str | Path,
     agent: Any = None,
     *,
     game: int = 1,
@@ -148,83 +260,84 @@ def review(
     progress: Show = None,
     stop: Stop | None = None,
 ) -> Review:
-    """Value every move of a game of 2048 beside the best one.
+    """Value every move of a game of 2048 beside the best one, and tell luck from skill.
 
-    `record` is an episode, its line of text, or a file of such lines, of which number `game`
-    (counted from 1) is taken. The judge has learned values (those that come with tuplet if none is
-    named), and looks `depth` moves ahead (3 if it is named by a text), or as far as `time` seconds
-    a move allow; or is any player whose `analyze(board)` gives every legal move a value in points
-    (mcts:sims=1000, a class, an object).
+    `record` is an episode, a record, the text of one (the Framework's, ours, or 2048verse's), or a
+    file of such lines, of which number `game` (counted from 1) is taken. The judge has learned
+    values (those that come with tuplet if none is named; of boards of up to six cells, the exact
+    ones), and looks `depth` moves ahead (3 if it is named by a text), or as far as `time` seconds a
+    move allow; or is any player whose `analyze(board)` gives every legal move a value in points
+    (mcts:sims=1000, a class, an object): such a one is asked of every board that might have come,
+    which takes some twenty times as long.
     """
-    episode = record if isinstance(record, Episode) else read_episode(record, game)
-    agent = SHIPPED if agent is None else agent
+    if not isinstance(record, Episode | Record):
+        record = read_game(record, game)
+    episode = record if isinstance(record, Episode) else episode_of(record)
+    share = None if isinstance(record, Episode) else float(record.start.held.spawn4)
+    size = episode.start.rows, episode.start.columns
+    label = ""
+    if agent is None:
+        label, agent = usual_judge(size, 0.1 if share is None else share)
     player = player_from(agent)
     learned = isinstance(player, LearnedPlayer)
     if learned and isinstance(agent, str | Spec) and depth is None and time is None:
         depth = DEPTH
-    player = adapted(player, depth=depth, time=time, downgrade=downgrade)
-    ask(player, "open", life.begin, player, Board(), "player", streams_of(0, 0)[0])
-    moves: list[Judgement] = []
+    player = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=share)
+    if isinstance(player, Solution) and share not in (None, player.spawn4):
+        raise ValueError(
+            f"the table is of {100 * player.spawn4:g} % fours, and the game of {100 * share:g} %: "
+            f"tuplet solve 2048 --board {player.size} --spawn4 {share:g} makes another"
+        )
+    empty = Board(rows=size[0], columns=size[1])
+    ask(player, "open", life.begin, player, empty, "player", streams_of(0, 0)[0])
+    judge = Judge(player, stop)
+    moves, left = _judged(judge, episode, progress, stop)
+    depth, time = (player.depth, player.time) if isinstance(player, LearnedPlayer) else (None, None)
+    return Review(episode, moves, label or label_of(agent, player), depth, time, judge.spawn4, left)
+
+
+def _judged(
+    judge: Judge, episode: Episode, progress: Show, stop: Stop | None
+) -> tuple[list[Judgement], float]:
+    """Every move, and what was still to come after the last."""
     total, pace = len(episode.slides), Pace()
-    with watching(progress) as watch, life.listening(stop, player):
-        for board, action in episode.replay():
-            if not isinstance(action, Slide):
-                continue
-            known = _values(player, board)
+    score = episode.score - sum(slide.reward for slide in episode.slides)
+    moves: list[Judgement] = []
+    known: dict[str, float] | None = None
+    value = 0.0
+    with watching(progress) as watch, life.listening(stop, judge.player):
+        for board, slide, after, came in _turns(episode):
+            known = judge.moves(board) if known is None else known
+            coming = {} if came is None else judge.moves(came)
+            value = max(coming.values(), default=0.0)
+            mean = judge.mean(after, came, value)
             if life.told(stop):
                 raise Stopped(f"stopped after {len(moves):,} of {counted(total, 'move')}")
-            values = {move.move: move.value for move in known if move.value is not None}
-            best = best_of(known)
-            if best is None or action.move not in values:
-                raise ValueError(
-                    f"{name_of(player)} has no values to judge by: name a run or weights"
-                )
-            number, played = len(moves) + 1, action.move
-            moves.append(Judgement(number, board, played, best, values[played], values[best]))
+            if slide.move not in known or not (coming or came is None or came.over):
+                raise ValueError(judge.speechless)
+            value = mean if came is None else value
+            number, best = len(moves) + 1, max(known, key=known.__getitem__)
+            judged = Judgement(
+                number, board, slide.move, best, known[slide.move], known[best],
+                slide.reward, value - mean, mean, score,
+            )  # fmt: skip
+            moves.append(judged)
+            score, known = score + slide.reward, coming
             watch(Progress("moves", number, total, pace.rate(number)))
     if not moves:
         raise ValueError("the game has no moves that could be reviewed")
-    depth, time = (player.depth, player.time) if isinstance(player, LearnedPlayer) else (None, None)
-    return Review(episode, moves, label_of(agent, player), depth, time)
+    return moves, value
 
 
-def _values(player: Any, board: Board) -> list[MoveValue]:
-    """What a judge thinks of the moves of a board."""
-    if isinstance(player, LearnedPlayer):
-        return player.moves(board)
-    found = ask(player, "analyze", player.analyze, board) if life.has(player, "analyze") else None
-    return found.moves if isinstance(found, Analysis) else []
+def _turns(episode: Episode) -> Iterator[tuple[Board, Slide, Board, Board | None]]:
+    """Each board that was moved on, the move, the board after it, and with a tile on it.
 
-
-def read_episode(record: str | Path, game: int = 1) -> Episode:
-    """Game number `game` of a file, or of a text that is a record itself."""
-    where = "the record" if "|" in str(record) else str(record)
-    if "|" in str(record) or not str(record).strip():
-        text, number = _line([line.encode() for line in str(record).strip().split("\n")], game)
-    else:
-        if Path(record).is_dir():
-            raise ValueError(f"{record} is {what_is(record)}, and not a file of games")
-        with Path(record).open("rb") as file:
-            text, number = _line(lines_of(file, record), game)
-    if number != game:
-        raise ValueError(f"{where or 'it'} has {counted(number, 'game')}: there is no game {game}")
-    try:
-        return Episode.parse(text)
-    except ValueError as error:
-        if where == str(record) and not what_is(record).startswith("games of 2048"):
-            raise ValueError(
-                f"{where} is not a file of games of 2048: it is {what_is(record)}"
-            ) from None
-        why = str(error)
-        if text.lstrip().startswith("{"):
-            why = "only games of 2048 on 4x4 are reviewed; tuplet show replays others"
-        raise ValueError(f"{where}, game {game}: {why}") from None
-
-
-def _line(lines: Iterable[bytes], game: int) -> tuple[str, int]:
-    """The line of a game that is not blank, and its number; the last one's if there are fewer."""
-    found, number = b"", 0
-    for number, found in enumerate(filter(bytes.strip, lines), 1):  # noqa: B007  # used below
-        if number == game:
-            break
-    return found.decode(errors="replace"), number
+    That last one is None where the record ends before a tile appeared.
+    """
+    steps = [*episode.replay(), (episode.board, None)]
+    for at, (board, action) in enumerate(steps):
+        if not isinstance(action, Slide):
+            continue
+        then = next(n for n in range(at + 1, len(steps)) if not isinstance(steps[n][1], Placement))
+        ends = then == at + 1 == len(steps) - 1
+        yield board, action, steps[at + 1][0], None if ends else steps[then][0]

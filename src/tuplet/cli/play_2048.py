@@ -21,8 +21,8 @@ from tuplet.cli.sitting import Sitting, tell_saved
 from tuplet.cli.working import INTERRUPTED
 from tuplet.exact.solution import Solution
 from tuplet.games.g2048 import MOVES, Board, Episode
-from tuplet.games.g2048.position import GameOf2048, Standing
-from tuplet.games.record import Record
+from tuplet.games.g2048.position import GameOf2048
+from tuplet.games.record_2048 import record_of
 from tuplet.system.sheet import counted
 from tuplet.values.weights import SHIPPED
 
@@ -284,12 +284,4 @@ def _line(episode: Episode, held: GameOf2048) -> str:
     """A game as text: the Framework's, which knows 4x4 alone, or a record, as of other games."""
     if (held.rows, held.columns) == (4, 4):
         return str(episode)
-    boards = list(episode.replay())
-    start = boards[2][0] if len(boards) > 2 else episode.board
-    record = Record((episode.slider,), Standing(held, start))
-    for number, (_, action) in enumerate(boards[2:]):
-        if number % 2 == 0:
-            record.play(action.move)  # type: ignore[union-attr]  # a slide
-        else:
-            record.roll(f"{action.tile}@{action.cell}")  # type: ignore[union-attr]
-    return record.line
+    return record_of(episode, held).line

@@ -69,4 +69,4 @@ def _list(as_json: bool) -> None:
     if as_json:
         print(json.dumps({name: study._asdict() for name, study in STUDIES.items()}))
     else:
-        show_tables(Listed())
+        show_tables(Listed().sheets())

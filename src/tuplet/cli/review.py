@@ -9,14 +9,14 @@ from cyclopts import Parameter
 
 from tuplet.agents.looking import Looking
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import Json, show_result, working
-from tuplet.system.harmless import harmless
+from tuplet.cli.working import Json, show_result, show_tables, working
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tuplet.arena.review import Judgement, Review
     from tuplet.games.g2048 import Episode
+    from tuplet.games.record import Record
 
 
 @with_settings(Looking)
@@ -32,18 +32,20 @@ def review(
 ) -> None:
     """Go through a recorded game of 2048: what each move cost, and the moments that cost most.
 
-    A move's loss is the value of the best move by search less that of the one that was played.
-    A blunder costs more than 5 % of all that was still to be won. The judge looks 3 moves ahead,
-    unless --depth or --time says otherwise.
+    A move's loss is the value of the best move by search less that of the one that was played. It
+    is best (0), good (under 1 % of all that was still to be won), inaccurate (up to 5 %) or bad: a
+    blunder. Luck is what a tile changed against the mean of all that might have come. With what the
+    judge changes its mind by, expectation, luck and losses add up to the score. The judge looks 3
+    moves ahead, unless --depth or --time says otherwise.
 
     Parameters
     ----------
     record
-        What tuplet play --save or tuplet eval --episodes has written; - for standard input; or a
-        game's line of text itself.
+        What tuplet play --save or tuplet eval --episodes has written, or a game of 2048verse; -
+        for standard input; or a game's line of text itself.
     agent
-        Who judges: a run folder or a weight file. [default: small, the player that comes with
-        tuplet]
+        Who judges: a run folder, a weight file, a table of tuplet solve, or a search. [default:
+        small, the player that comes with tuplet; on boards of up to six cells, the exact solution]
     game
         Which game of the record, counted from 1.
     top
@@ -54,37 +56,33 @@ def review(
 
     if top < 0:
         raise ValueError(f"the costliest moves to show are 0 or more, not {top}")
-    episode = _episode(record, game)
+    played = _played(record, game)
     with working(quiet=json_) as work:
-        result = tuplet.review(episode, agent, **looking, **work._asdict())
+        result = tuplet.review(played, agent, **looking, **work._asdict())
     if json_:
         show_result(result, True)
     else:
         _show(result, top)
 
 
-def _episode(record: str, game: int) -> Episode:
+def _played(record: str, game: int) -> Episode | Record:
     """Game number `game` of a file, of standard input, or of the text itself."""
-    from tuplet.arena.review import read_episode
+    from tuplet.games.reading import read_game
 
     if record != "-":
-        return read_episode(record, game)
+        return read_game(record, game)
     try:
-        return read_episode(sys.stdin.read(), game)
+        return read_game(sys.stdin.read(), game)
     except ValueError as error:
         raise ValueError(f"standard input: {error}") from None
 
 
 def _show(result: Review, top: int) -> None:
-    """Totals, then the costliest moves with boards."""
+    """Totals, what the score is made of, then the costliest moves with boards."""
     from rich.console import Console
-    from rich.text import Text
 
     console = Console(highlight=False)
-    totals = result.sheets()[0]
-    console.print(Text(harmless(totals.title), style="bold"), soft_wrap=True)
-    for note in totals.notes:
-        console.print(Text(harmless(note)), soft_wrap=True)
+    show_tables(result.sheets()[:2])
     for move in result.worst(top):
         console.print()
         _moment(console, move)

@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tuplet.system.progress import Watcher
-    from tuplet.system.sheet import Sheet, Shown
+    from tuplet.system.sheet import Sheet
     from tuplet.system.stop import Stop
 
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object.")]
@@ -92,18 +92,18 @@ def show_result(result: Any, as_json: bool) -> None:
     if as_json:
         print(json.dumps(result.as_json()))
     else:
-        show_tables(result)
+        show_tables(result.sheets())
 
 
-def show_tables(result: Shown) -> None:
-    """A result's tables, for people."""
+def show_tables(sheets: Sequence[Sheet]) -> None:
+    """Tables of a result, for people."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     # A pipe or a file is as wide as what is written to it.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
-    for number, sheet in enumerate(result.sheets()):
+    for number, sheet in enumerate(sheets):
         if number and sheet.rows and not sheet.title:
             console.print()
         if sheet.title:

@@ -97,10 +97,13 @@ class Solution(Shown):
                 found.append(MoveValue(move, None, legal=False))
                 continue
             slid, reward = after[move]
-            boards, shares = zip(*slid.spawns(self.spawn4), strict=True)
-            worth = float(np.dot(shares, self._values(boards)))
-            found.append(MoveValue(move, reward + worth, True, reward))
+            found.append(MoveValue(move, reward + self.expected(slid), True, reward))
         return found
+
+    def expected(self, after: Board) -> float:
+        """What optimal play will still score from an after-state: the mean over all tiles."""
+        boards, shares = zip(*after.spawns(self.spawn4), strict=True)
+        return float(np.dot(shares, self._values(boards)))
 
     def best_move(self, board: object) -> str | None:
         """The legal move of the highest value (the first of equals), None if the game is over."""

@@ -70,6 +70,7 @@ class Pace:
     def __init__(self) -> None:
         self._looks: deque[tuple[float, float, bool]] = deque()  # when, how many, any new ones
         self._came: deque[tuple[float, float]] = deque()  # when there were how many, at arrivals
+        self._fruitful = 0  # looks that found new ones
 
     def rate(self, count: float) -> float | None:
         """The rate, given how many there are now.
@@ -82,12 +83,13 @@ class Pace:
         if new:
             self._came.append((now, count))
         self._looks.append((now, count, new))
+        self._fruitful += new
         while len(self._looks) > 2 and now - self._looks[1][0] > self.WINDOW:
-            self._looks.popleft()
+            self._fruitful -= self._looks.popleft()[2]
         last, most = self._came[-1]
         while len(self._came) > 2 and last - self._came[1][0] >= self.WINDOW:
             self._came.popleft()
-        if 2 * sum(look[2] for look in self._looks) > len(self._looks):
+        if 2 * self._fruitful > len(self._looks):
             then, before, _ = self._looks[0]
             took = now - then
         else:

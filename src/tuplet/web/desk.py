@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.agents.agent import make_agent
+from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.g2048 import SearchPlayer, make_player
 from tuplet.agents.known import default_of
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.searches import AlphaBeta, Mcts
+from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.g2048.position import GameOf2048

@@ -1,0 +1,67 @@
+"""Games of 2048 as an `Episode` and as a `Record`: the same game, told in two ways.
+
+An episode has every tile from the empty board on. A record, as of any game, begins at a position,
+which may be any board with points on it already.
+"""
+
+from __future__ import annotations
+
+from tuplet.games.g2048.board import Board
+from tuplet.games.g2048.episode import Episode, Slide
+from tuplet.games.g2048.position import GameOf2048, Standing
+from tuplet.games.record import Record
+
+
+def record_of(episode: Episode, held: GameOf2048) -> Record:
+    """An episode as a record: it begins with the first two tiles placed.
+
+    ValueError if a tile appears that is no 2 or 4, or out of turn.
+    """
+    steps = list(episode.replay())
+    start = steps[2][0] if len(steps) > 2 else episode.board
+    record = Record((episode.slider,), Standing(held, start))
+    for _, action in steps[2:]:
+        if isinstance(action, Slide):
+            record.play(action.move)
+        else:
+            record.roll(f"{action.tile}@{action.cell}")
+    return record
+
+
+def episode_of(record: Record) -> Episode:
+    """A record as an episode; ValueError if it is one of another game."""
+    start = record.start
+    if not isinstance(start, Standing):
+        raise ValueError(f"this is a game of {start.game}, not of 2048")
+    (name,) = record.names
+    if is_first(start):
+        episode = Episode(name, "random", Board(rows=start.rows, columns=start.columns))
+        for cell, tile in placed(start):
+            episode.place(cell, tile)
+    else:
+        episode = Episode(name, "random", Board(start))
+        episode.score = start.score
+    rolls, position = iter(record.rolls), start
+    for move in (*record.moves, None):
+        while position.tile_due and (outcome := next(rolls, None)) is not None:
+            what, _, where = outcome.partition("@")
+            episode.place(int(where), int(what))
+            position = position.happen(outcome)
+        if move is not None:
+            episode.slide(move)
+            position = position.play(move)
+    episode.opened_ms = episode.closed_ms = 0  # nobody noted the time
+    if episode.actions and isinstance(episode.actions[-1], Slide):
+        episode.winner = episode.slider
+    return episode
+
+
+def is_first(start: Standing) -> bool:
+    """Whether a game begins so: with two tiles, and no points."""
+    tiles = [tile for _, tile in placed(start)]
+    return len(tiles) == 2 and not start.score and not start.tile_due and max(tiles) <= 4
+
+
+def placed(board: Board) -> list[tuple[int, int]]:
+    """The cells of a board that are not empty, and their tiles."""
+    return [(cell, tile) for cell, tile in enumerate(board.tiles) if tile]
