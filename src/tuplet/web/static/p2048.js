@@ -19,6 +19,7 @@ const games = new Map(); // games of this visit, by the key in the browser's his
 let key = null;
 let pushing = false; // the next position is a jump: the back button leads here
 let view = AS.view;
+let arriving = false; // the address is being followed, not told
 let ready = false; // the agents are known
 
 const asked = address.read();
@@ -34,7 +35,7 @@ const thoughts = new Thoughts(by("thinking"), live, looked(asked), {
   onBest: (move) => board.hint(agent.playing ? null : move),
   onChange: (what) => {
     if (what === "agent" || what === "depth") address.push(state(), { key });
-    else address.replace(state(), { key });
+    else note();
     restartAgent();
     think();
   },
@@ -234,7 +235,7 @@ function speed(value) {
   by("speed").value = agent.speed;
   by("speed").setAttribute("aria-valuetext", agent.says);
   by("speed-says").textContent = agent.says;
-  if (session.position) address.replace(state(), { key });
+  note();
 }
 
 /** Show one of the two tabs; `start` a review at once. */
@@ -247,7 +248,7 @@ function look(which, start = false) {
     by(`tab-${name}`).tabIndex = on ? 0 : -1;
   }
   if (which !== "thinking") thoughts.explain(null);
-  if (session.position) address.replace(state(), { key });
+  note();
   if (start) review.start();
 }
 
@@ -300,24 +301,43 @@ function rules() {
       await thoughts.set({ ...thoughts, game });
       await session.open(game);
     } catch (error) { fail(error); }
-  }, (place) => { session.youPlace = place; address.replace(state(), { key }); }));
+  }, (place) => { session.youPlace = place; note(); }));
 }
 
 /** Be where the back button, or an address that was opened, leads. */
 async function arrive(given, memory) {
   agent.stop();
-  const wanted = looked(given);
-  session.youPlace = given.place === "1";
-  if (editor.on && given.edit !== "1") { editor.leave(); by("edit").setAttribute("aria-pressed", "false"); }
-  look(given.view === "review" ? "review" : "thinking");
-  speed(given.speed ?? AS.speed);
-  if (ready) await thoughts.set(wanted);
-  const known = games.get(memory?.key) ?? stored(memory?.key);
-  key = memory?.key ?? key;
-  const at = known && (known.start.position?.notation === given.position ? 0 : known.steps.findLastIndex((step) => step.notation === given.position) + 1);
-  if (known && (at > 0 || known.start.position?.notation === given.position)) await session.load({ ...known, at });
-  else await session.open(wanted.game, given.position ?? null);
-  if (given.edit === "1" && !editor.on) { editor.enter(session.position); by("edit").setAttribute("aria-pressed", "true"); changed({ kind: "turn" }); }
+  arriving = true;
+  try {
+    const wanted = looked(given);
+    session.youPlace = given.place === "1";
+    if (editor.on && given.edit !== "1") {
+      editor.leave();
+      by("edit").setAttribute("aria-pressed", "false");
+    }
+    look(given.view === "review" ? "review" : "thinking");
+    speed(given.speed ?? AS.speed);
+    if (ready) await thoughts.set(wanted);
+    const known = games.get(memory?.key) ?? stored(memory?.key);
+    const another = memory?.key !== key;
+    key = memory?.key ?? key;
+    const at = known && !another ? [known.start.position.notation, ...known.steps.map((step) => step.notation)].lastIndexOf(given.position) : -1;
+    if (known && another) await session.load(known); // another game, where it was left
+    else if (at >= 0) await session.load({ ...known, at });
+    else await session.open(wanted.game, given.position ?? null);
+  } finally {
+    arriving = false;
+  }
+  if (given.edit === "1" && !editor.on) {
+    editor.enter(session.position);
+    by("edit").setAttribute("aria-pressed", "true");
+    changed({ kind: "turn" });
+  }
+}
+
+/** The address says what is seen now. */
+function note() {
+  if (session.position && !arriving) address.replace(state(), { key });
 }
 
 /** The game of an entry of the history, if the page was only loaded again. */
