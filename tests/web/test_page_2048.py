@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
 import tuplet
-from browsing import Looking, Server, axe
+from browsing import Looking, Server, axe, serving
 
 RICH = "2048 2,4,8,16/0,2,64,32/4,8,256,128/0,2,512,1024 12344"
 PLAIN = "2048 2,0,0,2/0,4,0,0/0,0,0,0/0,0,0,8 16"
@@ -423,3 +424,13 @@ def test_light_or_dark_is_remembered(looking: Looking) -> None:
     page.reload()
     until(page, PLAIN)
     assert page.evaluate(ground) == dark
+
+
+def test_a_token_is_exchanged_and_leaves_the_address(chromium: Any, tmp_path: Path) -> None:
+    with serving(runs=tmp_path, token="a-token-of-24-letters-xx") as server:
+        looking = Looking(chromium, server)
+        page = looking.open(server.whole.replace(server.address, ""))
+        thought(page)  # over HTTP and the socket
+        assert "token" not in page.url
+        assert page.evaluate("document.cookie") == ""  # scripts cannot read it
+        looking.close()
