@@ -79,7 +79,7 @@ function changed(change) {
   board.lines(null);
   board.over();
   if (change.kind === "move") board.slide(position, change.motion, change.happened);
-  else if (change.kind === "follow" && !change.many) board.slide(position, change.motion, change.happened, Math.min(100, agent.pace * 700 || (agent.playing ? 0 : 100)));
+  else if (change.kind === "follow" && !change.many) board.slide(position, change.motion, change.happened, agent.single ? 100 : Math.min(100, agent.pace * 700));
   else board.show(position, change.kind === "place" ? change.happened : null);
   by("score").textContent = count(position.score);
   by("moves-made").textContent = count(at);
@@ -90,7 +90,7 @@ function changed(change) {
   if (position.over && !editor.on) over();
   keep();
   review.now(review.whole?.steps === steps ? at : -1);
-  if (!agent.playing) think(change);
+  if (change.kind !== "follow") think(change);
   says();
 }
 
