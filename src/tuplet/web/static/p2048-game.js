@@ -184,3 +184,19 @@ export function gameOf({ board, spawn4 }) {
   const settings = [board === "4x4" ? "" : `board=${board}`, Number(spawn4) === 0.1 ? "" : `spawn4=${Number(spawn4)}`].filter(Boolean);
   return settings.length ? `2048:${settings.join(",")}` : "2048";
 }
+
+/** Keep a game beyond a reload, under the name of an entry of the browser's history; and have it back. */
+export function store(name, { game, start, steps, at }) {
+  const bare = steps.map(({ move, outcome, reward, notation }) => ({ move, outcome, reward, notation }));
+  try {
+    sessionStorage.setItem(`tuplet-${name}`, JSON.stringify({ game, start, steps: bare, at }));
+  } catch { /* too long, or not allowed: the address has the position */ }
+}
+
+export function stored(name) {
+  try {
+    return name ? JSON.parse(sessionStorage.getItem(`tuplet-${name}`)) : null;
+  } catch {
+    return null;
+  }
+}

@@ -26,6 +26,14 @@ export function shell(page) {
   document.body.append(toasts);
   bind([{ keys: ["?"], says: "this list", run: showKeys, group: "Page" }]);
   addEventListener("keydown", pressed);
+  // What was used with a mouse or a thumb keeps no keys from the board.
+  let touched = false;
+  addEventListener("pointerdown", () => { touched = true; }, true);
+  addEventListener("keydown", () => { touched = false; }, true);
+  addEventListener("change", ({ target }) => {
+    if (touched && target.matches?.("select, input:not([type=text], [type=number])")) target.blur();
+  });
+  addEventListener("click", ({ target, detail }) => { if (touched && detail > 0) target.closest?.("button")?.blur(); });
   addEventListener("unhandledrejection", (event) => { event.preventDefault(); fail(event.reason); });
   whenSlow((slow) => compiling(slow, "The server is getting ready: the first time takes some seconds…"));
 }
