@@ -224,7 +224,13 @@ function answer() {
   job = live.start({ do: "play", game: position.game, position: position.notation, luck: sitting.luck, agents, pace: Object.keys(agents).length > 1 ? 0.6 : 0, moves: null, thoughts: false }, (frame) => {
     if (now !== turn) return;
     compiling(Boolean(frame.compiling));
-    if (frame.error) { job = null; draw(); fail(new Error(frame.error)); return; }
+    if (frame.error) {
+      job = null;
+      draw();
+      fail(new Error(frame.error));
+      by("faces").replaceChildren(make("button", { type: "button", onclick: () => advance(), text: "Let it try again" }));
+      return;
+    }
     if (frame.steps?.length) {
       sitting.follow(frame);
       const { position: after } = sitting, rolled = frame.steps.at(-1)[1] !== null;
