@@ -41,3 +41,4 @@ export function link(state) {
 }
 
 addEventListener("pagehide", () => put.flush());
+addEventListener("popstate", () => put.drop()); // it was of the entry that was left

@@ -5,7 +5,20 @@ let onSlow = () => {};
 export const whenSlow = (run) => { onSlow = run; };
 let slow = 0;
 
+// A server that listens to more than this machine gives its address with a token (#token=…): it is
+// exchanged for a cookie, and taken out of the address before anybody can share it.
+const token = new URLSearchParams(location.hash.slice(1)).get("token");
+let waiting = token !== null;
+let admitted = Promise.resolve();
+if (token !== null) {
+  history.replaceState(history.state, "", location.pathname + location.search);
+  admitted = fetch("/api/token", {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token }), credentials: "same-origin",
+  }).catch(() => {}).then(() => { waiting = false; });
+}
+
 async function ask(path, request) {
+  await admitted;
   let noticed = false;
   const timer = setTimeout(() => { noticed = true; if (++slow === 1) onSlow(true); }, 700);
   try {
@@ -86,6 +99,10 @@ export class Live {
   }
 
   #say(message) {
+    if (waiting) {
+      admitted.then(() => this.#say(message));
+      return;
+    }
     const socket = this.#open();
     const text = JSON.stringify(message);
     if (socket.readyState === WebSocket.OPEN) socket.send(text);

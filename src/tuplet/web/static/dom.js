@@ -103,11 +103,14 @@ export function spaced(run, wait) {
     };
     fire();
   };
-  call.flush = () => {
+  call.drop = () => {
     clearTimeout(timer);
-    timer = null;
-    if (last !== null) run(...last);
-    last = null;
+    timer = last = null;
+  };
+  call.flush = () => {
+    const use = last;
+    call.drop();
+    if (use !== null) run(...use);
   };
   return call;
 }

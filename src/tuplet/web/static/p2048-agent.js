@@ -31,9 +31,10 @@ export class AgentPlays {
   start({ agent, looks, thoughts }, moves = null) {
     if (this.playing) return;
     this.rate = null;
+    this.single = moves === 1;
     const { game, position, luck } = this.session;
     const request = { do: "play", game, position: position.notation, luck, agents: { player: agent }, ...looks,
-      pace: moves === 1 ? 0 : this.pace, moves, thoughts };
+      pace: this.single ? 0 : this.pace, moves, thoughts };
     const job = this.live.start(request, (frame) => {
       if (job !== this.#job) return;
       compiling(Boolean(frame.compiling) && !frame.done);

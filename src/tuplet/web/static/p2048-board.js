@@ -1,10 +1,10 @@
 // The board: tiles that slide and merge, cells to click, a mark at the best move, a tuple's placements.
-import { draw, icon, make } from "./dom.js";
+import { draw, make } from "./dom.js";
 
 const SLIDE = 100; // ms
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 // Where each of eight lines runs inside a cell, as shares of it: around the number.
-const TRACKS = [[-.3, -.36], [.3, .36], [.36, -.3], [-.36, .3], [0, -.4], [0, .4], [.42, .02], [-.42, -.02]];
+const TRACKS = [[-.28, -.38], [.28, .38], [.38, -.28], [-.38, .28], [.06, -.32], [-.06, .32], [.33, .14], [-.33, -.14]];
 export const HUES = ["#0b6e99", "#c2571a", "#3f8f4f", "#a3357a", "#a07b12", "#5b5bd6", "#b3382c", "#5e6b2d"];
 
 export class BoardView {
@@ -18,6 +18,11 @@ export class BoardView {
     this.rows = this.columns = 0;
     this.timer = null;
     this.#listen(onSwipe, onCell);
+  }
+
+  /** An empty board, until there is a position. */
+  blank(rows, columns) {
+    this.#size(Array.from({ length: rows }, () => Array(columns).fill("")));
   }
 
   /** Show a position at once; only a tile that `happened` (2@5) appears. */
@@ -67,22 +72,16 @@ export class BoardView {
   /** Whatever moves is there at once. */
   finish() {}
 
-  /** Let the four sides hint: {move, share}; null for none. */
+  /** Mark the edge that the best move goes to; null: none. */
   hint(move) {
     this.element.querySelector(".hint")?.remove();
-    if (!move) return;
-    const mark = make("div", { class: "hint", "data-move": move, "aria-hidden": "true" }, icon(move));
-    const side = { up: "top", down: "bottom", left: "left", right: "right" }[move];
-    const across = move === "up" || move === "down" ? "left" : "top";
-    mark.style[side] = "-1.5cqw";
-    mark.style[across] = "calc(50% - 7cqw)";
-    this.element.append(mark);
+    if (move) this.element.append(make("div", { class: "hint", "data-move": move, "aria-hidden": "true" }));
   }
 
   /** Say that the game is over; null takes it away. */
   over(...inside) {
     this.element.querySelector(".over")?.remove();
-    if (inside.length) this.element.append(make("div", { class: "over" }, ...inside));
+    if (inside.length) this.element.append(make("div", { class: "over" }, make("div", { class: "card" }, ...inside)));
   }
 
   /** Let cells be clicked: "edit", "place" (only `free` ones), or null. */
@@ -112,7 +111,7 @@ export class BoardView {
     const size = (wide - (this.columns + 1) * gap) / this.columns;
     const high = this.rows * (size + gap) + gap;
     const svg = draw("svg", { class: "lines", viewBox: `0 0 ${wide} ${high}`, "aria-hidden": "true" });
-    const stacked = new Map();
+    const taken = []; // where labels stand: they never cover each other
     const labels = [];
     placements.forEach(({ cells, weight }, i) => {
       const [dx, dy] = TRACKS[i % 8];
@@ -134,23 +133,15 @@ export class BoardView {
       }
       svg.append(group);
       const text = format(weight);
-      const home = cells[0];
-      const level = stacked.get(home) ?? 0;
-      stacked.set(home, level + 1);
-      const [cx, cy] = [
-        gap + (home % this.columns) * (size + gap) + size / 2,
-        gap + Math.floor(home / this.columns) * (size + gap) + size / 2 + 5 * level,
-      ];
       const width = text.length * 1.95 + 2.4;
-      labels.push([faint, draw("g", { class: `weight ${faint}`, "data-home": home, transform: `translate(${cx} ${cy})`, "data-weight": weight },
+      let [cx, cy] = at(cells[0]);
+      cx = Math.max(width / 2 + .6, Math.min(wide - width / 2 - .6, cx));
+      while (taken.some(([x, y, w]) => Math.abs(y - cy) < 5 && Math.abs(x - cx) < (w + width) / 2 + .5)) cy += cy > high / 2 ? -5.2 : 5.2;
+      taken.push([cx, cy, width]);
+      labels.push([faint, draw("g", { class: `weight ${faint}`, transform: `translate(${cx} ${cy})`, "data-weight": weight },
         draw("rect", { x: -width / 2, y: -2.3, width, height: 4.6, rx: 1.6, stroke: colour }),
         draw("text", { "text-anchor": "middle", y: 1.15 }, text))]);
     });
-    // Labels of one cell stand around its middle.
-    for (const [, label] of labels) {
-      const extra = (stacked.get(Number(label.dataset.home)) - 1) * 2.5;
-      label.setAttribute("transform", label.getAttribute("transform").replace(/ ([\d.]+)\)/, (_, y) => ` ${Number(y) - extra})`));
-    }
     labels.sort(([a], [b]) => (a === b ? 0 : a ? -1 : 1));
     svg.append(...labels.map(([, label]) => label));
     this.element.append(svg);

@@ -1,7 +1,7 @@
 // A game as it is played: positions, undo and redo. Every position comes from the server.
 import { post } from "./api.js";
 
-const WAITING = 2; // moves that may wait for an answer: a held key must not run on after it is let go
+const WAITING = 16; // moves that may wait for an answer
 
 /** A game: where it started, its steps {move, outcome, reward, notation, position?, luck?}, and which of
  * its positions is seen. `onChange({kind, motion, happened, before})` is called when that is another. */
@@ -50,8 +50,10 @@ export class Session {
     return this.position?.legal_moves ?? [];
   }
 
-  /** Make a move. While an answer is under way it waits; more than a few are not kept. */
-  move(move) {
+  /** Make a move. While an answer is under way it waits, unless a held key `repeats` it: that must not
+   * run on after the key is let go. */
+  move(move, repeats = false) {
+    if (repeats && this.#running) return undefined;
     if (this.#waiting.length < WAITING) this.#waiting.push(() => this.#made(move));
     return this.#run();
   }
@@ -63,7 +65,7 @@ export class Session {
   }
 
   async #run() {
-    if (this.#running) return;
+    if (this.#running) return undefined;
     this.#running = true;
     try {
       while (this.#waiting.length) await this.#waiting.shift()();
@@ -73,6 +75,7 @@ export class Session {
     } finally {
       this.#running = false;
     }
+    return undefined;
   }
 
   async #made(move) {
@@ -180,4 +183,20 @@ export function rulesOf(game) {
 export function gameOf({ board, spawn4 }) {
   const settings = [board === "4x4" ? "" : `board=${board}`, Number(spawn4) === 0.1 ? "" : `spawn4=${Number(spawn4)}`].filter(Boolean);
   return settings.length ? `2048:${settings.join(",")}` : "2048";
+}
+
+/** Keep a game beyond a reload, under the name of an entry of the browser's history; and have it back. */
+export function store(name, { game, start, steps, at }) {
+  const bare = steps.map(({ move, outcome, reward, notation }) => ({ move, outcome, reward, notation }));
+  try {
+    sessionStorage.setItem(`tuplet-${name}`, JSON.stringify({ game, start, steps: bare, at }));
+  } catch { /* too long, or not allowed: the address has the position */ }
+}
+
+export function stored(name) {
+  try {
+    return name ? JSON.parse(sessionStorage.getItem(`tuplet-${name}`)) : null;
+  } catch {
+    return null;
+  }
 }

@@ -2,15 +2,15 @@
 import { count, draw, make } from "./dom.js";
 
 const LEFT = 52, RIGHT = 8, TALL = 190, LOW = 120, AXIS = 20;
-const MOST_DOTS = 300;
+const MOST_DOTS = 150;
 
 /** Round numbers that divide a range into a few steps. */
 function ticks(low, high, about) {
   const raw = (high - low || 1) / about;
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
+  const step = [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= raw);
   const found = [];
-  for (let at = Math.ceil(low / step) * step; at <= high; at += step) found.push(Math.round(at / step) * step);
+  for (let at = Math.ceil(low / step) * step; at <= high; at += step) found.push(Math.round(at / step) * step || 0);
   return found;
 }
 
@@ -61,7 +61,8 @@ export function graph(element, review, { onPick, onPoint }) {
   element.replaceChildren(
     make("figcaption", { class: "key" },
       make("span", { class: "expected-key" }, make("span", { class: "swatch" }), "expected final score: points so far and what the judge expects from there"),
-      make("span", { class: "scored-key" }, make("span", { class: "swatch" }), "points so far")),
+      make("span", { class: "scored-key" }, make("span", { class: "swatch" }), "points so far"),
+      make("span", { class: "muted" }, make("i", { class: "dot", "data-band": "bad" }), " bad moves")),
     upper,
     make("p", { class: "key" }, swatch("luck", "luck of the tiles"), swatch("drift", "the judge changing its mind"), swatch("losses", "lost by moves"), make("span", { class: "muted" }, "each added up; together they are the line above")),
     lower,
@@ -79,10 +80,12 @@ export function graph(element, review, { onPick, onPoint }) {
     const y = plot(upper, TALL, 0, top * 1.05 || 1, width);
     upper.append(draw("path", { class: "scored", d: `${path(course.scored, scale, y)}L${scale(last)} ${y(0)}L${scale(0)} ${y(0)}Z` }));
     upper.append(draw("path", { class: "line expected", d: path(course.expected, scale, y) }));
-    const wrong = review.moves.filter((move) => move.band === "bad" || move.band === "inaccurate")
-      .sort((a, b) => b.loss - a.loss).slice(0, MOST_DOTS).sort((a) => (a.band === "bad" ? 1 : -1));
-    for (const move of wrong) {
-      upper.append(draw("circle", { cx: scale(move.number - 1), cy: y(move.expected), r: move.band === "bad" ? 4 : 2.8, "data-band": move.band }));
+    const costly = (band) => review.moves.filter((move) => move.band === band).sort((one, other) => other.loss - one.loss).slice(0, MOST_DOTS);
+    for (const move of costly("inaccurate")) {
+      upper.append(draw("line", { class: "rug", x1: scale(move.number - 1), x2: scale(move.number - 1), y1: y(0), y2: y(0) - 7, "data-band": move.band }));
+    }
+    for (const move of costly("bad")) {
+      upper.append(draw("circle", { cx: scale(move.number - 1), cy: y(move.expected), r: 4, "data-band": move.band }));
     }
     let [low, high] = [0, 0];
     for (const part of ["luck", "drift", "losses"]) {
@@ -101,7 +104,7 @@ export function graph(element, review, { onPick, onPoint }) {
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("height", height);
     const y = (value) => height - AXIS - ((value - low) / (high - low || 1)) * (height - AXIS - 8);
-    for (const tick of ticks(low, high, height > 150 ? 4 : 3)) {
+    for (const tick of ticks(low, high, height > 150 ? 5 : 4)) {
       svg.append(draw("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick) }),
         draw("text", { x: LEFT - 7, y: y(tick) + 4, "text-anchor": "end" }, (named && tick > 0 ? "+" : "") + short(tick)));
     }

@@ -73,13 +73,13 @@ export class Review {
     const jump = (way, text, key) => make("button", { type: "button", title: `${text} (${key})`, onclick: () => this.mistake(way) }, text);
     this.found.replaceChildren(
       this.#verdict(review, judge), this.#sum(review), figure, this.moveSays,
-      make("div", { class: "row apart" }, this.shown, make("div", { class: "row" }, jump(-1, "Previous mistake", "["), jump(1, "Next mistake", "]"))),
+      make("div", { class: "row apart" }, this.shown, make("div", { class: "jumps" }, jump(-1, "Previous mistake", "["), jump(1, "Next mistake", "]"))),
       this.list,
     );
     this.found.hidden = false;
     this.graph = graph(figure, review, { onPick: (k) => this.onJump(this.whole, k), onPoint: (k) => this.#tell(k ?? this.at) });
-    this.now(whole.at);
     this.#fill();
+    this.now(whole.at);
   }
 
   #verdict(review, judge) {
@@ -93,7 +93,7 @@ export class Review {
       make("div", { class: "bands", "aria-hidden": "true" }, Object.keys(BANDS).map((band) => make("i", { "data-band": band, vars: { "--n": counts[band] } }))),
       make("ul", { class: "band-key" }, Object.entries(BANDS).map(([band, name]) =>
         make("li", { "data-band": band, title: MEANS[band] }, make("i", { class: "dot" }), make("span", {}, make("b", { "data-count": band }, count(counts[band])), ` ${name}`)))),
-      make("p", { class: "tiny muted" }, `Judged by ${judge}. ${review.accuracy_means ?? "Accuracy is how much of what was to come the moves kept, on average."} `
+      make("p", { class: "tiny muted" }, `Judged by ${judge}. Accuracy: 100 % for a best move, halved for every 5 % of what was to come that a move gives away; the mean of all moves. `
         + "Best: no move is better; good: gave away less than 1 % of what was to come; inaccurate: up to 5 %; bad: more."));
   }
 
@@ -116,7 +116,12 @@ export class Review {
     this.at = k;
     this.graph.now(k < 0 ? 0 : k);
     this.#tell(k);
-    for (const row of this.list.children) row.setAttribute?.("aria-current", String(Number(row.dataset.number) === k + 1));
+    const row = this.rows?.findIndex((move) => move.number === k + 1) ?? -1;
+    const top = row * ROW;
+    if (row >= 0 && (top < this.list.scrollTop || top + ROW > this.list.scrollTop + this.list.clientHeight)) {
+      this.list.scrollTop = top - this.list.clientHeight / 2;
+    }
+    for (const each of this.list.children) each.setAttribute("aria-current", String(Number(each.dataset.number) === k + 1));
   }
 
   #tell(k) {
@@ -126,9 +131,10 @@ export class Review {
       return;
     }
     const to = (value) => make("b", {}, value);
-    const verdict = move.loss === 0 ? "as good as it gets" : [to(points(move.loss)), ` points worse than `, to(move.best)];
+    const best = move.band === "best";
+    const verdict = best ? "as good as it gets" : [to(points(move.loss)), ` points worse than `, to(move.best)];
     this.moveSays.replaceChildren(
-      make("span", { "data-band": move.band }, make("i", { class: "dot" })), ` Move ${count(move.number)}: `, to(move.played), ` was played, ${move.loss === 0 ? "" : "which is "}`, ...[verdict].flat(),
+      make("span", { "data-band": move.band }, make("i", { class: "dot" })), ` Move ${count(move.number)}: `, to(move.played), ` was played, ${best ? "" : "which is "}`, ...[verdict].flat(),
       ` (${move.band}). Expected final score before it: `, to(points(move.expected)), "; then luck with the tile ", to(signed(move.luck)), ", change of mind ", to(signed(move.drift)), ".");
   }
 
@@ -159,8 +165,8 @@ export class Review {
       const row = make("button", { type: "button", class: "row-of", "data-number": move.number, "data-band": move.band, "aria-current": String(move.number === this.at + 1),
         onclick: () => this.onJump(this.whole, move.number - 1) },
       make("span", { class: "number" }, `${count(move.number)}.`),
-      make("span", {}, move.loss === 0 ? move.played : `${move.played}, not ${move.best}`),
-      make("span", { class: "number" }, move.loss === 0 ? "" : points(-move.loss)),
+      make("span", {}, move.band === "best" ? move.played : `${move.played}, not ${move.best}`),
+      make("span", { class: "number" }, move.band === "best" ? "" : points(-move.loss)),
       make("span", { class: "band" }, make("i", { class: "dot" }), make("span", {}, move.band)));
       row.style.top = `${(first + i) * ROW}px`;
       if (focused === String(move.number)) queueMicrotask(() => row.focus({ preventScroll: true }));

@@ -1,7 +1,7 @@
 // What the agent thinks: the moves with their values, and which tuples make them.
 import { post } from "./api.js";
 import { chooser } from "./agents.js";
-import { choice, count, draw, icon, make, points } from "./dom.js";
+import { choice, count, counted, draw, icon, make, points } from "./dom.js";
 import { HUES } from "./p2048-board.js";
 import { compiling } from "./shell.js";
 
@@ -48,12 +48,12 @@ export class Thoughts {
     this.buttons = Object.fromEntries(MOVES.map((move) => [move, this.#button(move)]));
     this.values.append(...Object.values(this.buttons).map(({ row }) => row));
     this.legend = make("p", { class: "tiny muted", id: "values-say" });
-    this.note = make("p", { class: "small", id: "thinking-says", role: "status" });
+    this.note = make("p", { class: "small", id: "thinking-says", role: "status", hidden: true });
     this.why = make("section", { class: "why stack close", "aria-label": "Which tuples make the value" });
     element.append(
-      make("div", { class: "row apart" }, make("span", { class: "label" }, "Values of the moves"), this.showChoice),
-      this.note, this.values, this.legend, this.why,
       make("div", { class: "who" }, this.who, this.aheadField),
+      make("div", { class: "row apart" }, make("h2", {}, "Values of the moves"), this.showChoice),
+      this.note, this.values, this.legend, this.why,
     );
     this.#ahead();
   }
@@ -211,7 +211,7 @@ export class Thoughts {
       if (move === played && move !== analysis.best) behind.textContent += " ◂";
       row.setAttribute("aria-label", `${move}: ${points(each.value)} points, ${move === analysis.best ? "the best" : `${points(loss)} behind the best`}${move === played ? ", your move" : ""}`);
     }
-    const depth = analysis.depth ? `, looking ${count(analysis.depth)} of its moves ahead` : "";
+    const depth = analysis.depth ? `, looking ${counted(analysis.depth, "move")} ahead` : "";
     const sims = frame.simulations ? `, after ${count(frame.simulations)} simulations` : "";
     this.legend.textContent = `Points that ${this.agent.split(":")[0]} expects from here to the end of the game: what the move `
       + `earns at once and what comes after${depth}${sims}. Bars begin at ${points(floor)}; behind: what a move gives away.`;

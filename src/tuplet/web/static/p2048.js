@@ -5,7 +5,8 @@ import { by, count, counted, icon, make, points } from "./dom.js";
 import { AgentPlays } from "./p2048-agent.js";
 import { BoardView } from "./p2048-board.js";
 import { Editor, rulesForm } from "./p2048-edit.js";
-import { Session, gameOf, rulesOf } from "./p2048-game.js";
+import { Session, gameOf, rulesOf, store, stored } from "./p2048-game.js";
+import { keys } from "./p2048-keys.js";
 import { openPaste, read, write } from "./p2048-paste.js";
 import { Review } from "./p2048-review.js";
 import { SHOW, Thoughts } from "./p2048-thoughts.js";
@@ -19,6 +20,7 @@ const games = new Map(); // games of this visit, by the key in the browser's his
 let key = null;
 let pushing = false; // the next position is a jump: the back button leads here
 let view = AS.view;
+let arriving = false; // the address is being followed, not told
 let ready = false; // the agents are known
 
 const asked = address.read();
@@ -29,12 +31,12 @@ const session = new Session(changed);
 const board = new BoardView(by("board"), { onSwipe: (move) => play(move), onCell: clicked });
 const editor = new Editor(by("edit-bar"), { onEdit: edited, onDone: () => edit(false) });
 const thoughts = new Thoughts(by("thinking"), live, looked(asked), {
-  onPlay: play,
+  onPlay: (move) => play(move),
   onExplain: explained,
   onBest: (move) => board.hint(agent.playing ? null : move),
   onChange: (what) => {
     if (what === "agent" || what === "depth") address.push(state(), { key });
-    else address.replace(state(), { key });
+    else note();
     restartAgent();
     think();
   },
@@ -77,7 +79,7 @@ function changed(change) {
   board.lines(null);
   board.over();
   if (change.kind === "move") board.slide(position, change.motion, change.happened);
-  else if (change.kind === "follow" && !change.many) board.slide(position, change.motion, change.happened, Math.min(100, agent.pace * 700 || (agent.playing ? 0 : 100)));
+  else if (change.kind === "follow" && !change.many) board.slide(position, change.motion, change.happened, agent.single ? 100 : Math.min(100, agent.pace * 700));
   else board.show(position, change.kind === "place" ? change.happened : null);
   by("score").textContent = count(position.score);
   by("moves-made").textContent = count(at);
@@ -88,7 +90,7 @@ function changed(change) {
   if (position.over && !editor.on) over();
   keep();
   review.now(review.whole?.steps === steps ? at : -1);
-  if (!agent.playing) think(change);
+  if (change.kind !== "follow") think(change);
   says();
 }
 
@@ -152,11 +154,11 @@ function explained(what) {
 }
 
 /** A move by hand: whoever plays, stops. */
-function play(move) {
+function play(move, repeats = false) {
   agent.stop();
   if (editor.on) edit(false);
   if (thoughts.show === "after" && session.legal.includes(move)) board.hint(null);
-  session.move(move).catch(fail);
+  session.move(move, repeats)?.catch(fail);
 }
 
 function clicked(cell, how) {
@@ -170,14 +172,17 @@ function clicked(cell, how) {
 function newGame() {
   agent.stop();
   if (editor.on) edit(false);
+  look("thinking");
   pushing = true;
   return session.open(session.game).catch(fail);
 }
 
 function edit(on) {
+  if (!session.position) return;
   agent.stop();
   by("edit").setAttribute("aria-pressed", String(on));
   if (on) {
+    look("thinking");
     editor.enter(session.position);
     pushing = true;
     session.open(session.game, session.position.notation.replace(" ?", ""), "edit").catch(fail);
@@ -192,17 +197,26 @@ function edited(notation) {
 }
 
 function undo() {
+  if (!session.position) return;
   agent.stop();
   if (editor.on) editor.undo();
   else session.undo()?.catch(fail);
 }
 
 function redo() {
+  if (!session.position) return;
   agent.stop();
   session.redo()?.catch(fail);
 }
 
+function goTo(at) {
+  if (!session.position || editor.on) return;
+  agent.stop();
+  session.go(at).catch(fail);
+}
+
 function agentPlays(moves = null) {
+  if (!session.position) return;
   if (agent.playing) { agent.stop(); return; }
   if (editor.on) edit(false);
   if (session.position.over) { toast("The game is over: N begins another."); return; }
@@ -211,10 +225,24 @@ function agentPlays(moves = null) {
   agent.start({ agent: thoughts.agent, looks: thoughts.looks, thoughts: thoughts.show === "shown" }, moves);
 }
 
+/** One move by the agent. */
+function oneMove() {
+  agent.stop();
+  agentPlays(1);
+}
+
 function restartAgent() {
   if (!agent.playing) return;
   agent.stop();
   agentPlays();
+}
+
+/** Shown, after my move, hidden, and again. */
+function nextShow() {
+  const names = Object.keys(SHOW);
+  thoughts.show = names[(names.indexOf(thoughts.show) + 1) % names.length];
+  thoughts.showChoice.choose(thoughts.show);
+  thoughts.onChange("show");
 }
 
 function speed(value) {
@@ -222,7 +250,7 @@ function speed(value) {
   by("speed").value = agent.speed;
   by("speed").setAttribute("aria-valuetext", agent.says);
   by("speed-says").textContent = agent.says;
-  if (session.position) address.replace(state(), { key });
+  note();
 }
 
 /** Show one of the two tabs; `start` a review at once. */
@@ -235,7 +263,7 @@ function look(which, start = false) {
     by(`tab-${name}`).tabIndex = on ? 0 : -1;
   }
   if (which !== "thinking") thoughts.explain(null);
-  if (session.position) address.replace(state(), { key });
+  note();
   if (start) review.start();
 }
 
@@ -269,13 +297,16 @@ async function pasted(found) {
     return;
   }
   const steps = found.steps.map(([move, outcome, reward, notation]) => ({ move, outcome, reward, notation }));
-  await session.load({ game: found.game, start: found.start, steps, at: steps.length });
+  const start = steps[0] && steps[0].move === null ? steps.shift().notation : found.start; // a tile, and no move
+  await session.load({ game: found.game, start, steps });
   session.record = { steps: session.steps, text: found.record };
   toast(`Game read: ${counted(steps.length, "move")}. Undo walks back; Review judges it.`);
 }
 
 const link = () => address.link(state());
-const paste = () => openPaste(live, session, link, (found) => pasted(found).catch(fail));
+const copyLink = () => session.position && copy(link(), "the link");
+const copyPosition = () => session.position && copy(session.position.notation, "the position");
+const paste = () => session.position && openPaste(live, session, link, (found) => pasted(found).catch(fail));
 
 function rules() {
   const dialog = openDialog("Rules", rulesForm(rulesOf(session.game), session.youPlace, async (chosen) => {
@@ -288,43 +319,46 @@ function rules() {
       await thoughts.set({ ...thoughts, game });
       await session.open(game);
     } catch (error) { fail(error); }
-  }, (place) => { session.youPlace = place; address.replace(state(), { key }); }));
+  }, (place) => { session.youPlace = place; note(); }));
 }
 
 /** Be where the back button, or an address that was opened, leads. */
 async function arrive(given, memory) {
   agent.stop();
-  const wanted = looked(given);
-  session.youPlace = given.place === "1";
-  if (editor.on && given.edit !== "1") { editor.leave(); by("edit").setAttribute("aria-pressed", "false"); }
-  look(given.view === "review" ? "review" : "thinking");
-  speed(given.speed ?? AS.speed);
-  if (ready) await thoughts.set(wanted);
-  const known = games.get(memory?.key) ?? stored(memory?.key);
-  key = memory?.key ?? key;
-  const at = known && (known.start.position?.notation === given.position ? 0 : known.steps.findLastIndex((step) => step.notation === given.position) + 1);
-  if (known && (at > 0 || known.start.position?.notation === given.position)) await session.load({ ...known, at });
-  else await session.open(wanted.game, given.position ?? null);
-  if (given.edit === "1" && !editor.on) { editor.enter(session.position); by("edit").setAttribute("aria-pressed", "true"); changed({ kind: "turn" }); }
-}
-
-/** The game of an entry of the history, if the page was only loaded again. */
-function stored(name) {
+  arriving = true;
   try {
-    return name ? JSON.parse(sessionStorage.getItem(`tuplet-${name}`)) : null;
-  } catch {
-    return null;
+    const wanted = looked(given);
+    session.youPlace = given.place === "1";
+    if (editor.on && given.edit !== "1") {
+      editor.leave();
+      by("edit").setAttribute("aria-pressed", "false");
+    }
+    look(given.view === "review" ? "review" : "thinking");
+    speed(given.speed ?? AS.speed);
+    if (ready) await thoughts.set(wanted);
+    const known = games.get(memory?.key) ?? stored(memory?.key);
+    const another = memory?.key !== key;
+    key = memory?.key ?? key;
+    const at = known && !another ? [known.start.position.notation, ...known.steps.map((step) => step.notation)].lastIndexOf(given.position) : -1;
+    if (known && another) await session.load(known); // another game, where it was left
+    else if (at >= 0) await session.load({ ...known, at });
+    else await session.open(wanted.game, given.position ?? null);
+  } finally {
+    arriving = false;
+  }
+  if (given.edit === "1" && !editor.on) {
+    editor.enter(session.position);
+    by("edit").setAttribute("aria-pressed", "true");
+    changed({ kind: "turn" });
   }
 }
 
-addEventListener("pagehide", () => {
-  if (!session.steps.length) return;
-  const { game, start, steps, at } = session.whole;
-  const bare = steps.map(({ move, outcome, reward, notation }) => ({ move, outcome, reward, notation }));
-  try {
-    sessionStorage.setItem(`tuplet-${key}`, JSON.stringify({ game, start, steps: bare, at }));
-  } catch { /* too long to be kept: the address has the position */ }
-});
+/** The address says what is seen now. */
+function note() {
+  if (session.position && !arriving) address.replace(state(), { key });
+}
+
+addEventListener("pagehide", () => session.steps.length && store(key, session.whole));
 
 addEventListener("paste", (event) => {
   if (event.target.closest?.("input, textarea") || document.querySelector("dialog[open]")) return;
@@ -336,8 +370,8 @@ for (const [id, name] of [["undo", "undo"], ["redo", "redo"], ["step", "step"]])
 for (const [id, name] of [["edit", "edit"], ["paste", "paste"], ["link", "link"], ["settings", "settings"], ["new", "new"], ["play", "play"]]) by(id).prepend(icon(name));
 const on = (id, run) => by(id).addEventListener("click", run);
 on("undo", undo); on("redo", redo); on("new", newGame);
-on("play", () => agentPlays()); on("step", () => { agent.stop(); agentPlays(1); });
-on("edit", () => edit(!editor.on)); on("paste", paste); on("link", () => copy(link(), "the link")); on("settings", rules);
+on("play", () => agentPlays()); on("step", oneMove);
+on("edit", () => edit(!editor.on)); on("paste", paste); on("link", copyLink); on("settings", rules);
 on("tab-thinking", () => look("thinking")); on("tab-review", () => look("review"));
 by("speed").addEventListener("input", (event) => speed(event.target.value));
 document.querySelector(".mind .tabs").addEventListener("keydown", (event) => {
@@ -346,36 +380,10 @@ document.querySelector(".mind .tabs").addEventListener("keydown", (event) => {
   by(`tab-${view}`).focus();
 });
 
-bind([
-  ...[["up", "ArrowUp", "w"], ["left", "ArrowLeft", "a"], ["down", "ArrowDown", "s"], ["right", "ArrowRight", "d"]].map(([move, arrow, letter], i) => ({
-    keys: [arrow, letter], run: () => play(move), group: "Play",
-    ...(i ? {} : { says: "move; takes over when the agent plays", shown: ["↑", "←", "↓", "→", "W", "A", "S", "D"] }),
-  })),
-  { keys: ["u", "Control+z"], says: "undo", run: undo, group: "Play" },
-  { keys: ["Shift+u", "Control+Shift+z", "Control+y"], shown: ["Shift+U", "Ctrl+Shift+Z"], says: "redo", run: redo, group: "Play" },
-  { keys: ["n"], says: "new game", run: newGame, group: "Play" },
-  { keys: [" "], says: "the agent plays, or pauses", run: () => agentPlays(), group: "The agent" },
-  { keys: ["g"], says: "one move by the agent", run: () => { agent.stop(); agentPlays(1); }, group: "The agent" },
-  { keys: ["+", "="], shown: ["+"], says: "faster", run: () => speed(agent.speed + 10), group: "The agent" },
-  { keys: ["-"], says: "slower", run: () => speed(agent.speed - 10), group: "The agent" },
-  { keys: ["t"], says: "what it thinks: shown, after my move, hidden", group: "The agent", run: () => {
-    const names = Object.keys(SHOW);
-    thoughts.show = names[(names.indexOf(thoughts.show) + 1) % names.length];
-    thoughts.showChoice.choose(thoughts.show);
-    thoughts.onChange("show");
-  } },
-  { keys: ["r"], says: "review the game", run: () => look("review", true), group: "Review" },
-  { keys: ["]"], says: "next mistake", run: () => review.mistake(1), group: "Review" },
-  { keys: ["["], says: "previous mistake", run: () => review.mistake(-1), group: "Review" },
-  { keys: ["Home"], says: "first position", run: () => { agent.stop(); session.go(0).catch(fail); }, group: "Review" },
-  { keys: ["End"], says: "last position", run: () => { agent.stop(); session.go(session.steps.length).catch(fail); }, group: "Review" },
-  { keys: ["e"], says: "edit the board", run: () => edit(!editor.on), group: "Page" },
-  { keys: ["p"], says: "paste or copy a position or a game", run: paste, group: "Page" },
-  { keys: ["Control+v"], says: "paste at once", run: () => false, group: "Page" },
-  { keys: ["l"], says: "copy the link", run: () => copy(link(), "the link"), group: "Page" },
-  { keys: ["c"], says: "copy the position", run: () => copy(session.position.notation, "the position"), group: "Page" },
-  { keys: ["Escape"], says: "leave editing, or a tuple's placements", run: () => { thoughts.explain(null); if (editor.on) edit(false); }, group: "Page" },
-]);
+bind(keys({ play, undo, redo, newGame, agentPlays, oneMove, faster: (by) => speed(agent.speed + by), nextShow, look, review, goTo,
+  ends: () => session.steps.length, toggleEdit: () => edit(!editor.on), paste, copyLink, copyPosition,
+  leave: () => { thoughts.explain(null); if (editor.on) edit(false); } }));
+board.blank(...rulesOf(looked(asked).game).board.split("x").map((n) => Number(n) || 4));
 address.onMove((given, memory) => arrive(given, memory).catch(fail));
 
 arrive(asked, history.state).catch((error) => {

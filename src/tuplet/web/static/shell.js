@@ -26,8 +26,16 @@ export function shell(page) {
   document.body.append(toasts);
   bind([{ keys: ["?"], says: "this list", run: showKeys, group: "Page" }]);
   addEventListener("keydown", pressed);
+  // What was used with a mouse or a thumb keeps no keys from the board.
+  let touched = false;
+  addEventListener("pointerdown", () => { touched = true; }, true);
+  addEventListener("keydown", () => { touched = false; }, true);
+  addEventListener("change", ({ target }) => {
+    if (touched && target.matches?.("select, input:not([type=text], [type=number])")) target.blur();
+  });
+  addEventListener("click", ({ target, detail }) => { if (touched && detail > 0) target.closest?.("button")?.blur(); });
   addEventListener("unhandledrejection", (event) => { event.preventDefault(); fail(event.reason); });
-  whenSlow((slow) => compiling(slow));
+  whenSlow((slow) => compiling(slow, "The server is getting ready: the first time takes some seconds…"));
 }
 
 function themeButton() {
@@ -88,14 +96,16 @@ function showKeys() {
     const caps = (shown ?? keys.map(named)).map((key) => make("kbd", {}, key));
     lists.get(group).append(make("dt", {}, caps), make("dd", {}, says));
   }
-  const inside = [...lists].flatMap(([group, list]) => [group ? make("h3", {}, group) : null, list]);
+  const page = lists.get("Page"); // what is special comes first
+  lists.delete("Page");
+  const inside = [...lists, ["Page", page]].flatMap(([group, list]) => [group ? make("h3", {}, group) : null, list]);
   openDialog("Keyboard shortcuts", ...inside.filter(Boolean)).id = "shortcuts";
 }
 
 /** A dialog with a title; it is removed when closed. `inside` are its elements. */
 export function openDialog(title, ...inside) {
   const close = make("button", { type: "button", class: "quiet icon", "aria-label": "Close", onclick: () => dialog.close() }, icon("close"));
-  const heading = make("h2", { tabindex: "-1" }, title);
+  const heading = make("h2", {}, title);
   const dialog = make("dialog", { "aria-label": title, onclose: () => dialog.remove(), onclick: (event) => {
     if (event.target === dialog) dialog.close(); // beside it
   } }, make("div", { class: "inside" }, make("header", {}, heading, close), ...inside));
@@ -126,8 +136,8 @@ export function fail(error) {
 }
 
 /** While something is compiled: said once, for as long as it lasts. */
-export function compiling(on) {
-  if (on && !notice) notice = toast(make("span", { class: "busy" }, "Compiling, the first time only: some seconds…"), "", 120_000);
+export function compiling(on, text = "Compiling, the first time only: some seconds…") {
+  if (on && !notice) notice = toast(make("span", { class: "busy" }, text), "", 120_000);
   else if (!on && notice) { notice(); notice = null; }
 }
 
