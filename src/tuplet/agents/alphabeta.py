@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.searches import LOOK_S, Look
-from tuplet.games.analysis import Analysis, MoveValue
+from tuplet.games.analysis import Analysis, Deepened, MoveValue
 from tuplet.games.game import MOST_MOVES, Words, meets_chance, players, same_rules, value_range
 from tuplet.games.life import told
 from tuplet.search import expectimax, transpositions
@@ -53,6 +53,7 @@ class AlphaBeta:
         self._asked: tuple[Any, Words] | None = None
         self._move, self.value, self.proven, self._depth = 0, 0.0, False, 0
         self._nodes, self._deepest, self.interrupted = 0, 0, False
+        self._depths: list[tuple[int, float, bool, list[int]]] = []  # if somebody watches
         self._seconds = self._began = self._ended = 0.0
 
     @property
@@ -106,13 +107,14 @@ class AlphaBeta:
         self._deepest = deepest
         if self._asked is None or self._asked[1] != position:
             self._nodes, self._seconds = 0, 0.0
-            self._depth = 0
+            self._depth, self._depths = 0, []
         self._asked, looked = (game, position), 0.0
         seconds = np.inf if seconds is None else seconds
         for limit in range(1, deepest) if self.look is not None else ():
             left = seconds - (clock.monotonic() - self._began)
             if not self._deepen(game, position, limit, left):
                 return self._move
+            self._depths.append((limit, self.value, self.proven, self._line()))
             before = clock.monotonic()
             if self.look is not None and before - looked >= LOOK_S:
                 self.look()
@@ -184,19 +186,34 @@ class AlphaBeta:
             worth[self._move] = top, sure = self.value, self.proven
             if sure:  # no other move is better, however promising at less depth
                 worth = {m: (min(v, top), s or top == low) for m, (v, s) in worth.items()}
+
+        def scaled(value: float) -> float:
+            return value if points else (value - low) / (high - low)
+
         moves = [
-            MoveValue(text_of(code), value if points else (value - low) / (high - low), proven=sure)
+            MoveValue(text_of(code), scaled(value), proven=sure)
             for code, (value, sure) in sorted(
                 worth.items(), key=lambda w: (w[0] != self._move, -w[1][0])
             )
         ]
-        line = np.zeros(max(self._depth, 1), np.uint8)
-        length = transpositions.main_line(game, position, self._move, self.work.table, line)
+        depths = [
+            Deepened(depth, scaled(value), sure, [text_of(code) for code in line])
+            for depth, value, sure, line in self._depths
+        ]
         asked = f" of {self._deepest}" if self.interrupted and self.time is None else ""
         note = f"depth {self._depth}{asked}, {self._nodes:,} nodes in {self._seconds:.2f} s"
         note += f"; other moves at depth {shallow}" if len(worth) > 1 else ""
-        told = [text_of(int(code)) for code in line[:length]]
-        return Analysis(moves, told[0], told, note, points=points, interrupted=self.interrupted)
+        told = [text_of(code) for code in self._line()]
+        return Analysis(
+            moves, told[0], told, note, points=points, interrupted=self.interrupted, depths=depths
+        )
+
+    def _line(self) -> list[int]:
+        """The main line of the last search, the move that is played first."""
+        assert self._asked is not None
+        line = np.zeros(max(self._depth, 1), np.uint8)
+        length = transpositions.main_line(*self._asked, self._move, self.work.table, line)
+        return [int(code) for code in line[:length]]
 
     def _glance(self, game: Any, position: Words) -> tuple[int, dict[int, tuple[float, bool]]]:
         """A depth, and what each move is worth there, and whether that is proven."""

@@ -36,6 +36,15 @@ class MoveValue(NamedTuple):
         return f"MoveValue({', '.join(told)})"
 
 
+class Deepened(NamedTuple):
+    """What a search thought that goes deeper and deeper, when it had looked so many moves ahead."""
+
+    depth: int
+    value: float  # of the best move, as in `MoveValue`
+    proven: bool
+    line: list[str]  # the main line, the best move first
+
+
 def best_of(moves: Iterable[MoveValue]) -> str | None:
     """The legal move of the highest value (the first of equals), None if none is legal."""
     values = {move.move: move.value for move in moves if move.value is not None}
@@ -59,6 +68,7 @@ class Analysis(Shown):
     settings: Mapping[str, Any] = field(default_factory=dict)  # the agent's, all of them
     tree: TreeView | None = None  # where that was asked for
     growth: Growth | None = None
+    depths: list[Deepened] = field(default_factory=list)  # of a search that is watched
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
@@ -87,6 +97,8 @@ class Analysis(Shown):
             report["tree"] = self.tree.as_json()
         if self.growth is not None:
             report["growth"] = self.growth.as_json()
+        if self.depths:
+            report["depths"] = [each._asdict() for each in self.depths]
         return report
 
     def sheets(self) -> list[Sheet]:

@@ -45,6 +45,7 @@ const ICONS = {
   down: "M12 4v16M5 13l7 7 7-7",
   left: "M20 12H4M11 5l-7 7 7 7",
   right: "M4 12h16M13 5l7 7-7 7",
+  turn: "M4 9a8 8 0 0 1 14-3l2 2M20 3v5h-5M20 15a8 8 0 0 1-14 3l-2-2M4 21v-5h5",
 };
 
 export const icon = (name) =>

@@ -1,0 +1,268 @@
+"""The page of EWN, in a real browser: played, placed, pasted, thought about and watched."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, quote_plus, urlsplit
+
+import pytest
+
+import tuplet
+from browsing import Looking, axe
+
+START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 3"
+KNOWN = (
+    "ewn-6x7 r1r4r5..../r2r3...../r0....../......b4/.....b2b1/....b5b0b3 red "
+    "0:442244101345413510354"
+)
+STILL = {"reduced_motion": "reduce"}
+
+
+def address(position: str = "", **state: str) -> str:
+    """The address of what is to be seen."""
+    given = {"game": position.split(" ")[0], "position": position} if position else {}
+    return "/ewn?" + "&".join(f"{n}={quote_plus(v)}" for n, v in (given | state).items())
+
+
+def shown(page: Any) -> tuplet.Position:
+    """The position that the page's address has, once it says so."""
+    page.evaluate("import('/static/address.js').then(module => module.settle())")
+    return tuplet.Position.parse(parse_qs(urlsplit(page.url).query)["position"][0])
+
+
+def ready(page: Any) -> Any:
+    """The page, once it can be used."""
+    page.wait_for_selector("#panel-play .ewn-seat, #panel-think .field", state="attached")
+    page.wait_for_selector(".ewn-board .cube")
+    return page
+
+
+def thought(page: Any) -> None:
+    """Wait for the end of a search, which may have to be compiled first."""
+    page.wait_for_selector(".ewn-note[data-done=true]", timeout=120_000)
+
+
+def has(locator: Any, number: int) -> None:
+    """Wait until there are so many of something."""
+    from playwright.sync_api import expect
+
+    expect(locator).to_have_count(number)
+
+
+def moves_told(page: Any) -> dict[str, tuple[float, int]]:
+    """Of each move in the table, its value and its visits."""
+    rows = page.locator(".ewn-moves tbody tr").evaluate_all(
+        "rows => rows.map(row => [row.dataset.move,"
+        " row.querySelector('[data-part=value]').dataset.value,"
+        " row.querySelector('[data-part=visits]')?.dataset.visits ?? '-1'])"
+    )
+    return {move: (float(value), int(visits)) for move, value, visits in rows}
+
+
+def test_a_game_is_played_from_the_first_roll_to_a_win(looking: Looking) -> None:
+    """By clicks and keys in turn; what the page calls legal is, or the server would complain."""
+    page = ready(looking.open(address(blue="easy"), **STILL))
+    made = page.locator(".ewn-record li")
+    for turn in range(60):
+        page.wait_for_selector("#die button:enabled, .ewn-board .target, #caption.won")
+        if page.locator("#caption.won").count():
+            break
+        if page.locator("#die button:enabled").count():
+            page.keyboard.press(" ") if turn % 3 else page.locator("#die button").click(force=True)
+            page.wait_for_selector(".ewn-board .target")
+        before = made.count()
+        cube = page.locator(".ewn-board .cube.movable").first.get_attribute("data-cube")
+        page.keyboard.press(cube[1:])
+        target = page.locator(".ewn-board .target").last
+        if turn % 2:
+            target.click()
+        else:  # keys lie around S as directions do
+            page.keyboard.press("dxc"[int(target.get_attribute("data-move")[-1])])
+        made.nth(before).wait_for(state="attached")
+    assert "won" in page.locator("#caption").inner_text()
+    last = shown(page)
+    assert last.over
+    assert page.locator("#caption").inner_text().lower() == last.caption().lower()
+    page.keyboard.press("u")  # undo: my last move is mine to make again
+    page.wait_for_selector(".ewn-board .target", state="attached")
+    assert shown(page).turn == "red"
+
+
+def test_the_live_numbers_are_those_of_the_search(looking: Looking) -> None:
+    """Values and visits of moves, and nodes of the tree, to the last simulation."""
+    agent = "mcts:ucb=ucb1,c=0.7,sims=20000"
+    page = ready(looking.open(address(START, panel="think", agent=agent)))
+    thought(page)
+    found = tuplet.analyze("ewn", START, agent, tree=4)
+    assert found.tree is not None
+    told = moves_told(page)
+    assert told == {each.move: (each.value, each.visits) for each in found.moves}
+    best = page.locator(".ewn-moves tr.best")
+    assert best.get_attribute("data-move") == found.best
+    lines = page.locator(".ewn-outline [role=treeitem]")
+    assert lines.first.locator(".visits").get_attribute("data-visits") == str(
+        found.tree.root.visits
+    )
+    child = found.tree.root.children[0]
+    lines.nth(1).click()  # opened: the rolls below
+    for number, below in enumerate(child.children):
+        line = lines.nth(2 + number)
+        assert line.get_attribute("data-path") == f"{child.move}/{below.move}"
+        assert line.locator(".visits").get_attribute("data-visits") == str(below.visits)
+    assert page.locator(".ewn-map .node").count() > 20
+    assert page.locator(".ewn-growth .grown").count() == len(found.moves)
+
+
+def test_the_main_line_is_drawn_and_the_tree_opened_node_by_node(looking: Looking) -> None:
+    agent = "mcts:sims=50000"
+    page = ready(looking.open(address(KNOWN, panel="think", agent=agent)))
+    thought(page)
+    line = tuplet.analyze("ewn-6x7", KNOWN, agent).line
+    has(page.locator(".ewn-board .arrow"), min(len(line), 8))
+    cubes = page.locator(".ewn-line .ewn-cube").all_inner_texts()
+    assert cubes == [move[0] for move in line[:8]]
+    for level in range(2, 8):  # always the most visited; what was not sent is asked for
+        page.locator(f".ewn-outline [aria-level='{level}'][aria-expanded=false]").first.click()
+        page.locator(f".ewn-outline [aria-level='{level + 1}']").first.wait_for()
+    thought(page)
+    page.get_by_role("button", name="Go to this position").click()
+    page.locator(".ewn-ahead li.now", has_text="1").wait_for()  # the seventh of the known die
+    assert shown(page).ply == 6
+
+
+def test_alpha_beta_tells_depth_line_and_value(looking: Looking) -> None:
+    """A row for each depth, the same as if it had been asked for no more than that."""
+    page = ready(looking.open(address(KNOWN, panel="think", agent="alphabeta:depth=8")))
+    thought(page)
+    rows = page.locator(".ewn-depths tbody tr")
+    assert rows.evaluate_all("rows => rows.map(row => row.dataset.depth)") == [*"87654321"]
+    for depth, row in ((8, rows.nth(0)), (3, rows.nth(5))):
+        found = tuplet.analyze("ewn-6x7", KNOWN, f"alphabeta:depth={depth}")
+        assert row.locator("[data-value]").get_attribute("data-value") == str(found.moves[0].value)
+        assert row.locator(".ewn-cube").all_inner_texts()[0] == found.line[0][0]
+    line = tuplet.analyze("ewn-6x7", KNOWN, "alphabeta:depth=8").line
+    assert rows.first.locator(".ewn-cube").all_inner_texts() == [move[0] for move in line[:8]]
+
+
+def test_two_agents_play_with_a_running_score(looking: Looking) -> None:
+    page = ready(looking.open(address(panel="watch", a="easy", b="normal", pace="0")))
+    page.keyboard.press("t")
+    page.locator(".ewn-results li").nth(2).wait_for()
+    page.keyboard.press("t")
+    games = page.locator(".ewn-results li").count()
+    scores = [int(page.locator(f"[data-score={name}]").inner_text()) for name in "ab"]
+    assert sum(scores) == games
+    assert page.locator(".ewn-results").inner_text().count("B") == scores[1]
+
+
+def test_cubes_are_placed_by_clicks_and_by_dragging(looking: Looking) -> None:
+    page = ready(looking.open(address(START.replace(" 3", " ?"))))
+    page.keyboard.press("p")
+    page.locator("[data-cube=r1]").click()
+    page.locator("[data-cube=r6]").click()
+    page.wait_for_selector("[data-cube=r6][data-square='0,0']")
+    page.locator("[data-cube=r2]").drag_to(page.locator("[data-cube=r3]"))
+    page.wait_for_selector("[data-cube=r2][data-square='0,2']")
+    page.keyboard.press("p")
+    page.wait_for_selector("#die button:enabled")
+    assert (
+        shown(page).notation == START.replace("r1r2r3", "r6r3r2").replace("/r6", "/r1")[:-1] + "?"
+    )
+
+
+def test_the_known_die_is_seen_ahead(looking: Looking) -> None:
+    page = ready(looking.open(address(KNOWN, blue="normal"), **STILL))
+    first = tuplet.Position.parse(KNOWN)
+    ahead = page.locator(".ewn-ahead li span")
+    assert [text.split()[1] for text in ahead.all_text_contents()] == [
+        str(number) for number in first.coming_die(12)
+    ]
+    page.keyboard.press("c")  # diagonally: the die has chosen the cube
+    made = page.locator(".ewn-record li")
+    has(made, 2)
+    assert shown(page).ply == 2
+    page.locator(".ewn-board .target[data-move]").first.click()
+    has(made, 4)
+    page.keyboard.press("u")
+    page.keyboard.press("u")
+    has(made, 0)
+    assert shown(page) == first
+
+
+@pytest.mark.parametrize("game", ["ewn:board=4x4,cubes=3,die=chosen", "ewn:die=free"])
+def test_the_family_can_be_played(looking: Looking, game: str) -> None:
+    page = ready(looking.open(address(game=game, red="you", blue="you", roll="auto"), **STILL))
+    for moves in range(1, 4):
+        page.wait_for_selector(".ewn-board .target, #faces button")
+        if page.locator("#faces button").count():
+            page.keyboard.press("2")
+            page.wait_for_selector(".ewn-board .target")
+        if not page.locator(".ewn-board .target[data-move]").count():
+            page.locator(".ewn-board .cube.movable").last.click()
+        page.locator(".ewn-board .target[data-move]").first.click()
+        has(page.locator(".ewn-record .ewn-cube"), moves)
+    assert shown(page).game == game
+
+
+def test_a_shared_address_restores_what_was_seen_and_back_goes_back(looking: Looking) -> None:
+    state = {"red": "you", "blue": "hard", "panel": "think", "agent": "mcs:sims=500", "flip": "yes"}
+    page = ready(looking.open(address(START, **state)))
+    thought(page)
+    assert shown(page).notation == START
+    assert parse_qs(urlsplit(page.url).query)["flip"] == ["yes"]
+    assert page.locator(".ewn-strip.blue .ewn-who").inner_text() == "Blue hard"
+    assert "500 simulations" in page.locator(".ewn-note").inner_text()
+    page.keyboard.press("n")
+    page.wait_for_selector("#die button:enabled")
+    assert shown(page).notation != START
+    page.go_back()
+    page.wait_for_selector(".ewn-board .target")
+    assert shown(page).notation == START
+    page.keyboard.press("?")
+    assert "roll the die" in page.locator("#shortcuts").inner_text()
+
+
+def test_nothing_overflows_and_everybody_can_use_it(looking: Looking) -> None:
+    page = ready(looking.open(address(KNOWN, agent="mcts:sims=20000"), **STILL))
+    for panel in ("play", "watch", "think"):
+        page.locator(f"#tab-{panel}").click()
+        if panel == "think":
+            thought(page)
+        for width in (360, 768, 1366, 1920):
+            page.set_viewport_size({"width": width, "height": 900})
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, f"{panel} at {width}"
+    page.evaluate("document.querySelectorAll('[role=tabpanel]').forEach(each => each.hidden = 0)")
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        assert axe(page) == [], theme
+
+
+def test_positions_and_records_are_pasted_and_copied(looking: Looking) -> None:
+    """What is copied can be read again, by the page and by everybody else."""
+    page = ready(looking.open(address(START, red="you", blue="you", roll="auto"), **STILL))
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    made = page.locator(".ewn-record li")
+    for number in range(1, 4):
+        page.locator(".ewn-board .cube.movable").first.click()
+        page.locator(".ewn-board .target[data-move]").last.click()
+        has(made, number)
+    page.locator(".ewn-board .target").first.wait_for()  # the die is rolled
+    last = shown(page)
+    page.get_by_role("button", name="Copy record").click()
+    page.get_by_text("Copied: the game's record").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    record = tuplet.Record.parse(copied)
+    assert (record.start.notation, record.position) == (START, last)
+    page.get_by_role("button", name="Copy position").click()
+    page.get_by_text("Copied: the position").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == last.notation
+    text = page.get_by_role("textbox", name="A position or a game's record to read")
+    text.fill(KNOWN)
+    page.get_by_role("button", name="Read", exact=True).click()
+    has(made, 0)
+    assert shown(page).notation == KNOWN
+    text.fill(copied)
+    page.get_by_role("button", name="Read", exact=True).click()
+    has(made, 3)
+    assert shown(page) == last
