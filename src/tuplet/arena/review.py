@@ -196,9 +196,10 @@ class Review(Shown):
             for m in self.worst(5)
         ]  # fmt: skip
         columns = ["move", "played", "value", "best", "value", "loss", ""]
+        parts = self._parts()
         return [
             Sheet(title, notes=totals),
-            Sheet("", ["the score", "points"], self._parts(), words=(0,)),
+            Sheet("", (), parts, marked=len(parts) - 1),
             Sheet("", columns, rows, words=(1, 3, 6)),
         ]
 
@@ -212,7 +213,7 @@ class Review(Shown):
         ]
         if self.left:
             parts.append(("still to come where the record ends", f"{0 - self.left:+,.1f}"))
-        return [*map(list, parts), ["the score", f"{self.episode.score:,.1f}"]]
+        return [*map(list, parts), ["score", f"{self.episode.score:,.1f}"]]
 
     def plot(self, path: str | Path | None = None) -> Any:
         """The expected score, luck and skill told apart, and what each move cost, as a figure.
