@@ -197,6 +197,7 @@ def test_the_command_tells_what_the_score_is_made_of(tuplet: Any, tmp_path: Any)
     assert set(told) >= {
         "player", "score", "mean_loss", "best_share", "blunders", "moves", "accuracy", "counts",
         "first_value", "luck", "drift", "losses", "left", "game", "judge", "depth", "time",
+        "accuracy_means",
     }  # fmt: skip
     assert tuple(told["counts"]) == BANDS and told["blunders"] == told["counts"]["bad"]
     assert set(told["moves"][0]) == {

@@ -45,6 +45,10 @@ DEPTH = 3  # where neither depth nor time is given
 GOOD, BLUNDER = 0.01, 0.05  # of all that was still to be won: less, and more
 EQUAL = 1e-9  # of it: what rounding makes of moves that are as good
 BANDS = ("best", "good", "inaccurate", "bad")
+ACCURACY_MEANS = (
+    "Accuracy is the mean over all moves: a best move has 100 %, and each twentieth of what was to "
+    "come that a move costs halves it."
+)
 
 
 @dataclass(frozen=True)
@@ -245,8 +249,8 @@ class Review(Shown):
             "blunders": self.blunders, "moves": [move.as_json() for move in self.moves],
             "game": GameOf2048((board.rows, board.columns), self.spawn4).name,
             "judge": self.judge, "depth": self.depth, "time": self.time,
-            "accuracy": self.accuracy, "counts": self.counts, "first_value": self.first_value,
-            "luck": self.luck, "drift": self.drift, "losses": self.losses, "left": self.left,
+            "accuracy": self.accuracy, "accuracy_means": ACCURACY_MEANS, "counts": self.counts,
+            "first_value": self.first_value, "luck": self.luck, "drift": self.drift, "losses": self.losses, "left": self.left,
         }  # fmt: skip
 
 
