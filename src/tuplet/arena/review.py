@@ -250,7 +250,8 @@ class Review(Shown):
             "game": GameOf2048((board.rows, board.columns), self.spawn4).name,
             "judge": self.judge, "depth": self.depth, "time": self.time,
             "accuracy": self.accuracy, "accuracy_means": ACCURACY_MEANS, "counts": self.counts,
-            "first_value": self.first_value, "luck": self.luck, "drift": self.drift, "losses": self.losses, "left": self.left,
+            "first_value": self.first_value, "luck": self.luck, "drift": self.drift,
+            "losses": self.losses, "left": self.left,
         }  # fmt: skip
 
 
