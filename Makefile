@@ -4,13 +4,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-long lint docs player clean
+.PHONY: demo test test-long lint docs screenshots player clean
 
 demo: .venv/demo-ready
 	@rm -rf runs/demo
 	$(BIN)/tuplet train --budget 60s --out runs/demo
 	$(BIN)/tuplet eval runs/demo --games 200 --threads 2
 	$(BIN)/tuplet play 2048 --agent runs/demo --watch --speed 7
+	@echo "Play, analyse and watch it think in your browser:  $(BIN)/tuplet serve"
 
 test: .venv/test-ready lint
 	$(BIN)/python -m pytest --numprocesses 3
@@ -28,6 +29,10 @@ lint: .venv/test-ready
 docs: .venv/docs-ready
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 	@echo "The start page: file://$(CURDIR)/docs/_build/index.html"
+
+# The pictures of the page in the README, in Debian's Chromium.
+screenshots: .venv/test-ready
+	$(BIN)/python docs/_ext/screenshots.py
 
 # The player that comes with the package: some minutes, the same bytes each time.
 player: .venv/demo-ready

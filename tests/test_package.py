@@ -125,8 +125,8 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     for line in lines:
         words = arguments_of(line)
-        if words[0] == "bench" or (words[0] == "play" and "--watch" not in words):
-            continue  # the one takes its time, the other a person
+        if words[0] in ("bench", "serve") or (words[0] == "play" and "--watch" not in words):
+            continue  # the first takes its time, the others a person
         words = [re.sub(r"sims=\d{4,}", "sims=300", word) for word in words]
         first = words[1] if len(words) > 1 else ""
         in_python = "--episodes" in words or first.startswith("mine:")
@@ -150,7 +150,7 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     ["tuplet", "tuplet.games.g2048.board", "tuplet.games.g2048.statistics",
      "tuplet.learn.settings", "tuplet.arena.intervals", "tuplet.games.ewn.position",
      "tuplet.games.record", "tuplet.games.g2048.position", "tuplet.exact.solution",
-     "tuplet.learn.evaluation", "tuplet.system.intervals"],
+     "tuplet.learn.evaluation", "tuplet.system.intervals", "tuplet.games.reading"],
 )  # fmt: skip
 def test_examples_in_docstrings_are_true(module: str) -> None:
     result = doctest.testmod(import_module(module))

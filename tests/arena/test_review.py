@@ -152,6 +152,7 @@ class Judge:
         return board.legal_moves()[0]
 
     def analyze(self, board: Board) -> Analysis:
+        assert not board.over  # nobody asks about finished games
         values = {"left": 4.0, "right": 2.0}
         moves = [MoveValue(move, values.get(move, 0.0)) for move in board.legal_moves()]
         return Analysis(moves, points=True, position=board)
@@ -161,6 +162,7 @@ def test_any_class_with_values_judges() -> None:
     found = tuplet.review(Episode.parse(LINE), Judge)
     assert [move.value for move in found.moves] == [4, 4, 2]  # on the last, left moves nothing
     adds_up(found)
+    adds_up(tuplet.review(played("2048:board=2x2"), Judge()))
 
 
 def judged(value: float, played_value: float) -> Judgement:
@@ -197,6 +199,7 @@ def test_the_command_tells_what_the_score_is_made_of(tuplet: Any, tmp_path: Any)
     assert set(told) >= {
         "player", "score", "mean_loss", "best_share", "blunders", "moves", "accuracy", "counts",
         "first_value", "luck", "drift", "losses", "left", "game", "judge", "depth", "time",
+        "accuracy_means",
     }  # fmt: skip
     assert tuple(told["counts"]) == BANDS and told["blunders"] == told["counts"]["bad"]
     assert set(told["moves"][0]) == {

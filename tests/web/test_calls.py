@@ -73,6 +73,26 @@ def test_an_evaluation_is_that_of_the_command_line(server: Server, tuplet: Any) 
     assert answer == printed
 
 
+def test_a_review_is_that_of_the_command_line(server: Server, tuplet: Any) -> None:
+    small = '{"player": "me", "start": "2048:board=2x2 2,0/0,2 0", "moves": ["left", "up"], ' \
+            '"rolls": ["2@1", "2@2"]}'  # fmt: skip
+    for record in ("me:random@0|0121#D31#L[4]72|@0", small):
+        status, answer = server.ask("/api/review", {"record": record})
+        assert status == 200, answer
+        assert answer == json.loads(tuplet("review", record, "--json").stdout)
+        assert server.ask("/api/read", {"text": record})[1]["kind"] == "game"
+
+
+def test_what_was_pasted_is_read_and_written_again(server: Server) -> None:
+    _, told = server.ask("/api/read", {"text": "me:random@0|0121#D31#L[4]72|@0"})
+    assert told["format"] == "episode" and [step[0] for step in told["steps"]] == ["down", "left"]
+    asked = {"game": "2048", "start": told["start"], "steps": told["steps"]}
+    for form in ("record", "episode", "2048verse"):
+        _, text = server.ask("/api/write", asked | {"format": form})
+        again = server.ask("/api/read", text)[1]
+        assert again["format"] == form and again["steps"] == told["steps"]
+
+
 def test_moves_and_luck_are_those_of_the_rules(server: Server) -> None:
     game = tuplet.game("2048")
     _, first = server.ask("/api/position", {"game": "2048", "seed": 5})
@@ -145,7 +165,10 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
         ("play", {"game": "ewn", "position": START, "move": "99"}, "not legal"),
         ("play", {"game": "2048", "position": BOARD, "move": "left", "luck": "zz"}, "hexadecimal"),
         ("evaluate", {"games": 100_000}, "1 to 100 games"),
-        ("review", {"record": "/etc/passwd"}, "a game is a line"),
+        ("review", {"record": "/etc/passwd"}, "neither a position nor a game"),
+        ("review", {"record": "2,0,0,4,0,0,0,0,0,0,0,0,0,0,0,0"}, "a game of 2048 is a line"),
+        ("read", {"text": "os:system 1"}, "somebody's own"),
+        ("write", {"game": "2048", "start": BOARD, "steps": [1]}, "a step is a move"),
     ],
 )  # fmt: skip
 def test_bad_questions_are_answered_in_one_line(

@@ -112,6 +112,31 @@ def test_an_agent_plays_until_a_person_is_to_move(server: Server) -> None:
     assert frames[-1]["position"]["die"] is not None  # it is rolled for whoever is next
 
 
+def test_long_games_come_and_go_in_pieces(server: Server) -> None:
+    """A game that no message could hold is read, reviewed and written over the socket."""
+    episode = tuplet.play_episode(tuplet.make_player("greedy"), tuplet.RandomEnvironment(1))
+    text = str(episode)
+
+    async def do(line: Line) -> list[dict[str, Any]]:
+        async def send(number: int, task: str, whole: str, **asked: Any) -> dict[str, Any]:
+            for at in range(0, len(whole), 700):
+                await line.say(id=number, do="text", text=whole[at : at + 700])
+            frames = await line.job(id=number, do=task, **asked)
+            return frames[-1]
+
+        read = await send(1, "read", text)
+        review = await send(2, "review", text, depth=1)
+        steps = json.dumps([step[:2] for step in read["read"]["steps"]])
+        asked = {"game": "2048", "start": read["read"]["start"], "format": "episode"}
+        return [read, review, await send(3, "write", steps, **asked)]
+
+    read, review, write = over(server, do)
+    assert read["read"]["position"]["score"] == episode.score
+    assert len(review["review"]["moves"]) == len(episode.slides)
+    written = tuplet.Episode.parse(write["write"]["text"])
+    assert written.actions == episode.actions
+
+
 def test_nothing_queues_up_for_who_looks_slowly(server: Server) -> None:
     """One frame is on its way, and then the agent waits."""
 
@@ -207,7 +232,7 @@ def test_fifty_look_on_at_once(server: Server) -> None:
     assert len(found) == 50 and len(set(found)) > 40  # each has luck of its own
 
 
-DOES = ["analyze", "play", "review", "more", "stop", "pace", "text", "x"]
+DOES = ["analyze", "play", "review", "read", "write", "more", "stop", "pace", "text", "x"]
 
 
 def _rubbish(luck: random.Random, deep: int = 0) -> Any:
@@ -230,7 +255,7 @@ def _rubbish(luck: random.Random, deep: int = 0) -> Any:
 
 def _fuzz(server: Server, seed: int, questions: int) -> None:
     luck = random.Random(seed)
-    paths = ["position", "play", "analyze", "explain", "evaluate", "review", "token"]
+    paths = ["position", "play", "analyze", "explain", "evaluate", "review", "read", "write"]
     for _ in range(questions):
         names = ["game", "position", "agent", "move", "luck", "outcome", "depth", "seed", "tree"]
         body = {luck.choice(names): _rubbish(luck) for _ in range(luck.randrange(6))}
@@ -240,7 +265,7 @@ def _fuzz(server: Server, seed: int, questions: int) -> None:
         data = json.dumps(asked).encode()
         if luck.random() < 0.2:
             data = bytes(luck.choice([b ^ 1 << luck.randrange(8), b]) for b in data)
-        status, answer = server.ask(f"/api/{luck.choice(paths[:-1])}", data)
+        status, answer = server.ask(f"/api/{luck.choice(paths)}", data)
         assert status in (200, 400), (status, answer, asked)
 
     async def frames() -> None:

@@ -16,7 +16,6 @@ RICH = "2048 2,4,8,16/0,2,64,32/4,8,256,128/0,2,512,1024 12344"
 PLAIN = "2048 2,0,0,2/0,4,0,0/0,0,0,0/0,0,0,8 16"
 KEYS = {"up": "ArrowUp", "right": "ArrowRight", "down": "ArrowDown", "left": "ArrowLeft"}
 LETTERS = {"up": "w", "right": "d", "down": "s", "left": "a"}
-LINE = "me:random@0|0121#D31#L[4]72#R11#U01#D[4]21|me@0"
 
 
 def at(position: str, **more: object) -> str:
@@ -287,23 +286,38 @@ def test_the_player_may_say_where_the_tile_appears(looking: Looking) -> None:
     until(page, PLAIN)
 
 
-def test_what_is_pasted_is_shown(looking: Looking) -> None:
-    page = calm(looking, "/2048")
+def test_what_is_pasted_is_shown_and_can_be_copied(looking: Looking) -> None:
+    episode = tuplet.play_episode("random", tuplet.RandomEnvironment(seed=3))
+    page = calm(looking, "/2048", permissions=["clipboard-read", "clipboard-write"])
     page.wait_for_selector("#board[data-notation]")
     page.keyboard.press("p")
-    page.fill("#paste-text", RICH)
+    page.fill("#paste-text", "what is this?")
     page.click("#paste-read")
-    until(page, RICH)
+    page.wait_for_selector("#paste-says:not(:empty):not(:text('Reading…'))")
+    page.fill("#paste-text", ",".join(map(str, standing(RICH).tiles)))
+    page.click("#paste-read")
+    board = RICH.removesuffix("12344") + "0"
+    until(page, board)
     page.keyboard.press("p")
-    page.fill("#paste-text", LINE)
+    page.fill("#paste-text", str(episode))
     page.click("#paste-read")
-    board = tuplet.Episode.parse(LINE).board
-    page.wait_for_function("() => document.getElementById('moves-made').textContent === '5'")
-    assert standing(seen(page)).tiles == board.tiles
-    for _ in range(5):
-        changes(page, lambda: page.keyboard.press("u"))
+    page.wait_for_selector(f"#moves-made:text-is('{len(episode.slides):,}')")
+    assert standing(seen(page)).tiles == episode.board.tiles
+    assert standing(seen(page)).score == episode.score
+    copied = "navigator.clipboard.readText()"
+    page.keyboard.press("p")
+    page.click("#copy-episode")
+    page.wait_for_selector(".toast:has-text('Copied')")
+    again = tuplet.Episode.parse(page.evaluate(copied))
+    assert [*again.replay()][-1][0] == [*episode.replay()][-1][0]
+    assert (again.score, len(again.slides)) == (episode.score, len(episode.slides))
+    page.keyboard.press("Escape")
+    last = seen(page)
+    page.keyboard.press("c")
+    page.wait_for_selector(".toast:has-text('the position')")
+    assert page.evaluate(copied) == last
     page.go_back()
-    until(page, RICH)
+    until(page, board)
 
 
 def test_a_review_adds_up_and_leads_to_the_mistakes(looking: Looking) -> None:

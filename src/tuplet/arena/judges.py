@@ -76,7 +76,8 @@ class Judge:
         return total
 
     def _analyzed(self, board: Board) -> list[Any]:
-        if not life.has(self.player, "analyze"):
+        """What a player of anybody's thinks, who need not know that games end."""
+        if not life.has(self.player, "analyze") or board.over:
             return []
         found = ask(self.player, "analyze", self.player.analyze, board)
         return found.moves if isinstance(found, Analysis) else []

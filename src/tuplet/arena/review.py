@@ -45,6 +45,10 @@ DEPTH = 3  # where neither depth nor time is given
 GOOD, BLUNDER = 0.01, 0.05  # of all that was still to be won: less, and more
 EQUAL = 1e-9  # of it: what rounding makes of moves that are as good
 BANDS = ("best", "good", "inaccurate", "bad")
+ACCURACY_MEANS = (
+    "Accuracy is the mean over all moves: a best move has 100 %, and each twentieth of what was to "
+    "come that a move costs halves it."
+)
 
 
 @dataclass(frozen=True)
@@ -196,9 +200,10 @@ class Review(Shown):
             for m in self.worst(5)
         ]  # fmt: skip
         columns = ["move", "played", "value", "best", "value", "loss", ""]
+        parts = self._parts()
         return [
             Sheet(title, notes=totals),
-            Sheet("", ["the score", "points"], self._parts(), words=(0,)),
+            Sheet("", (), parts, marked=len(parts) - 1),
             Sheet("", columns, rows, words=(1, 3, 6)),
         ]
 
@@ -212,7 +217,7 @@ class Review(Shown):
         ]
         if self.left:
             parts.append(("still to come where the record ends", f"{0 - self.left:+,.1f}"))
-        return [*map(list, parts), ["the score", f"{self.episode.score:,.1f}"]]
+        return [*map(list, parts), ["score", f"{self.episode.score:,.1f}"]]
 
     def plot(self, path: str | Path | None = None) -> Any:
         """The expected score, luck and skill told apart, and what each move cost, as a figure.
@@ -244,8 +249,9 @@ class Review(Shown):
             "blunders": self.blunders, "moves": [move.as_json() for move in self.moves],
             "game": GameOf2048((board.rows, board.columns), self.spawn4).name,
             "judge": self.judge, "depth": self.depth, "time": self.time,
-            "accuracy": self.accuracy, "counts": self.counts, "first_value": self.first_value,
-            "luck": self.luck, "drift": self.drift, "losses": self.losses, "left": self.left,
+            "accuracy": self.accuracy, "accuracy_means": ACCURACY_MEANS, "counts": self.counts,
+            "first_value": self.first_value, "luck": self.luck, "drift": self.drift,
+            "losses": self.losses, "left": self.left,
         }  # fmt: skip
 
 

@@ -17,10 +17,11 @@ from tuplet.agents.known import list_agents, list_games, list_runs
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.arena.analyze import analyze as analyzed
 from tuplet.arena.evaluate import evaluate as evaluated
-from tuplet.arena.review import review as reviewed
+from tuplet.arena.review import DEPTH, review as reviewed
 from tuplet.games.analysis import Analysis
 from tuplet.games.ewn.position import Position
 from tuplet.games.g2048.position import GameOf2048, Standing
+from tuplet.games.reading import read as readable, written
 from tuplet.kernel import as_seed, stream
 from tuplet.system.progress import Show
 from tuplet.system.stop import Stop
@@ -293,10 +294,46 @@ def review(
     depth: moves ahead, of learned values.
     time: seconds a move, of learned values.
     """
-    if "|" not in record and not record.lstrip().startswith("{"):
-        raise ValueError(f"a game is a line of text, as in {EPISODE}")
-    judge = looking(desk.agent(agent, desk.game("2048")), depth, time)
-    return reviewed(record, judge, progress=progress, stop=stop).as_json()
+    played = readable(record).record
+    if played is None or not isinstance(played.start, Standing):
+        raise ValueError(f"a game of 2048 is a line of text, as in {EPISODE}")
+    whole = len(played.start.tiles) == 16
+    judge = desk.agent(agent, played.start.held) if agent is not None or whole else None
+    if isinstance(judge, LearnedPlayer) and depth is time is None:
+        depth = DEPTH
+    judge = looking(judge, depth, time)
+    return reviewed(played, judge, progress=progress, stop=stop).as_json()
+
+
+@example(text="2 . . 4 / . 8 . . / . . . . / . . . .")
+def read(desk: Desk, *, text: str, game: str | None = None) -> Json:
+    """What somebody pasted: a position, or a game with all its steps.
+
+    text: a board in whatever dress, a notation, a record, the Framework's line, 2048verse's.
+    game: which game is meant, where the text does not say.
+    """
+    return readable(text, None if game is None else desk.game(game)).as_json()
+
+
+@example(game="2048:board=2x2", start="2,0/0,2", steps=[["left", "2@1"], ["left", None]])
+def write(
+    desk: Desk,
+    *,
+    game: str,
+    start: str,
+    steps: list[Any],
+    format: str = "record",
+    names: list[Any] | None = None,
+) -> Json:
+    """A game as text, to be pasted elsewhere.
+
+    game: which game.
+    start: the position it began with.
+    steps: a move and what chance did after it, each.
+    format: record (tuplet's), episode (the Framework's) or 2048verse.
+    names: of the players, in the order of the sides.
+    """
+    return {"text": written(desk.game(game).name, start, steps, format, names)}
 
 
 CALLS: dict[tuple[str, str], Callable[..., Json]] = {
@@ -309,4 +346,6 @@ CALLS: dict[tuple[str, str], Callable[..., Json]] = {
     ("POST", "/api/explain"): explain,
     ("POST", "/api/evaluate"): evaluate,
     ("POST", "/api/review"): review,
+    ("POST", "/api/read"): read,
+    ("POST", "/api/write"): write,
 }

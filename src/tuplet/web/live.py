@@ -285,6 +285,21 @@ def _review(desk: Desk, job: Job, given: Frame, pieces: str) -> Frame:
     return {"review": answers.review(desk, **asked, progress=progress, stop=job.stop)}
 
 
+def _read(desk: Desk, _: Job, given: Frame, pieces: str) -> Frame:
+    """A long game that was pasted."""
+    return {"read": answers.read(desk, **checked(answers.read, {"text": pieces, **given}))}
+
+
+def _write(desk: Desk, _: Job, given: Frame, pieces: str) -> Frame:
+    """A long game to be copied; its steps come in pieces."""
+    try:
+        steps = json.loads(pieces) if pieces else None
+    except (ValueError, RecursionError):
+        raise ValueError("the pieces of a game to be written are the JSON of its steps") from None
+    asked = {"steps": steps, **given} if pieces else given
+    return {"write": answers.write(desk, **checked(answers.write, asked))}
+
+
 def _play(desk: Desk, job: Job, given: Frame, _: str) -> Frame:
     """Agents play, until the game is over or somebody else is to move."""
     given = dict(given)
@@ -385,4 +400,6 @@ DOES: dict[str, Callable[[Desk, Job, Frame, str], Frame]] = {
     "analyze": _analyze,
     "play": _play,
     "review": _review,
+    "read": _read,
+    "write": _write,
 }

@@ -1,24 +1,18 @@
 // Positions and games in and out: what is pasted is read by the server, what is copied is written by it.
-import { post } from "./api.js";
 import { make } from "./dom.js";
 import { copy, openDialog } from "./shell.js";
 
-const LARGE = 50_000; // letters: beyond, through the socket in pieces
 export const FORMATS = { episode: "the Framework's line", record: "tuplet's record", "2048verse": "2048verse" };
 
+// Through the socket, in pieces: games may be long, and what cannot be read is no error of the page.
+
 /** What a text is: a position or a game. */
-export async function read(live, text, game) {
-  if (text.length < LARGE) return post("/api/read", { text, game });
-  return (await live.ask({ do: "read", game }, text)).read;
-}
+export const read = async (live, text, game) => (await live.ask({ do: "read", game }, text)).read;
 
 /** A game as text. */
 export async function write(live, { game, start, steps }, format) {
-  const request = { game, start: start.position.notation, format, names: ["you"] };
-  const made = steps.map(({ move, outcome }) => [move, outcome]);
-  const text = JSON.stringify(made);
-  if (text.length < LARGE) return (await post("/api/write", { ...request, steps: made })).text;
-  return (await live.ask({ do: "write", ...request }, text)).write.text;
+  const made = JSON.stringify(steps.map(({ move, outcome }) => [move, outcome]));
+  return (await live.ask({ do: "write", game, start: start.position.notation, format, names: ["you"] }, made)).write.text;
 }
 
 /** The dialog. `onRead(found)` shows what was pasted. */

@@ -1,0 +1,53 @@
+"""The pictures of the page in the README: `make screenshots`. Needs playwright and Chromium."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from playwright.sync_api import Page, sync_playwright
+
+from tuplet import Stop, serve
+
+DOCS = Path(__file__).parent.parent
+BOARD = "2048 1024,512,128,4/64,128,64,16/8,32,16,4/2,4,2,0 20572"
+EWN = "ewn r1r4..../.r2.r3./.r6.../..b2b6./b5.b3.b1 red 3"
+
+
+def main() -> None:
+    """Open the pages, and take their pictures."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        sys.exit("there is no Chromium (Debian: apt-get install chromium)")
+    stop, there, address = Stop(), threading.Event(), []
+
+    def ready(url: str) -> None:
+        address.append(url.rstrip("/"))
+        there.set()
+
+    threading.Thread(target=lambda: serve(port=0, ready=ready, stop=stop), daemon=True).start()
+    there.wait()
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        size: Any = {"width": 1280, "height": 860}
+        page = browser.new_page(viewport=size, color_scheme="light")
+        page.goto(f"{address[0]}/2048?position={quote(BOARD)}&agent=small&depth=2")
+        _save(page, "page-2048.png")
+        page.goto(f"{address[0]}/ewn?game=ewn&position={quote(EWN)}&panel=think")
+        _save(page, "page-ewn.png")
+        browser.close()
+    stop.set()
+
+
+def _save(page: Page, name: str) -> None:
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(2500)  # until everything has come to rest
+    page.screenshot(path=DOCS / name)
+
+
+if __name__ == "__main__":
+    main()
