@@ -345,6 +345,7 @@ def test_a_review_adds_up_and_leads_to_the_mistakes(looking: Looking) -> None:
     counts = [int(b.inner_text().replace(",", "")) for b in page.query_selector_all("[data-count]")]
     assert sum(counts) == int(page.inner_text("#moves-made").replace(",", ""))
     assert 0 < float(page.get_attribute("#accuracy", "data-value")) < 100
+    assert axe(page) == []
     changes(page, lambda: page.keyboard.press("["))  # the last mistake
     row = page.wait_for_selector(".row-of[aria-current=true]")
     loss = float(

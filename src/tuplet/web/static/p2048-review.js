@@ -93,7 +93,7 @@ export class Review {
       make("div", { class: "bands", "aria-hidden": "true" }, Object.keys(BANDS).map((band) => make("i", { "data-band": band, vars: { "--n": counts[band] } }))),
       make("ul", { class: "band-key" }, Object.entries(BANDS).map(([band, name]) =>
         make("li", { "data-band": band, title: MEANS[band] }, make("i", { class: "dot" }), make("span", {}, make("b", { "data-count": band }, count(counts[band])), ` ${name}`)))),
-      make("p", { class: "tiny muted" }, `Judged by ${judge}. Accuracy: 100 % for a best move, halved for every 5 % of what was to come that a move gives away; the mean of all moves. `
+      make("p", { class: "tiny muted" }, `Judged by ${judge}. ${review.accuracy_means} `
         + "Best: no move is better; good: gave away less than 1 % of what was to come; inaccurate: up to 5 %; bad: more."));
   }
 
@@ -104,7 +104,7 @@ export class Review {
       part("first_value", points(review.first_value)), " points were to be expected at the start; ",
       part("luck", signed(review.luck)), " came from luck with the tiles, ",
       part("drift", signed(review.drift)), " from the judge changing its mind, and moves lost ",
-      part("losses", points(-review.losses)),
+      part("losses", points(review.losses)),
       left ? [". ", part("left", points(review.left)), " were still to come when the game was left"] : null,
       ". That makes ", make("b", { "data-part": "score", "data-value": review.score }, count(review.score)), " points",
       make("span", { class: "muted" }, ` (${points(review.first_value)} ${plus(review.luck)} ${plus(review.drift)} ${plus(-review.losses)}${left ? ` ${plus(-review.left)}` : ""} = ${points(review.score)}, up to rounding).`));

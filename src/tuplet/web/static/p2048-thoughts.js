@@ -342,6 +342,7 @@ export class Thoughts {
     this.placementsSay.textContent = `The board after ${move}, before a tile appears: ${one.placements.map(({ weight }) => points(weight)).join(" + ").replaceAll("+ −", "− ")} = ${points(one.value)} points from ${tuple}.`;
     this.placements.replaceChildren(...one.placements.map(({ cells, weight }, i) => make("button", {
       type: "button", class: "placement", "data-weight": weight,
+      onclick: () => { show(i); document.getElementById("board").scrollIntoView({ block: "nearest", behavior: "smooth" }); },
       onpointerenter: () => show(i), onpointerleave: () => show(null), onfocus: () => show(i), onblur: () => show(null),
     }, mini(cells, rows, columns, HUES[i % 8]), make("span", { class: "number" }, points(weight)))));
     show(null);
