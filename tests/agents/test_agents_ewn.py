@@ -16,6 +16,7 @@ from tuplet.agents.agent import Searcher, make_agent
 from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.best import Best
 from tuplet.agents.searches import Mcs, Mcts
+from tuplet.arena.analyze import analyze
 from tuplet.arena.game import play_game
 from tuplet.arena.match import match
 from tuplet.games.ewn import Position
@@ -425,3 +426,16 @@ def test_a_position_without_a_choice_is_refused(spec: str) -> None:
     for position, words in ((Position.start("ewn"), "rolled first"), (over, "over")):
         with pytest.raises(ValueError, match=words):
             make_agent(spec, "ewn").choose(position)
+
+
+def test_a_watched_alpha_beta_tells_each_depth_as_if_it_had_been_the_last() -> None:
+    start = Position.start("ewn-6x7", die="442244101345413510354")
+    seen: list[Any] = []
+    found = analyze("ewn-6x7", start, "alphabeta:depth=6", watch=seen.append)
+    assert seen
+    assert [each.depth for each in found.depths] == [1, 2, 3, 4, 5]
+    for told in found.depths:
+        alone = analyze("ewn-6x7", start, f"alphabeta:depth={told.depth}")
+        assert not alone.depths  # nobody watched
+        assert (told.value, told.line[0]) == (alone.moves[0].value, alone.best)
+    assert found.as_json()["depths"][0].keys() == {"depth", "value", "proven", "line"}

@@ -5,12 +5,14 @@ import { Live, post } from "./api.js";
 import { by, icon, make } from "./dom.js";
 import { Board } from "./ewn-board.js";
 import { Die, face, sequence } from "./ewn-die.js";
+import { bindKeys } from "./ewn-keys.js";
+import { Placing } from "./ewn-placing.js";
 import { Setup } from "./ewn-setup.js";
 import { Sitting } from "./ewn-sitting.js";
 import { Think } from "./ewn-think.js";
 import { Watch } from "./ewn-watch.js";
 import { sleep, still } from "./ewn-words.js";
-import { bind, compiling, fail, shell, toast } from "./shell.js";
+import { compiling, fail, shell, toast } from "./shell.js";
 
 const PANELS = { play: "Play", think: "Think", watch: "Watch" };
 const USUAL = { game: "ewn", position: "", red: "you", blue: "normal", panel: "play", agent: "mcts:sims=500000", along: "", a: "mcts", b: "normal", pace: "0.4", roll: "", flip: "" };
@@ -22,23 +24,27 @@ const state = { ...USUAL };
 let job = null; // an agent's answer under way
 let turn = 0; // counts what happens, so that what is late is noticed
 let hidden = false; // the die is rolled, but its owner has not looked
-let placing = null; // the sides whose cubes are being placed, as letters
 let kept = null; // the game that waits while agents are watched
 
 shell("ewn");
 
-const board = new Board(by("board"), { onMove: (move) => play(move), onSwap: swap });
+const board = new Board(by("board"), { onMove: (move) => play(move), onSwap: (one, two) => placing.swap(one, two) });
 const die = new Die(by("die"), () => roll());
 const table = {
   live, board, sitting, state,
   position: () => sitting.position,
   hidden: () => hidden,
-  ready: () => Boolean(sitting.position) && !sitting.position.is_chance && !sitting.position.over && !hidden && !placing,
+  ready: () => Boolean(sitting.position) && !sitting.position.is_chance && !sitting.position.over && !hidden && !placing.sides,
   changed: (jump = false) => remember(jump),
   link: () => address.link(shared()),
-  advance, jump, place, shuffle, canPlace, players,
+  advance, draw, jump, players,
+  halt: () => { halt(); hidden = false; },
+  place: () => placing.toggle(),
+  shuffle: () => placing.shuffle(),
+  canPlace: () => placing.possible(),
   begin: (request) => begin(request),
 };
+const placing = new Placing(table);
 const setup = new Setup(by("panel-play"), table, state);
 const think = new Think(by("panel-think"), table, state);
 const watch = new Watch(by("panel-watch"), {
@@ -66,12 +72,17 @@ for (const [name, text] of Object.entries(PANELS)) {
 }
 
 function tabbed(event) {
-  const names = Object.keys(PANELS), by1 = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!by1) return;
+  const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!way) return;
   event.preventDefault();
-  const next = names[(names.indexOf(state.panel) + by1 + names.length) % names.length];
-  panel(next);
-  by(`tab-${next}`).focus();
+  panel(next(way));
+  by(`tab-${state.panel}`).focus();
+}
+
+/** The panel beside the one that is open. */
+function next(way) {
+  const names = Object.keys(PANELS);
+  return names[(names.indexOf(state.panel) + way + names.length) % names.length];
 }
 
 // --- the address ---
@@ -91,7 +102,7 @@ async function restore(found, memory) {
   halt();
   watch.stop();
   kept = null;
-  placing = null;
+  placing.sides = null;
   hidden = false;
   Object.assign(state, USUAL, Object.fromEntries(Object.entries(found).filter(([name]) => name in USUAL)));
   if (!(state.panel in PANELS)) state.panel = "play";
@@ -123,11 +134,11 @@ function isPerson(side) {
 
 function draw({ tumble = false } = {}) {
   const { position } = sitting, flip = state.flip === "yes", watching = state.panel === "watch";
-  const person = isPerson(position.turn) && !watching && !placing;
+  const person = isPerson(position.turn) && !watching && !placing.sides;
   const rollable = person && !position.over && (position.is_chance || hidden);
-  board.show(position, { flip, last: sitting.last, placing, movable: person && !hidden && !position.is_chance && !position.over });
+  board.show(position, { flip, last: sitting.last, placing: placing.sides, movable: person && !hidden && !position.is_chance && !position.over });
   die.show(position, { rollable, hidden, tumble });
-  by("caption").textContent = placing ? "Place your cubes" : hidden ? `${position.turn} to roll` : position.caption.replace(/, then .*/, "");
+  by("caption").textContent = placing.sides ? "Place your cubes" : hidden ? `${position.turn} to roll` : position.caption.replace(/, then .*/, "");
   by("caption").className = position.over ? `won ${position.winner}` : position.turn;
   by("ahead").replaceChildren(...(position.coming_die.length && !position.over ? [sequence(position)] : []));
   const choices = person && position.chooses_die ? position.legal_moves.filter((move) => move.startsWith("=")) : [];
@@ -136,7 +147,7 @@ function draw({ tumble = false } = {}) {
   strips(position, flip);
   buttons.undo.disabled = !sitting.past.some(({ position: was }) => decides(was)) || watching;
   buttons.redo.disabled = !sitting.future.some(({ position: was }) => decides(was)) || watching;
-  setup.show(sitting, placing);
+  setup.show(sitting, placing.sides);
   document.title = `${position.over ? `${position.winner} has won` : "EinStein würfelt nicht!"} · tuplet`;
 }
 
@@ -172,7 +183,7 @@ function panel(name) {
   if (state.panel === "think") { think.stop(); think.clear(); }
   if (name === "watch") {
     halt();
-    placing = null;
+    placing.sides = null;
     kept = { ...sitting };
   }
   state.panel = name;
@@ -202,7 +213,7 @@ async function advance({ tumble = false } = {}) {
   draw({ tumble });
   const { position } = sitting;
   if (state.panel === "think") think.moved(isPerson(position.turn));
-  if (position.over || placing || state.panel === "watch") return;
+  if (position.over || placing.sides || state.panel === "watch") return;
   const person = isPerson(position.turn);
   if (position.is_chance && (!person || state.roll === "auto")) {
     await sleep(still() ? 0 : person ? 0.25 : ANSWER);
@@ -224,7 +235,13 @@ function answer() {
   job = live.start({ do: "play", game: position.game, position: position.notation, luck: sitting.luck, agents, pace: Object.keys(agents).length > 1 ? 0.6 : 0, moves: null, thoughts: false }, (frame) => {
     if (now !== turn) return;
     compiling(Boolean(frame.compiling));
-    if (frame.error) { job = null; draw(); fail(new Error(frame.error)); return; }
+    if (frame.error) {
+      job = null;
+      draw();
+      fail(new Error(frame.error));
+      by("faces").replaceChildren(make("button", { type: "button", onclick: () => advance(), text: "Let it try again" }));
+      return;
+    }
     if (frame.steps?.length) {
       sitting.follow(frame);
       const { position: after } = sitting, rolled = frame.steps.at(-1)[1] !== null;
@@ -238,7 +255,7 @@ function answer() {
 }
 
 async function play(move) {
-  if (placing) return;
+  if (placing.sides) return;
   halt();
   try {
     await sitting.play(move);
@@ -255,7 +272,7 @@ async function roll() {
   if (hidden) {
     hidden = false;
     await advance({ tumble: true });
-  } else if (position.is_chance && !placing) {
+  } else if (position.is_chance && !placing.sides) {
     halt();
     const now = turn;
     try {
@@ -300,7 +317,7 @@ async function begin(request = {}) {
   halt();
   watch.stop();
   kept = null;
-  placing = null;
+  placing.sides = null;
   hidden = false;
   try {
     const position = await sitting.begin({ game: state.game, ...request });
@@ -321,7 +338,7 @@ async function begin(request = {}) {
 async function jump(position, game = null) {
   halt();
   hidden = false;
-  placing = null;
+  placing.sides = null;
   const other = position.game !== state.game;
   const { luck } = await post("/api/position", { game: position.game, position: position.notation });
   sitting.set(position, luck);
@@ -343,85 +360,21 @@ function players() {
   advance();
 }
 
-// --- placing cubes ---
-
-/** Whether nothing has happened yet but perhaps a roll. */
-function canPlace() {
-  const { position, steps } = sitting;
-  const home = ["red", "blue"].every((side) => position.starts[side].every((square) => position.cells[square[0]][square[1]][0] === side[0]));
-  return home && state.panel !== "watch" && !steps.some(([move]) => move && !move.startsWith("="));
-}
-
-function place() {
-  if (placing) {
-    placing = null;
-    remember(true);
-    advance();
-    return;
-  }
-  if (!canPlace()) return;
-  halt();
-  placing = ["red", "blue"].filter(isPerson).map((side) => side[0]).join("") || "rb";
-  arrange(order("red"), order("blue"));
-}
-
-/** The numbers of a side's cubes in the order of its starting squares. */
-function order(side, position = sitting.position) {
-  return position.starts[side].map(([row, column]) => position.cells[row][column].slice(1)).join("");
-}
-
-async function arrange(red, blue) {
-  const known = sitting.position.coming_die.length ? { die: sitting.position.notation.split(":").at(-1) } : {};
-  const { luck } = sitting;
-  try {
-    await sitting.begin({ game: state.game, red, blue, ...known });
-    sitting.luck = luck ?? sitting.luck;
-    hidden = false;
-    remember();
-    draw();
-  } catch (error) {
-    fail(error);
-  }
-}
-
-function swap(one, two) {
-  const exchange = (text) => [...text].map((number) => (number === one.slice(1) ? two.slice(1) : number === two.slice(1) ? one.slice(1) : number)).join("");
-  const red = order("red"), blue = order("blue");
-  if (one[0] === "r") arrange(exchange(red), blue);
-  else arrange(red, exchange(blue));
-}
-
-async function shuffle() {
-  const { position } = await post("/api/position", { game: state.game });
-  arrange(placing.includes("r") ? order("red", position) : order("red"), placing.includes("b") ? order("blue", position) : order("blue"));
-}
-
 // --- keys ---
 
-const COMPASS = { KeyQ: [-1, -1], KeyW: [-1, 0], KeyE: [-1, 1], KeyA: [0, -1], KeyD: [0, 1], KeyZ: [1, -1], KeyX: [1, 0], KeyC: [1, 1] };
-const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-
-bind([
-  { keys: [" ", "r"], says: "roll the die", group: "Play", run: () => { if (!die.button.disabled) roll(); else return false; return true; } },
-  { keys: [..."0123456789"], shown: ["0", "…", "9"], says: "take the cube of this number (or choose it for the other's die)", group: "Play", run: (event) => numbered(event.key) },
-  { keys: [..."qweadzxc"], shown: ["Q", "W", "E", "A", "D", "Z", "X", "C"], says: "move it: keys lie around S as directions do", group: "Play", run: (event) => board.step(...(COMPASS[event.code] ?? [9, 9])) },
-  { keys: Object.keys(ARROWS), says: "move it sideways, up or down", group: "Play", run: (event) => board.step(...ARROWS[event.key]) },
-  { keys: ["Escape"], says: "put it back", group: "Play", run: () => board.release() },
-  { keys: ["u", "Control+z"], says: "undo my move and the answer", group: "Play", run: undo },
-  { keys: ["Control+Shift+z", "Control+y"], says: "redo", group: "Play", run: redo },
-  { keys: ["n"], says: "new game", group: "Play", run: () => begin() },
-  { keys: ["p"], says: "place cubes, or be done with it", group: "Play", run: place },
-  { keys: ["f"], says: "turn the board", group: "View", run: flip },
-  { keys: ["t"], says: "think, watch, or stop", group: "View", run: () => (state.panel === "watch" ? watch : (panel("think"), think)).toggle() },
-  { keys: [], shown: ["+"], says: "in the tree: show what is less visited", group: "View", run: () => false },
-  { keys: ["h"], says: "next panel", group: "View", run: () => { const names = Object.keys(PANELS); panel(names[(names.indexOf(state.panel) + 1) % names.length]); } },
-]);
-
-function numbered(key) {
-  const { position } = sitting;
-  if (position.chooses_die && position.legal_moves.includes(`=${key}`) && isPerson(position.turn)) { play(`=${key}`); return true; }
-  return board.choose(key);
-}
+bindKeys({
+  roll: () => !die.button.disabled && roll(),
+  number: (key) => {
+    const { position } = sitting, choice = `=${key}`;
+    if (!position.chooses_die || !position.legal_moves.includes(choice) || !isPerson(position.turn)) return board.choose(key);
+    return play(choice);
+  },
+  step: (down, right) => board.step(down, right),
+  release: () => board.release(),
+  undo, redo, flip, place: table.place, begin: () => begin(),
+  think: () => (state.panel === "watch" ? watch : (panel("think"), think)).toggle(),
+  panel: () => panel(next(1)),
+});
 
 addEventListener("paste", (event) => {
   if (event.target.closest?.("textarea, input")) return;
