@@ -41,6 +41,7 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     subprocess.run([python, "-m", "pip", "install", "-q", wheel], check=True, capture_output=True)
     package = next((tmp_path / "venv").rglob("site-packages")) / "tuplet"
     assert (package / "py.typed").exists()
+    assert (package / "web" / "static" / "2048.html").exists()
     for path in [package, *package.rglob("*")]:
         path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
     files = {path: path.stat().st_mtime_ns for path in package.rglob("*") if path.is_file()}

@@ -14,8 +14,8 @@ from playwright.sync_api import Page, sync_playwright
 from tuplet import Stop, serve
 
 DOCS = Path(__file__).parent.parent
-BOARD = "2048 1024,512,128,4/64,128,64,16/8,32,16,4/2,4,2,0 20572"
-EWN = "ewn r1r4..../.r2.r3./.r6.../..b2b6./b5.b3.b1 red 3"
+BOARD = "2048 1024,512,16,4/128,256,8,0/4,32,64,0/0,2,4,2 18044"
+EWN = "ewn r1r4.../.r2.r3./.r6.../..b2b6./b5.b3.b1 red 3"
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ export class Review {
     Object.assign(this, { element, live, asks, onJump });
     this.review = null;
     this.depth = make("select", { id: "review-depth" }, Object.entries(AHEAD).map(([value, text]) => make("option", { value }, text)));
-    this.depth.value = "2";
+    this.depth.value = "1"; // further ahead, losses and changes of mind both grow, and say less
     this.begin = make("button", { id: "review-start", class: "primary", type: "button", onclick: () => this.start() }, "Review this game");
     this.says = make("p", { class: "small muted", id: "review-says", role: "status" });
     this.found = make("div", { class: "stack", id: "review-found", hidden: true });
