@@ -15,7 +15,8 @@ import websockets
 
 import tuplet
 from browsing import Server, awaited
-from tuplet.web.live import MOST_JOBS, MOST_STEPS
+from tuplet.web.jobs import MOST_STEPS
+from tuplet.web.live import MOST_JOBS
 
 BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
