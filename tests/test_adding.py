@@ -39,7 +39,7 @@ def run_lines(tuplet, text: str, here: Path) -> None:
             words[at] = {"30000": "300", "20000": "200", "1000": "20"}.get(words[at], "2")
         if words[0] == "train" and "--resume" not in words:
             words += ["--net", "5x4"]
-        done = tuplet(*words, cwd=here, process=True)
+        done = tuplet(*words, cwd=here)
         assert done.returncode == 0, (line, done.stderr)
 
 
