@@ -26,6 +26,13 @@ const hex = (cells) => cells.map((cell) => cell.toString(16)).join("");
 const cellsOf = (tuple) => [...tuple].map((digit) => parseInt(digit, 16));
 const isTuple = (part) => /^[0-9a-f]{1,16}$/.test(part);
 
+/** How an address wants to think; what makes no sense there is as usual. */
+export function looked(given) {
+  const time = Number(given.time) > 0 ? given.time : null;
+  return { game: given.game ?? "2048", agent: given.agent ?? "", depth: time ? null : Number(given.depth) >= 1 ? given.depth : "1",
+    time, show: Object.hasOwn(SHOW, given.show) ? given.show : "shown" };
+}
+
 export class Thoughts {
   #job = null;
   #wanted = null;
@@ -95,8 +102,8 @@ export class Thoughts {
   }
 
   #ahead() {
-    const now = this.time ? `t${Number(this.time)}` : `d${this.depth || 1}`;
-    const options = { ...AHEAD, [now]: AHEAD[now] ?? (this.time ? `for ${this.time} seconds a move` : `${this.depth} moves`) };
+    const now = this.time ? `t${Number(this.time)}` : `d${Number(this.depth || 1)}`;
+    const options = { ...AHEAD, [now]: AHEAD[now] ?? (this.time ? `for ${Number(this.time)} seconds a move` : counted(Number(this.depth), "move")) };
     this.ahead.replaceChildren(...Object.entries(options).map(([value, text]) => make("option", { value }, text)));
     this.ahead.value = now;
     this.aheadField.hidden = Boolean(this.chooser) && !this.chooser.agent?.learned;
