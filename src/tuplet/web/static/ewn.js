@@ -109,6 +109,7 @@ async function restore(found, memory) {
   if (found.position && !found.game) state.game = found.position.trim().split(/\s+/)[0];
   try {
     const { position, luck } = await post("/api/position", { game: state.game, ...(found.position ? { position: found.position } : {}) });
+    ours(position);
     sitting.set(position, luck, memory);
   } catch (error) {
     fail(error);
@@ -118,6 +119,11 @@ async function restore(found, memory) {
   await settle();
   remember();
   advance();
+}
+
+/** Raise an error at a position of another page's game. */
+function ours(position) {
+  if (!position.cubes) throw new Error(`${position.game} is not played on this page`);
 }
 
 /** Panels follow the state. */
@@ -336,6 +342,7 @@ async function begin(request = {}) {
 
 /** Another position, from a text or a tree: `game` is the record it is the end of, if any. */
 async function jump(position, game = null) {
+  ours(position);
   halt();
   hidden = false;
   placing.sides = null;

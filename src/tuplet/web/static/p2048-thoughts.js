@@ -320,6 +320,7 @@ export class Thoughts {
     if (this.frozen) return;
     const asked = ++this.#asked;
     const of = this.of;
+    if (pin) this.#pinned = { tuple, row, move }; // at once: leaving the row while it is asked for changes nothing
     if (!this.#explained.has(move)) {
       this.#explained.set(move, Promise.all([
         post("/api/explain", { game: of.game, position: of.notation, agent: this.agent, move }),
@@ -331,6 +332,7 @@ export class Thoughts {
       found = await this.#explained.get(move);
     } catch (error) {
       this.#explained.delete(move);
+      if (asked === this.#asked) this.#pinned = null;
       this.placementsSay.textContent = error.message;
       return;
     }
