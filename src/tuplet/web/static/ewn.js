@@ -142,6 +142,7 @@ function draw({ tumble = false } = {}) {
   const { position } = sitting, flip = state.flip === "yes", watching = state.panel === "watch";
   const person = isPerson(position.turn) && !watching && !placing.sides;
   const rollable = person && !position.over && (position.is_chance || hidden);
+  board.root.classList.toggle("fast", watching && Number(state.pace) < 0.25); // it would slide through the next move
   board.show(position, { flip, last: sitting.last, placing: placing.sides, movable: person && !hidden && !position.is_chance && !position.over });
   die.show(position, { rollable, hidden, tumble });
   by("caption").textContent = placing.sides ? "Place your cubes" : hidden ? `${position.turn} to roll` : position.caption.replace(/, then .*/, "");
@@ -159,7 +160,7 @@ function draw({ tumble = false } = {}) {
 
 /** Who sits where, how many cubes each has left, and who is to move. */
 function strips(position, flip) {
-  const seats = state.panel === "watch" && watch.seats && watch.job ? { red: state[watch.seats.red], blue: state[watch.seats.blue] } : state;
+  const seats = state.panel === "watch" ? { red: state[watch.seats?.red ?? "a"], blue: state[watch.seats?.blue ?? "b"] } : state;
   for (const [place, side] of [["seat-top", flip ? "blue" : "red"], ["seat-bottom", flip ? "red" : "blue"]]) {
     const own = Object.keys(position.cubes).filter((name) => name[0] === side[0]).map((name) => name.slice(1));
     const all = Array.from({ length: position.count }, (_, i) => String(position.first + i));
@@ -315,7 +316,8 @@ function flip() {
   state.flip = state.flip === "yes" ? "" : "yes";
   remember();
   draw();
-  if (state.panel === "think") think.moved();
+  board.arrows(board.path ?? []);
+  think.turned();
 }
 
 /** A new game: of this kind, or as asked for. */

@@ -49,7 +49,7 @@ export class Review {
         else if (frame.moves) this.says.textContent = `${count(frame.done_moves)} of ${counted(frame.moves, "move")}…`;
       }, record);
     } catch (error) {
-      this.#ended(error.message);
+      this.#ended(error.message + (this.review ? " Below is the game that was reviewed last." : ""));
     }
   }
 

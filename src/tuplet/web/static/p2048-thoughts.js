@@ -221,7 +221,7 @@ export class Thoughts {
     const depth = analysis.depth ? `, looking ${counted(analysis.depth, "move")} ahead` : "";
     const sims = frame.simulations ? `, after ${count(frame.simulations)} simulations` : "";
     this.legend.textContent = `Points that ${this.agent.split(":")[0]} expects from here to the end of the game: what the move `
-      + `earns at once and what comes after${depth}${sims}. Bars begin at ${points(floor)}; behind: what a move gives away.`;
+      + `earns at once and what comes after${depth}${sims}. Bars begin at ${points(floor)}; on the right, what a move gives away.`;
     const mine = played && values.get(played)?.value;
     this.note.hidden = !played || mine === undefined || mine === null;
     if (!this.note.hidden) {

@@ -84,7 +84,7 @@ function changed(change) {
   by("redo").disabled = at === steps.length;
   if (editor.on) editor.follow(position);
   cellsActive();
-  if (position.over && !editor.on) over();
+  if (position.over && !editor.on && position.tiles.some(Boolean)) over();
   keep();
   review.now(review.whole?.steps === steps ? at : -1);
   if (change.kind !== "follow") think(change);
@@ -103,9 +103,10 @@ function keep() {
 }
 
 function over() {
-  board.over(make("b", {}, "Game over"), make("span", {}, `${counted(session.position.score, "point")} in ${counted(session.at, "move")}`),
+  const played = session.at > 0; // or it came so, in an address or by hand
+  board.over(make("b", {}, "Game over"), make("span", {}, `${counted(session.position.score, "point")}${played ? ` in ${counted(session.at, "move")}` : ""}`),
     make("div", { class: "row" }, make("button", { type: "button", class: "primary", onclick: newGame }, "New game"),
-      make("button", { type: "button", onclick: () => look("review", true) }, "Review it")));
+      played ? make("button", { type: "button", onclick: () => look("review", true) }, "Review it") : null));
 }
 
 function says() {
@@ -116,7 +117,8 @@ function says() {
     by("says").replaceChildren("A tile appears where you click: a 2; right click or a long press, a 4. ",
       make("button", { type: "button", class: "link", onclick: () => session.place().catch(fail) }, "By chance"));
     return;
-  } else if (position.over) text = `No move is left: ${counted(position.score, "point")}.`;
+  } else if (!position.tiles.some(Boolean)) text = "The board is empty: edit it, or begin a new game.";
+  else if (position.over) text = `No move is left: ${counted(position.score, "point")}.`;
   else if (session.at === 0) text = "Arrows, WASD or a swipe move; ? lists all keys.";
   by("says").textContent = text;
 }
@@ -390,11 +392,8 @@ arrive(asked, history.state).catch((error) => {
   fail(error);
   return session.open(isOurs(asked.game ?? "") ? asked.game : AS.game);
 }).catch(() => session.open(AS.game)).catch(fail);
-const agents = async () => {
-  try {
-    if (isOurs(thoughts.game)) return await thoughts.ready();
-  } catch { /* the game is none: it was said */ }
+if (!isOurs(thoughts.game)) thoughts.game = AS.game;
+thoughts.ready().catch(() => {
   thoughts.game = AS.game;
   return thoughts.ready();
-};
-agents().then(() => { ready = true; think(); }).catch(fail);
+}).then(() => { ready = true; think(); }).catch(fail);
