@@ -182,12 +182,13 @@ function edit(on) {
   by("edit").setAttribute("aria-pressed", String(on));
   if (on) {
     look("thinking");
-    editor.enter(session.position);
+    editor.enter(session.position, session.whole);
     pushing = true;
     session.open(session.game, session.position.notation.replace(" ?", ""), "edit").catch(fail);
   } else {
-    editor.leave();
-    changed({ kind: "turn" });
+    const game = editor.leave();
+    if (game) session.load(game).catch(fail);
+    else changed({ kind: "turn" });
   }
 }
 
