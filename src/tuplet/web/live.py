@@ -13,95 +13,26 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic as time_now
-from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from tuplet.games import life
 from tuplet.games.analysis import Analysis
-from tuplet.games.g2048.position import Standing
 from tuplet.kernel import compiling
 from tuplet.system.harmless import in_one_line
 from tuplet.system.progress import Progress
-from tuplet.system.stop import Stop, Stopped
+from tuplet.system.stop import Stopped
 from tuplet.web import answers
 from tuplet.web.calls import checked
 from tuplet.web.desk import Busy, Desk
+from tuplet.web.jobs import Frame, Job, Playing, asked_of_play
 
 MOST_SOCKETS = 128
 MOST_JOBS = 4  # of a socket
 MOST_MESSAGE = 16 * 1024  # bytes
 MOST_TEXT = 1 << 20  # bytes, of a game that comes in pieces
-MOST_STEPS = 500  # in a frame: whoever plays faster waits for the one who looks
 PER_SECOND, AT_ONCE = 200, 400  # messages
 LONGEST = 600.0  # seconds of a job, but for one that plays
 IDLE = 3600.0  # seconds after which a silent socket is closed
-
-Frame = dict[str, Any]
-
-
-class Job:
-    """Something under way in a thread of its own, and the frames it has for its client."""
-
-    def __init__(self, number: int, send: Callable[[Frame], None]) -> None:
-        self.number, self.stop, self._send = number, Stop(), send
-        self.dressed: Callable[[Frame], Frame] = dict  # a frame as it is sent
-        self._lock = threading.Condition()
-        self._ready = True  # the client has drawn the last frame
-        self._next: Frame = {}
-        self.pace = 0.0  # seconds a move at least
-        self.ended = False
-
-    def tell(self, news: Frame) -> None:
-        """Send something, or put it to what waits to be sent: lists grow, the rest is replaced."""
-        with self._lock:
-            self._next.pop("compiling", None)
-            for name, value in news.items():
-                if isinstance(value, list) and name in self._next:
-                    self._next[name] += value
-                else:
-                    self._next[name] = value
-            self._flush()
-
-    def end(self, news: Frame) -> None:
-        """The last frame, whoever is ready."""
-        with self._lock:
-            self.ended = True
-            more = {"stopped": True} if self.stop.is_set() and "error" not in news else {}
-            self._next.pop("compiling", None)
-            rest = self.dressed(self._next) if self._next else {}
-            self._send({"id": self.number, **rest, **news, **more, "done": True})
-            self._lock.notify_all()
-
-    def more(self) -> None:
-        """The client has drawn what it was sent."""
-        with self._lock:
-            self._ready = True
-            self._flush()
-            self._lock.notify_all()
-
-    def cancel(self) -> None:
-        """End it."""
-        self.stop.set()
-        with self._lock:
-            self._lock.notify_all()
-
-    @property
-    def ready(self) -> bool:
-        """Whether the client would see what is told now."""
-        return self._ready and not self.ended
-
-    def wait(self, seconds: float, least: int = 0) -> None:
-        """Wait, unless it is told to stop; or until fewer than so many steps wait to be sent."""
-        with self._lock:
-            self._lock.wait_for(
-                lambda: self.stop.is_set() or len(self._next.get("steps", ())) < least, seconds
-            )
-
-    def _flush(self) -> None:
-        if self._ready and self._next and not self.ended:
-            self._send({"id": self.number, **self.dressed(self._next), "done": False})
-            self._ready, self._next = False, {}
 
 
 class Session:
@@ -305,95 +236,6 @@ def _play(desk: Desk, job: Job, given: Frame, _: str) -> Frame:
     given = dict(given)
     job.pace = _pace(given.pop("pace", 0))
     return Playing(desk, job, **checked(asked_of_play, given)).run()
-
-
-def asked_of_play(
-    *,
-    game: str,
-    position: str,
-    agents: dict[str, str],
-    luck: str | None = None,
-    depth: int | None = None,
-    time: float | None = None,
-    moves: int | None = None,
-    thoughts: bool = False,
-) -> None:
-    """What `play` takes."""
-
-
-class Playing:
-    """A game that agents play before somebody's eyes."""
-
-    def __init__(
-        self, desk: Desk, job: Job, *, game: str, position: str, agents: dict[str, Any],
-        luck: str | None = None, depth: int | None = None, time: float | None = None,
-        moves: int | None = None, thoughts: bool = False,
-    ) -> None:  # fmt: skip
-        held = desk.game(game)
-        self.job, self.thoughts, self.left = job, thoughts, moves
-        self.position, self.luck = desk.position(held, position), answers.luck_of(luck)
-        self.agents: dict[str, Any] = {}
-        for side, text in agents.items():
-            if side not in held.sides or not isinstance(text, str):
-                sides = " and ".join(held.sides)
-                raise ValueError(f"agents are named by the sides of {held.name}: {sides}")
-            made = answers.looking(desk.agent(text, held), depth, time)
-            life.begin(made, self.position, side, answers.luck_of(None))
-            if hasattr(made, "stop"):
-                made.stop = job.stop
-            self.agents[side] = made
-        self._made, self._began = 0, time_now()
-        job.dressed = self._dressed
-
-    def run(self) -> Frame:
-        """Play; the last frame has what was not sent yet."""
-        job = self.job
-        while not self.position.over and not job.stop.is_set():
-            began, before = time_now(), self.position
-            if before.is_chance:
-                self.luck, self.position, outcome = answers.happened(before, None, self.luck)
-                self._tell([None, outcome, 0, self.position.notation])
-                continue
-            if before.turn not in self.agents or self.left == 0:
-                break
-            agent = self.agents[before.turn]
-            move = str(agent.choose(before))
-            if job.stop.is_set():
-                break  # what it had by then is not its choice
-            more: Frame = {"moved": (before, move)}
-            if self.thoughts and life.tells(agent) and (job.ready or job.pace):
-                more["found"] = life.thoughts(agent, before, move)
-            after, reward = answers.played(before, move)
-            self.luck, self.position, outcome = answers.happened(after, None, self.luck)
-            self._tell([move, outcome, reward, self.position.notation], **more)
-            self.left = None if self.left is None else self.left - 1
-            job.wait(job.pace - (time_now() - began))
-            job.wait(IDLE, MOST_STEPS)
-        return self._at(self.position, self.luck)
-
-    def _tell(self, step: list[Any], **more: Any) -> None:
-        self._made += 1
-        self.job.tell({"steps": [step], "at": (self.position, self.luck), **more})
-
-    def _dressed(self, frame: Frame) -> Frame:
-        """A frame as it is sent: plain values, of the last move alone what is of one move."""
-        if "steps" not in frame:
-            return frame
-        told: Frame = {"steps": frame["steps"], **self._at(*frame["at"])}
-        if (used := time_now() - self._began) > 0.5:
-            told["moves_per_s"] = self._made / used
-        if "found" in frame:
-            told["analysis"] = frame["found"].as_json()
-        if (
-            len(frame["steps"]) == 1
-            and "moved" in frame
-            and isinstance(frame["moved"][0], Standing)
-        ):
-            told["motion"] = answers.motion(*frame["moved"])
-        return told
-
-    def _at(self, position: Any, luck: Any) -> Frame:
-        return {"position": position.as_json(), "luck": answers.luck_text(luck)}
 
 
 DOES: dict[str, Callable[[Desk, Job, Frame, str], Frame]] = {
