@@ -180,6 +180,10 @@ export class Think {
   #show(frame, position) {
     const { analysis } = frame, flip = this.state.flip === "yes";
     this.shown = { analysis, position };
+    for (const field of analysis.settings ? this.chooser.querySelectorAll("input[data-setting]") : []) {
+      const value = analysis.settings[field.dataset.setting]; // what nobody has set: what it is, then
+      field.placeholder = typeof value === "number" ? Number(value.toPrecision(4)) : "";
+    }
     this.last = [frame, position];
     this.moves.show(analysis, position, flip);
     this.means.textContent = meaning(analysis, position.turn);

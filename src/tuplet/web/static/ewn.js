@@ -146,6 +146,7 @@ function draw({ tumble = false } = {}) {
   board.show(position, { flip, last: sitting.last, placing: placing.sides, movable: person && !hidden && !position.is_chance && !position.over });
   die.show(position, { rollable, hidden, tumble });
   by("caption").textContent = placing.sides ? "Place your cubes" : hidden ? `${position.turn} to roll` : position.caption.replace(/, then .*/, "");
+  if (rollable) by("caption").append(": click the die");
   by("caption").className = position.over ? `won ${position.winner}` : position.turn;
   by("ahead").replaceChildren(...(position.coming_die.length && !position.over ? [sequence(position)] : []));
   const choices = person && position.chooses_die ? position.legal_moves.filter((move) => move.startsWith("=")) : [];
