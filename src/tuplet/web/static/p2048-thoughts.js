@@ -144,7 +144,7 @@ export class Thoughts {
       if (frame.done) this.#job = null;
       if (!job.left) {
         if (frame.error) this.#quiet(frame.error, true);
-        else if (frame.analysis?.moves?.length) this.render(frame.analysis, position, played, frame);
+        else if (frame.analysis?.moves?.length) this.render(frame.analysis, position, played);
         else if (frame.done) this.#quiet("No move is legal: the game is over.");
       }
       this.#next();
@@ -179,8 +179,8 @@ export class Thoughts {
     this.onBest(null);
   }
 
-  /** Show an analysis of a position; `frame` tells how far the search is. */
-  render(analysis, position, played = null, frame = {}) {
+  /** Show an analysis of a position. */
+  render(analysis, position, played = null) {
     Object.assign(this, { analysis, of: position });
     const values = new Map(analysis.moves.map((each) => [each.move, each]));
     const legal = analysis.moves.filter((each) => each.legal !== false && each.value !== null);
@@ -219,7 +219,8 @@ export class Thoughts {
       row.setAttribute("aria-label", `${move}: ${points(each.value)} points, ${move === analysis.best ? "the best" : `${points(loss)} behind the best`}${move === played ? ", your move" : ""}`);
     }
     const depth = analysis.depth ? `, looking ${counted(analysis.depth, "move")} ahead` : "";
-    const sims = frame.simulations ? `, after ${count(frame.simulations)} simulations` : "";
+    const budget = analysis.settings?.sims;
+    const sims = budget ? `, with ${count(budget)} simulations a move` : "";
     this.legend.textContent = `Points that ${this.agent.split(":")[0]} expects from here to the end of the game: what the move `
       + `earns at once and what comes after${depth}${sims}. Bars begin at ${points(floor)}; on the right, what a move gives away.`;
     const mine = played && values.get(played)?.value;
