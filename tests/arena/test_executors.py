@@ -83,8 +83,8 @@ def test_an_evaluation_is_the_same_on_threads_and_processes(
     pools: list[Executor], trained_run: Path, trained: Network
 ) -> None:
     players = [
-        str(trained_run), trained, LearnedPlayer(trained, depth=2), "small", "random", "greedy",
-        "mcts:sims=10", f"expectimax:depth=2,values={trained_run}",
+        str(trained_run), LearnedPlayer(trained, depth=2), "random", "mcts:sims=10",
+        f"expectimax:depth=2,values={trained_run}",
     ]  # fmt: skip
     for player in players:
         games = 4 if "=" in str(player) else 23
@@ -116,12 +116,17 @@ def test_tournaments_and_regret_are_the_same(pools: list[Executor]) -> None:
         assert regret("greedy", board="2x2", games=35, seed=2, executor=pool).as_json() == played
 
 
-def test_classes_of_ones_own_play_on_several_cores(mine: Any, recwarn: Any) -> None:
+@pytest.mark.long  # a process takes seconds to begin, and here are seven
+def test_classes_with_a_seed_play_the_same_on_any_number_of_cores(mine: Any, recwarn: Any) -> None:
     alone = evaluate("mine:Corner", games=25, seed=5)
     assert same(alone, evaluate(mine.Corner, games=25, seed=5, threads=2))
     dice = evaluate("mine:Dice", games=30, seed=5, threads=2)
     assert same(dice, evaluate(mine.Dice, games=30, seed=5, threads=3))
     assert len(set(dice.results.scores)) > 10  # each block has a seed of its own
+    assert not recwarn.list
+
+
+def test_classes_of_ones_own_play_on_several_cores(mine: Any, recwarn: Any) -> None:
     against = evaluate("greedy", "mine:Spiteful", games=12, threads=2)
     assert same(against, evaluate("greedy", mine.Spiteful, games=12))
     alone = match("mine:Diagonal", "easy", games=8, seed=3)

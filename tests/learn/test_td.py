@@ -63,8 +63,17 @@ LEARNERS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("target", ["afterstate", "state"])
-@pytest.mark.parametrize("settings", LEARNERS, ids=str)
+@pytest.mark.parametrize(
+    ("settings", "target"),
+    [  # each with one kind of values; with the other one, too, in `make test-long`
+        pytest.param(
+            settings, target, id=f"{settings}-{target}",
+            marks=[pytest.mark.long] if (number + other) % 2 else [],
+        )
+        for number, settings in enumerate(LEARNERS)
+        for other, target in enumerate(("afterstate", "state"))
+    ],
+)  # fmt: skip
 def test_each_learners_updates_equal_the_plain_ones(
     game: Episode, target: str, settings: dict[str, Any]
 ) -> None:

@@ -30,15 +30,15 @@ class About(NamedTuple):
 
 
 STUDIES = {
-    "td-state": About("TD(0) on states, 100,000 games", "15 min"),
-    "td-afterstate": About("TD(0) on after-states, and one report's strength table", "12 min"),
+    "td-state": About("TD(0) on states, 100,000 games", "18 min"),
+    "td-afterstate": About("TD(0) on after-states, and one report's strength table", "10 min"),
     "td-state-80-20": About("TD(0) on states where one new tile in five is a 4", "2 h"),
-    "state-or-afterstate": About("both of these at equal games, time and look-ups", "15 min"),
+    "state-or-afterstate": About("both of these at equal games, time and look-ups", "20 min"),
     "isomorphism": About("eight placements of a tuple or one, how many tables", "20 min"),
     "td-targets": About("what the slips in reports' updates cost", "30 min"),
     "ewn-algorithms": About("MCS and MCTS, step by step, against three opponents", "2 h"),
     "ewn-c": About("how much the exploration constant c matters", "2 h"),
-    "ewn-temperature": About("moves drawn at random, in the descent and at the end", "25 min"),
+    "ewn-temperature": About("moves drawn at random, in the descent and at the end", "35 min"),
     "ewn-variance": About("what the variance term of UCB1-Tuned gives", "1 h"),
     "ewn-shortcuts": About("what shortcuts, batches and late expansion are worth", "40 min"),
     "regret": About("learned values approach perfect play on boards that are solved", "5 min"),
