@@ -352,7 +352,7 @@ def test_a_review_adds_up_and_leads_to_the_mistakes(looking: Looking) -> None:
     )
     number = int(row.get_attribute("data-number"))
     assert page.inner_text("#moves-made").replace(",", "") == str(number - 1)
-    found = told(seen(page), 2)  # as the judge looked
+    found = told(seen(page), 1)  # as the judge looked
     played = row.query_selector_all("span")[1].inner_text().split(",")[0]
     assert max(found.values()) - found[played] == pytest.approx(loss, abs=0.06)
     box = page.query_selector(".graph svg").bounding_box()
@@ -448,3 +448,37 @@ def test_a_token_is_exchanged_and_leaves_the_address(chromium: Any, tmp_path: Pa
         assert "token" not in page.url
         assert page.evaluate("document.cookie") == ""  # scripts cannot read it
         looking.close()
+
+
+@pytest.mark.parametrize("game", ["ewn", "2048:board=9999x9999", "<img src=x onerror=alert(1)>"])
+def test_whatever_an_address_says_there_is_a_game_and_an_agent(looking: Looking, game: str) -> None:
+    page = calm(looking, at("<b>", game=game, agent="", depth="zz", time="zz", speed="zz"))
+    page.wait_for_selector(".toast.error")
+    assert game in page.inner_text(".toast.error")
+    thought(page)
+    changes(page, lambda: page.keyboard.press(KEYS[page.get_attribute(".best", "data-move")]))
+    page.evaluate("import('/static/address.js').then(module => module.settle())")
+    assert "NaN" not in page.url
+    looking.errors = [each for each in looking.errors if "400" not in each]  # refused, as said
+
+
+def test_the_first_tap_on_a_tuple_shows_its_placements(looking: Looking) -> None:
+    page = calm(looking, at(RICH), has_touch=True, viewport={"width": 360, "height": 740})
+    thought(page)
+    page.locator("[data-tuple]").first.tap()
+    page.wait_for_selector(".board.explained .lines .weight")
+    assert page.locator(".placement").count() == 8
+
+
+def test_a_board_that_was_not_edited_is_still_of_its_game(looking: Looking) -> None:
+    page = calm(looking, at(PLAIN))
+    thought(page)
+    after = changes(page, lambda: page.keyboard.press("ArrowLeft"))
+    page.keyboard.press("e")
+    page.wait_for_selector("#edit-bar:not([hidden])")
+    page.wait_for_selector("#moves-made:text-is('0')")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#moves-made:text-is('1')")
+    until(page, after)
+    page.keyboard.press("u")
+    until(page, PLAIN)

@@ -268,3 +268,35 @@ def test_positions_and_records_are_pasted_and_copied(looking: Looking) -> None:
     page.get_by_role("button", name="Read", exact=True).click()
     has(made, 3)
     assert shown(page) == last
+
+
+def test_an_agent_shows_its_own_line_however_often_it_is_changed(looking: Looking) -> None:
+    """Searches asked for in a hurry wait for each other; what another found is not left over."""
+    page = ready(looking.open(address(KNOWN, panel="think", agent="mcts:sims=2000000"), **STILL))
+    page.locator(".ewn-outline [aria-level='2']").first.wait_for()
+    for _ in range(9):  # an odd number: the board is turned
+        page.keyboard.press("f")
+    choice = page.get_by_label("Who thinks")
+    for name in ("mcs", "mcts", "mcs", "mcts", "mcs", "mcts"):
+        choice.select_option(name)
+    page.locator(".ewn-outline [aria-level='2']").first.click()
+    has(page.locator(".ewn-board .arrow"), 1)
+    choice.select_option("alphabeta")
+    page.wait_for_selector(".ewn-depths tbody tr")
+    thought(page)
+    line = tuplet.analyze("ewn-6x7", KNOWN, "alphabeta").line
+    has(page.locator(".ewn-board .arrow"), min(len(line), 8))
+    assert page.locator(".ewn-line .ewn-cube").all_inner_texts() == [move[0] for move in line[:8]]
+    assert page.locator(".toast.error").count() == 0
+
+
+def test_a_game_of_another_page_is_refused(looking: Looking) -> None:
+    page = ready(looking.open(address(game="2048"), **STILL))
+    assert "2048 is not played on this page" in page.inner_text(".toast.error")
+    page.locator("#panel-play textarea").fill("2048 2,0,0,4/0,8,0,0/0,0,0,0/0,0,2,0 16")
+    page.get_by_role("button", name="Read").click()
+    has(page.locator(".toast.error"), 2)
+    page.locator("#panel-play textarea").fill(START)
+    page.get_by_role("button", name="Read").click()
+    page.wait_for_selector(".ewn-board .target")
+    assert shown(page).notation == START

@@ -63,10 +63,13 @@ class Desk:
         if len(text) > LONGEST:
             raise ValueError(f"an agent is named in {LONGEST} letters at most")
         spec = Spec(text, trusted=False, folder=self.runs)
-        if isinstance(game, GameOf2048):
-            made: Any = self._learned(spec) or make_player(spec, spawn4=game.spawn4)
-        else:
-            made = make_agent(spec, game)
+        try:
+            if isinstance(game, GameOf2048):
+                made: Any = self._learned(spec) or make_player(spec, spawn4=game.spawn4)
+            else:
+                made = make_agent(spec, game)
+        except (OSError, ValueError) as error:  # where the folder is, is nobody's business
+            raise ValueError(str(error).replace(f"{self.runs.resolve()}/", "")) from None
         check_budget(made)
         return made
 

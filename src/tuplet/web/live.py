@@ -78,9 +78,9 @@ class Session:
         try:
             while True:
                 frame = await self._outgoing.get()
-                await self.socket.send_text(json.dumps(frame, separators=(",", ":")))
-                if frame.get("done"):
+                if frame.get("done"):  # before it is told: there is room for the next at once
                     self.jobs.pop(frame["id"], None)
+                await self.socket.send_text(json.dumps(frame, separators=(",", ":")))
         except (WebSocketDisconnect, RuntimeError, OSError):
             for job in self.jobs.values():
                 job.cancel()

@@ -104,7 +104,7 @@ export async function chooser(element, game, text, onChange, label = "Agent") {
       onChange(state.text, found());
     });
     return make("div", { class: "field" }, make("label", { for: name }, setting.name), input,
-      setting.about && make("span", { class: "says" }, setting.about));
+      setting.about && make("span", { class: "says", title: setting.about }, setting.about));
   }
 
   select.addEventListener("change", () => {

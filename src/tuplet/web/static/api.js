@@ -46,12 +46,19 @@ export const post = (path, body, signal) => ask(path, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal,
 });
 
-const PIECE = 7000; // characters of a long text that surely fit into a message
+const MOST_JOBS = 4, MOST_TEXT = 1 << 20; // of a socket at once, and letters of a long text: as the server has them
+
+/** A long text in pieces that surely fit into a message, however its letters are written there. */
+function cut(text) {
+  const size = /[^\n\r\t -~]/.test(text) ? 2500 : 7000;
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size));
+}
 
 /** One socket for all jobs of a page. It opens with the first job, and again if it was lost. */
 export class Live {
   #socket = null;
   #jobs = new Map();
+  #held = new Set(); // jobs that wait until there is room for them
   #next = 1;
 
   /**
@@ -65,27 +72,34 @@ export class Live {
       id,
       done: false,
       /** Say something about the job: {do: "pace", pace: 0.1}. */
-      send: (message) => !job.done && this.#say({ ...message, id }),
+      send: (message) => !job.done && job.say({ ...message, id }),
       /** End it and hear no more of it; `stop(true)`: hear its last frame. */
       stop: (hear = false) => {
         if (job.done) return;
-        job.send({ do: "stop" });
+        const unheard = this.#held.delete(job);
+        if (!unheard) job.send({ do: "stop" });
         if (!hear) { job.done = true; job.deaf = true; }
+        if (unheard) queueMicrotask(() => this.#hear({ id, stopped: true, done: true }));
       },
       deaf: false,
       onFrame,
     };
+    const messages = [...cut(text ?? "").map((piece) => ({ id, do: "text", text: piece })), { ...request, id }];
+    job.say = (message) => messages.push(message);
+    job.begin = () => {
+      job.say = (message) => this.#say(message);
+      messages.forEach(job.say);
+    };
+    // One that was stopped counts until the server says so: what is asked in a hurry waits for its turn.
+    if (this.#jobs.size - this.#held.size < MOST_JOBS) job.begin();
+    else this.#held.add(job);
     this.#jobs.set(id, job);
-    const pieces = text === null ? [] : Array.from(
-      { length: Math.ceil(text.length / PIECE) },
-      (_, i) => ({ id, do: "text", text: text.slice(i * PIECE, (i + 1) * PIECE) }),
-    );
-    for (const message of [...pieces, { ...request, id }]) this.#say(message);
     return job;
   }
 
   /** A job of one answer, as a promise of its last frame; `onFrame` sees those before. */
   ask(request, text = null, onFrame = () => {}) {
+    if (text?.length > MOST_TEXT) return Promise.reject(new Error("this is too long: a game has 1 MiB at most"));
     let job;
     const answer = new Promise((resolve, reject) => {
       job = this.start(request, (frame) => {
@@ -120,6 +134,7 @@ export class Live {
       const why = event.reason || "the connection to the server was lost: is `tuplet serve` still running?";
       const lost = [...this.#jobs.values()];
       this.#jobs.clear();
+      this.#held.clear();
       for (const job of lost) {
         if (job.deaf) continue;
         job.done = true;
@@ -136,7 +151,12 @@ export class Live {
       if (frame.error) console.warn(frame.error);
       return;
     }
-    if (frame.done) { this.#jobs.delete(frame.id); job.done = true; }
+    if (frame.done) {
+      this.#jobs.delete(frame.id);
+      job.done = true;
+      const [next] = this.#held;
+      if (next && this.#jobs.size - this.#held.size < MOST_JOBS) { this.#held.delete(next); next.begin(); }
+    }
     if (!job.deaf) job.onFrame(frame);
     if (!frame.done && !job.deaf) requestAnimationFrame(() => job.send({ do: "more" }));
   }

@@ -9,6 +9,12 @@ export const colourOf = (move, position) => {
   return place >= 0 && place < 8 ? `var(--move-${place})` : "var(--move-rest)";
 };
 
+/** How deep alpha-beta looked: the best move, and the others. */
+function depths(analysis) {
+  const [, full, glance] = /^depth (\d+).*?(?:other moves at depth (\d+))?$/.exec(analysis.note ?? "") ?? [];
+  return { full: Number(full), glance: Number(glance) };
+}
+
 /** What the numbers of an analysis mean, in a sentence or two. */
 export function meaning(analysis, side) {
   const { moves, settings = {} } = analysis;
@@ -19,7 +25,9 @@ export function meaning(analysis, side) {
     return `${rate} The whisker is its 95 % interval: the more visits, the shorter. Visits: how many simulations went through this move.`;
   }
   if (moves.some((move) => move.value !== null)) {
-    return `Value: what ${side} may expect in the eyes of this search, from 0 (lost) to 1 (won). It comes from an estimate at the end of each line, so it is no probability, unless it is proven. Only the best move is looked at to the full depth; the others by a shallower glance, so one of them may look better than it is.`;
+    const { full, glance } = depths(analysis);
+    return `Value: what ${side} may expect in the eyes of this search, from 0 (lost) to 1 (won). It comes from an estimate at the end of each line, so it is no probability, unless it is proven.${
+      glance < full ? " Only the best move is looked at to the full depth; the others by a shallower glance, so one of them may look better than it is." : ""}`;
   }
   return "This agent says only what it would play.";
 }
@@ -63,7 +71,7 @@ export class Moves {
     this.key = key;
     const most = Math.max(1, ...analysis.moves.map((move) => move.visits ?? 0));
     const all = Math.max(1, analysis.moves.reduce((sum, move) => sum + (move.visits ?? 0), 0));
-    const [, full, glance] = /^depth (\d+).*?(?:other moves at depth (\d+))?$/.exec(analysis.note ?? "") ?? [];
+    const { full, glance } = depths(analysis);
     for (const move of analysis.moves) {
       const row = this.rows.get(move.move);
       if (!row) continue;

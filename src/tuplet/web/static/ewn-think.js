@@ -61,7 +61,13 @@ export class Think {
     if (this.made === game && this.choice) this.choice.set(this.state.agent);
     else {
       this.made = game;
-      this.choice = await chooser(this.chooser, game, this.state.agent, (text) => { this.state.agent = text; this.table.changed(true); this.#prominent(); this.start(); }, "Who thinks");
+      this.choice = await chooser(this.chooser, game, this.state.agent, (text) => {
+        if (parts(text)[0] !== parts(this.state.agent)[0]) this.clear(); // what another has found, its tree and its arrows
+        this.state.agent = text;
+        this.table.changed(true);
+        this.#prominent();
+        this.start();
+      }, "Who thinks");
     }
     this.#prominent();
   }
@@ -92,12 +98,18 @@ export class Think {
     if (this.along.checked && waits) this.start();
   }
 
+  /** The board was turned: the same again, as it looks now. */
+  turned() {
+    this.lineKey = "";
+    if (this.last) this.#show(...this.last);
+  }
+
   clear() {
     this.moves.clear();
     this.growth.clear();
     this.tree.reset();
     this.deep = DEPTH;
-    this.shown = null;
+    this.shown = this.last = null;
     this.line.replaceChildren();
     this.lineKey = "";
     this.main = [];
@@ -168,6 +180,11 @@ export class Think {
   #show(frame, position) {
     const { analysis } = frame, flip = this.state.flip === "yes";
     this.shown = { analysis, position };
+    for (const field of analysis.settings ? this.chooser.querySelectorAll("input[data-setting]") : []) {
+      const value = analysis.settings[field.dataset.setting]; // what nobody has set: what it is, then
+      field.placeholder = typeof value === "number" ? Number(value.toPrecision(4)) : "";
+    }
+    this.last = [frame, position];
     this.moves.show(analysis, position, flip);
     this.means.textContent = meaning(analysis, position.turn);
     this.note.textContent = `${analysis.note}${frame.stopped ? " (stopped)" : frame.done ? "" : " so far"}`;

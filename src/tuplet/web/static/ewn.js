@@ -109,6 +109,7 @@ async function restore(found, memory) {
   if (found.position && !found.game) state.game = found.position.trim().split(/\s+/)[0];
   try {
     const { position, luck } = await post("/api/position", { game: state.game, ...(found.position ? { position: found.position } : {}) });
+    ours(position);
     sitting.set(position, luck, memory);
   } catch (error) {
     fail(error);
@@ -118,6 +119,11 @@ async function restore(found, memory) {
   await settle();
   remember();
   advance();
+}
+
+/** Raise an error at a position of another page's game. */
+function ours(position) {
+  if (!position.cubes) throw new Error(`${position.game} is not played on this page`);
 }
 
 /** Panels follow the state. */
@@ -136,9 +142,11 @@ function draw({ tumble = false } = {}) {
   const { position } = sitting, flip = state.flip === "yes", watching = state.panel === "watch";
   const person = isPerson(position.turn) && !watching && !placing.sides;
   const rollable = person && !position.over && (position.is_chance || hidden);
+  board.root.classList.toggle("fast", watching && Number(state.pace) < 0.25); // it would slide through the next move
   board.show(position, { flip, last: sitting.last, placing: placing.sides, movable: person && !hidden && !position.is_chance && !position.over });
   die.show(position, { rollable, hidden, tumble });
   by("caption").textContent = placing.sides ? "Place your cubes" : hidden ? `${position.turn} to roll` : position.caption.replace(/, then .*/, "");
+  if (rollable) by("caption").append(": click the die");
   by("caption").className = position.over ? `won ${position.winner}` : position.turn;
   by("ahead").replaceChildren(...(position.coming_die.length && !position.over ? [sequence(position)] : []));
   const choices = person && position.chooses_die ? position.legal_moves.filter((move) => move.startsWith("=")) : [];
@@ -153,7 +161,7 @@ function draw({ tumble = false } = {}) {
 
 /** Who sits where, how many cubes each has left, and who is to move. */
 function strips(position, flip) {
-  const seats = state.panel === "watch" && watch.seats && watch.job ? { red: state[watch.seats.red], blue: state[watch.seats.blue] } : state;
+  const seats = state.panel === "watch" ? { red: state[watch.seats?.red ?? "a"], blue: state[watch.seats?.blue ?? "b"] } : state;
   for (const [place, side] of [["seat-top", flip ? "blue" : "red"], ["seat-bottom", flip ? "red" : "blue"]]) {
     const own = Object.keys(position.cubes).filter((name) => name[0] === side[0]).map((name) => name.slice(1));
     const all = Array.from({ length: position.count }, (_, i) => String(position.first + i));
@@ -309,7 +317,8 @@ function flip() {
   state.flip = state.flip === "yes" ? "" : "yes";
   remember();
   draw();
-  if (state.panel === "think") think.moved();
+  board.arrows(board.path ?? []);
+  think.turned();
 }
 
 /** A new game: of this kind, or as asked for. */
@@ -336,6 +345,7 @@ async function begin(request = {}) {
 
 /** Another position, from a text or a tree: `game` is the record it is the end of, if any. */
 async function jump(position, game = null) {
+  ours(position);
   halt();
   hidden = false;
   placing.sides = null;

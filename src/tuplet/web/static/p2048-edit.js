@@ -24,9 +24,10 @@ export class Editor {
           make("button", { type: "button", class: "primary", id: "edit-done", onclick: onDone }, "Done"))));
   }
 
-  /** Begin with a position, or take one over that came from elsewhere. */
-  enter(position) {
+  /** Begin with a position; `game` is the one it is of, to go on with if nothing is edited. */
+  enter(position, game = null) {
     this.on = true;
+    this.game = game;
     this.bar.hidden = false;
     this.past = [];
     this.follow(position);
@@ -38,9 +39,11 @@ export class Editor {
     this.score.value = position.score;
   }
 
+  /** The game to go on with, unless another board was made. */
   leave() {
     this.on = false;
     this.bar.hidden = true;
+    return this.past.length ? null : this.game;
   }
 
   pick(tile) {
@@ -73,7 +76,7 @@ export class Editor {
 export function rulesForm({ board, spawn4 }, youPlace, onRules, onPlace) {
   const [rows, columns] = board.split("x");
   const sizes = { 2: "2", 3: "3", 4: "4" };
-  const share = make("input", { id: "spawn4", type: "number", min: 0, max: 1, step: .05, value: spawn4 });
+  const share = make("input", { id: "spawn4", type: "number", min: 0, max: 1, step: "any", value: spawn4 });
   const place = make("input", { type: "checkbox", id: "you-place", onchange: () => onPlace(place.checked) });
   place.checked = youPlace;
   const high = choice("rows", sizes, rows, () => 0, "Rows");

@@ -174,6 +174,9 @@ export function notationOf(game, tiles, columns, score) {
   return `${game} ${rows.join("/")} ${score}`;
 }
 
+/** Whether a game is one of this page. */
+export const isOurs = (game) => /^2048(:|$)/.test(game);
+
 /** "2048:board=3x3,spawn4=0.2" -> {board: "3x3", spawn4: "0.2"}, and back. */
 export function rulesOf(game) {
   const given = Object.fromEntries((game.split(":")[1] ?? "").split(",").filter(Boolean).map((part) => part.split("=")));

@@ -22,7 +22,7 @@ export class Review {
     this.says = make("p", { class: "small muted", id: "review-says", role: "status" });
     this.found = make("div", { class: "stack", id: "review-found", hidden: true });
     element.append(
-      make("p", { class: "small muted" }, "The agent goes through the game as a judge: it compares each move with the best one, and each tile with what tiles bring on average."),
+      make("p", { class: "small muted" }, "The agent goes through the game as a judge: it compares each move with the best one, and each tile with what tiles bring on average. It must be one that gives moves values, which random and greedy do not."),
       make("div", { class: "row" }, this.begin, make("label", { class: "row" }, make("span", { class: "small muted" }, "looking"), this.depth)),
       this.says, this.found,
     );
@@ -36,20 +36,23 @@ export class Review {
     }
     this.begin.textContent = "Stop";
     this.says.textContent = "Writing the game down…";
+    const writing = (this.#job = { stop() {} }); // until there is a real one
     try {
       const { record, whole, agent, learned } = await this.asks();
-      const request = { do: "review", agent, ...(learned ? { depth: Number(this.depth.value) } : {}) };
+      if (this.#job !== writing) return;
+      const depth = this.depth.value; // as it is now: it may be changed meanwhile
+      const request = { do: "review", agent, ...(learned ? { depth: Number(depth) } : {}) };
       this.#job = this.live.start(request, (frame) => {
         compiling(Boolean(frame.compiling) && !frame.done);
         if (frame.error) this.#ended(frame.error);
         else if (frame.done && frame.review) {
           this.#ended("");
-          this.show(frame.review, whole, `${agent}${learned ? `, ${AHEAD[this.depth.value]}` : ""}`);
+          this.show(frame.review, whole, `${agent}${learned ? `, ${AHEAD[depth]}` : ""}`);
         } else if (frame.done) this.#ended("Stopped.");
         else if (frame.moves) this.says.textContent = `${count(frame.done_moves)} of ${counted(frame.moves, "move")}…`;
       }, record);
     } catch (error) {
-      this.#ended(error.message);
+      if (this.#job === writing) this.#ended(error.message + (this.review ? " Below is the game that was reviewed last." : ""));
     }
   }
 
@@ -70,7 +73,7 @@ export class Review {
     this.shown = choice("which", { mistakes: `Mistakes (${count(this.mistakes.length)})`, all: `All (${count(review.moves.length)})` },
       this.mistakes.length ? "mistakes" : "all", () => this.#fill(), "Which moves");
     this.list = make("div", { class: "moves-list", role: "group", "aria-label": "Moves and what they cost", onscroll: () => this.#rows() });
-    const jump = (way, text, key) => make("button", { type: "button", title: `${text} (${key})`, onclick: () => this.mistake(way) }, text);
+    const jump = (way, text, key) => make("button", { type: "button", title: `${text} (${key})`, disabled: !this.mistakes.length, onclick: () => this.mistake(way) }, text);
     this.found.replaceChildren(
       this.#verdict(review, judge), this.#sum(review), figure, this.moveSays,
       make("div", { class: "row apart" }, this.shown, make("div", { class: "jumps" }, jump(-1, "Previous mistake", "["), jump(1, "Next mistake", "]"))),

@@ -26,6 +26,13 @@ const hex = (cells) => cells.map((cell) => cell.toString(16)).join("");
 const cellsOf = (tuple) => [...tuple].map((digit) => parseInt(digit, 16));
 const isTuple = (part) => /^[0-9a-f]{1,16}$/.test(part);
 
+/** How an address wants to think; what makes no sense there is as usual. */
+export function looked(given) {
+  const time = Number(given.time) > 0 ? given.time : null;
+  return { game: given.game ?? "2048", agent: given.agent ?? "", depth: time ? null : Number(given.depth) >= 1 ? given.depth : "1",
+    time, show: Object.hasOwn(SHOW, given.show) ? given.show : "shown" };
+}
+
 export class Thoughts {
   #job = null;
   #wanted = null;
@@ -95,8 +102,8 @@ export class Thoughts {
   }
 
   #ahead() {
-    const now = this.time ? `t${Number(this.time)}` : `d${this.depth || 1}`;
-    const options = { ...AHEAD, [now]: AHEAD[now] ?? (this.time ? `for ${this.time} seconds a move` : `${this.depth} moves`) };
+    const now = this.time ? `t${Number(this.time)}` : `d${Number(this.depth || 1)}`;
+    const options = { ...AHEAD, [now]: AHEAD[now] ?? (this.time ? `for ${Number(this.time)} seconds a move` : counted(Number(this.depth), "move")) };
     this.ahead.replaceChildren(...Object.entries(options).map(([value, text]) => make("option", { value }, text)));
     this.ahead.value = now;
     this.aheadField.hidden = Boolean(this.chooser) && !this.chooser.agent?.learned;
@@ -137,7 +144,7 @@ export class Thoughts {
       if (frame.done) this.#job = null;
       if (!job.left) {
         if (frame.error) this.#quiet(frame.error, true);
-        else if (frame.analysis?.moves?.length) this.render(frame.analysis, position, played, frame);
+        else if (frame.analysis?.moves?.length) this.render(frame.analysis, position, played);
         else if (frame.done) this.#quiet("No move is legal: the game is over.");
       }
       this.#next();
@@ -172,8 +179,8 @@ export class Thoughts {
     this.onBest(null);
   }
 
-  /** Show an analysis of a position; `frame` tells how far the search is. */
-  render(analysis, position, played = null, frame = {}) {
+  /** Show an analysis of a position. */
+  render(analysis, position, played = null) {
     Object.assign(this, { analysis, of: position });
     const values = new Map(analysis.moves.map((each) => [each.move, each]));
     const legal = analysis.moves.filter((each) => each.legal !== false && each.value !== null);
@@ -212,9 +219,10 @@ export class Thoughts {
       row.setAttribute("aria-label", `${move}: ${points(each.value)} points, ${move === analysis.best ? "the best" : `${points(loss)} behind the best`}${move === played ? ", your move" : ""}`);
     }
     const depth = analysis.depth ? `, looking ${counted(analysis.depth, "move")} ahead` : "";
-    const sims = frame.simulations ? `, after ${count(frame.simulations)} simulations` : "";
+    const budget = analysis.settings?.sims;
+    const sims = budget ? `, with ${count(budget)} simulations a move` : "";
     this.legend.textContent = `Points that ${this.agent.split(":")[0]} expects from here to the end of the game: what the move `
-      + `earns at once and what comes after${depth}${sims}. Bars begin at ${points(floor)}; behind: what a move gives away.`;
+      + `earns at once and what comes after${depth}${sims}. Bars begin at ${points(floor)}; on the right, what a move gives away.`;
     const mine = played && values.get(played)?.value;
     this.note.hidden = !played || mine === undefined || mine === null;
     if (!this.note.hidden) {
@@ -313,6 +321,7 @@ export class Thoughts {
     if (this.frozen) return;
     const asked = ++this.#asked;
     const of = this.of;
+    if (pin) this.#pinned = { tuple, row, move }; // at once: leaving the row while it is asked for changes nothing
     if (!this.#explained.has(move)) {
       this.#explained.set(move, Promise.all([
         post("/api/explain", { game: of.game, position: of.notation, agent: this.agent, move }),
@@ -324,6 +333,7 @@ export class Thoughts {
       found = await this.#explained.get(move);
     } catch (error) {
       this.#explained.delete(move);
+      if (asked === this.#asked) this.#pinned = null;
       this.placementsSay.textContent = error.message;
       return;
     }

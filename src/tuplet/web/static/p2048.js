@@ -5,11 +5,11 @@ import { by, count, counted, icon, make, points } from "./dom.js";
 import { AgentPlays } from "./p2048-agent.js";
 import { BoardView } from "./p2048-board.js";
 import { Editor, rulesForm } from "./p2048-edit.js";
-import { Session, gameOf, rulesOf, store, stored } from "./p2048-game.js";
+import { Session, gameOf, isOurs, rulesOf, store, stored } from "./p2048-game.js";
 import { keys } from "./p2048-keys.js";
 import { openPaste, read, write } from "./p2048-paste.js";
 import { Review } from "./p2048-review.js";
-import { SHOW, Thoughts } from "./p2048-thoughts.js";
+import { SHOW, Thoughts, looked } from "./p2048-thoughts.js";
 import { bind, copy, fail, openDialog, shell, toast } from "./shell.js";
 
 const AS = { game: "2048", show: "shown", view: "thinking", speed: 40 }; // what an address leaves out
@@ -24,9 +24,6 @@ let arriving = false; // the address is being followed, not told
 let ready = false; // the agents are known
 
 const asked = address.read();
-const looked = (given) => ({ game: given.game ?? AS.game, agent: given.agent ?? "", depth: given.depth ?? (given.time ? null : "1"),
-  time: given.time ?? null, show: given.show in SHOW ? given.show : AS.show });
-
 const session = new Session(changed);
 const board = new BoardView(by("board"), { onSwipe: (move) => play(move), onCell: clicked });
 const editor = new Editor(by("edit-bar"), { onEdit: edited, onDone: () => edit(false) });
@@ -87,7 +84,7 @@ function changed(change) {
   by("redo").disabled = at === steps.length;
   if (editor.on) editor.follow(position);
   cellsActive();
-  if (position.over && !editor.on) over();
+  if (position.over && !editor.on && position.tiles.some(Boolean)) over();
   keep();
   review.now(review.whole?.steps === steps ? at : -1);
   if (change.kind !== "follow") think(change);
@@ -106,9 +103,10 @@ function keep() {
 }
 
 function over() {
-  board.over(make("b", {}, "Game over"), make("span", {}, `${counted(session.position.score, "point")} in ${counted(session.at, "move")}`),
+  const played = session.at > 0; // or it came so, in an address or by hand
+  board.over(make("b", {}, "Game over"), make("span", {}, `${counted(session.position.score, "point")}${played ? ` in ${counted(session.at, "move")}` : ""}`),
     make("div", { class: "row" }, make("button", { type: "button", class: "primary", onclick: newGame }, "New game"),
-      make("button", { type: "button", onclick: () => look("review", true) }, "Review it")));
+      played ? make("button", { type: "button", onclick: () => look("review", true) }, "Review it") : null));
 }
 
 function says() {
@@ -119,7 +117,8 @@ function says() {
     by("says").replaceChildren("A tile appears where you click: a 2; right click or a long press, a 4. ",
       make("button", { type: "button", class: "link", onclick: () => session.place().catch(fail) }, "By chance"));
     return;
-  } else if (position.over) text = `No move is left: ${counted(position.score, "point")}.`;
+  } else if (!position.tiles.some(Boolean)) text = "The board is empty: edit it, or begin a new game.";
+  else if (position.over) text = `No move is left: ${counted(position.score, "point")}.`;
   else if (session.at === 0) text = "Arrows, WASD or a swipe move; ? lists all keys.";
   by("says").textContent = text;
 }
@@ -183,12 +182,13 @@ function edit(on) {
   by("edit").setAttribute("aria-pressed", String(on));
   if (on) {
     look("thinking");
-    editor.enter(session.position);
+    editor.enter(session.position, session.whole);
     pushing = true;
     session.open(session.game, session.position.notation.replace(" ?", ""), "edit").catch(fail);
   } else {
-    editor.leave();
-    changed({ kind: "turn" });
+    const game = editor.leave();
+    if (game) session.load(game).catch(fail);
+    else changed({ kind: "turn" });
   }
 }
 
@@ -246,7 +246,7 @@ function nextShow() {
 }
 
 function speed(value) {
-  agent.at(Math.max(0, Math.min(100, Number(value))));
+  agent.at(Number.isFinite(Number(value)) ? Math.max(0, Math.min(100, Number(value))) : AS.speed);
   by("speed").value = agent.speed;
   by("speed").setAttribute("aria-valuetext", agent.says);
   by("speed-says").textContent = agent.says;
@@ -288,7 +288,7 @@ function jumpTo(whole, k) {
 async function pasted(found) {
   agent.stop();
   if (editor.on) edit(false);
-  if (!found.game.startsWith("2048")) throw new Error(`this is a ${found.kind} of ${found.game}: paste it on its own page`);
+  if (!isOurs(found.game)) throw new Error(`this is a ${found.kind} of ${found.game}: paste it on its own page`);
   await thoughts.set({ ...thoughts, game: found.game });
   pushing = true;
   if (found.kind === "position") {
@@ -328,6 +328,7 @@ async function arrive(given, memory) {
   arriving = true;
   try {
     const wanted = looked(given);
+    if (!isOurs(wanted.game)) throw new Error(`${wanted.game} is not played on this page`);
     session.youPlace = given.place === "1";
     if (editor.on && given.edit !== "1") {
       editor.leave();
@@ -383,11 +384,17 @@ document.querySelector(".mind .tabs").addEventListener("keydown", (event) => {
 bind(keys({ play, undo, redo, newGame, agentPlays, oneMove, faster: (by) => speed(agent.speed + by), nextShow, look, review, goTo,
   ends: () => session.steps.length, toggleEdit: () => edit(!editor.on), paste, copyLink, copyPosition,
   leave: () => { thoughts.explain(null); if (editor.on) edit(false); } }));
-board.blank(...rulesOf(looked(asked).game).board.split("x").map((n) => Number(n) || 4));
+const [, rows = 4, columns = 4] = /^([2-4])x([2-4])$/.exec(rulesOf(looked(asked).game).board) ?? [];
+board.blank(Number(rows), Number(columns));
 address.onMove((given, memory) => arrive(given, memory).catch(fail));
 
+// An address may be wrong in its position, or in its game as well: then there is a game all the same.
 arrive(asked, history.state).catch((error) => {
   fail(error);
-  return session.open(AS.game);
-}).catch(fail);
-thoughts.ready().then(() => { ready = true; think(); }).catch(fail);
+  return session.open(isOurs(asked.game ?? "") ? asked.game : AS.game);
+}).catch(() => session.open(AS.game)).catch(fail);
+if (!isOurs(thoughts.game)) thoughts.game = AS.game;
+thoughts.ready().catch(() => {
+  thoughts.game = AS.game;
+  return thoughts.ready();
+}).then(() => { ready = true; think(); }).catch(fail);
