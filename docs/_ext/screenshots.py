@@ -15,7 +15,9 @@ from tuplet import Stop, serve
 
 DOCS = Path(__file__).parent.parent
 BOARD = "2048 1024,512,16,4/128,256,8,0/4,32,64,0/0,2,4,2 18044"
-EWN = "ewn r1r4.../.r2.r3./.r6.../..b2b6./b5.b3.b1 red 3"
+EWN = (
+    "ewn-6x7 r4.r1..../r5.r3..../.r0r2..../...b4b1../....b2.b3/....b0.b5 red 8:514542503314443010403"
+)
 
 
 def main() -> None:
@@ -37,7 +39,7 @@ def main() -> None:
         page = browser.new_page(viewport=size, color_scheme="light")
         page.goto(f"{address[0]}/2048?position={quote(BOARD)}&agent=small&depth=2")
         _save(page, "page-2048.png")
-        page.goto(f"{address[0]}/ewn?game=ewn&position={quote(EWN)}&panel=think")
+        page.goto(f"{address[0]}/ewn?game=ewn-6x7&position={quote(EWN)}&panel=think")
         _save(page, "page-ewn.png")
         browser.close()
     stop.set()

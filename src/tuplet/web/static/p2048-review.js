@@ -11,7 +11,7 @@ const AHEAD = { 1: "1 move ahead", 2: "2 moves ahead", 3: "3 moves ahead" };
 export class Review {
   #job = null;
 
-  /** `asks()` gives {record, whole, agent, learned} of the game that is seen; `onJump(whole, k)` shows the
+  /** `asks()` gives {record, whole, agent, learned, cells} of the game that is seen; `onJump(whole, k)` shows the
    * position after k moves of a reviewed game. */
   constructor(element, live, asks, onJump) {
     Object.assign(this, { element, live, asks, onJump });
@@ -22,7 +22,7 @@ export class Review {
     this.says = make("p", { class: "small muted", id: "review-says", role: "status" });
     this.found = make("div", { class: "stack", id: "review-found", hidden: true });
     element.append(
-      make("p", { class: "small muted" }, "The agent goes through the game as a judge: it compares each move with the best one, and each tile with what tiles bring on average. It must be one that gives moves values, which random and greedy do not."),
+      make("p", { class: "small muted" }, "The agent goes through the game as a judge: it compares each move with the best one, and each tile with what tiles bring on average. Who gives moves no learned values leaves it to the player that comes with tuplet, or, on the smallest boards, to the exact solution."),
       make("div", { class: "row" }, this.begin, make("label", { class: "row" }, make("span", { class: "small muted" }, "looking"), this.depth)),
       this.says, this.found,
     );
@@ -38,16 +38,21 @@ export class Review {
     this.says.textContent = "Writing the game down…";
     const writing = (this.#job = { stop() {} }); // until there is a real one
     try {
-      const { record, whole, agent, learned } = await this.asks();
+      const { record, whole, agent, learned, cells } = await this.asks();
       if (this.#job !== writing) return;
       const depth = this.depth.value; // as it is now: it may be changed meanwhile
-      const request = { do: "review", agent, ...(learned ? { depth: Number(depth) } : {}) };
+      // Who has no learned values leaves it to the usual judge, where there is one.
+      const usual = !learned && (cells === 16 || cells <= 6);
+      const request = {
+        do: "review", ...(usual ? {} : { agent }), ...(learned || cells === 16 ? { depth: Number(depth) } : {}),
+      };
       this.#job = this.live.start(request, (frame) => {
         compiling(Boolean(frame.compiling) && !frame.done);
         if (frame.error) this.#ended(frame.error);
         else if (frame.done && frame.review) {
           this.#ended("");
-          this.show(frame.review, whole, `${agent}${learned ? `, ${AHEAD[depth]}` : ""}`);
+          const { judge, depth: looked } = frame.review;
+          this.show(frame.review, whole, `${judge}${AHEAD[looked] ? `, ${AHEAD[looked]}` : ""}`);
         } else if (frame.done) this.#ended("Stopped.");
         else if (frame.moves) this.says.textContent = `${count(frame.done_moves)} of ${counted(frame.moves, "move")}…`;
       }, record);

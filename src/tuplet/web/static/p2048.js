@@ -51,6 +51,7 @@ const agent = new AgentPlays(live, session, {
 });
 const review = new Review(by("review"), live, async () => ({
   record: await record(), whole: session.whole, agent: thoughts.agent, learned: Boolean(thoughts.chooser?.agent?.learned),
+  cells: session.position.tiles.length,
 }), jumpTo);
 
 /** What is seen, as the address has it. */
