@@ -200,6 +200,19 @@ def test_who_leaves_ends_what_was_asked_for(server: Server) -> None:
     _until(lambda: not _searching())
 
 
+def test_quick_questions_do_not_wait_for_searches(server: Server) -> None:
+    host, port = server.address.removeprefix("http://").split(":")
+    body = json.dumps({"game": "ewn-6x7", "agent": "mcts:time=60"})
+    asking = [http.client.HTTPConnection(host, int(port)) for _ in range(45)]
+    for each in asking:
+        each.request("POST", "/api/analyze", body, {"content-type": "application/json"})
+    _until(_searching)
+    assert server.ask("/api/play", {"game": "2048", "position": BOARD, "move": "left"})[0] == 200
+    for each in asking:
+        each.close()
+    _until(lambda: not _searching())
+
+
 def _until(true: Callable[[], bool]) -> None:
     """Wait for something."""
     began = time.monotonic()

@@ -12,6 +12,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -139,7 +140,9 @@ async def _while_asked(request: Request, stop: Stop, call: Call, desk: Desk, ask
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    answer = asyncio.create_task(run_in_threadpool(partial(call, desk, **asked, stop=stop)))
+    work = partial(call, desk, **asked, stop=stop)
+    own = CapacityLimiter(1)  # `Desk.job` has counted it: quick questions do not wait for searches
+    answer = asyncio.create_task(to_thread.run_sync(work, limiter=own))
     leaving = asyncio.create_task(left())
     try:
         await asyncio.wait((answer, leaving), timeout=LONGEST, return_when="FIRST_COMPLETED")
