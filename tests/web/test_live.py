@@ -174,6 +174,23 @@ def test_a_job_is_stopped_with_what_it_has(server: Server) -> None:
     assert last["done"] and last["stopped"] and last["analysis"]["interrupted"]
 
 
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ({"do": []}, "what to do is one of"),
+        ({"do": "play", "game": "2048", "position": BOARD, "agents": {}, "pace": "x"}, "the pace"),
+        ({"do": "play", "game": "2048", "position": BOARD, "agents": {"red": "small"}}, "sides"),
+        ({"do": "analyze", "game": "chess"}, "is not a game"),
+        ({"do": "write", "game": "2048", "start": BOARD}, "steps is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_job_is_told_in_one_line(
+    server: Server, message: dict[str, Any], told: str
+) -> None:
+    frames = over(server, lambda line: line.job(id=1, **message))
+    assert told in frames[-1]["error"] and "\n" not in frames[-1]["error"]
+
+
 def test_too_many_jobs_are_refused(server: Server) -> None:
     async def do(line: Line) -> list[str]:
         for number in range(MOST_JOBS + 1):

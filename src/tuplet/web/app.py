@@ -8,7 +8,7 @@ import hashlib
 import json
 import mimetypes
 from collections.abc import Callable
-from functools import cache, partial
+from functools import lru_cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -158,7 +158,7 @@ async def _openapi(_: Request) -> Response:
     return JSONResponse(openapi(CALLS))
 
 
-@cache
+@lru_cache(maxsize=256)  # whatever somebody asks for
 def _asset(name: str) -> tuple[bytes, bytes, str, str] | None:
     """A file that comes with the page: as it is, packed, its kind, and its tag."""
     if not name.replace(".", "").replace("-", "").replace("_", "").isalnum() or name[0] == ".":

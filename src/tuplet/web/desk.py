@@ -42,7 +42,7 @@ class Desk:
     def __init__(self, runs: str | Path = "runs", most_jobs: int = 64) -> None:
         self.runs, self.most_jobs = Path(runs), most_jobs
         self._players: OrderedDict[tuple[str, float], LearnedPlayer] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock, self._reading = threading.Lock(), threading.Lock()
         self._stops: set[Stop] = set()
 
     def game(self, text: str) -> Game:
@@ -85,7 +85,7 @@ class Desk:
         else:
             when = path.stat().st_mtime if path.exists() else 0.0
         key = (spec.text, when)
-        with self._lock:  # others wait for it, in place of reading it as well
+        with self._reading:  # others wait for it, in place of reading it as well
             if key not in self._players:
                 made = make_player(spec)
                 if not isinstance(made, LearnedPlayer):

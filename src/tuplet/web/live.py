@@ -31,6 +31,7 @@ MOST_JOBS = 4  # of a socket
 MOST_MESSAGE = 16 * 1024  # bytes
 MOST_TEXT = 1 << 20  # bytes, of a game that comes in pieces
 PER_SECOND, AT_ONCE = 200, 400  # messages
+MOST_WAITING = 1000  # frames for a client that does not read
 LONGEST = 600.0  # seconds of a job, but for one that plays
 IDLE = 3600.0  # seconds after which a silent socket is closed
 
@@ -91,7 +92,7 @@ class Session:
         self._allowance = min(self._allowance + (now - self._then) * PER_SECOND, AT_ONCE)
         self._then = now
         self._allowance -= 1
-        if self._allowance < 0:
+        if self._allowance < 0 or self._outgoing.qsize() > MOST_WAITING:
             raise _Rubbish(1008, "too many messages")
 
     def _take(self, text: str) -> None:
@@ -111,7 +112,7 @@ class Session:
                 self._steer(job, do, given)
         elif do == "text":
             self._gather(number, given.get("text"))
-        elif do not in DOES:
+        elif not isinstance(do, str) or do not in DOES:
             known = ", ".join([*DOES, "text", "more", "stop", "pace"])
             self.send({"id": number, "error": f"what to do is one of {known}", "done": True})
         elif job is not None:
@@ -128,7 +129,10 @@ class Session:
         elif do == "stop":
             job.cancel()
         else:
-            job.pace = _pace(given.get("pace", 0))
+            try:
+                job.pace = _pace(given.get("pace", 0))
+            except ValueError as error:
+                raise _Rubbish(1003, str(error)) from None
 
     def _gather(self, number: int, text: object) -> None:
         """A piece of a long text."""
@@ -188,7 +192,7 @@ def _watch_over(job: Job, do: str, done: threading.Event) -> None:
 
 def _pace(pace: object) -> float:
     if type(pace) not in (int, float) or not 0 <= pace <= 60:  # type: ignore[operator]
-        raise _Rubbish(1003, "the pace is 0 to 60 seconds a move")
+        raise ValueError("the pace is 0 to 60 seconds a move")
     return float(pace)  # type: ignore[arg-type]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ def _triangle(cubes: int) -> list[Square]:
     return sorted(near[:cubes])
 
 
-@cache
+@lru_cache(maxsize=256)
 def variant(spec: str = "ewn") -> Variant:
     """The game a text names: ewn, ewn-6x7, or `ewn:` with settings of its own.
 
@@ -138,7 +138,7 @@ def _rules(variant: Variant, values: tuple[int, ...]) -> Ewn:
     )  # fmt: skip
 
 
-@cache
+@lru_cache(maxsize=256)
 def _tables(variant: Variant) -> dict[str, Array]:
     """The tables that do not depend on the known die."""
     gone = int(GONE)

@@ -16,7 +16,7 @@ then on `wide_slides` plays it cell by cell.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +63,7 @@ def as_share(spawn4: float) -> float:
     return spawn4
 
 
-@cache
+@lru_cache(maxsize=256)  # a share may be any number
 def rules_for(rows: int = 4, columns: int = 4, spawn4: float = 0.1) -> Rules:
     """The rules for a board of this size where a share `spawn4` of new tiles are fours."""
     if not (2 <= rows <= 4 and 2 <= columns <= 4):

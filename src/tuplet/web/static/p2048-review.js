@@ -115,7 +115,7 @@ export class Review {
       part("losses", points(review.losses)),
       left ? [". ", part("left", points(review.left)), " were still to come when the game was left"] : null,
       ". That makes ", make("b", { "data-part": "score", "data-value": review.score }, count(review.score)), " points",
-      make("span", { class: "muted" }, ` (${points(review.first_value)} ${plus(review.luck)} ${plus(review.drift)} ${plus(-review.losses)}${left ? ` ${plus(-review.left)}` : ""} = ${points(review.score)}, up to rounding).`));
+      make("span", { class: "muted" }, ` (${points(review.first_value)} ${plus(review.luck)} ${plus(review.drift)} − ${points(review.losses)}${left ? ` ${plus(-review.left)}` : ""} = ${points(review.score)}, up to rounding).`));
   }
 
   /** The position after k moves of the game is seen; -1: one of another game. */
