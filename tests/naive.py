@@ -46,11 +46,17 @@ class NaiveNetwork:
     def __init__(
         self, tuples: list[str], initial: float = 0.0, tc: bool = False, marks: tuple[int, ...] = ()
     ) -> None:
-        self.tuples = [[divmod(int(c, 16), 4) for c in t] for t in tuples]
-        self.m = 8 * len(tuples)
+        self.tuples: list[list[tuple[int, int]]] = []
+        self.grow(tuples)
+        self.born = len(tuples)
         self.weights: dict[tuple[int, ...], float] = {}
         self.coherence: dict[tuple[int, ...], tuple[float, float]] = {}
         self.start, self.tc, self.marks = initial / self.m, tc, marks
+
+    def grow(self, tuples: list[str]) -> None:
+        """Let tuples join whose weights are 0."""
+        self.tuples += [[divmod(int(c, 16), 4) for c in t] for t in tuples]
+        self.m = 8 * len(self.tuples)
 
     def stage(self, rows: list[list[int]]) -> int:
         tiles = [min(e, 15) for row in rows for e in row]
@@ -67,7 +73,8 @@ class NaiveNetwork:
         stage, *rest = key
         if key not in self.weights:
             earlier = ((s, *rest) for s in reversed(range(stage)) if (s, *rest) in self.weights)
-            self.weights[key] = self.weights.get(next(earlier, key), self.start)
+            start = self.start if rest[0] < self.born else 0.0
+            self.weights[key] = self.weights.get(next(earlier, key), start)
         return self.weights[key]
 
     def value(self, rows: list[list[int]]) -> float:

@@ -31,6 +31,7 @@ from tuplet.values.tables import stage_of
         {"schedule": "linear", "learner": "td"},
         {"delay": 0.4, "initial": 20000.0},
         {"steps": 4, "order": "forward"},
+        {"grow": "0.2:5x4 0.8:01234", "stages": "256", "initial": 5000.0},
     ],
     ids=str,
 )
@@ -38,6 +39,7 @@ def test_every_learner_resumes_bit_for_bit(
     settings: dict[str, Any], target: str, tmp_path: Path
 ) -> None:
     settings = {"target": target, "seed": 8, "net": "0123 4567 0145", "games": 300} | settings
+    grows = "grow" in settings
     Training(_run(tmp_path / "whole", settings)).go()
     first = Training(_run(tmp_path / "parts", settings))
     first._record = _stopping_after(first, 150)  # type: ignore[method-assign]
@@ -45,9 +47,13 @@ def test_every_learner_resumes_bit_for_bit(
     assert stopped.interrupted and 150 <= stopped.games < 300
     second = Training.load(tmp_path / "parts")
     assert second.games == stopped.games
+    assert len(second.net.tuples) == (5 if grows else 3)
     second.go()
     whole, parts = Network.load(tmp_path / "whole"), Network.load(tmp_path / "parts")
     assert whole.weights.tobytes() == parts.weights.tobytes()
+    assert (
+        (whole.born, len(whole.tuples)) == (parts.born, len(parts.tuples)) == (3, 6 if grows else 3)
+    )
     if settings.get("learner") != "td":
         assert whole.memory is not None and parts.memory is not None
         assert whole.memory.values.tobytes() == parts.memory.values.tobytes()
@@ -114,6 +120,11 @@ def test_a_delayed_run_learns_by_td_first_and_by_tc_then() -> None:
         ({"board": "3x4"}, "give its tuples"),
         ({"board": "2x3", "net": "4x6"}, "for the 4x4 board"),
         ({"board": "2x3", "net": "0126"}, "cells are 0 to 5"),
+        ({"grow": "8g"}, "grows by steps such as"),
+        ({"grow": "0.5:8g 0.2:0156ab"}, "one after another"),
+        ({"grow": "1.5:8g"}, "grows by steps"),
+        ({"grow": "0.2:4x6"}, "adds no tuple"),
+        ({"grow": "0.2:8h"}, "neither a network"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], complaint: str) -> None:
@@ -130,6 +141,7 @@ def test_recipes_are_sound_and_a_budget_picks_one() -> None:
     assert choose(None, {"budget": "10m"})["net"] == RECIPES["strong"].settings["net"]
     assert choose(None, {"budget": 600, "net": "5x4"})["net"] == "5x4"
     assert "net" not in choose(None, {})
+    assert "grow" not in choose("quick", {"net": "5x4"})
     assert choose("small", {"budget": 600, "alpha": 0.5})["alpha"] == 0.5
     with pytest.raises(ValueError, match="take one of homework, quick"):
         choose("nope", {})

@@ -60,6 +60,8 @@ LEARNERS: list[dict[str, Any]] = [
     {"learner": "tc", "order": "forward"},
     {"learner": "tc", "stages": "512 256"},
     {"stages": "1024 64 32"},
+    {"learner": "tc", "grow": "0145 012456"},
+    {"learner": "tc", "grow": "0145", "stages": "512", "initial": 900.0},
 ]
 
 
@@ -79,15 +81,19 @@ def test_each_learners_updates_equal_the_plain_ones(
 ) -> None:
     settings = dict(settings)
     gamma, stages = settings.pop("gamma", 1.0), settings.pop("stages", "")
+    grow, initial = settings.pop("grow", ""), settings.pop("initial", 0.0)
     tc = settings.get("learner") == "tc"
     alpha = settings.setdefault("alpha", 1.0 if tc else 0.25)
-    net = Network(TUPLES, target=target, gamma=gamma, stages=stages)  # type: ignore[arg-type]
+    net = Network(TUPLES, target=target, gamma=gamma, stages=stages, initial=initial)
     marks = tuple(int(tile).bit_length() - 1 for tile in stages.split())
-    naive = NaiveNetwork(TUPLES.split(), tc=tc, marks=marks)
+    naive = NaiveNetwork(TUPLES.split(), initial, tc=tc, marks=marks)
     order, steps = settings.get("order", "backward"), settings.get("steps", 1)
     lam = settings.get("lam", 0.5 if tc and order == "backward" and steps == 1 else 0.0)
     boards, rewards = seen_in(game, target == "state")
-    for _ in range(2):
+    for turn in range(2):
+        if turn and grow:  # twice as many look-ups, and the same values
+            net.grow(grow)
+            naive.grow(grow.split())
         learn_from(net, game, **settings)
         learn_game(
             naive, boards, rewards, alpha=alpha, gamma=gamma, lam=lam, steps=steps, order=order

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -51,6 +54,30 @@ def test_symmetric_boards_have_equal_values(cells: list[int]) -> None:
 
 
 test_symmetric_boards_have_equal_values.net = random_network("0123 0145 569a")  # type: ignore
+
+
+@given(exponents)
+def test_a_grown_network_values_every_board_as_the_smaller_one(cells: list[int]) -> None:
+    small, grown, again = test_a_grown_network_values_every_board_as_the_smaller_one.nets
+    board = board_of(cells)
+    assert small.value(board) == grown.value(board) == again.value(board)
+
+
+def _grown() -> tuple[Network, Network, Network]:
+    """A network, the same after it has grown by shorter and longer tuples, and that one loaded."""
+    small = random_network("0123 01245", stages="1024", initial=100)
+    rows = random_network("0123 01245", stages="1024", initial=100)
+    for net in (small, rows):
+        net.weights[net.stride + 5 :: 3] = np.nan  # never read at the later stage
+    rows.grow("456789 01245 569")
+    with TemporaryDirectory() as folder:
+        again = Network.load(rows.save(Path(folder) / "grown.safetensors"))
+    assert [spell(t) for t in again.tuples] == ["0123", "01245", "456789", "569"]
+    assert again.born == rows.born == 2
+    return small, rows, again
+
+
+test_a_grown_network_values_every_board_as_the_smaller_one.nets = _grown()  # type: ignore
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])
@@ -135,8 +162,9 @@ def test_negative_values_are_compared_too() -> None:
 def test_named_networks_are_those_of_the_literature() -> None:
     assert [spell(t) for t in parse("4x6")] == ["012345", "456789", "012456", "45689a"]
     for name, tuples in NETWORKS.items():
-        count, length = name.split("x")
+        count, length = name.replace("g", "x6").split("x")
         assert [len(t) for t in parse(name)] == [int(length)] * int(count)
+        assert "g" not in name or parse(name)[:4] == parse("4x6")  # 4x6, grown
         assert " ".join(spell(t) for t in parse(name)) == tuples
     assert sorted(map(sorted, placements((0, 1)))) == sorted(
         map(sorted, [(0, 1), (2, 3), (12, 13), (14, 15), (0, 4), (8, 12), (3, 7), (11, 15)])

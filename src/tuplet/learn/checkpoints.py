@@ -33,7 +33,6 @@ from tuplet.learn.settings import Limits, Method
 from tuplet.system.files import replacing
 from tuplet.values.network import Network
 from tuplet.values.parameters import as_stages
-from tuplet.values.patterns import parse
 from tuplet.values.weights import WEIGHTS, read_weights, save_weights
 
 RETRY = 30.0  # seconds until a checkpoint that failed is tried again, at most
@@ -155,11 +154,9 @@ def load_checkpoint(folder: Path, method: Method, limits: Limits) -> tuple[Run, 
     parameters, notes, extra = read_weights(folder)
     run = Run(method, limits, Network.of(parameters), folder)
     size, net = as_size(method.board), run.network
-    assert method.net is not None
-    meant = (size, parse(method.net, size), as_stages(method.stages), method.target)
-    if (net.size, net.tuples, net.stages, net.target) != meant or (
-        (net.gamma, net.spawn4) != (method.gamma, method.spawn4)
-    ):
+    meant = (size, as_stages(method.stages), method.target, method.gamma, method.spawn4)
+    has = (net.size, net.stages, net.target, net.gamma, net.spawn4)
+    if has != meant or net.tuples not in [tuples for _, tuples in method.growth()]:
         raise ValueError(f"{folder}: {WEIGHTS} and {CONFIG} do not belong together")
     try:
         games, start = int(notes["games"]), int(notes["block_start"])

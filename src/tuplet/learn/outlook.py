@@ -43,6 +43,11 @@ def outlook(
             if after > done
         ]
         words = [f"α {alpha} {', '.join(later)}".rstrip()]
+    words += [
+        f"{counted(len(tuples), 'tuple')} from {_in_words(limits, after, at=True)} on"
+        for after, tuples in method.growth()
+        if after > done
+    ]
     words += ["means may dip until it settles again"] if rises else []
     return "; ".join([total, *words])
 

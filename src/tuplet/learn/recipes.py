@@ -74,10 +74,24 @@ def choose(recipe: str | None, settings: dict[str, Any]) -> dict[str, Any]:
     budget = settings.get("budget")
     if isinstance(budget, str):
         budget = seconds(budget)
-    fixed = {"net", "board", "learner", "target", "stages", "initial", "delay", "order", "steps"}
+    fixed = {
+        "net",
+        "grow",
+        "board",
+        "learner",
+        "target",
+        "stages",
+        "initial",
+        "delay",
+        "order",
+        "steps",
+    }
     if recipe is None and budget is not None and not fixed & set(settings):
         recipe = for_budget(budget)
-    chosen = {**(RECIPES[recipe].settings if recipe is not None else {}), **settings}
+    own = dict(RECIPES[recipe].settings) if recipe is not None else {}
+    if {"net", "board"} & set(settings):
+        own.pop("grow", None)  # of the recipe's own network
+    chosen = {**own, **settings}
     if budget is not None:
         chosen |= {"budget": budget, "threads": settings.get("threads", cores())}
     return chosen

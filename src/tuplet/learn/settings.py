@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tuplet.learn.learners import Learner
     from tuplet.learn.td import UpdateRule
     from tuplet.values.network import Network
+    from tuplet.values.patterns import Tuple
 
 _MOST_BYTES = 1 << 16  # of a config.toml
 USUAL_GAMES = 100_000  # where neither games nor a budget is named
@@ -36,6 +37,12 @@ class Method:
         None,
         'A network (4x6, 5x6, 8x6, 5x4, 4x5, 2x7, 2x8) or its tuples ("0123 4567").',
         usual="4x6, on smaller boards one of all or most cells",
+    )
+    grow: str = setting(
+        "",
+        'Tuples that join while it learns, with weights of 0: "0.2:8g 0.5:0156ab" (after a fifth '
+        "of the run those of 8g, after half of it one more).",
+        usual="none",
     )
     board: str = setting("4x4", "The board's rows and columns, 2x2 to 4x4.")
     stages: str = setting(
@@ -108,6 +115,8 @@ class Method:
         for name, choice in usual.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, choice)
+        assert self.net is not None
+        self.growth()
         as_stages(self.stages)
         as_share(self.spawn4)
         schedule_of(self.schedule)
@@ -151,6 +160,13 @@ class Method:
         if self.registered.floats:
             net.remember(self.registered.memory, self.registered.floats)
         return net
+
+    def growth(self) -> list[tuple[float, list[Tuple]]]:
+        """Which tuples it has, from which share of the run on: itself first."""
+        from tuplet.games.g2048.board import as_size
+        from tuplet.learn.growth import growth_of
+
+        return growth_of(str(self.net), self.grow, as_size(self.board))
 
     def rule_at(self, progress: float) -> UpdateRule:
         """How to learn when this share of the run is done."""

@@ -23,6 +23,7 @@ from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, Summary, account, make_results, summarise
 from tuplet.learn.checkpoints import Checkpoint, Keeper, load_checkpoint
 from tuplet.learn.evaluation import fresh_games, plan_of
+from tuplet.learn.growth import due
 from tuplet.learn.learners import TD
 from tuplet.learn.outlook import outlook, share_done
 from tuplet.learn.rescue import rescue
@@ -32,6 +33,7 @@ from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_s
 from tuplet.system.blocks import Worker, in_order
 from tuplet.system.progress import COMPILING, Pace, Progress, Watcher
 from tuplet.system.stop import Stop
+from tuplet.values.patterns import Tuple, spell
 
 CHUNK = 25  # games a thread plays before it looks at the clock
 SHORTEST = 0.01  # seconds between checkpoints: something must be learned meanwhile
@@ -69,6 +71,7 @@ class Training:
         self.tables = self.net.tables_with(learner.memory, learner.floats)
         begun = not self.method.delay or (learner.floats and self.tables.memory.any())
         self._own_games = run.games if begun else 0  # learned by the learner, not by TD before it
+        self._growth = self.method.growth()
         self.rules = rules_for(*self.net.size, self.method.spawn4)
         self.play = play_states if self.method.target == "state" else play_afterstates
         self.games = run.games  # finished
@@ -125,6 +128,7 @@ class Training:
                 self._evaluate_if_due()
                 if self.done or stop.is_set():
                     break
+                self._grow_if_due()
                 self._stint(self._next_look())
                 if time.perf_counter() >= self._save_at and not self.done and not stop.is_set():
                     wait = self.keeper.try_to_save(self._checkpoint())
@@ -204,8 +208,20 @@ class Training:
         fresh = self._own_games < self.limits.serial
         return fresh and not isinstance(self._rule(games).by, type(TD.by))
 
+    def _tuples_due(self, games: int) -> list[Tuple]:
+        """The tuples that the network should have by then; it has them, and may have more."""
+        return max(due(self._growth, self.progress(games)), self.net.tuples, key=len)
+
+    def _grow_if_due(self) -> None:
+        """Let tuples join whose time has come."""
+        tuples = self._tuples_due(self.games)
+        if len(tuples) > len(self.net.tuples):
+            learner = self.method.registered
+            self.net.grow(" ".join(spell(cells, self.net.size) for cells in tuples))
+            self.tables = self.net.tables_with(learner.memory, learner.floats)
+
     def _stint(self, until: float) -> None:
-        """Let the threads work until then, or until more or fewer of them may."""
+        """Let the threads work until then, until more or fewer of them may, or tuples join."""
         alone, plan = self._alone(self.games), self._fresh_games
         self._last = self.limits.games or math.inf
         if plan is not None and not plan.timed:  # fresh games wait for the end of a chunk
@@ -221,8 +237,10 @@ class Training:
 
     def _chunks(self, until: float, alone: bool) -> Iterator[tuple[int, int, float]]:
         """The first game and the number of games of each chunk, and when not to begin any more."""
-        first = self.games
+        first, tuples = self.games, len(self.net.tuples)
         while time.perf_counter() < until and self._alone(first) == alone and first < self._last:
+            if len(self._tuples_due(first)) > tuples:
+                return
             block = self.limits.block
             ends = [CHUNK * (first // CHUNK + 1), block * (first // block + 1)]
             if self.limits.games is not None:
@@ -236,7 +254,7 @@ class Training:
         """Play a chunk and learn from it, in a thread; None if it is too late."""
         if worker.stop.is_set() or time.perf_counter() >= until:
             return None
-        work = worker.keep("workspace", lambda: make_workspace(self.net.m))
+        work = worker.keep(("workspace", self.net.m), lambda: make_workspace(self.net.m))
         results, rule = make_results(games), self._rule(first)
         work.tally[:] = 0
         seed = np.uint64(self.limits.seed)

@@ -51,6 +51,10 @@ class Network(Parameters):
             return self.tables
         return self.tables._replace(memory=self.remember(name, count).reshape(-1))
 
+    def grow(self, tuples: str) -> None:  # noqa: D102  # as said there
+        super().grow(tuples)
+        self.__dict__.pop("tables", None)
+
     def value(self, board: object) -> float:
         """V(board)."""
         return float(kernels.value(self.tables, self._view(board)))

@@ -11,7 +11,7 @@ from tuplet.games.g2048.board import Size, as_size
 from tuplet.games.g2048.rules import as_share
 from tuplet.kernel import line_aligned
 from tuplet.system.memory import available_memory
-from tuplet.values.patterns import NETWORKS, SMALL_NETWORKS, Tuple, parse, spell
+from tuplet.values.patterns import NETWORKS, SMALL_NETWORKS, Tuple, joined, parse, spell
 from tuplet.values.tables import stage_size, table_starts
 
 Array = np.ndarray[Any, Any]
@@ -30,7 +30,8 @@ class Memory(NamedTuple):
 class Parameters:
     """The tuples, weights and meaning of a network.
 
-    All weights start at `initial / m`, so that every board is worth `initial`.
+    All weights start at `initial / m`, so that every board is worth `initial`; those of tuples that
+    join later (`grow`) start at 0, so that no value changes. `born` is the number of the others.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Parameters:
         target: Target = "afterstate",
         gamma: float = 1.0,
         spawn4: float = 0.1,
+        born: int | None = None,
     ) -> None:
         if not abs(initial) <= MOST_WEIGHT:  # also refuses what is not a number
             raise ValueError(f"the initial value must be a finite number, not {initial}")
@@ -54,6 +56,9 @@ class Parameters:
         self.tuples: list[Tuple] = parse(
             usual_network(self.size) if tuples is None else tuples, self.size
         )
+        self.born = len(self.tuples) if born is None else born
+        if not 1 <= self.born <= len(self.tuples):
+            raise ValueError(f"of {len(self.tuples)} tuples, {self.born} cannot be the first")
         self.stages = as_stages(stages)
         self.target: Target = target
         self.gamma = float(gamma)
@@ -62,9 +67,32 @@ class Parameters:
         self.stride = stage_size(self.tuples, 1 << len(self.stages))  # weights of a stage
         self.weights = self._allocate(self.stride << len(self.stages))
         if self.initial != 0:
-            self.weights[: self.stride] = self.initial_weight
+            for t in range(self.born):
+                self.table(t)[:] = self.initial_of(t)
         self.weights[self.stride :] = np.nan  # not read yet
         self.memory: Memory | None = None
+
+    def grow(self, tuples: str) -> None:
+        """Let the tuples of another network join that this one lacks. Their weights are 0: no
+        board's value changes, only what can be learned.
+        """
+        stages, spans = 1 << len(self.stages), [self.span(t) for t in range(len(self.sizes))]
+        weights, memory, count = self.weights, self.memory, len(self.tuples)
+        self.tuples = joined(self.tuples, tuples, self.size)
+        self.stride = stage_size(self.tuples, stages)
+        floats = 0 if memory is None else memory.values.shape[1]
+        size = self.stride * stages
+        self.weights = self._allocate(size, beside=floats * size)
+        self.weights[self.stride :] = np.nan
+        if memory is not None:
+            room = self._allocate(floats * size, beside=size).reshape(-1, floats)
+            self.memory = Memory(memory.name, room)
+        for number, old in enumerate(spans):
+            stage, t = divmod(number, count)
+            new = self.span(stage * len(self.tuples) + t)
+            self.weights[new] = weights[old]
+            if memory is not None:
+                room[new] = memory.values[old]
 
     def remember(self, name: str, count: int) -> Array:
         """Make room for `count` numbers that a learner remembers of each weight; returns them.
@@ -108,17 +136,21 @@ class Parameters:
         """How many weights each table has: one for each tuple, stage after stage."""
         return [16 ** len(t) for t in self.tuples] * (1 << len(self.stages))
 
-    @property
-    def initial_weight(self) -> np.float32:
-        """What every weight was before any learning."""
-        return np.float32(self.initial / self.m)
+    def initial_of(self, number: int) -> np.float32:
+        """What the weights of a table were before any learning; no number: not read yet."""
+        if number >= len(self.tuples):
+            return np.float32(np.nan)
+        return np.float32(self.initial / (8 * self.born) if number < self.born else 0)
 
     @property
     def trained(self) -> bool:
         """Whether any weight has left its initial value."""
-        step, stage = 1 << 22, self.stride
-        parts = (self.weights[i : min(i + step, stage)] for i in range(0, stage, step))
-        return any(bool((part != self.initial_weight).any()) for part in parts)
+        step = 1 << 22
+        return any(
+            bool((table[i : i + step] != self.initial_of(t)).any())
+            for t, table in enumerate(map(self.table, range(len(self.tuples))))
+            for i in range(0, len(table), step)
+        )
 
     def table(self, number: int) -> Array:
         """The part of `weights` that is one table, in storage order."""

@@ -18,6 +18,7 @@ NETWORKS = {
     "4x6": "012345 456789 012456 45689a",
     "5x6": "012345 456789 89abcd 012456 45689a",
     "8x6": "012456 456789 012345 234569 01259a 345678 134567 01489a",
+    "8g": "012345 456789 012456 45689a 234569 01259a 134567 01489a",
     "5x4": "0123 4567 0145 1256 569a",
     "4x5": "01234 45678 01245 45689",
     "2x7": "0123456 456789a",
@@ -71,6 +72,16 @@ def parse(pattern: str | Iterable[str | Sequence[int]], size: Size = (4, 4)) -> 
                 )
         seen[frozenset(cells)] = cells
     return tuples
+
+
+def joined(tuples: list[Tuple], pattern: str, size: Size = (4, 4)) -> list[Tuple]:
+    """Tuples, and those of another network that they lack (up to symmetry).
+
+    >>> [spell(t) for t in joined(parse("0123 4567"), "0145 4567")]
+    ['0123', '4567', '0145']
+    """
+    have = {frozenset(placed) for cells in tuples for placed in placements(cells, size)}
+    return [*tuples, *(cells for cells in parse(pattern, size) if frozenset(cells) not in have)]
 
 
 def _cells(spec: str | Sequence[int], size: Size) -> Tuple:

@@ -4,8 +4,9 @@ For table number t (a tuple's, counting on from stage to stage) there are two ar
 length: `t.where` (uint32: the index in the table, a tuple's first cell in its lowest four bits,
 ascending) and `t.weight` (float32); where a learner remembers k numbers of each weight, a third,
 `t.NAME`, has k times the length (TC: `t.coherence`, E and A of each weight). All other weights are
-`initial / m` (in later stages: not read yet). The header's text fields say which tuples and what
-the values mean; `extra` arrays ride along (a checkpoint keeps its unfinished block of games there).
+`initial / m` (in later stages: not read yet; 0 for tuples that joined later: all but the first
+`born`, which m counts). The header's text fields say which tuples and what the values mean; `extra`
+arrays ride along (a checkpoint keeps its unfinished block of games there).
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def save_weights(
         "gamma": repr(net.gamma),
         "spawn4": repr(net.spawn4),
         "initial": repr(net.initial),
+        **({"born": str(net.born)} if net.born < len(net.tuples) else {}),
         **(notes or {}),
     }
     arrays: dict[str, tuple[str, int]] = {}
@@ -96,11 +98,6 @@ def save_weights(
     return path
 
 
-def _initial(net: Parameters, t: int) -> np.float32:
-    """What the weights of a table are before they are learned, or read by a later stage."""
-    return net.initial_weight if t < len(net.tuples) else np.float32(np.nan)
-
-
 def _floats(net: Parameters) -> int:
     """How many numbers a learner remembers of each weight."""
     return 0 if net.memory is None else net.memory.values.shape[1]
@@ -115,7 +112,7 @@ def _memory(net: Parameters, t: int) -> Array:
 
 def _count(net: Parameters, t: int) -> int:
     """How many weights of a table are written."""
-    table, memory, initial, floats = net.table(t), _memory(net, t), _initial(net, t), _floats(net)
+    table, memory, initial, floats = net.table(t), _memory(net, t), net.initial_of(t), _floats(net)
     count = 0
     for i in range(0, len(table), _STEP):
         part = table[i : i + _STEP]
@@ -137,7 +134,7 @@ def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> 
     for start in range(0, size, _STEP):
         stop = min(start + _STEP, size)
         n = visited(
-            net.table(t), _memory(net, t), floats, _initial(net, t), place, gap,
+            net.table(t), _memory(net, t), floats, net.initial_of(t), place, gap,
             np.uint64(start), np.uint64(stop), *parts,
         )  # fmt: skip
         written = [parts[0][:n], parts[1][:n], parts[2][: floats * n]]
@@ -271,6 +268,7 @@ def _read(file: Any, path: Path) -> WeightFile:
         target: Target = notes.pop("target")  # type: ignore[assignment]  # checked below
         gamma, spawn4 = float(notes.pop("gamma")), float(notes.pop("spawn4"))
         initial = float(notes.pop("initial"))
+        born = int(notes.pop("born", len(tuples)))
     except (KeyError, ValueError) as error:
         raise unsound(error) from None
 
@@ -310,7 +308,7 @@ def _read(file: Any, path: Path) -> WeightFile:
         ask_for_memory(" ".join(spell(t, size) for t in tuples), weights * (1 + floats))
         net = Parameters(
             " ".join(spell(t, size) for t in tuples), board=size, stages=stages, initial=initial,
-            target=target, gamma=gamma, spawn4=spawn4,
+            target=target, gamma=gamma, spawn4=spawn4, born=born,
         )  # fmt: skip
     except ValueError as error:
         raise unsound(error) from None
