@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from tuplet.cli.working import Json, show_result, working
 
@@ -19,6 +22,9 @@ def reproduce(
     sims: int | None = None,
     board: str | None = None,
     net: str | None = None,
+    minutes: str | None = None,
+    recipes: str | None = None,
+    keep: Annotated[bool, Parameter(negative="")] = False,
     threads: int | None = None,
     json_: Json = False,
 ) -> None:
@@ -42,6 +48,12 @@ def reproduce(
         Boards, where the study is about small ones. [default: the study's]
     net
         The network, where the study is about learning. [default: the reports', 4x6]
+    minutes
+        How long each recipe learns, where the study is about time: "1 3 10". [default: 1 3 10 30]
+    recipes
+        Which recipes then. [default: those that are ahead at some time, and the reports']
+    keep
+        Keep the weights of its runs then, too: up to a gigabyte each.
     threads
         How much of it is done at a time; the result is the same for any number. [default: all
         cores]
@@ -56,7 +68,7 @@ def reproduce(
     with working(quiet=json_) as work:
         result = tuplet.reproduce(
             name, scale=scale, out=out, seed=seed, sims=sims, board=board, net=net,
-            threads=threads, **work._asdict(),
+            minutes=minutes, recipes=recipes, keep=keep or None, threads=threads, **work._asdict(),
         )  # fmt: skip
     show_result(result, json_)
     print(f"The report is {folder_of(name, out) / 'report.html'}.", file=sys.stderr)

@@ -41,6 +41,7 @@ STUDIES = {
     "ewn-temperature": About("moves drawn at random, in the descent and at the end", "35 min"),
     "ewn-variance": About("what the variance term of UCB1-Tuned gives", "1 h"),
     "ewn-shortcuts": About("what shortcuts, batches and late expansion are worth", "40 min"),
+    "leaderboard": About("which recipe plays best after 1, 3, 10 and 30 minutes", "5 h"),
     "regret": About("learned values approach perfect play on boards that are solved", "5 min"),
 }
 
@@ -81,7 +82,7 @@ def reproduce(
     `scale` is the share of its games that is played. What is finished is kept in the folder `out`
     (studies/NAME), and at the end the report: a page, JSON, pictures. The work is done by all
     cores, by so many threads, or by `executor`. `options` are a study's own: `sims`, the
-    simulations a move where it is about search.
+    simulations a move where it is about search; `minutes` and `recipes` of the leaderboard.
     """
     if name not in STUDIES:
         raise ValueError(f"there is no study {name!r}; there is {', '.join(STUDIES)}")
