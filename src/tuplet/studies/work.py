@@ -143,7 +143,8 @@ class Work:
                 file, f"another process is at work in {path}: wait for it, or choose another --out"
             )
             own = {"tuplet": __version__, "study": self.study, "seed": self.seed, **self.options}
-            if settings.exists():
+            begun = any(each.name not in (LOCK, SETTINGS) for each in path.iterdir())
+            if begun and settings.exists():
                 old: Any = None
                 with suppress(ValueError, RecursionError):
                     old = json.loads(settings.read_bytes())
