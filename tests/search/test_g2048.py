@@ -45,15 +45,22 @@ def random_board(source: random.Random, highest: int = 6, empty: int = 3) -> Boa
 class Plain:
     """Expectimax as the rules say it, one board after the other."""
 
-    def __init__(self, net: Network, downgrade: int | None = None, spawn4: float = 0.1) -> None:
-        self.net, self.downgrade, self.spawn4 = net, downgrade, spawn4
+    def __init__(
+        self, net: Network, downgrade: int | None = None, spawn4: float = 0.1, sparing: bool = False
+    ) -> None:
+        self.net, self.downgrade, self.spawn4, self.sparing = net, downgrade, spawn4, sparing
 
     @cache  # noqa: B019  # as long as the test
     def after_value(self, after: Board, left: int) -> float:
         if left:
             mean = 0.0
             for state, chance in after.spawns(self.spawn4):
-                mean += chance * max(self.values(state, left).values(), default=0.0)
+                four = sum(state.tiles) - sum(after.tiles) == 4
+                if self.sparing and four and left == 1:
+                    mean += chance * self.after_value(after, 0)
+                else:
+                    further = left - 1 if self.sparing and four else left
+                    mean += chance * max(self.values(state, further).values(), default=0.0)
             return mean
         after = downgraded(after, self.downgrade)
         if self.net.target == "afterstate":
@@ -91,6 +98,15 @@ def test_values_are_those_of_a_plain_search(depth: int, options: dict[str, objec
     player = LearnedPlayer(net, depth=depth)
     for n in range((12, 6, 2)[depth - 1]):
         assert_is_plain(player, plain, random_board(source, 4 + n, 3 if depth < 3 else 2))
+
+
+@pytest.mark.parametrize("target", ["afterstate", "state"])
+def test_a_search_by_the_clock_looks_one_move_less_ahead_behind_a_four(target: str) -> None:
+    net, source = random_network(target=target), random.Random(5)
+    plain, player = Plain(net, sparing=True), LearnedPlayer(net, time=60.0, depth=3)
+    for n in range(3):
+        assert_is_plain(player, plain, random_board(source, 4 + n, 2))
+        assert player.reached == 3
 
 
 @pytest.mark.parametrize("depth", [1, 2])
@@ -217,11 +233,11 @@ def test_a_move_by_time_takes_its_time_and_looks_further(trained: Network) -> No
     moves = player.moves(board)
     assert 0.25 < time.perf_counter() - began < 60
     assert player.reached >= 3
-    assert moves == LearnedPlayer(trained, depth=player.reached).moves(board)
+    assert moves == LearnedPlayer(trained, depth=player.reached, time=600).moves(board)
     hurried = LearnedPlayer(trained, time=1e-6)
     assert hurried.choose(board) in MOVES and 1 <= hurried.reached <= 2
     shallow = LearnedPlayer(trained, depth=2, time=60)
-    assert shallow.moves(board) == LearnedPlayer(trained, depth=2).moves(board)
+    assert shallow.moves(board) == LearnedPlayer(trained, depth=2, time=600).moves(board)
 
 
 def test_what_a_network_learns_between_two_looks_counts() -> None:

@@ -78,8 +78,9 @@ class LearnedPlayer:
     @property
     def search(self) -> tuple[LeafValues, np.int64, float]:
         """What leaves are worth, the depth and the seconds of a move, as kernels take them."""
-        seconds = np.inf if self.time is None else float(self.time)
-        return leaf_values(self.network, self.downgrade), np.int64(self.depth or 1), seconds
+        seconds, timed = np.inf if self.time is None else float(self.time), self.time is not None
+        values = leaf_values(self.network, self.downgrade, sparing=timed)
+        return values, np.int64(self.depth or 1), seconds
 
     @property
     def workspace(self) -> Workspace:

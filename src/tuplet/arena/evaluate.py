@@ -40,7 +40,7 @@ from tuplet.games.g2048.statistics import (
 )
 from tuplet.kernel import as_seed, stream
 from tuplet.learn.greedy import play_greedily
-from tuplet.search import g2048 as search2048
+from tuplet.search import g2048_games
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
 from tuplet.system.csv_file import write_csv
 from tuplet.system.intervals import Interval, wilson
@@ -307,7 +307,7 @@ def _play_compiled(
     if player.greedy:
         return play_greedily(net, rules, start, first, games, worker), []
     with worker.showing(results.lengths), life.listening(worker.stop, player):
-        done = search2048.play_games(
+        done = g2048_games.play_games(
             rules, *player.search, player.workspace, start, first, games, results
         )
     return Results(*(part[:done] for part in results)), []

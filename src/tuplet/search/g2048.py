@@ -4,7 +4,9 @@ A depth counts the player's moves. Depth 1 is greedy play; depth 3 is
 
     s --max--> s' --mean--> s'' --max--> ... --max--> after-state: reward + γV
 
-The mean is exact: over every empty cell and both tiles. A state without moves is worth 0.
+The mean is exact: over every empty cell and both tiles. A state without moves is worth 0. A search
+by the clock is *sparing*: behind a 4, which is rare, it looks one move less ahead; so it comes
+further.
 
 An after-state that looks `left` moves ahead is worth the same wherever it is met, so it is kept
 in a table under its exact board and `left`, and results are the same for a table of any size.
@@ -24,19 +26,15 @@ from tuplet.games.g2048.rules import (
     WIDE,
     Rules,
     empty_cells,
-    largest,
-    opening,
     slide,
     slides,
-    spawn,
     view,
     wide_slides,
 )
-from tuplet.games.g2048.statistics import Results
-from tuplet.kernel import draw, inlined, kernel, mix, now, pext, popcount, stream
+from tuplet.kernel import inlined, kernel, mix, now, pext, popcount
 from tuplet.values.downgrade import as_limit, lowered
 from tuplet.values.network import Network
-from tuplet.values.tables import Tables, expected_value, fetch, locate, value, value_at
+from tuplet.values.tables import Tables, expected_value, fetch, locate, value_at
 
 Array = np.ndarray[Any, Any]
 
@@ -51,6 +49,7 @@ ENTRY = np.dtype([("board", np.uint64), ("tag", np.uint32), ("value", np.float32
 _LAST = np.uint64(4 * DEEPEST + 4)  # where the after-states of the last move stand
 _MOST = 2 * 15 * 4 + 4  # how many there are
 _MARGIN = 32  # words: four cache lines
+_SPARING = np.uint32(1 << 30)  # in a node's tag
 _AWAITED = np.uint32(1 << 31)  # in a leaf's tag: `value` is the number of the leaf it will be
 _LOWEST = np.uint64(0x1111111111111111)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -64,12 +63,15 @@ class LeafValues(NamedTuple):
     states: bool  # values of states, not of after-states
     gamma: np.float32
     limit: np.uint64  # boards are lowered from this exponent on
+    sparing: bool  # behind a 4, look one move less ahead
 
 
-def leaf_values(network: Network, downgrade: int | None = None) -> LeafValues:
+def leaf_values(
+    network: Network, downgrade: int | None = None, sparing: bool = False
+) -> LeafValues:
     """A network's values, of boards lowered from a tile on."""
-    states = network.target == "state"
-    return LeafValues(network.tables, states, np.float32(network.gamma), as_limit(downgrade))
+    gamma, limit = np.float32(network.gamma), as_limit(downgrade)
+    return LeafValues(network.tables, network.target == "state", gamma, limit, sparing)
 
 
 class Workspace(NamedTuple):
@@ -144,17 +146,41 @@ def _tiles(rules: Rules) -> tuple[int, int]:
     return int(rules.fours == np.uint64(1 << 32)), 1 + int(rules.fours > _ZERO)
 
 
+@inlined
+def _sparing(rules: Rules, leaf_values: LeafValues) -> bool:
+    """Whether fours are rare, and looked behind less far."""
+    return bool(leaf_values.sparing and _ZERO < rules.fours < np.uint64(1 << 31))
+
+
+@kernel
+def leaf_value(
+    rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace
+) -> np.float32:
+    """V of an after-state."""
+    tables, states, _, limit, _ = leaf_values
+    found, m = work.found, np.uint64(tables.plan.shape[1])
+    board, high = lowered(board, high, limit)
+    if states:
+        return expected_value(rules, tables, board, high, found, work.seen)
+    locate(view(board, high), tables.plan, tables.marks, tables.stride, found, _ZERO)
+    fetch(tables.weights, found, _ZERO, m)
+    return value_at(tables.weights, tables.stride, found, _ZERO, m)
+
+
 @kernel
 def last_mean(
     rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace
 ) -> np.float32:
     """The mean, over all spawns on an after-state, of the best reward + gamma V."""
-    tables, states, gamma, limit = leaf_values
+    tables, states, gamma, limit, _ = leaf_values
     weights, plan, across, down = tables.weights, tables.plan, rules.across, rules.down
     after, after_high, rewards, moves = work.after, work.after_high, work.rewards, work.legal
     leaves, same, waiting, found = work.leaves, work.same, work.waiting, work.found
     worth, marks, stride, m = work.worth, tables.marks, tables.stride, np.uint64(plan.shape[1])
     least, most = _tiles(rules)
+    sparing, rare = _sparing(rules, leaf_values), np.float32(0)
+    if sparing:
+        most, rare = 1, leaf_value(rules, leaf_values, board, high, work)
     n, spawns, asked, summed = _LAST, _ZERO, _ZERO, _ZERO
     empty = empty_cells(rules.cells, board, high)
     rest = empty
@@ -216,6 +242,8 @@ def last_mean(
                 twos += np.float64(best)
             else:
                 fours += np.float64(best)
+    if sparing:
+        fours = np.float64(rare) * np.float64(popcount(empty))
     return _mean(rules, twos, fours, empty)
 
 
@@ -256,6 +284,9 @@ def mean(
     """
     nodes, clock = work.nodes, work.clock
     tag = np.uint32(pext(high, _LOWEST)) | (np.uint32(left) << np.uint32(16))
+    sparing = _sparing(rules, leaf_values)
+    if sparing:
+        tag |= _SPARING
     place = _place(nodes, board, tag)
     if nodes[place]["board"] == board and nodes[place]["tag"] == tag:
         return nodes[place]["value"]  # type: ignore[no-any-return]
@@ -278,8 +309,12 @@ def mean(
                 state = board | (cell << np.uint64(tile))
                 legal = _lay_out(rules, across, down, state, high, after, after_high, rewards, mine)
                 best = np.float32(-np.inf) if legal > _ZERO else np.float32(0)
+                further = left - 2 if sparing and tile == 1 else left - 1
                 for i in range(mine, mine + legal):
-                    v = mean(rules, leaf_values, after[i], after_high[i], left - 1, work)
+                    if further > 0:
+                        v = mean(rules, leaf_values, after[i], after_high[i], further, work)
+                    else:
+                        v = leaf_value(rules, leaf_values, after[i], after_high[i], work)
                     best = max(best, np.float32(rewards[i]) + gamma * v)
                 if work.stop[0] or (clock[DEADLINE] < np.inf and now() > clock[DEADLINE]):
                     clock[STOPPED] = 1.0
@@ -304,7 +339,7 @@ def look(
     Leaves rewards and values in the workspace's `root_rewards` and `root_values`; returns the depth
     that was searched to the end, which is 1 at least: that takes no time.
     """
-    tables, states, gamma, limit = leaf_values
+    gamma = leaf_values.gamma
     rewards, trial, clock = work.root_rewards, work.trial, work.clock
     clock[DEADLINE], clock[STOPPED], clock[REACHED], clock[LOOKED] = now() + seconds, 0.0, 0.0, 0.0
     reached, last = 0, int(depth)
@@ -319,11 +354,7 @@ def look(
             if left > 0:
                 v = mean(rules, leaf_values, slid, slid_high, left, work)
             else:
-                slid, slid_high = lowered(slid, slid_high, limit)
-                if states:
-                    v = expected_value(rules, tables, slid, slid_high, work.found, work.seen)
-                else:
-                    v = value(tables, view(slid, slid_high))
+                v = leaf_value(rules, leaf_values, slid, slid_high, work)
             rewards[move], trial[move] = reward, np.float32(reward) + gamma * v
         if clock[STOPPED] > 0.0:
             if reached > 0:
@@ -336,38 +367,3 @@ def look(
         clock[REACHED] = reached
         ahead += 1
     return reached
-
-
-@kernel
-def play_games(
-    rules: Rules, leaf_values: LeafValues, depth: np.int64 | int, seconds: float, work: Workspace,
-    seed: np.uint64, first: int, games: int, results: Results,
-) -> int:  # fmt: skip
-    """Play games number `first` to `first + games` by search, until the workspace's `stop` is set.
-
-    Returns how many were finished. `results` begins with the first of them; a game's length there
-    grows as the game goes.
-    """
-    values = work.root_values
-    for game in range(first, first + games):
-        state, board = opening(rules, stream(seed, np.uint64(game)))
-        high, score, length = np.uint64(0), np.int64(0), 0
-        while True:
-            look(rules, leaf_values, board, high, np.int64(depth), seconds, work)
-            best = -1
-            for move in range(4):
-                if not np.isnan(values[move]) and (best < 0 or values[move] > values[best]):
-                    best = move
-            if best < 0:
-                break
-            if work.stop[0]:
-                return game - first
-            board, high, reward = slide(rules, board, high, best)
-            score += np.int64(reward)
-            length += 1
-            results.lengths[game - first] = length
-            state, bits = draw(state)
-            board = spawn(rules, board, high, bits)
-        results.scores[game - first] = score
-        results.tiles[game - first] = largest(board, high)
-    return games
