@@ -30,6 +30,7 @@ TINY: dict[str, dict[str, Any]] = {
     "td-state-80-20": {"scale": 0.0002, "net": "012 456"},
     "state": {"scale": 0.002, "net": "012 456"},
     "isomorphism": {"scale": 0.005, "net": "012 456"},
+    "tuples": {"scale": 0.001, "net": "0123 4567"},
 }
 TIMED = "state-or-afterstate"  # what is learned in equal time depends on the machine
 

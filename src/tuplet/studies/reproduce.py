@@ -42,6 +42,9 @@ STUDIES = {
     "ewn-variance": About("what the variance term of UCB1-Tuned gives", "1 h"),
     "ewn-shortcuts": About("what shortcuts, batches and late expansion are worth", "40 min"),
     "leaderboard": About("which recipe plays best after 1, 3, 10 and 30 minutes", "5 h"),
+    "tuples": About(
+        "which tuples should join a network: by what each takes off its error", "10 min"
+    ),
     "regret": About("learned values approach perfect play on boards that are solved", "5 min"),
 }
 
