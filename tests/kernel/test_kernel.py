@@ -72,12 +72,13 @@ def test_streams_of_games_and_seeds_differ() -> None:
     assert len(starts) == 2500
 
 
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
 @pytest.mark.parametrize("net", ["4x6", "4x5", "5x4", "2x7", "012 0 45 01234567 89abc"])
-def test_vector_indices_equal_the_plain_definition(net: str) -> None:
+def test_vector_indices_equal_the_plain_definition(net: str, kind: type) -> None:
     plan = make_tables(parse(net), np.zeros(1, np.float32)).plan
     random = np.random.default_rng(5)
     for board in random.integers(0, 2**64, 200, np.uint64):
-        fast, plain = np.zeros(plan.shape[1], np.uint64), np.zeros(plan.shape[1], np.uint64)
+        fast, plain = np.zeros(plan.shape[1], kind), np.zeros(plan.shape[1], kind)
         compiled_indices(board, plan, fast)
         indices(board, plan, plain, np.uint64(0))  # the twin, interpreted
         assert (fast == plain).all()

@@ -10,6 +10,7 @@ from tuplet.learn.learners import LEARNERS, TD
 from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
 from tuplet.system.blocks import Worker
 from tuplet.values.network import Network
+from tuplet.values.tables import index_type
 
 
 def play_greedily(
@@ -20,7 +21,8 @@ def play_greedily(
         return make_results(0)
     # The kernel that taught it is compiled already, and plays, too.
     learner = next((each for each in LEARNERS.values() if net.recalls(each.memory)), TD)
-    work = worker.keep(("workspace", net.m), lambda: make_workspace(net.m))
+    index = index_type(net.weights)
+    work = worker.keep(("workspace", net.m, index), lambda: make_workspace(net.m, index))
     play = play_states if net.target == "state" else play_afterstates
     rule = UpdateRule(learner.by, np.float32(0), np.float32(net.gamma))
     results = make_results(games)

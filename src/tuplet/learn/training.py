@@ -34,6 +34,7 @@ from tuplet.system.blocks import Worker, in_order
 from tuplet.system.progress import COMPILING, Pace, Progress, Watcher
 from tuplet.system.stop import Stop
 from tuplet.values.patterns import Tuple, spell
+from tuplet.values.tables import index_type
 
 CHUNK = 25  # games a thread plays before it looks at the clock
 SHORTEST = 0.01  # seconds between checkpoints: something must be learned meanwhile
@@ -152,7 +153,8 @@ class Training:
     def _get_ready(self) -> None:
         """Compile, or load from the cache, what the threads will run; then start the clock."""
         self.watch(Progress(COMPILING))
-        work, nothing = make_workspace(self.net.m), make_results(0)
+        work = make_workspace(self.net.m, index_type(self.net.weights))
+        nothing = make_results(0)
         for progress in {0.0, self.method.delay}:
             rule = self.method.rule_at(progress)
             self.play(self.rules, self.tables, rule, work, np.uint64(0), 0, 0, nothing, 0)
@@ -254,7 +256,8 @@ class Training:
         """Play a chunk and learn from it, in a thread; None if it is too late."""
         if worker.stop.is_set() or time.perf_counter() >= until:
             return None
-        work = worker.keep(("workspace", self.net.m), lambda: make_workspace(self.net.m))
+        m, index = self.net.m, index_type(self.net.weights)
+        work = worker.keep(("workspace", m, index), lambda: make_workspace(m, index))
         results, rule = make_results(games), self._rule(first)
         work.tally[:] = 0
         seed = np.uint64(self.limits.seed)
