@@ -1,12 +1,12 @@
 """Where the nanoseconds of a move of 2048 go: `python docs/_ext/profile_2048.py`.
 
 A network is trained for 10,000 games by TC and plays some more. Their after-states are then gone
-through again, each time doing one step more of what `play_afterstates` and `learn_backward` do: first
-with all look-ups led to a few cache lines (what the steps themselves take), then with those of the
-network (the difference is waiting for memory). What is left to the true kernels' time is what only
-a true game has: random numbers, spawns, bookkeeping, and a move that cannot be guessed before the
-last one is made. Each figure is the least of several rounds, made in turns. Updates are by 0, so that
-nothing changes meanwhile.
+through again, each time doing one step more of what `play_afterstates` and `learn_backward` do:
+first with all look-ups led to a few cache lines (what the steps themselves take), then with those
+of the network (the difference is waiting for memory). What is left to the true kernels' time is
+what only a true game has: random numbers, spawns, bookkeeping, and a move that cannot begin before
+the last one is chosen. Each figure is the least of several rounds, made in turns, of the time that
+the processor gave. Updates are by 0, so that nothing changes meanwhile.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def prefetch(array: Array, index: np.uint64) -> None:
     """Ask for `array[index]` to be brought near, without waiting for it."""
 
 
-def two_of(array: Array, index: np.uint64) -> tuple[np.uint64, np.uint64]:
+def two_of(array: Array, index: np.uint64 | int) -> tuple[np.uint64, np.uint64]:
     """`array[index]` and its neighbour; where they have 32 bits each, by one load.
 
     (A weight that is looked up takes two loads, the index' and its own. With one for two indices,

@@ -29,7 +29,7 @@ _ORDER = [0, 1, 4, 5, 2, 3, 6, 7]
 
 
 def adjust_eight(
-    weights: Array, memory: Array, found: Array, i: np.uint64, amount: np.float32
+    weights: Array, memory: Array, found: Array, i: np.uint64 | int, amount: np.float32
 ) -> bool:
     """Adjust the weights of look-ups i to i + 7 as TC does, unless it has to be one by one.
 
@@ -92,8 +92,8 @@ def _eight(
             both = [builder.gep(memory, [builder.add(each, each)]) for each in at]
             both = [builder.bitcast(each, pair.as_pointer()) for each in both]
             sums = [builder.load(each, align=4) for each in both]
-            sums = [pick(*sums[k : k + 2], [0, 1, 2, 3]) for k in range(0, _LANES, 2)]
-            low, high = (pick(*sums[k : k + 2], list(range(_LANES))) for k in (0, 2))
+            sums = [pick(sums[k], sums[k + 1], [0, 1, 2, 3]) for k in range(0, _LANES, 2)]
+            low, high = (pick(sums[k], sums[k + 1], list(range(_LANES))) for k in (0, 2))
             e = pick(low, high, [0, 2, 8, 10, 4, 6, 12, 14])
             a = pick(low, high, [1, 3, 9, 11, 5, 7, 13, 15])
 
