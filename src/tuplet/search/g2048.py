@@ -110,8 +110,8 @@ def make_workspace(
         nodes=np.zeros(1 << nodes, ENTRY), leaves=np.zeros(1 << leaves, ENTRY),
         after=small[0], after_high=small[1], rewards=small[2], same=small[3], waiting=small[4],
         worth=floats[5], legal=small[6], found=small[7].view(index)[: AHEAD * m], seen=floats[8],
-        root_rewards=small[9], root_values=floats[10], trial=floats[11], clock=small[12].view(np.float64),
-        stop=np.zeros(1, np.bool_),
+        root_rewards=small[9], root_values=floats[10], trial=floats[11],
+        clock=small[12].view(np.float64), stop=np.zeros(1, np.bool_),
     )  # fmt: skip
 
 
