@@ -19,11 +19,12 @@ from tuplet.kernel import (
     popcount,
     random as random_twins,
     stream,
+    two_of,
 )
 from tuplet.kernel.compile import cache_folder
 from tuplet.values.layout import index_of, indices
 from tuplet.values.patterns import parse, storage_order
-from tuplet.values.tables import make_tables, storage
+from tuplet.values.tables import make_tables, storage, tables_for
 
 u64 = st.integers(0, 2**64 - 1)
 
@@ -41,6 +42,11 @@ def compiled_mix(bits):
 @kernel
 def compiled_indices(board, plan, out):
     indices(board, plan, out, np.uint64(0))
+
+
+@kernel
+def compiled_two_of(array, index):
+    return two_of(array, index)
 
 
 @given(u64, u64)
@@ -72,15 +78,33 @@ def test_streams_of_games_and_seeds_differ() -> None:
     assert len(starts) == 2500
 
 
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
 @pytest.mark.parametrize("net", ["4x6", "4x5", "5x4", "2x7", "012 0 45 01234567 89abc"])
-def test_vector_indices_equal_the_plain_definition(net: str) -> None:
+def test_vector_indices_equal_the_plain_definition(net: str, kind: type) -> None:
     plan = make_tables(parse(net), np.zeros(1, np.float32)).plan
     random = np.random.default_rng(5)
     for board in random.integers(0, 2**64, 200, np.uint64):
-        fast, plain = np.zeros(plan.shape[1], np.uint64), np.zeros(plan.shape[1], np.uint64)
+        fast, plain = np.zeros(plan.shape[1], kind), np.zeros(plan.shape[1], kind)
         compiled_indices(board, plan, fast)
         indices(board, plan, plain, np.uint64(0))  # the twin, interpreted
         assert (fast == plain).all()
+
+
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
+def test_two_neighbours_are_loaded_in_their_order(kind: type) -> None:
+    array = np.array([3, np.iinfo(kind).max, 5, 0], kind)
+    for i in range(3):
+        assert compiled_two_of(array, np.uint64(i)) == (array[i], array[i + 1])
+        assert two_of(array, np.uint64(i)) == (array[i], array[i + 1])
+
+
+def test_tables_beyond_32_bits_are_found_by_indices_of_64() -> None:
+    far = 3 << 33
+    plan = tables_for([((0, 1), [0, 1], far)] * 8, np.zeros(1, np.float32)).plan
+    fast, plain, board = np.zeros(8, np.uint64), np.zeros(8, np.uint64), np.uint64(0x21)
+    compiled_indices(board, plan, fast)
+    indices(board, plan, plain, np.uint64(0))
+    assert (fast == plain).all() and (fast >> np.uint64(8) == np.uint64(far >> 8)).all()
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])

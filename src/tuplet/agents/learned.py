@@ -33,6 +33,7 @@ from tuplet.system.progress import Progress
 from tuplet.system.stop import Stop
 from tuplet.values.downgrade import as_limit, downgraded
 from tuplet.values.network import Network
+from tuplet.values.tables import index_type
 
 LONG = 4  # the depth from which on a search may take so long that Ctrl-C must be heard
 FOREVER = 1e9  # seconds
@@ -86,7 +87,8 @@ class LearnedPlayer:
     def workspace(self) -> Workspace:
         """The search's working memory."""
         if self._work is None:
-            self._work = make_workspace(self.network.m)
+            index = index_type(self.network.weights)
+            self._work = make_workspace(self.network.m, index=index)
         return self._work if self.stop is None else self._work._replace(stop=self.stop.flag)
 
     def moves(self, board: object, *, deepening: bool = False) -> list[MoveValue]:

@@ -4,7 +4,7 @@ Everything here also runs uncompiled (`NUMBA_DISABLE_JIT=1`): each trick that ne
 processor's help has a plain-Python twin of the same name, and tests compare the two.
 """
 
-from tuplet.kernel.bits import line_aligned, pdep, pext, popcount, prefetch
+from tuplet.kernel.bits import line_aligned, pdep, pext, popcount, prefetch, two_of
 from tuplet.kernel.clock import now
 from tuplet.kernel.compile import cache_folder, inlined, kernel, own_digest, told
 from tuplet.kernel.dispatch import code_of, register
@@ -30,4 +30,5 @@ __all__ = [
     "register",
     "stream",
     "told",
+    "two_of",
 ]

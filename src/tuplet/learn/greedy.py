@@ -7,9 +7,16 @@ import numpy as np
 from tuplet.games.g2048.rules import Rules
 from tuplet.games.g2048.statistics import Results, make_results
 from tuplet.learn.learners import LEARNERS, TD
-from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
+from tuplet.learn.td import UpdateRule, Workspace, make_workspace, play_afterstates, play_states
 from tuplet.system.blocks import Worker
 from tuplet.values.network import Network
+from tuplet.values.tables import index_type
+
+
+def workspace_of(net: Network, worker: Worker) -> Workspace:
+    """A thread's working memory for the games of a network."""
+    m, index = net.m, index_type(net.weights)
+    return worker.keep(("workspace", m, index), lambda: make_workspace(m, index))
 
 
 def play_greedily(
@@ -20,7 +27,7 @@ def play_greedily(
         return make_results(0)
     # The kernel that taught it is compiled already, and plays, too.
     learner = next((each for each in LEARNERS.values() if net.recalls(each.memory)), TD)
-    work = worker.keep(("workspace", net.m), lambda: make_workspace(net.m))
+    work = workspace_of(net, worker)
     play = play_states if net.target == "state" else play_afterstates
     rule = UpdateRule(learner.by, np.float32(0), np.float32(net.gamma))
     results = make_results(games)

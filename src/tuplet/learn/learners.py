@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.kernel import code_of, inlined, prefetch, register
+from tuplet.kernel import code_of, inlined, prefetch, register, two_of
+from tuplet.learn.coherence import adjust_eight
 from tuplet.system.own import find, names_code
 from tuplet.values.foreign import SUMS
 from tuplet.values.tables import add
@@ -111,22 +112,27 @@ def _add_coherently(
     where two threads write at once: then A may have missed an update, and weights would grow
     without bound.)
     """
-    size, one = abs(amount), np.float32(1)
-    for i in range(start, start + m):
-        at = found[i]
-        e, a = memory[at + at], memory[at + at + np.uint64(1)]
-        rate = min(abs(e) / a, one) if a > np.float32(0) else one
-        weights[at] += amount * rate
-        memory[at + at] = e + amount
-        memory[at + at + np.uint64(1)] = a + size
+    size, one, eight = abs(amount), np.float32(1), np.uint64(8)
+    for first in range(start, start + m, eight):
+        if adjust_eight(weights, memory, found, first, amount):
+            continue
+        for i in range(first, first + eight):
+            at = found[i]
+            e, a = memory[at + at], memory[at + at + np.uint64(1)]
+            rate = min(abs(e) / a, one) if a > np.float32(0) else one
+            weights[at] += amount * rate
+            memory[at + at] = e + amount
+            memory[at + at + np.uint64(1)] = a + size
 
 
 @inlined
 def _fetch_sums(
     by: Coherent, memory: Array, found: Array, start: np.uint64, m: np.uint64
 ) -> None:  # fmt: skip
-    for i in range(start, start + m):
-        prefetch(memory, found[i] + found[i])
+    for i in range(start, start + m, np.uint64(2)):
+        one, other = two_of(found, i)
+        prefetch(memory, one + one)
+        prefetch(memory, other + other)
 
 
 TD = Learner("td", Alike())

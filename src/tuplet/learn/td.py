@@ -86,13 +86,13 @@ class Workspace(NamedTuple):
     after: Array  # uint64[SLOTS * 4]: after-states under consideration
     after_high: Array  # uint64[SLOTS * 4]
     rewards: Array  # uint64[SLOTS * 4]
-    found: Array  # uint64[SLOTS * 4 * m]: where their weights are
-    ring: Array  # uint64[AHEAD * m]: the same, for boards walked back over
+    found: Array  # uint32 or uint64[SLOTS * 4 * m]: where their weights are
+    ring: Array  # the same[AHEAD * m], for boards walked back over
     seen: Array  # float32[m]
 
 
-def make_workspace(m: int) -> Workspace:
-    """Room for a network of m look-ups.
+def make_workspace(m: int, index: Any = np.uint32) -> Workspace:
+    """Room for a network of m look-ups; `index` is its tables' `index_type`.
 
     The small arrays are written all the time. They stand in one block with free cache lines
     around it, so that two threads never write to one line.
@@ -109,8 +109,8 @@ def make_workspace(m: int) -> Workspace:
         np.zeros((SLOTS, LONGEST_GAME), np.uint32),
         small[0], small[1], small[2], small[3], small[4],
         small[5].view(np.int64), small[6].view(np.int64), small[7], small[8],
-        small[9].view(np.int64), after, after_high, rewards, found, ring,
-        small[10].view(np.float32)[:m],
+        small[9].view(np.int64), after, after_high, rewards, found.view(index)[: len(found)],
+        ring.view(index)[: len(ring)], small[10].view(np.float32)[:m],
     )  # fmt: skip
 
 

@@ -23,13 +23,14 @@ from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, Summary, account, make_results, summarise
 from tuplet.learn.checkpoints import Checkpoint, Keeper, load_checkpoint
 from tuplet.learn.evaluation import fresh_games, plan_of
+from tuplet.learn.greedy import workspace_of
 from tuplet.learn.growth import due
 from tuplet.learn.learners import TD
 from tuplet.learn.outlook import outlook, share_done
 from tuplet.learn.rescue import rescue
 from tuplet.learn.run import CONFIG, Metrics, Run, as_run_folder
 from tuplet.learn.settings import Limits, load_settings, save_settings
-from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
+from tuplet.learn.td import UpdateRule, play_afterstates, play_states
 from tuplet.system.blocks import Worker, in_order
 from tuplet.system.progress import COMPILING, Pace, Progress, Watcher
 from tuplet.system.stop import Stop
@@ -152,7 +153,7 @@ class Training:
     def _get_ready(self) -> None:
         """Compile, or load from the cache, what the threads will run; then start the clock."""
         self.watch(Progress(COMPILING))
-        work, nothing = make_workspace(self.net.m), make_results(0)
+        work, nothing = workspace_of(self.net, Worker()), make_results(0)
         for progress in {0.0, self.method.delay}:
             rule = self.method.rule_at(progress)
             self.play(self.rules, self.tables, rule, work, np.uint64(0), 0, 0, nothing, 0)
@@ -254,7 +255,7 @@ class Training:
         """Play a chunk and learn from it, in a thread; None if it is too late."""
         if worker.stop.is_set() or time.perf_counter() >= until:
             return None
-        work = worker.keep(("workspace", self.net.m), lambda: make_workspace(self.net.m))
+        work = workspace_of(self.net, worker)
         results, rule = make_results(games), self._rule(first)
         work.tally[:] = 0
         seed = np.uint64(self.limits.seed)

@@ -85,7 +85,7 @@ class Workspace(NamedTuple):
     legal: Array  # uint64[30]: how many moves each spawn leaves
     same: Array  # uint64: the number of the leaf that has this leaf's value
     waiting: Array  # uint64: numbers of the leaves that wait for their weights
-    found: Array  # uint64[AHEAD * m]: where those are
+    found: Array  # uint32 or uint64[AHEAD * m]: where those are
     worth: Array  # float32: the leaves' values
     seen: Array  # float32[m]
     root_rewards: Array  # uint64[4]: of up, right, down, left
@@ -95,8 +95,13 @@ class Workspace(NamedTuple):
     stop: Array  # bool[1]: somebody told the search to end (`Stop.flag`)
 
 
-def make_workspace(m: int, leaves: int = LEAVES, nodes: int = NODES) -> Workspace:
-    """Room for a network of m look-ups, with tables of 2^leaves and 2^nodes entries."""
+def make_workspace(
+    m: int, leaves: int = LEAVES, nodes: int = NODES, index: Any = np.uint32
+) -> Workspace:
+    """Room for a network of m look-ups, with tables of 2^leaves and 2^nodes entries.
+
+    `index` is the `index_type` of the network's weights.
+    """
     places = int(_LAST) + _MOST
     sizes = [places] * 6 + [30, AHEAD * m, m, 4, 4, 4, 4]
     block = np.zeros(sum(sizes) + 2 * _MARGIN, np.uint64)  # apart from other threads' lines
@@ -106,9 +111,9 @@ def make_workspace(m: int, leaves: int = LEAVES, nodes: int = NODES) -> Workspac
     return Workspace(
         nodes=np.zeros(1 << nodes, ENTRY), leaves=np.zeros(1 << leaves, ENTRY),
         after=small[0], after_high=small[1], rewards=small[2], same=small[3], waiting=small[4],
-        worth=floats[5], legal=small[6], found=small[7], seen=floats[8], root_rewards=small[9],
-        root_values=floats[10], trial=floats[11], clock=small[12].view(np.float64),
-        stop=np.zeros(1, np.bool_),
+        worth=floats[5], legal=small[6], found=small[7].view(index)[: AHEAD * m], seen=floats[8],
+        root_rewards=small[9], root_values=floats[10], trial=floats[11],
+        clock=small[12].view(np.float64), stop=np.zeros(1, np.bool_),
     )  # fmt: skip
 
 

@@ -222,7 +222,7 @@ def fit(
     """Fit one tuple's table to the first errors, in two rounds: a weight's steps fall with what it
     has seen. Returns the squares of the other errors with it and without; `take` takes it off all.
     """
-    found, marks = np.zeros(8, np.uint64), np.zeros(0, np.uint64)
+    found, marks = np.zeros(8, np.uint32), np.zeros(0, np.uint64)
     for _ in range(2):
         for i in range(seen):
             locate(boards[i], plan, marks, _ZERO, found, _ZERO)

@@ -12,8 +12,11 @@ most look-ups would fight for a few sets of the processor's caches. (Measured on
 gave 15 to 25 % in play, the choice of the two cells 8 to 10 %.) Both steps can be undone, and
 they are linear in exclusive-or, so that filling an empty cell changes an index by a constant.
 
-A *place* is eight bytes: the cells of one placement of a tuple, `ABSENT` beyond the tuple's
-length. With AVX2 or AVX-512 the bytes of four or eight placements are moved at once.
+A *place* is eight bytes: the cells of one placement of a tuple, first those that stand low in a
+byte of the index (0, 2, 4, 6), then those that stand high, `ABSENT` beyond the tuple's length.
+With AVX2 the bytes of eight placements are moved at once, and an index takes 32 bits: twice as
+many to a vector as with 64. Tables of more than 2^32 weights have indices of 64 bits; the type of
+the array that they are written to tells.
 """
 
 from __future__ import annotations
@@ -33,11 +36,11 @@ from tuplet.kernel.compile import INLINED, kernel
 Array = np.ndarray[Any, Any]
 
 ABSENT = 0x80
-FOLDS = ((8, 0xFFF0), (12, 0x0FF0))
+FOLDED = 0xFFF0  # the bits that those 8 and 12 places higher are folded into
+PLACE, OTHER, START, FAR, GAP = range(5)  # the rows of a plan
 
-_BYTE = np.uint64(0xFF)
-_FOLD1, _KEEP1 = np.uint64(FOLDS[0][0]), np.uint64(FOLDS[0][1])
-_FOLD2, _KEEP2 = np.uint64(FOLDS[1][0]), np.uint64(FOLDS[1][1])
+_BYTE, _HALF = np.uint64(0xFF), np.uint64(32)
+_FOLDED = np.uint64(FOLDED)
 
 
 @kernel
@@ -53,106 +56,110 @@ def index_of(nibbles: np.uint64, place: np.uint64, gap: np.uint64) -> np.uint64:
         if cell < np.uint64(16):
             exponent = (nibbles >> (cell * np.uint64(4))) & np.uint64(15)
             spread = (exponent & np.uint64(3)) | ((exponent & np.uint64(12)) << np.uint64(2))
-            index |= spread << np.uint64(8 * (i // 2) + 2 * (i % 2))
-    index ^= (index >> _FOLD1) & _KEEP1
-    index ^= (index >> _FOLD2) & _KEEP2
-    high = index & gap
-    return index ^ high ^ (high >> np.uint64(2))
+            index |= spread << np.uint64(8 * (i % 4) + 2 * (i // 4))
+    high = index >> np.uint64(8)
+    index ^= (high ^ (high >> np.uint64(4))) & _FOLDED
+    top = index & gap
+    return index ^ top ^ (top >> np.uint64(2))
 
 
 def indices(nibbles: np.uint64, plan: Array, out: Array, start: np.uint64) -> None:
     """The index of each look-up of a plan, written to `out[start:start + m]`.
 
-    `plan` is uint64[3, m], m a multiple of eight: the place of each look-up, its gap, and
-    where its table starts.
+    `plan` is uint32[4, m] or, where a tuple has an odd number of cells, [5, m], m a multiple of
+    eight: the two halves of each look-up's place, of where its table starts, and its gap.
     """
     for j in range(np.uint64(plan.shape[1])):
         k = np.uint64(j)
-        out[start + k] = index_of(nibbles, plan[0, k], plan[1, k]) + plan[2, k]
+        place = np.uint64(plan[PLACE, k]) | (np.uint64(plan[OTHER, k]) << _HALF)
+        table = np.uint64(plan[START, k]) | (np.uint64(plan[FAR, k]) << _HALF)
+        gap = np.uint64(plan[GAP, k]) if plan.shape[0] > GAP else np.uint64(0)
+        out[start + k] = index_of(nibbles, place, gap) + table
 
 
-def _vector_width() -> int:
-    """Bytes that one shuffle moves; 0 where there is no such instruction."""
-    if cpu_has("avx512bw"):
-        return 64
-    return 32 if cpu_has("avx2") else 0
+_AT_ONCE = np.uint64(8)
 
 
-_SHUFFLES = {32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}
-
-
-@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]  # Numba has no types
 def _shuffled(
     typing_context: Any,
-    nibbles: Any, plan: Any, m: Any, k: Any, out: Any, start: Any,
+    nibbles: Any, plan: Any, odd: Any, k: Any, out: Any, start: Any,
 ) -> Any:  # fmt: skip
-    """`indices` for as many look-ups, from number k on, as fit in a vector."""
-    width = _vector_width()
-    lanes = width // 8
-    byte, word, long, number = (ir.IntType(n) for n in (8, 16, 64, 32))
-    bytes_, words = ir.VectorType(byte, width), ir.VectorType(word, width // 2)
-    longs = ir.VectorType(long, lanes)
+    """`indices` for eight look-ups, from number k on; `odd` says whether the plan has gaps."""
+    lanes = int(_AT_ONCE)
+    byte, word, number, long = (ir.IntType(n) for n in (8, 16, 32, 64))
+    bytes_, numbers = ir.VectorType(byte, 4 * lanes), ir.VectorType(number, lanes)
+    longs, half_board = ir.VectorType(long, lanes), ir.VectorType(word, 8)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        nibbles, plan, m, k, out, start = args
+        nibbles, plan, _, k, out, start = args
+        table = context.make_array(signature.args[1])(context, builder, plan)
+        m = builder.extract_value(table.shape, 1)
 
-        def pointer(array: Any, kind: Any, index: Any) -> Any:
-            data = context.make_array(kind)(context, builder, array).data
-            return builder.bitcast(builder.gep(data, [index]), longs.as_pointer())
-
-        def plan_row(row: int) -> Any:
-            index = builder.add(k, builder.mul(m, long(row)))
-            return builder.load(pointer(plan, signature.args[1], index), align=8)
+        def row(number: int) -> Any:
+            at = builder.gep(table.data, [builder.add(k, builder.mul(m, long(number)))])
+            return builder.load(builder.bitcast(at, numbers.as_pointer()), align=4)
 
         def shuffle(vector: Any, mask: Any) -> Any:
             kind = ir.FunctionType(bytes_, [bytes_, bytes_])
-            call = cgutils.get_or_insert_function(builder.module, kind, _SHUFFLES[width])
-            return builder.call(call, [builder.bitcast(vector, bytes_), mask])
+            call = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx2.pshuf.b")
+            mask = builder.bitcast(mask, bytes_)
+            return builder.bitcast(builder.call(call, [vector, mask]), numbers)
 
-        def every(value: int) -> Any:
-            return ir.Constant(longs, [value] * lanes)
+        def every(value: int, kind: Any = numbers) -> Any:
+            return ir.Constant(kind, [value] * kind.count)
 
         def spread(vector: Any, by: int, keep: int) -> Any:
             """In each word: the bits and themselves moved up, those to keep of both."""
-            moved = builder.shl(vector, ir.Constant(half_board, [by] * 8))
-            return builder.and_(builder.or_(vector, moved), ir.Constant(half_board, [keep] * 8))
+            moved = builder.shl(vector, every(by, half_board))
+            return builder.and_(builder.or_(vector, moved), every(keep, half_board))
+
+        def twice(vector: Any) -> Any:
+            """A shuffle moves bytes within each half of a vector: the board stands in both."""
+            vector = builder.bitcast(vector, ir.VectorType(long, 2))
+            both = ir.Constant(ir.VectorType(number, 4), [0, 1, 0, 1])
+            return builder.bitcast(builder.shuffle_vector(vector, vector, both), bytes_)
 
         # Two exponents to a byte become one to a byte, 0000abcd, then 00ab00cd.
-        half_board = ir.VectorType(word, 8)
         board = builder.zext(builder.bitcast(nibbles, ir.VectorType(byte, 8)), half_board)
         board = spread(spread(board, 4, 0x0F0F), 2, 0x3333)
-        board = builder.bitcast(board, ir.VectorType(long, 2))
-        both = ir.Constant(ir.VectorType(number, lanes), [i % 2 for i in range(lanes)])
-        board = builder.shuffle_vector(board, board, both)
-
-        place = builder.bitcast(plan_row(0), bytes_)
-        cells = builder.bitcast(shuffle(board, place), words)
-        pairs = builder.or_(cells, builder.lshr(cells, ir.Constant(words, [6] * (width // 2))))
-        even = [8 * (i % 2) + b if b < 8 else ABSENT for i in range(lanes)
-                for b in (0, 2, 4, 6, 8, 8, 8, 8)]  # fmt: skip
-        index = builder.bitcast(shuffle(pairs, ir.Constant(bytes_, even)), longs)
-        for by, keep in FOLDS:
-            folded = builder.and_(builder.lshr(index, every(by)), every(keep))
-            index = builder.xor(index, folded)
-        top = builder.and_(index, plan_row(1))
-        index = builder.xor(index, builder.xor(top, builder.lshr(top, every(2))))
-        index = builder.add(index, plan_row(2))
-        builder.store(index, pointer(out, signature.args[4], builder.add(start, k)), align=8)
+        higher = builder.shl(board, every(2, half_board))  # ab00cd00
+        index = builder.or_(shuffle(twice(board), row(PLACE)), shuffle(twice(higher), row(OTHER)))
+        high = builder.lshr(index, every(8))
+        folded = builder.xor(high, builder.lshr(high, every(4)))
+        index = builder.xor(index, builder.and_(folded, every(FOLDED)))
+        if signature.args[2].literal_value:
+            top = builder.and_(index, row(GAP))
+            index = builder.xor(index, builder.xor(top, builder.lshr(top, every(2))))
+        starts = row(START)
+        wide = signature.args[4].dtype.bitwidth == long.width
+        if wide:
+            index, starts = builder.zext(index, longs), builder.zext(starts, longs)
+            far = builder.shl(builder.zext(row(FAR), longs), every(32, longs))
+            starts = builder.or_(starts, far)
+        index = builder.add(index, starts)
+        data = context.make_array(signature.args[4])(context, builder, out).data
+        at = builder.gep(data, [builder.add(start, k)])
+        at = builder.bitcast(at, index.type.as_pointer())
+        builder.store(index, at, align=8 if wide else 4)
         return context.get_dummy_value()
 
     word_ = types.uint64
-    return types.void(word_, plan, word_, word_, out, word_), generate
+    return types.void(word_, plan, odd, word_, out, word_), generate
 
 
 @overload(indices, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_indices(nibbles: Any, plan: Any, out: Any, start: Any) -> Callable[..., Any]:
-    if not _vector_width():
+    if not cpu_has("avx2"):
         return indices
-    at_once = np.uint64(_vector_width() // 8)
 
     def vectors(nibbles: Any, plan: Any, out: Any, start: Any) -> None:
         m = np.uint64(plan.shape[1])
-        for k in range(np.uint64(0), m, at_once):
-            _shuffled(nibbles, plan, m, np.uint64(k), out, start)
+        if plan.shape[0] > GAP:
+            for k in range(np.uint64(0), m, _AT_ONCE):
+                _shuffled(nibbles, plan, True, np.uint64(k), out, start)
+        else:
+            for k in range(np.uint64(0), m, _AT_ONCE):
+                _shuffled(nibbles, plan, False, np.uint64(k), out, start)
 
     return vectors

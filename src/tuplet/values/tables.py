@@ -9,7 +9,7 @@ import numpy as np
 
 from tuplet.games.g2048.board import Size
 from tuplet.games.g2048.rules import Rules, empty_cells, slide, stuck, view
-from tuplet.kernel import inlined, kernel, popcount, prefetch
+from tuplet.kernel import inlined, kernel, line_aligned, popcount, prefetch, two_of
 from tuplet.values.layout import ABSENT, index_of, indices
 from tuplet.values.patterns import Tuple, placements, storage_order
 
@@ -24,14 +24,14 @@ _LOW = np.uint64(0x0F0F0F0F0F0F0F0F)
 class Tables(NamedTuple):
     """All weights of a network, and where each of its m look-ups finds one.
 
-    A board's look-up j reads `weights[index_of(board, plan[0, j], plan[1, j]) + plan[2, j]]`.
+    A board's look-ups read `weights[i]` for each i that `indices(board, plan, ...)` writes.
     Kernels in the inner loop take the arrays they need, not this tuple: Numba counts
     references each time an array is taken out of one.
     """
 
     weights: Array  # float32[stages * stride]: the tables of each stage, see `table_starts`
     memory: Array  # float32[k * len(weights)]: what a learner remembers of each; empty in play
-    plan: Array  # uint64[3, m]: place, gap, and start of the table for each look-up
+    plan: Array  # uint32[4 or 5, m]: place, table and gap of each look-up, see `indices`
     # The look-ups that hold a cell c are number `holders[first[c]:first[c + 1]]`; a 2 (a 4)
     # put on the empty cell changes their index by exclusive-or with `twos` (`fours`).
     first: Array  # uint64[17]
@@ -47,6 +47,7 @@ class Tables(NamedTuple):
 def storage(cells: Tuple, order: list[int]) -> tuple[np.uint64, np.uint64]:
     """The place and the gap of a tuple's cells, laid out in storage order."""
     row = [cells[p] for p in order] + [ABSENT] * (8 - len(order))
+    row = row[::2] + row[1::2]
     gap = 3 << (8 * (len(cells) // 2) + 4) if len(cells) % 2 else 0
     return np.uint64(sum(c << 8 * i for i, c in enumerate(row))), np.uint64(gap)
 
@@ -96,14 +97,13 @@ def tables_for(
     them, and where it starts. (A look-up of no cells reads the weight at the start.)
     """
     stored = [(*storage(placed, order), start) for placed, order, start in look_ups]
-    plan = [[int(each[row]) for each in stored] for row in range(3)]
     where = [placed for placed, _, _ in look_ups]
 
     first, holders, twos, fours = [0], [], [], []
     for cell in range(16):
         for j, placed in enumerate(where):
             if cell in placed:
-                place, gap = np.uint64(plan[0][j]), np.uint64(plan[1][j])
+                place, gap, _ = stored[j]
                 holders.append(j)
                 twos.append(index_of(np.uint64(1 << 4 * cell), place, gap))
                 fours.append(index_of(np.uint64(2 << 4 * cell), place, gap))
@@ -114,9 +114,25 @@ def tables_for(
 
     return Tables(
         weights, np.zeros(0, np.float32),
-        words(plan), words(first), words(holders), words(twos), words(fours),
+        _plan(stored), words(first), words(holders), words(twos), words(fours),
         words(marks), np.uint64(stride), small,
     )  # fmt: skip
+
+
+def index_type(weights: Array) -> type[np.unsignedinteger[Any]]:
+    """What the places of these weights are written as."""
+    return np.uint32 if len(weights) <= 1 << 32 else np.uint64
+
+
+def _plan(stored: Sequence[tuple[np.uint64, np.uint64, int]]) -> Array:
+    """The places, gaps and starts of look-ups as `indices` takes them."""
+    places, gaps, starts = (np.array(each, np.uint64) for each in zip(*stored, strict=True))
+    low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    rows = [places & low, places >> half, starts & low, starts >> half]
+    rows += [gaps] if gaps.any() else []
+    plan = line_aligned(len(rows) * len(stored), np.uint32).reshape(len(rows), -1)
+    plan[:] = rows
+    return plan
 
 
 @kernel
@@ -173,9 +189,12 @@ def take_over(
 @inlined
 def fetch(weights: Array, found: Array, start: np.uint64, count: np.uint64) -> None:
     """Prefetch the weights of `count` indices (a multiple of eight)."""
-    for i in range(start, start + count, np.uint64(8)):
-        for j in range(np.uint64(8)):
-            prefetch(weights, found[i + j])
+    two, eight = np.uint64(2), np.uint64(8)
+    for i in range(start, start + count, eight):
+        for j in range(np.uint64(0), eight, two):
+            one, other = two_of(found, i + j)
+            prefetch(weights, one)
+            prefetch(weights, other)
 
 
 @inlined
@@ -183,14 +202,18 @@ def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.fl
     """V: the sum of the m weights whose indices stand in `found` from `start` on."""
     a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
     for i in range(start, start + m, np.uint64(8)):
-        a += weights[found[i]]
-        b += weights[found[i + np.uint64(1)]]
-        c += weights[found[i + np.uint64(2)]]
-        d += weights[found[i + np.uint64(3)]]
-        a += weights[found[i + np.uint64(4)]]
-        b += weights[found[i + np.uint64(5)]]
-        c += weights[found[i + np.uint64(6)]]
-        d += weights[found[i + np.uint64(7)]]
+        i0, i1 = two_of(found, i)
+        i2, i3 = two_of(found, i + np.uint64(2))
+        i4, i5 = two_of(found, i + np.uint64(4))
+        i6, i7 = two_of(found, i + np.uint64(6))
+        a += weights[i0]
+        b += weights[i1]
+        c += weights[i2]
+        d += weights[i3]
+        a += weights[i4]
+        b += weights[i5]
+        c += weights[i6]
+        d += weights[i7]
     return (a + b) + (c + d)
 
 
@@ -224,9 +247,12 @@ def times_found(found: Array, start: np.uint64, m: np.uint64) -> np.float32:
 @inlined
 def add(weights: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32) -> None:
     """Add `amount` to each of the m weights (k times to a weight that is looked up k times)."""
-    for i in range(start, start + m, np.uint64(8)):
-        for j in range(np.uint64(8)):
-            weights[found[i + j]] += amount
+    two, eight = np.uint64(2), np.uint64(8)
+    for i in range(start, start + m, eight):
+        for j in range(np.uint64(0), eight, two):
+            one, other = two_of(found, i + j)
+            weights[one] += amount
+            weights[other] += amount
 
 
 @kernel
