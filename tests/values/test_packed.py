@@ -12,7 +12,7 @@ import pytest
 
 from tuplet import Network, evaluate
 from tuplet.values.packed import read_packed, write_packed
-from tuplet.values.weights import PLAYERS, SHIPPED
+from tuplet.values.players import PLAYERS, SHIPPED
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ arrays ride along (a checkpoint keeps its unfinished block of games there).
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -35,14 +34,13 @@ from tuplet.values.parameters import (
     ask_for_memory,
 )
 from tuplet.values.patterns import Tuple, parse, spell, storage_order
+from tuplet.values.players import find_player
 from tuplet.values.tables import storage
 
 Array = np.ndarray[Any, Any]
 
 FORMAT = "tuplet-network-1"
 WEIGHTS = "weights.safetensors"
-PLAYERS = Path(__file__).parent.parent / "players"  # shipped with the package, packed
-SHIPPED = "small"  # the one to take where none is named: `make player` trains it
 MOST_REMEMBERED = 16  # numbers that a file may say a learner remembers of each weight
 MOST_EXTRA = 1 << 28  # bytes that may ride along: the unfinished block of games is far below
 _STEP = 1 << 20  # weights looked at, or written, at a time
@@ -190,15 +188,6 @@ def restore(
             memory[floats * at + k] = remembered[floats * i + k]
 
 
-def is_shipped(name: str | Path) -> bool:
-    """Whether a player of this name comes with tuplet (and no file of that name is here)."""
-    return _has_shipped_name(Path(name)) and not Path(name).exists()
-
-
-def _has_shipped_name(path: Path) -> bool:
-    return path.name == str(path) and (PLAYERS / f"{path}.xz").is_file()
-
-
 def digest(path: str | Path) -> str:
     """A weight file's content as a short text: the same for the same bytes."""
     with find_weights(path).open("rb") as file:
@@ -207,15 +196,7 @@ def digest(path: str | Path) -> str:
 
 def find_weights(path: str | Path) -> Path:
     """The weight file that a path names: itself, the one in a run folder, or a shipped player's."""
-    path = Path(path)
-    if is_shipped(path):
-        return PLAYERS / f"{path}.xz"
-    if _has_shipped_name(path):
-        what = "folder" if path.is_dir() else "file"
-        warnings.warn(
-            f"there is a {what} {path} here: it is taken, not the player that comes with tuplet",
-            stacklevel=2,
-        )
+    path = find_player(path) or Path(path)
     if path.is_dir():
         if not (path / WEIGHTS).is_file():
             raise FileNotFoundError(
