@@ -25,7 +25,7 @@ from tuplet.system.kinds import what_is
 from tuplet.system.tensors import is_written, write_header
 from tuplet.values.foreign import kind_of, read_foreign
 from tuplet.values.layout import index_of
-from tuplet.values.packed import read_packed
+from tuplet.values.packed import packed_notes, read_packed
 from tuplet.values.parameters import (
     Parameters,
     Target,
@@ -33,9 +33,9 @@ from tuplet.values.parameters import (
     as_stages,
     ask_for_memory,
 )
-from tuplet.values.patterns import Tuple, parse, spell, storage_order
+from tuplet.values.patterns import parse, spell
 from tuplet.values.players import find_player
-from tuplet.values.tables import storage
+from tuplet.values.tables import table_order
 
 Array = np.ndarray[Any, Any]
 
@@ -122,7 +122,7 @@ def _count(net: Parameters, t: int) -> int:
 
 
 def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> None:
-    place, gap = _table_order(net.tuples[t % len(net.tuples)])
+    place, gap = table_order(net.tuples[t % len(net.tuples)])
     floats, size = _floats(net), net.sizes[t]
     parts = [
         np.empty(_STEP, np.uint32),
@@ -142,11 +142,6 @@ def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> 
             file.seek(at)
             file.write(written[i].tobytes())
             starts[i] += written[i].nbytes
-
-
-def _table_order(cells: Tuple) -> tuple[np.uint64, np.uint64]:
-    """Place and gap that lead from a file's index, read as a board, to the table's."""
-    return storage(tuple(range(len(cells))), storage_order(cells))
 
 
 @kernel
@@ -220,7 +215,7 @@ def read_weights(path: str | Path) -> WeightFile:
     if kind is None:
         raise ValueError(f"{path} is not a sound weight file, but {what_is(path)}")
     if kind == "packed":
-        return WeightFile(read_packed(path), {}, {})
+        return WeightFile(read_packed(path), packed_notes(path), {})
     if kind != "tuplet":
         return WeightFile(read_foreign(path, kind), {}, {})
     try:
@@ -305,6 +300,6 @@ def _read(file: Any, path: Path) -> WeightFile:
                 raise unsound(f"an index of table {t} is too large")
             if not (are_sound(weight) and np.isfinite(own).all()):
                 raise unsound("some weights are not finite numbers, or too large to be summed")
-            order = _table_order(net.tuples[t % len(tuples)])
+            order = table_order(net.tuples[t % len(tuples)])
             restore(net.table(t), _memory(net, t), floats, *order, where, weight, own)
     return WeightFile(net, notes, {name: file.get_tensor(name) for name in names})

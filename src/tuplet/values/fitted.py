@@ -1,0 +1,138 @@
+"""Packed files of networks of any size, rounded as coarsely as a limit in bytes asks for.
+
+How much a network may be rounded before it plays worse is told in docs/weights.md. Small weights
+are most of a network, and where most was seldom seen; rounded coarsely, they are 0 and cost nearly
+nothing. So one number, the step, decides both how exact weights are and how many are left.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from math import log
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.system.blocks import cores
+from tuplet.system.files import replacing
+from tuplet.system.progress import Progress, Watcher
+from tuplet.values.levels import MOST_LEVEL, encode, to_levels
+from tuplet.values.packed import FORMAT_2, LINE, STEP, check_packable
+from tuplet.values.parameters import Parameters
+from tuplet.values.patterns import spell
+from tuplet.values.tables import table_order
+
+Array = np.ndarray[Any, Any]
+
+_LEAST = 0.5  # of a step: what is smaller becomes 0
+_TRIALS = 10  # steps looked at
+_NEAR = 0.99  # of the limit: large enough
+_CONTAINER = 1 << 10  # bytes that xz adds, and one in 4,096
+
+
+class Packing(NamedTuple):
+    """How a network was packed."""
+
+    step: float  # weights are multiples of it
+    kept: int  # weights that are not 0
+    tables: list[bytes]
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        return {"step": self.step, "kept": self.kept}
+
+    def __str__(self) -> str:
+        return f"{self.kept:,} weights are not 0, rounded to multiples of {self.step:.4g}"
+
+    @property
+    def size(self) -> int:
+        """Bytes of all tables."""
+        return sum(map(len, self.tables))
+
+
+def write_fitted(
+    net: Parameters,
+    path: Path,
+    *,
+    size: int | None = None,
+    notes: Mapping[str, str] | None = None,
+    watch: Watcher = lambda _: None,
+) -> Packing:
+    """Write a packed file of version 2, of `size` bytes at most, beside `path`, and rename it.
+
+    Without a size, weights are rounded as in version 1. `notes` say how it was made.
+    """
+    largest = check_packable(net, path)
+    head = {
+        "format": FORMAT_2, "tuples": " ".join(spell(t) for t in net.tuples), "step": 0.0,
+        "target": net.target, "gamma": net.gamma, "spawn4": net.spawn4,
+        "sizes": [0] * len(net.tuples), "notes": dict(notes or {}),
+    }  # fmt: skip
+    finest = max(min(STEP, largest / 1024), largest / MOST_LEVEL) or 1.0
+    room = None if size is None else size - LINE - _CONTAINER - size // 4096
+    packing = _pack(net, finest, watch) if room is None else _fit(net, finest, room, watch)
+    if packing is None or (largest > 0 and packing.kept == 0):
+        raise ValueError(f"nothing of this network would be left in {size:,} bytes: allow for more")
+    head |= {"step": packing.step, "sizes": [len(table) for table in packing.tables]}
+    line = json.dumps(head).encode() + b"\n"
+    if len(line) > LINE:
+        raise ValueError("what is to be said about this network is too long for a packed file")
+    packer = lzma.LZMACompressor(preset=0)  # what is coded well cannot be packed again
+    with replacing(path) as file:
+        file.write(packer.compress(line))
+        for table in packing.tables:
+            file.write(packer.compress(table))
+        file.write(packer.flush())
+    return packing
+
+
+def _fit(net: Parameters, finest: float, room: int, watch: Watcher) -> Packing | None:
+    """The finest packing that was found to fit, or nearly so; None if none does.
+
+    In logarithms, size against step is nearly a straight line: the next step is where the last
+    two that enclose the limit say.
+    """
+    found = _pack(net, finest, watch)
+    if found.size <= room:
+        return found
+    above, below = (found.step, found.size), None
+    best, step = None, found.step * 4
+    for _ in range(_TRIALS):
+        tried = _pack(net, step, watch)
+        if tried.size <= room:
+            best, below = tried, (tried.step, tried.size)
+            if tried.size >= _NEAR * room or tried.kept == 0:
+                break
+        else:
+            above = (tried.step, tried.size)
+        if below is None:
+            step *= 4
+            continue
+        slope = log(below[0] / above[0]) / log(below[1] / above[1])
+        aim = log(_NEAR**0.5 * room / above[1])
+        step = above[0] * float(np.exp(slope * aim))
+        if step >= below[0]:  # the line is not that straight
+            step = (above[0] * below[0]) ** 0.5
+    return best
+
+
+def _pack(net: Parameters, step: float, watch: Watcher) -> Packing:
+    """All tables, rounded to multiples of a step."""
+
+    def pack(t: int) -> tuple[int, bytes]:
+        levels = np.empty(net.sizes[t], np.int16)
+        kept = to_levels(net.table(t), *table_order(net.tuples[t]), step, _LEAST, levels)
+        return kept, encode(levels)
+
+    parts = []
+    step = float(np.float32(step))
+    with ThreadPoolExecutor(min(cores(), 4), "tuplet") as pool:
+        for part in pool.map(pack, range(len(net.tuples))):
+            parts.append(part)
+            figures = {"rounded to": f"{step:.3g} points"}
+            watch(Progress("tables packed", len(parts), len(net.tuples), figures=figures))
+    return Packing(step, sum(kept for kept, _ in parts), [data for _, data in parts])
