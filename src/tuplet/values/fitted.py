@@ -1,8 +1,8 @@
 """Packed files of networks of any size, rounded as coarsely as a limit in bytes asks for.
 
-How much a network may be rounded before it plays worse is told in docs/weights.md. Small weights
-are most of a network, and where most was seldom seen; rounded coarsely, they are 0 and cost nearly
-nothing. So one number, the step, decides both how exact weights are and how many are left.
+Most weights of a network were seldom seen: where TC has learned, A, the sum of the sizes of all
+errors, tells. Those are left out first, which costs less in play than to round the others more
+(docs/weights.md). One number, the step, decides both how exact weights are and how many are left.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from tuplet.system.blocks import cores
 from tuplet.system.files import replacing
 from tuplet.system.progress import Progress, Watcher
+from tuplet.values.foreign import SUMS
 from tuplet.values.levels import MOST_LEVEL, encode, to_levels
 from tuplet.values.packed import FORMAT_2, LINE, STEP, check_packable
 from tuplet.values.parameters import Parameters
@@ -28,7 +29,7 @@ from tuplet.values.tables import table_order
 
 Array = np.ndarray[Any, Any]
 
-_LEAST = 0.5  # of a step: what is smaller becomes 0
+_SELDOM = 8.0  # steps: a weight whose errors have come to less, all in all, is left out
 _TRIALS = 10  # steps looked at
 _NEAR = 0.99  # of the limit: large enough
 _CONTAINER = 1 << 10  # bytes that xz adds, and one in 4,096
@@ -125,11 +126,16 @@ def _pack(net: Parameters, step: float, watch: Watcher) -> Packing:
 
     def pack(t: int) -> tuple[int, bytes]:
         levels = np.empty(net.sizes[t], np.int16)
-        kept = to_levels(net.table(t), *table_order(net.tuples[t]), step, _LEAST, levels)
+        order = table_order(net.tuples[t])
+        kept = to_levels(net.table(t), sums[net.span(t)].ravel(), *order, step, least, levels)
         return kept, encode(levels)
 
     parts = []
     step = float(np.float32(step))
+    least = _SELDOM * step
+    # Where values began high, what was seldom seen is not near 0.
+    known = net.recalls(SUMS) and net.initial == 0
+    sums = net.remember(SUMS, 2) if known else np.zeros((0, 2), np.float32)
     with ThreadPoolExecutor(min(cores(), 4), "tuplet") as pool:
         for part in pool.map(pack, range(len(net.tuples))):
             parts.append(part)

@@ -59,21 +59,22 @@ def decode(data: bytes, levels: Array) -> None:
 
 @kernel
 def to_levels(
-    table: Array, place: np.uint64, gap: np.uint64, step: float, least: float, levels: Array
-) -> int:
+    table: Array, sums: Array, place: np.uint64, gap: np.uint64, step: float, least: float,
+    levels: Array,
+) -> int:  # fmt: skip
     """Round a table's weights to levels, in the order of files; returns how many are not 0.
 
-    Those smaller than `least` steps are 0, the others what is nearest.
+    Where `sums` are TC's, E and A of each weight, those whose A is below `least` are left out.
     """
     kept = 0
     for i in range(levels.shape[0]):
-        weight = table[index_of(np.uint64(i), place, gap)]
-        size = abs(np.float64(weight)) / step
-        levels[i] = 0
-        if size >= least:
-            level = max(int(size + 0.5), 1)
-            levels[i] = level if weight > 0 else -level
-            kept += 1
+        at = index_of(np.uint64(i), place, gap)
+        weight = np.float64(table[at])
+        level = int(abs(weight) / step + 0.5)
+        if sums.shape[0] != 0 and sums[np.uint64(2) * at + _1] < least:
+            level = 0
+        levels[i] = level if weight > 0 else -level
+        kept += level != 0
     return kept
 
 
