@@ -59,8 +59,9 @@ def test_a_wheel_has_no_makefile_and_is_told_another_way(own: Path) -> None:
 
 def test_players_are_listed_where_they_are(own: Path) -> None:
     assert [*players_here()] == [SHIPPED]
-    write_fitted(Network("01"), own / "strong.xz")
+    write_fitted(Network("01"), own / "strong.xz", notes={"games": "123456"})
     assert [*players_here()] == [SHIPPED, STRONG]
+    assert players_here()[STRONG].endswith("learned values, of 123,456 games.")
     listed = [row["agent"] for row in list_agents("2048").rows if row["learned"]]
     assert listed == [SHIPPED, STRONG] and list_agents("2048").more["default"] == SHIPPED
     assert not [row for row in list_agents("2048:board=3x3").rows if row["learned"]]

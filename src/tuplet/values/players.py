@@ -11,6 +11,8 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from tuplet.values.packed import packed_notes
+
 PACKAGE = Path(__file__).resolve().parent.parent
 PLAYERS = PACKAGE / "players"  # shipped with the package, packed
 SHIPPED = "small"  # the one to take where none is named: `make player` trains it
@@ -35,7 +37,13 @@ def is_shipped(name: str | Path) -> bool:
 
 def players_here() -> dict[str, str]:
     """The players whose files are here, and what they are."""
-    return {name: about for name, about in ABOUT.items() if _file_of(name) is not None}
+    here = {}
+    for name, about in ABOUT.items():
+        file = _file_of(name)
+        if file is not None:
+            games = packed_notes(file).get("games", "")
+            here[name] = f"{about[:-1]}, of {int(games):,} games." if games.isdecimal() else about
+    return here
 
 
 def find_player(name: str | Path) -> Path | None:
