@@ -44,18 +44,13 @@ class Conversion(Shown):
         """Whether TC's sums were written, too."""
         return self.network.recalls(SUMS) and self.written in ("tuplet", "tdl2048")
 
-    @property
-    def bytes(self) -> int:
-        """The size of what was written."""
-        return self.target.stat().st_size
-
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
         return {
             "from": self.read, "to": self.written, "net": self.network.name,
             "tables": len(self.network.tuples), "weights": len(self.network.weights),
             "coherence": self.coherence,
-            **(self.packing.as_json() if self.packing else {}), "bytes": self.bytes,
+            **(self.packing.as_json() if self.packing else {}),
         }  # fmt: skip
 
     def sheets(self) -> list[Sheet]:
@@ -69,7 +64,7 @@ class Conversion(Shown):
             kept = "with" if self.coherence else "without (this format has no place for them)"
             notes.append(f"TC's sums: {kept}")
         if self.packing:
-            notes.append(f"{self.packing}: {self.bytes:,} bytes")
+            notes.append(str(self.packing))
         return [Sheet("", (), rows, notes, words=(0, 1, 2))]
 
 

@@ -41,18 +41,28 @@ class Packing(NamedTuple):
 
     step: float  # weights are multiples of it
     kept: int  # weights that are not 0
-    tables: list[bytes]
+    bytes: int  # the file's
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
-        return {"step": self.step, "kept": self.kept}
+        return self._asdict()
 
     def __str__(self) -> str:
-        return f"{self.kept:,} weights are not 0, rounded to multiples of {self.step:.4g}"
+        return (
+            f"{self.kept:,} weights are not 0, rounded to multiples of {self.step:.4g}: "
+            f"{self.bytes:,} bytes"
+        )
+
+
+class _Trial(NamedTuple):
+    """A network, packed with some step."""
+
+    step: float
+    kept: int
+    tables: list[bytes]
 
     @property
     def size(self) -> int:
-        """Bytes of all tables."""
         return sum(map(len, self.tables))
 
 
@@ -76,23 +86,23 @@ def write_fitted(
     }  # fmt: skip
     finest = max(min(STEP, largest / 1024), largest / MOST_LEVEL) or 1.0
     room = None if size is None else size - LINE - _CONTAINER - size // 4096
-    packing = _pack(net, finest, watch) if room is None else _fit(net, finest, room, watch)
-    if packing is None or (largest > 0 and packing.kept == 0):
+    packed = _pack(net, finest, watch) if room is None else _fit(net, finest, room, watch)
+    if packed is None or (largest > 0 and packed.kept == 0):
         raise ValueError(f"nothing of this network would be left in {size:,} bytes: allow for more")
-    head |= {"step": packing.step, "sizes": [len(table) for table in packing.tables]}
+    head |= {"step": packed.step, "sizes": [len(table) for table in packed.tables]}
     line = json.dumps(head).encode() + b"\n"
     if len(line) > LINE:
         raise ValueError("what is to be said about this network is too long for a packed file")
     packer = lzma.LZMACompressor(preset=0)  # what is coded well cannot be packed again
     with replacing(path) as file:
         file.write(packer.compress(line))
-        for table in packing.tables:
+        for table in packed.tables:
             file.write(packer.compress(table))
         file.write(packer.flush())
-    return packing
+    return Packing(packed.step, packed.kept, path.stat().st_size)
 
 
-def _fit(net: Parameters, finest: float, room: int, watch: Watcher) -> Packing | None:
+def _fit(net: Parameters, finest: float, room: int, watch: Watcher) -> _Trial | None:
     """The finest packing that was found to fit, or nearly so; None if none does.
 
     In logarithms, size against step is nearly a straight line: the next step is where the last
@@ -121,7 +131,7 @@ def _fit(net: Parameters, finest: float, room: int, watch: Watcher) -> Packing |
     return best
 
 
-def _pack(net: Parameters, step: float, watch: Watcher) -> Packing:
+def _pack(net: Parameters, step: float, watch: Watcher) -> _Trial:
     """All tables, rounded to multiples of a step."""
 
     def pack(t: int) -> tuple[int, bytes]:
@@ -141,4 +151,4 @@ def _pack(net: Parameters, step: float, watch: Watcher) -> Packing:
             parts.append(part)
             figures = {"rounded to": f"{step:.3g} points"}
             watch(Progress("tables packed", len(parts), len(net.tuples), figures=figures))
-    return Packing(step, sum(kept for kept, _ in parts), [data for _, data in parts])
+    return _Trial(step, sum(kept for kept, _ in parts), [data for _, data in parts])
