@@ -65,15 +65,14 @@ def to_levels(
     """Round a table's weights to levels, in the order of files; returns how many are not 0.
 
     Where `sums` are TC's, E and A of each weight, those whose A is below `least` are left out;
-    without sums, those that are smaller than a step.
+    without sums, those that are smaller themselves.
     """
     kept = 0
     for i in range(levels.shape[0]):
         at = index_of(np.uint64(i), place, gap)
         weight = np.float64(table[at])
-        level = 0
-        if abs(weight) >= step if sums.shape[0] == 0 else sums[np.uint64(2) * at + _1] >= least:
-            level = int(abs(weight) / step + 0.5)
+        learned = abs(weight) if sums.shape[0] == 0 else np.float64(sums[np.uint64(2) * at + _1])
+        level = int(abs(weight) / step + 0.5) if learned >= least else 0
         levels[i] = level if weight > 0 else -level
         kept += level != 0
     return kept
