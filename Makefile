@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-long lint docs screenshots player clean
+.PHONY: demo test test-long lint docs screenshots player strong clean
 
 demo: .venv/demo-ready
 	@rm -rf runs/demo
@@ -39,6 +39,13 @@ player: .venv/demo-ready
 	@rm -rf runs/player
 	$(BIN)/tuplet train --recipe small --games 100000 --seed 1 --out runs/player
 	$(BIN)/tuplet convert runs/player src/tuplet/players/small.xz
+
+# The player that comes with the repository: half an hour on two cores. How many games that is, and
+# so the file, depends on the machine.
+strong: .venv/demo-ready
+	@rm -rf runs/strong
+	$(BIN)/tuplet train --recipe strong --budget 30m --seed 1 --out runs/strong
+	$(BIN)/tuplet convert runs/strong src/tuplet/players/strong.xz --size 32M
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tuplet needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

@@ -33,6 +33,7 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     for name in ("pyproject.toml", "README.md", "LICENSE", "src"):
         path = ROOT / name
         (shutil.copytree if path.is_dir() else shutil.copy)(path, source / name)
+    (source / "src" / "tuplet" / "players" / "strong.xz").write_bytes(b"of 32 MB, once")
     build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(source)]
     subprocess.run(build, check=True, capture_output=True, env=clean_environment())
     wheel = next(tmp_path.glob("*.whl"))
@@ -42,6 +43,7 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     package = next((tmp_path / "venv").rglob("site-packages")) / "tuplet"
     assert (package / "py.typed").exists()
     assert (package / "web" / "static" / "2048.html").exists()
+    assert [path.name for path in package.glob("players/*.xz")] == ["small.xz"]
     for path in [package, *package.rglob("*")]:
         path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
     files = {path: path.stat().st_mtime_ns for path in package.rglob("*") if path.is_file()}
@@ -61,6 +63,8 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     assert "pip install" in done.stderr  # pictures are an extra, and it says so
     done = run("eval", "run", "--games", "20", "--json")
     assert done.returncode == 0 and '"games": 20' in done.stdout
+    done = run("eval", "strong", "--games", "1")
+    assert done.returncode == 2 and "tuplet train --recipe strong" in done.stderr
     # Root may write anywhere: nothing was written all the same.
     assert {p: p.stat().st_mtime_ns for p in package.rglob("*") if p.is_file()} == files
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import lzma
 import tracemalloc
@@ -10,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tuplet import Network, evaluate
-from tuplet.values.packed import read_packed, write_packed
-from tuplet.values.weights import PLAYERS, SHIPPED
+from tuplet import Network, convert, evaluate
+from tuplet.values.fitted import write_fitted
+from tuplet.values.levels import MOST_LEVEL, decode, encode
+from tuplet.values.packed import packed_notes, read_packed, write_packed
+from tuplet.values.players import PLAYERS, SHIPPED
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +55,14 @@ def test_short_tuples_and_small_values_come_back(tuples: str, tmp_path: Path) ->
 
 def test_networks_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     for net in (Network("0123", stages="64"), Network("0123", board="2x2"), Network("0123456")):
-        with pytest.raises(ValueError, match="a packed file is for small networks"):
-            write_packed(net, tmp_path / "no.xz")
+        for write in (write_packed, write_fitted):
+            with pytest.raises(ValueError, match="a packed file holds networks of 4x4 boards"):
+                write(net, tmp_path / "no.xz")
     broken = Network("0123")
     broken.weights[5] = np.nan
-    with pytest.raises(ValueError, match="no longer finite"):
-        write_packed(broken, tmp_path / "no.xz")
+    for write in (write_packed, write_fitted):
+        with pytest.raises(ValueError, match="no longer finite"):
+            write(broken, tmp_path / "no.xz")
     assert not list(tmp_path.iterdir())
 
 
@@ -125,3 +130,160 @@ def test_the_shipped_player_is_small_and_decent(tmp_path: Path, monkeypatch) -> 
     monkeypatch.chdir(tmp_path)  # a file of that name comes first
     Network("01").save("small")
     assert Network.load("small").name == "01"
+
+
+def test_what_is_small_is_packed_as_ever(tmp_path: Path) -> None:
+    """`make player` gives the same bytes: version 1 is written wherever it was."""
+    net = Network("0123 012")
+    net.weights[:] = (np.arange(len(net.weights)) * 7919 % 5003 - 2500) * np.float32(3.7)
+    net.save(tmp_path / "net.safetensors")
+    assert convert(tmp_path / "net.safetensors", tmp_path / "net.xz").packing is None
+    data = lzma.decompress((tmp_path / "net.xz").read_bytes())
+    assert data.startswith(b'{"format": "tuplet-packed-1", "tuples": "0123 012", "step": 8.0')
+    assert hashlib.sha256(data).hexdigest()[:16] == "d55e5130eecfcb0a"
+
+
+def levels_of(kind: str, cells: int) -> np.ndarray:
+    rng = np.random.default_rng(cells)
+    size = 16**cells
+    if kind == "sparse":
+        return np.where(rng.random(size) < 0.02, rng.normal(0, 9, size), 0).astype(np.int16)
+    if kind == "dense":
+        return rng.integers(-MOST_LEVEL, MOST_LEVEL, size, np.int16, endpoint=True)
+    return np.full(size, {"zeros": 0, "largest": -MOST_LEVEL}[kind], np.int16)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense", "zeros", "largest"])
+@pytest.mark.parametrize("cells", [1, 2, 3, 4])
+def test_levels_come_back_as_they_were(kind: str, cells: int) -> None:
+    levels = levels_of(kind, cells)
+    coded, again = encode(levels), np.zeros_like(levels)
+    decode(coded, again)
+    assert (again == levels).all() and len(coded) <= 4 * len(levels) + 64
+    for wrong in (coded[:-1], coded + b"\0"):
+        with pytest.raises(ValueError, match="too early or too late"):
+            decode(wrong, np.zeros_like(levels))
+
+
+def test_compiled_and_interpreted_levels_are_coded_alike() -> None:
+    from tuplet.values import levels as coding
+
+    levels = levels_of("sparse", 3)
+    room, plain = np.zeros(9000, np.uint8), np.zeros(9000, np.uint8)
+    names = ("_code", "_among", "_code_row", "_volume", "_code_size", "_decide", "_byte", "_put")
+    compiled = coding._code(levels.copy(), room, False)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names:
+            function = getattr(coding, name)
+            patch.setattr(coding, name, getattr(function, "py_func", function))
+        assert coding._code(levels.copy(), plain, False) == compiled
+    assert (plain == room).all()
+
+
+def test_a_size_is_kept_and_weights_are_as_near_as_their_step_says(
+    trained: Network, tmp_path: Path
+) -> None:
+    """As large as it may be, or nearly; what it says of its step is true."""
+    net, path = tmp_path / "net.safetensors", tmp_path / "player.xz"
+    trained.save(net)
+    steps = []
+    for size in (40_000, 60_000):
+        packing = convert(net, path, size=size).packing
+        assert packing is not None and 0.8 * size < path.stat().st_size <= size
+        again = Network.load(path)
+        seen = trained.memory.values[:, 1] >= packing.least  # errors, all in all
+        off = np.abs(again.weights - trained.weights)
+        assert off[seen].max() <= packing.step / 2 * 1.0001
+        assert not again.weights[~seen].any() and 0 < seen.mean() < 1
+        assert np.count_nonzero(again.weights) == packing.kept
+        steps.append(packing.step)
+    assert steps[0] > steps[1]
+    finest = convert(net, path, size="32M").packing  # it need not be filled
+    assert finest is not None and finest.step <= 8 and path.stat().st_size < 32_000_000
+    assert finest.least == 0 and np.abs(Network.load(path).weights - trained.weights).max() <= 4
+    with pytest.raises(ValueError, match="nothing of this network would be left in 100 bytes"):
+        convert(net, path, size=100)
+    with pytest.raises(ValueError, match="--size is for packed files"):
+        convert(net, tmp_path / "net.bin", size=40_000)
+    for wrong in ("x", "0", "-3", "1e9", "32 MiB", ""):
+        with pytest.raises(ValueError, match="is not a size"):
+            convert(net, path, size=wrong)
+
+
+def test_a_player_says_how_it_was_made(tmp_path: Path, trained_run: Path) -> None:
+    convert(trained_run, tmp_path / "player.xz", size="1M")
+    notes = packed_notes(tmp_path / "player.xz")
+    assert notes["games"] == "3000" and notes["learner"] == "tc"
+    convert(tmp_path / "player.xz", tmp_path / "again.xz", size="1M")
+    assert packed_notes(tmp_path / "again.xz")["games"] == "3000"
+    assert packed_notes(PLAYERS / f"{SHIPPED}.xz") == {}
+    assert packed_notes(tmp_path / "none.xz") == {}
+
+
+GOOD = {"format": "tuplet-packed-2", "tuples": "01 012", "step": 1, "target": "afterstate",
+        "gamma": 1, "spawn4": 0.1, "notes": {}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("head", "why"),
+    [
+        ({}, ""),
+        ({"sizes": None}, "how large each"),
+        ({"sizes": [40]}, "how large each"),
+        ({"sizes": [40, -4]}, "in -4 bytes"),
+        ({"sizes": [40, True]}, "in True bytes"),
+        ({"sizes": [40, 1e9]}, "in 1000000000.0 bytes"),
+        ({"sizes": [40, 10**12]}, "in 1000000000000 bytes"),
+        ({"more": [0, 1]}, "it ends too early"),
+        ({"more": [1, -1]}, "too early or too late"),
+        ({"more": [0, -1]}, "too early or too late"),
+        ({"tuples": "01234567"}, "too long or too many"),
+        ({"step": 1e-320}, "in steps of"),
+        ({"format": "tuplet-packed-3"}, "not one of tuplet's"),
+    ],
+)
+def test_a_head_of_version_2_that_makes_no_sense_is_refused(
+    head: dict, why: str, tmp_path: Path
+) -> None:
+    tables = [encode(levels_of("sparse", cells)) for cells in (2, 3)]
+    sizes = [
+        len(table) + more for table, more in zip(tables, head.get("more", (0, 0)), strict=True)
+    ]
+    path = tmp_path / "head.xz"
+    line = json.dumps(GOOD | {"sizes": sizes} | head).encode()
+    path.write_bytes(lzma.compress(b"\n".join([line, b"".join(tables)])))
+    if not why:  # sound, so that what is wrong with the others is what is said
+        assert np.count_nonzero(Network.load(path).weights) > 50
+        return
+    with pytest.raises(ValueError, match=f"not a sound packed file: .*{why}") as raised:
+        Network.load(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_damaged_files_of_version_2_fail_cleanly(trained: Network, tmp_path: Path) -> None:
+    path = tmp_path / "bad.xz"
+    write_fitted(trained, path, size=60_000)
+    good, rng = path.read_bytes(), np.random.default_rng(5)
+    for n in range(20):
+        data = bytearray(good[: rng.integers(6, len(good))] if n % 2 else good)
+        if not n % 2:
+            data[rng.integers(6, len(data))] ^= 1 << rng.integers(8)
+        path.write_bytes(bytes(data))
+        with pytest.raises(ValueError, match="not a sound packed file"):
+            Network.load(path)
+
+
+def test_more_weights_than_a_packed_file_holds_are_refused_before_they_cost_anything(
+    tmp_path: Path,
+) -> None:
+    from itertools import combinations
+
+    many = " ".join("".join(f"{c:x}" for c in cells) for cells in list(combinations(range(16), 6)))
+    path = tmp_path / "many.xz"
+    head = GOOD | {"tuples": many[: 7 * 17 - 1], "sizes": [4] * 17}
+    path.write_bytes(lzma.compress(json.dumps(head).encode() + b"\n"))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="too long or too many"):
+        Network.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 16_000_000  # what unpacking takes
+    tracemalloc.stop()

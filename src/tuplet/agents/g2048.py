@@ -36,6 +36,7 @@ from tuplet.games.game import Words
 from tuplet.games.tree import MOST_NODES, TreeView
 from tuplet.system.settings import from_text
 from tuplet.values.network import Network
+from tuplet.values.players import is_shipped
 
 
 class Player(Protocol):
@@ -241,9 +242,11 @@ def _named(spec: Spec, seed: int) -> Player:
             return Solution.load(path)
         return LearnedPlayer(Network.load(path), Path(spec.text).name)
     except FileNotFoundError as error:
+        if is_shipped(path):  # it says itself what to do
+            raise
         raise FileNotFoundError(
-            f"{error} (players are small, random, greedy, mcts, expectimax, module:Class, a run "
-            "folder or a weight file)"
+            f"{error} (players are small, strong, random, greedy, mcts, expectimax, module:Class, "
+            "a run folder or a weight file)"
         ) from None
 
 

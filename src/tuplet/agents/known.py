@@ -21,7 +21,7 @@ from tuplet.learn.run import Run, as_run_folder
 from tuplet.search.bandits import BANDITS
 from tuplet.system.settings import declared
 from tuplet.system.sheet import Sheet, Shown
-from tuplet.values.weights import SHIPPED
+from tuplet.values.players import SHIPPED, players_here
 
 GAMES = {
     "2048": "Slide tiles, merge equal ones; a 2 or a 4 appears. Boards from 2x2 to 4x4.",
@@ -107,9 +107,12 @@ def default_of(game: Game) -> str:
 
 def _agents(held: Game, folder: str | Path | None) -> Iterator[dict[str, Any]]:
     if isinstance(held, GameOf2048):
-        if (held.rows, held.columns) == (4, 4):
-            yield _row(SHIPPED, "The player that comes with tuplet: learned values.", learned=True)
-        for run in list_runs(folder).rows if folder is not None else ():
+        runs = list_runs(folder).rows if folder is not None else []
+        taken = {run["run"] for run in runs} - {SHIPPED}  # names that mean a run
+        for name, about in players_here().items() if (held.rows, held.columns) == (4, 4) else ():
+            if name not in taken:
+                yield _row(name, about, learned=True)
+        for run in runs:
             about = f"A run of {run['games']:,} games with {run['net']}."
             if run["board"] == f"{held.rows}x{held.columns}":
                 yield _row(run["run"], about, learned=True)

@@ -24,7 +24,7 @@ from tuplet.kernel import as_seed, stream
 from tuplet.system.blocks import Worker, in_order
 from tuplet.system.progress import Show, watching
 from tuplet.system.stop import Stop, Stopped
-from tuplet.values.weights import SHIPPED
+from tuplet.values.players import SHIPPED
 
 DEPTH = 3  # of a tree that is asked for by nothing else
 

@@ -19,7 +19,7 @@ from tuplet.games import life
 from tuplet.games.analysis import Analysis
 from tuplet.games.g2048 import Board
 from tuplet.system.stop import Stop
-from tuplet.values.weights import SHIPPED
+from tuplet.values.players import SHIPPED
 
 FOURS = 0.1  # where neither the game nor the judge says how many there are
 AT_ONCE = 6  # cells of a board that is solved in a moment

@@ -19,6 +19,7 @@ def convert(
     to: Format | None = None,
     net: str | None = None,
     first: Literal["low", "high"] = "low",
+    size: str | None = None,
     json_: Json = False,
 ) -> None:
     """Write a network's weights in the format of another program, or in tuplet's.
@@ -39,10 +40,15 @@ def convert(
     first
         Whether a tuple's first cell is the lowest or the highest digit of an index in a Framework
         file (if both are such files: in the source).
+    size
+        Packed files: so many bytes at most, as in 32M; weights are rounded as coarsely as that
+        takes. [default: rounded so that it cannot be told in play]
 
     """
     import tuplet
 
     with showing() as progress:  # Ctrl-C: the file is written whole, or not at all
-        result = tuplet.convert(source, target, to=to, net=net, first=first, progress=progress)
+        result = tuplet.convert(
+            source, target, to=to, net=net, first=first, size=size, progress=progress
+        )
     show_result(result, json_)

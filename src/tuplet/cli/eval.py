@@ -30,9 +30,10 @@ def eval_(
     Parameters
     ----------
     player
-        A run folder, a weight file, small (the player that comes with tuplet), random, greedy,
-        mcts:sims=100, expectimax:depth=2,values=RUN, or a player of your own: module:Class,
-        file.py:Class, or with settings file.py:Class,depth=2 (tuplet new player writes one).
+        A run folder, a weight file, small or strong (players that come with tuplet, strong with
+        its repository alone), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN, or a
+        player of your own: module:Class, file.py:Class, or with settings file.py:Class,depth=2
+        (tuplet new player writes one).
     games
         How many games.
     threads

@@ -43,10 +43,10 @@ def play(
         2048, 2048:board=3x3,spawn4=0.2, ewn, ewn-6x7, another of EWN's family, as in
         ewn:board=4x4,cubes=3, or a game of your own: path/to/file.py:GAME.
     agent
-        2048: who gives hints or plays: a run folder, a weight file, small (the player that comes
-        with tuplet), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN, module:Class.
-        Other games: the opponent. [default: small, on smaller boards expectimax:depth=3; EWN
-        best, else mcts]
+        2048: who gives hints or plays: a run folder, a weight file, small or strong (players
+        that come with tuplet), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN,
+        module:Class. Other games: the opponent. [default: small, on smaller boards
+        expectimax:depth=3; EWN best, else mcts]
     watch
         Let the agent play.
     against

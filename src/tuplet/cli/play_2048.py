@@ -24,7 +24,7 @@ from tuplet.games.g2048 import MOVES, Board, Episode
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.record_2048 import record_of
 from tuplet.system.sheet import counted
-from tuplet.values.weights import SHIPPED
+from tuplet.values.players import SHIPPED
 
 PAUSES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.005, 0.0)  # seconds a move, from slow to fast
 FRAME = 0.02  # a terminal need not be drawn more often

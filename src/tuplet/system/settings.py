@@ -203,3 +203,18 @@ def seconds(text: str) -> float:
         if total > 0:
             return total
     raise ValueError(f"{text!r} is not a time: write it as 90s, 10m or 2h")
+
+
+_SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+
+
+def bytes_from(text: str) -> int:
+    """A number of bytes such as 500k, 32M, or 1.5 GB.
+
+    >>> bytes_from("32M"), bytes_from("1.5 GB")
+    (32000000, 1500000000)
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmg]?)b?", text.strip().lower())
+    if found is None or not float(found[1]) * _SIZES[found[2]] >= 1:
+        raise ValueError(f"{text!r} is not a size: write it as 500k, 32M or 1G")
+    return int(float(found[1]) * _SIZES[found[2]])

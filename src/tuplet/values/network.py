@@ -101,8 +101,8 @@ class Network(Parameters):
 
     @classmethod
     def load(cls, path: str | Path) -> Network:
-        """Read a weight file (ours, packed, or another program's), a run folder's weights, or the
-        player that comes with tuplet ("small").
+        """Read a weight file (ours, packed, or another program's), a run folder's weights, or a
+        player that comes with tuplet ("small", "strong").
         """
         return cls.of(read_weights(path).parameters)
 

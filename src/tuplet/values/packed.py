@@ -1,52 +1,70 @@
 """Packed weight files: a player small enough to ship.
 
 An xz stream. Its first line is JSON: the tuples, what the values mean, and `step`, the size that
-weights are rounded to. Then, for each table in the order of files, all weights as 16-bit
-multiples of `step`: their low bytes first, then their high bytes, because bytes of a kind pack
-better together. What TC remembers is left out: a packed player plays, it does not go on learning.
+weights are rounded to. Then, for each table in the order of files:
+
+version 1  all weights as 16-bit multiples of `step`: their low bytes first, then their high bytes,
+           because bytes of a kind pack better together;
+version 2  for large networks: what `levels` makes of the multiples, `sizes` bytes of the first
+           line each. `fitted` writes it.
+
+What TC remembers is left out: a packed player plays, it does not go on learning.
 """
 
 from __future__ import annotations
 
 import json
 import lzma
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from tuplet.system.blocks import cores
 from tuplet.system.files import replacing
 from tuplet.values.foreign import file_order
+from tuplet.values.levels import SPARE, decode, from_levels
 from tuplet.values.parameters import Parameters, are_sound
 from tuplet.values.patterns import spell
+from tuplet.values.tables import table_order
 
-FORMAT = "tuplet-packed-1"
+FORMAT, FORMAT_2 = "tuplet-packed-1", "tuplet-packed-2"
 STEP = 8.0  # points: on 4x5, rounding to 16 changed the mean score by less than could be measured
-MOST_CELLS, MOST_WEIGHTS = 6, 1 << 25  # a packed file is for small networks
-_LINE = 4096  # bytes: the first line is shorter
+MOST_CELLS = 6
+MOST_WEIGHTS = {FORMAT: 1 << 25, FORMAT_2: 1 << 28}
+LINE = 4096  # bytes: the first line is shorter
 _MEMORY = 1 << 27  # bytes that unpacking may take
 _PART = 1 << 16  # bytes read at a time
 
 
-def write_packed(net: Parameters, path: Path, step: float = STEP) -> Path:
-    """Write a packed file beside `path` and rename it into place."""
+def check_packable(net: Parameters, path: Path) -> float:
+    """Raise ValueError if no packed file can hold a network; returns its largest weight's size."""
     longest, count = max(map(len, net.tuples)), len(net.weights)
     why = (
         f"its boards are {net.size[0]}x{net.size[1]}" if net.size != (4, 4)
         else "it has stages" if net.stages
         else f"it has tuples of {longest} cells" if longest > MOST_CELLS
-        else f"it has {count:,} weights" if count > MOST_WEIGHTS
+        else f"it has {count:,} weights" if count > MOST_WEIGHTS[FORMAT_2]
         else ""
     )  # fmt: skip
     if why:
         raise ValueError(
-            f"a packed file is for small networks (4x4 boards, no stages, tuples of at most "
-            f"{MOST_CELLS} cells, {MOST_WEIGHTS:,} weights in all: 4x5 fits, 4x6 does not), and "
-            f"this one is not: {why}; write {path.with_suffix('.safetensors')} instead"
+            f"a packed file holds networks of 4x4 boards, without stages, with tuples of at most "
+            f"{MOST_CELLS} cells and {MOST_WEIGHTS[FORMAT_2]:,} weights in all, and this one is "
+            f"not such: {why}; write {path.with_suffix('.safetensors')} instead"
         )
-    if not are_sound(net.weights):
-        raise ValueError("the weights are no longer finite numbers")
-    largest = float(np.abs(net.weights).max())
+    largest = 0.0
+    for t in range(len(net.tuples)):
+        if not are_sound(net.table(t)):
+            raise ValueError("the weights are no longer finite numbers")
+        largest = max(largest, float(np.abs(net.table(t)).max()))
+    return largest
+
+
+def write_packed(net: Parameters, path: Path, step: float = STEP) -> Path:
+    """Write a small network's packed file, of version 1, beside `path`; rename it into place."""
+    largest = check_packable(net, path)
     # Fine enough for small values, and coarse enough for 16 bits.
     step = max(min(step, largest / 1024), largest / 32767) or 1.0
     head = {
@@ -79,21 +97,43 @@ def read_packed(path: Path) -> Parameters:
         raise ValueError(f"{path} is not a sound packed file: {error}") from None
 
 
+def packed_notes(path: Path) -> dict[str, str]:
+    """How a packed player was made, as far as its first line says so; reads no more than that."""
+    try:
+        with path.open("rb") as file:
+            notes = json.loads(_Unpacker(file).line()).get("notes", {})
+        return {name: str(value) for name, value in notes.items()}
+    except (OSError, lzma.LZMAError, ValueError, AttributeError, RecursionError):
+        return {}
+
+
 def _read(unpacker: _Unpacker) -> Parameters:
     head = json.loads(unpacker.line())
-    if head["format"] != FORMAT:
+    if head["format"] not in MOST_WEIGHTS:
         raise ValueError("it is an xz file, but not one of tuplet's networks")
     for name in ("step", "gamma", "spawn4"):
         if not isinstance(head[name], int | float) or isinstance(head[name], bool):
             raise ValueError(f"its {name} is no number")
     tuples = str(head["tuples"]).split()
     longest = max(map(len, tuples), default=0)
-    if longest > MOST_CELLS or sum(16 ** len(cells) for cells in tuples) > MOST_WEIGHTS:
+    if (
+        longest > MOST_CELLS
+        or sum(16 ** len(cells) for cells in tuples) > (MOST_WEIGHTS[head["format"]])
+    ):
         raise ValueError("it names tuples that are too long or too many for a packed file")
     step = np.float32(head["step"])
     if not 0 < step < 1e6:
         raise ValueError(f"it has weights in steps of {step}")
     net = Parameters(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
+    (_read_planes if head["format"] == FORMAT else _read_levels)(unpacker, net, step, head)
+    if unpacker.take(1) or unpacker.goes_on:
+        raise ValueError("it goes on after its last table")
+    if not unpacker.complete:  # its checksum is missing
+        raise ValueError("it ends too early")
+    return net
+
+
+def _read_planes(unpacker: _Unpacker, net: Parameters, step: np.float32, _: Any) -> None:
     for t, size in enumerate(net.sizes):
         planes = np.frombuffer(unpacker.take(2 * size), np.uint8)
         if len(planes) < 2 * size:
@@ -103,11 +143,29 @@ def _read(unpacker: _Unpacker) -> Parameters:
         for where in file_order(net, t):
             net.weights[where] = weights[done : done + len(where)]
             done += len(where)
-    if unpacker.take(1) or unpacker.goes_on:
-        raise ValueError("it goes on after its last table")
-    if not unpacker.complete:  # its checksum is missing
-        raise ValueError("it ends too early")
-    return net
+
+
+def _read_levels(unpacker: _Unpacker, net: Parameters, step: np.float32, head: Any) -> None:
+    sizes = head["sizes"]
+    if not isinstance(sizes, list) or len(sizes) != len(net.tuples):
+        raise ValueError("it does not say how large each of its tables is")
+    for size, weights in zip(sizes, net.sizes, strict=True):
+        if type(size) is not int or not 0 < size <= 4 * weights + SPARE:
+            raise ValueError(f"it has a table of {weights:,} weights in {size} bytes")
+
+    def read(t: int, data: bytes) -> None:
+        levels = np.zeros(net.sizes[t], np.int16)
+        decode(data, levels)
+        from_levels(levels, step, *table_order(net.tuples[t]), net.table(t))
+
+    at_once = min(cores(), 4)  # tables: each takes some memory of its own
+    with ThreadPoolExecutor(at_once, "tuplet") as pool:
+        for first in range(0, len(sizes), at_once):
+            some = range(first, min(first + at_once, len(sizes)))
+            data = [unpacker.take(sizes[t]) for t in some]
+            if len(data[-1]) < sizes[some[-1]]:
+                raise ValueError("it ends too early")
+            list(pool.map(read, some, data))
 
 
 class _Unpacker:
@@ -132,7 +190,7 @@ class _Unpacker:
 
     def line(self) -> bytes:
         """The first line."""
-        line, _, self._begun = self.take(_LINE).partition(b"\n")
+        line, _, self._begun = self.take(LINE).partition(b"\n")
         return line
 
     @property

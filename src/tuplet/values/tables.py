@@ -52,6 +52,11 @@ def storage(cells: Tuple, order: list[int]) -> tuple[np.uint64, np.uint64]:
     return np.uint64(sum(c << 8 * i for i, c in enumerate(row))), np.uint64(gap)
 
 
+def table_order(cells: Tuple) -> tuple[np.uint64, np.uint64]:
+    """Place and gap that lead from a file's index, read as a board, to the table's."""
+    return storage(tuple(range(len(cells))), storage_order(cells))
+
+
 def table_starts(tuples: list[Tuple]) -> list[int]:
     """Where each tuple's table starts: the largest first, so that a table starts at a multiple
     of its size, and an index keeps its bits when the start is added.

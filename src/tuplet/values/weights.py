@@ -12,7 +12,6 @@ arrays ride along (a checkpoint keeps its unfinished block of games there).
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -26,7 +25,7 @@ from tuplet.system.kinds import what_is
 from tuplet.system.tensors import is_written, write_header
 from tuplet.values.foreign import kind_of, read_foreign
 from tuplet.values.layout import index_of
-from tuplet.values.packed import read_packed
+from tuplet.values.packed import packed_notes, read_packed
 from tuplet.values.parameters import (
     Parameters,
     Target,
@@ -34,15 +33,14 @@ from tuplet.values.parameters import (
     as_stages,
     ask_for_memory,
 )
-from tuplet.values.patterns import Tuple, parse, spell, storage_order
-from tuplet.values.tables import storage
+from tuplet.values.patterns import parse, spell
+from tuplet.values.players import find_player
+from tuplet.values.tables import table_order
 
 Array = np.ndarray[Any, Any]
 
 FORMAT = "tuplet-network-1"
 WEIGHTS = "weights.safetensors"
-PLAYERS = Path(__file__).parent.parent / "players"  # shipped with the package, packed
-SHIPPED = "small"  # the one to take where none is named: `make player` trains it
 MOST_REMEMBERED = 16  # numbers that a file may say a learner remembers of each weight
 MOST_EXTRA = 1 << 28  # bytes that may ride along: the unfinished block of games is far below
 _STEP = 1 << 20  # weights looked at, or written, at a time
@@ -124,7 +122,7 @@ def _count(net: Parameters, t: int) -> int:
 
 
 def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> None:
-    place, gap = _table_order(net.tuples[t % len(net.tuples)])
+    place, gap = table_order(net.tuples[t % len(net.tuples)])
     floats, size = _floats(net), net.sizes[t]
     parts = [
         np.empty(_STEP, np.uint32),
@@ -144,11 +142,6 @@ def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> 
             file.seek(at)
             file.write(written[i].tobytes())
             starts[i] += written[i].nbytes
-
-
-def _table_order(cells: Tuple) -> tuple[np.uint64, np.uint64]:
-    """Place and gap that lead from a file's index, read as a board, to the table's."""
-    return storage(tuple(range(len(cells))), storage_order(cells))
 
 
 @kernel
@@ -190,15 +183,6 @@ def restore(
             memory[floats * at + k] = remembered[floats * i + k]
 
 
-def is_shipped(name: str | Path) -> bool:
-    """Whether a player of this name comes with tuplet (and no file of that name is here)."""
-    return _has_shipped_name(Path(name)) and not Path(name).exists()
-
-
-def _has_shipped_name(path: Path) -> bool:
-    return path.name == str(path) and (PLAYERS / f"{path}.xz").is_file()
-
-
 def digest(path: str | Path) -> str:
     """A weight file's content as a short text: the same for the same bytes."""
     with find_weights(path).open("rb") as file:
@@ -207,15 +191,7 @@ def digest(path: str | Path) -> str:
 
 def find_weights(path: str | Path) -> Path:
     """The weight file that a path names: itself, the one in a run folder, or a shipped player's."""
-    path = Path(path)
-    if is_shipped(path):
-        return PLAYERS / f"{path}.xz"
-    if _has_shipped_name(path):
-        what = "folder" if path.is_dir() else "file"
-        warnings.warn(
-            f"there is a {what} {path} here: it is taken, not the player that comes with tuplet",
-            stacklevel=2,
-        )
+    path = find_player(path) or Path(path)
     if path.is_dir():
         if not (path / WEIGHTS).is_file():
             raise FileNotFoundError(
@@ -239,7 +215,7 @@ def read_weights(path: str | Path) -> WeightFile:
     if kind is None:
         raise ValueError(f"{path} is not a sound weight file, but {what_is(path)}")
     if kind == "packed":
-        return WeightFile(read_packed(path), {}, {})
+        return WeightFile(read_packed(path), packed_notes(path), {})
     if kind != "tuplet":
         return WeightFile(read_foreign(path, kind), {}, {})
     try:
@@ -324,6 +300,6 @@ def _read(file: Any, path: Path) -> WeightFile:
                 raise unsound(f"an index of table {t} is too large")
             if not (are_sound(weight) and np.isfinite(own).all()):
                 raise unsound("some weights are not finite numbers, or too large to be summed")
-            order = _table_order(net.tuples[t % len(tuples)])
+            order = table_order(net.tuples[t % len(tuples)])
             restore(net.table(t), _memory(net, t), floats, *order, where, weight, own)
     return WeightFile(net, notes, {name: file.get_tensor(name) for name in names})

@@ -1,0 +1,85 @@
+"""Players that come with tuplet: found by name, and where one is missing, told what makes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tuplet import Network, Spec, list_agents, make_player
+from tuplet.cli import run
+from tuplet.values import players
+from tuplet.values.fitted import write_fitted
+from tuplet.values.players import PLAYERS, SHIPPED, STRONG, find_player, players_here
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without a strong player; returns the folder of one's own, which is empty."""
+    package, folder = tmp_path / "clone" / "src" / "tuplet", tmp_path / "own"
+    for each in (package / "players", folder, tmp_path / "here"):
+        each.mkdir(parents=True)
+    (package / "players" / "small.xz").symlink_to(PLAYERS / "small.xz")
+    (tmp_path / "clone" / "Makefile").touch()
+    monkeypatch.setattr(players, "PACKAGE", package)
+    monkeypatch.setattr(players, "PLAYERS", package / "players")
+    monkeypatch.setattr(players, "own_players", lambda: folder)
+    monkeypatch.chdir(tmp_path / "here")
+    return folder
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["eval", "strong", "--games", "1"],
+        ["analyze", "2048", "--agent", "expectimax:depth=1,values=strong"],
+        ["convert", "strong", "net.safetensors"],
+        ["compare", "small", "strong", "--games", "1"],
+    ],
+)
+def test_a_missing_player_is_answered_in_one_line_with_what_makes_it(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    said = capsys.readouterr().err
+    assert said == "tuplet: the player strong is not here: `make strong` makes it (30 minutes)\n"
+
+
+def test_a_wheel_has_no_makefile_and_is_told_another_way(own: Path) -> None:
+    (own.parent / "clone" / "Makefile").unlink()
+    with pytest.raises(FileNotFoundError) as raised:
+        Network.load(STRONG)
+    said = str(raised.value)
+    assert "tuplet train --recipe strong --budget 30m --out strong" in said and str(own) in said
+    assert "make strong" not in said and "\n" not in said
+    Network("01").save("strong")  # what that command would leave here
+    assert Network.load(STRONG).name == "01"
+
+
+def test_players_are_listed_where_they_are(own: Path) -> None:
+    assert [*players_here()] == [SHIPPED]
+    write_fitted(Network("01"), own / "strong.xz", notes={"games": "123456"})
+    assert [*players_here()] == [SHIPPED, STRONG]
+    assert players_here()[STRONG].endswith("learned values, of 123,456 games.")
+    listed = [row["agent"] for row in list_agents("2048").rows if row["learned"]]
+    assert listed == [SHIPPED, STRONG] and list_agents("2048").more["default"] == SHIPPED
+    assert not [row for row in list_agents("2048:board=3x3").rows if row["learned"]]
+    assert find_player(STRONG) == own / "strong.xz"
+    write_fitted(Network("012"), players.PLAYERS / "strong.xz")  # the package's comes first
+    assert Network.load(STRONG).name == "012"
+    assert find_player("another") is find_player("here/strong") is None
+
+
+@pytest.mark.usefixtures("own")
+def test_from_the_page_a_run_comes_before_a_player_of_its_name(tmp_path: Path) -> None:
+    """But for the one who plays where nobody is named."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for name in (SHIPPED, STRONG):
+        stranger = Spec(name, trusted=False, folder=runs)
+        assert stranger.path(name) == Path(name)
+        (runs / name).mkdir()
+        assert stranger.path(name) == (Path(name) if name == SHIPPED else runs / name)
+    with pytest.raises(FileNotFoundError, match="`make strong` makes it"):
+        make_player(Spec(STRONG, trusted=False))
