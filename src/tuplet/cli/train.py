@@ -35,9 +35,9 @@ def train(
     Parameters
     ----------
     recipe
-        Settings that go well together, by name: homework, quick, strong, small, states, restart,
-        stages or optimistic (docs/learning.md says when to take which). Others given replace
-        its own.
+        Settings that go well together, by name: homework, quick, strong, grown, small, states,
+        restart, stages or optimistic (docs/learning.md says when to take which). Others given
+        replace its own.
     out
         The run folder to make. [default: a new one in runs/]
     resume

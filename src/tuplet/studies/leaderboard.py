@@ -78,7 +78,7 @@ def run(work: Work, minutes: str = "1 3 10 30", recipes: str = "", keep: bool = 
     return Found(cells, settings, {"curves": lambda: draw(cells, entrants)}, notes, more)
 
 
-ENTRANTS = ("homework", "quick", "strong")
+ENTRANTS = ("homework", "quick", "strong", "grown")
 
 
 def _times(minutes: str) -> list[float]:
