@@ -14,6 +14,8 @@ sys.path.insert(0, str(DOCS / "_ext"))
 
 import study_pages  # noqa: E402
 
+from tuplet import NETWORKS  # noqa: E402
+from tuplet.learn.recipes import for_budget  # noqa: E402
 from tuplet.studies.reproduce import STUDIES  # noqa: E402
 
 PAGES = sorted({*(DOCS / "studies").glob("*.md")} - {DOCS / "studies" / "index.md"})
@@ -23,6 +25,18 @@ PARTS = ["What was claimed", "What we ran", "What came out", "What it means",
 
 def test_every_published_study_has_a_page() -> None:
     assert {page.stem for page in PAGES} == set(STUDIES) - {"regret"}  # which docs/exact.md has
+
+
+def test_large_networks_have_the_tuples_that_were_chosen_for_them() -> None:
+    report = json.loads((DOCS / "studies" / "tuples.json").read_bytes())
+    assert report["settings"]["network"].startswith("8g,")
+    for name, count in (("12g", 4), ("16g", 8)):
+        assert NETWORKS[name].split() == [*NETWORKS["8g"].split(), *report["chosen"][:count]]
+
+
+def test_a_budget_takes_the_recipe_that_leads_the_leaderboard() -> None:
+    report = json.loads((DOCS / "studies" / "leaderboard.json").read_bytes())
+    assert {time: for_budget(60 * float(time)) for time in report["best"]} == report["best"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
