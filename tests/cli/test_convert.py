@@ -131,5 +131,7 @@ def test_the_commands_of_the_docs_run_as_written(here, trained_run) -> None:
         words = arguments_of(line)
         if "--games" in words:
             words[words.index("--games") + 1] = "20"
+        if words[0] == "train":
+            words[words.index("--net") + 1] = "5x4"
         done = here(*words)
         assert done.returncode == 0, (line, done.stderr)
