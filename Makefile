@@ -40,7 +40,7 @@ player: .venv/demo-ready
 	$(BIN)/tuplet train --recipe small --games 100000 --seed 1 --out runs/player
 	$(BIN)/tuplet convert runs/player src/tuplet/players/small.xz
 
-# The player that comes with the repository: half an hour on two cores. How many games that is, and
+# A player too large for the wheel: half an hour on two cores. How many games that is, and
 # so the file, depends on the machine.
 strong: .venv/demo-ready
 	@rm -rf runs/strong
