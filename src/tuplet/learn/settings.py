@@ -35,7 +35,7 @@ class Method:
 
     net: str | None = setting(
         None,
-        'A network (4x6, 5x6, 8x6, 5x4, 4x5, 2x7, 2x8) or its tuples ("0123 4567").',
+        'A network (4x6, 5x6, 8x6, 8g, 12g, 16g, 5x4, 4x5, 2x7, 2x8) or its tuples ("0123 4567").',
         usual="4x6, on smaller boards one of all or most cells",
     )
     grow: str = setting(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 from tuplet.kernel import as_seed
@@ -107,7 +108,7 @@ def reproduce(
             found = run(work, **given)
             changed = {"scale": scale, "seed": seed, **given}
             usual = {"scale": 1.0, "seed": 0}
-            words = [f"--{k} {v}" for k, v in changed.items() if usual.get(k) != v]
+            words = [f"--{k} {quote(str(v))}" for k, v in changed.items() if usual.get(k) != v]
             command = " ".join(["tuplet reproduce", name, *words])
             about, claim = STUDIES[name].about, str(module.CLAIM)
             report = Report(name, about, claim, command, scale, seed, found)
