@@ -35,7 +35,7 @@ ZOO = {
         SEND, SEND.replace("(move)", '("thinking... " + move)'), "it sent 'thinking", "standard"),
     "prints lines": (
         SEND, "    print(move, flush=True)\n", "ends of lines", "as print()"),
-    "greets": (LOOP, 'print("hello", flush=True)\n' + LOOP, "it sends 'hello' before", "standard"),
+    "greets": (LOOP, 'print("hello", flush=True)\n' + LOOP, "'hello", "standard"),
     "boasts after the game": (
         "    game()\n", "    game()\n    print('I won', flush=True)\n",
         "'I won' after the game was over", "something else than moves"),
