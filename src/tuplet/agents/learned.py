@@ -161,9 +161,10 @@ class LearnedPlayer:
         kind = "after-state" if net.target == "afterstate" else "states the spawn can make"
         note, why = f"Why: value = reward + what each tuple says of the {kind}", self._why(position)
         if self.reached > 1:
+            less = "" if self.time is None else " (one less behind a 4)"
             note = (
-                f"{self.reached} moves ahead, over every tile that may appear.\n{note} + what "
-                "looking further ahead changes"
+                f"{self.reached} moves ahead{less}, over every tile that may appear.\n{note} + "
+                "what looking further ahead changes"
             )
             why[AHEAD] = {
                 m.move: m.value - m.reward - sum(part[m.move] for part in why.values())

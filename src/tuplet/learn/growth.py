@@ -6,7 +6,9 @@ Tuples that join have weights of 0. No board's value changes by that, only what 
 from __future__ import annotations
 
 from tuplet.games.g2048.board import Size
-from tuplet.values.patterns import Tuple, joined, parse
+from tuplet.values.parameters import ask_for_memory
+from tuplet.values.patterns import Tuple, joined, parse, spell
+from tuplet.values.tables import stage_size
 
 Growth = list[tuple[float, list[Tuple]]]
 
@@ -56,3 +58,10 @@ def _steps(grow: str) -> list[tuple[float, list[str]]]:
 def due(growth: Growth, done: float) -> list[Tuple]:
     """The tuples of a network when this share of the run is done."""
     return next(tuples for after, tuples in reversed(growth) if done >= after)
+
+
+def ask_for_room(growth: Growth, stages: int, floats: int) -> None:
+    """Raise ValueError now, not when it has grown, if there is no memory for all its tuples."""
+    largest = growth[-1][1]
+    numbers = stage_size(largest, stages) * stages * (1 + floats)
+    ask_for_memory(" ".join(map(spell, largest)), numbers)

@@ -24,7 +24,7 @@ from tuplet.games.g2048.statistics import Results, Summary, account, make_result
 from tuplet.learn.checkpoints import Checkpoint, Keeper, load_checkpoint
 from tuplet.learn.evaluation import fresh_games, plan_of
 from tuplet.learn.greedy import workspace_of
-from tuplet.learn.growth import due
+from tuplet.learn.growth import ask_for_room, due
 from tuplet.learn.learners import TD
 from tuplet.learn.outlook import outlook, share_done
 from tuplet.learn.rescue import rescue
@@ -73,6 +73,7 @@ class Training:
         begun = not self.method.delay or (learner.floats and self.tables.memory.any())
         self._own_games = run.games if begun else 0  # learned by the learner, not by TD before it
         self._growth = self.method.growth()
+        ask_for_room(self._growth, 1 << len(self.net.stages), learner.floats)
         self.rules = rules_for(*self.net.size, self.method.spawn4)
         self.play = play_states if self.method.target == "state" else play_afterstates
         self.games = run.games  # finished

@@ -35,6 +35,7 @@ CLAIM = (
 FRESH = 1000  # games played without learning when the time is over
 LONG = 30  # minutes from which on one run has to do, below there are two
 TILES = (8192, 16384, 32768)
+ENTRANTS = ("homework", "quick", "strong", "grown")
 RUNS = "runs"
 
 
@@ -76,9 +77,6 @@ def run(work: Work, minutes: str = "1 3 10 30", recipes: str = "", keep: bool = 
     ]
     more = {"best": best, "curves": curves}
     return Found(cells, settings, {"curves": lambda: draw(cells, entrants)}, notes, more)
-
-
-ENTRANTS = ("homework", "quick", "strong", "grown")
 
 
 def _times(minutes: str) -> list[float]:

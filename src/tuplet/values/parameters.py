@@ -78,9 +78,10 @@ class Parameters:
         """
         stages, spans = 1 << len(self.stages), [self.span(t) for t in range(len(self.sizes))]
         weights, memory, count = self.weights, self.memory, len(self.tuples)
-        self.tuples = joined(self.tuples, tuples, self.size)
-        self.stride = stage_size(self.tuples, stages)
         floats = 0 if memory is None else memory.values.shape[1]
+        grown = joined(self.tuples, tuples, self.size)
+        ask_for_memory(tuples, stage_size(grown, stages) * stages * (1 + floats))
+        self.tuples, self.stride = grown, stage_size(grown, stages)
         size = self.stride * stages
         self.weights = self._allocate(size, beside=floats * size)
         self.weights[self.stride :] = np.nan
