@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tuplet import reproduce
+from tuplet import evaluate, reproduce
 from tuplet.cli import run
 from tuplet.studies.reproduce import STUDIES
 from tuplet.system.progress import Progress
@@ -32,6 +32,7 @@ TINY: dict[str, dict[str, Any]] = {
     "isomorphism": {"scale": 0.005, "net": "012 456"},
     "tuples": {"scale": 0.001, "net": "0123 4567"},
 }
+BY_THE_CLOCK = ("leaderboard", "looking-ahead")  # nothing of them is the same twice
 TIMED = "state-or-afterstate"  # what is learned in equal time depends on the machine
 
 
@@ -59,7 +60,7 @@ def interrupted(name: str, out: Path, **more: Any) -> None:
             reproduce(name, out=out, progress=look, stop=stop, **tiny(name), **more)
 
 
-@pytest.mark.parametrize("name", [name for name in STUDIES if name != "leaderboard"])
+@pytest.mark.parametrize("name", [name for name in STUDIES if name not in BY_THE_CLOCK])
 def test_a_study_stopped_and_continued_elsewhere_is_the_same(
     name: str, tmp_path: Path, pool: Executor
 ) -> None:
@@ -90,7 +91,9 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(
 
 
 def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_path: Path) -> None:
-    options = {"minutes": "0.01 0.02", "recipes": "small", "out": tmp_path / "a", "threads": 2}
+    options = {
+        "minutes": "0.01 0.02", "recipes": "small quick@0.01", "out": tmp_path / "a", "threads": 2
+    }  # fmt: skip
     stop = Stop()
     with pytest.raises(Stopped, match="the same command goes on"):
         reproduce(
@@ -98,23 +101,51 @@ def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_pat
             progress=lambda seen: stop.set() if seen.done else None,
         )  # fmt: skip
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "a" / "parts").iterdir()}
-    assert len(kept) < 4
+    assert len(kept) < 6
     found = reproduce("leaderboard", scale=0.5, **options).as_json()
     assert all(path.stat().st_mtime_ns == before for path, before in kept.items())
     rows = found["rows"]
     assert [(r["recipe"], r["minutes"], r["seeds"]) for r in rows] == [
-        ("small", 0.01, 2), ("small", 0.02, 2),
+        ("small", 0.01, 2), ("quick", 0.01, 2), ("small", 0.02, 2),
     ]  # fmt: skip
     for row in rows:
         low, high = row["ours_ci95"]
         assert low < row["ours"] < high and len(row["means"]) == 2
-    assert found["best"] == {"0.01": "small", "0.02": "small"}
+    leader = max(rows[:2], key=lambda row: row["ours"])["recipe"]
+    assert found["best"] == {"0.01": leader, "0.02": "small"}
     for folder in (tmp_path / "a" / "runs").iterdir():
         last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
         assert 0.3 <= last["elapsed_s"] <= 5 and not (folder / "weights.safetensors").exists()
     for wrong in ({"minutes": "soon"}, {"minutes": "0"}, {"recipes": "nope"}):
         with pytest.raises(ValueError, match=r"minutes are|take one of"):
             reproduce("leaderboard", out=tmp_path / "b", **wrong)
+
+
+def test_looking_ahead_plays_by_depth_and_by_time_and_goes_on_after_a_stop(tmp_path: Path) -> None:
+    out, options = tmp_path / "a", {"player": "small", "milliseconds": "0.02 0.05"}
+    stop = Stop()
+    with pytest.raises(Stopped, match="the same command goes on"):
+        reproduce(
+            "looking-ahead", scale=0.022, out=out, threads=2, stop=stop, **options,
+            progress=lambda seen: stop.set() if seen.done >= 20 else None,
+        )  # fmt: skip
+    kept = {path: path.read_bytes() for path in (out / "parts").iterdir()}
+    assert "depth-1-0.json" in {path.name for path in kept} and len(kept) < 6
+    found = reproduce("looking-ahead", scale=0.022, out=out, threads=2, **options).as_json()
+    assert all(path.read_bytes() == before for path, before in kept.items())
+    rows = found["rows"]
+    assert [(row["looks"], row["games"]) for row in rows] == [
+        ("depth 1", 22), ("depth 2", 8), ("depth 3", 2), ("0.02 ms", 4), ("0.05 ms", 4),
+    ]  # fmt: skip
+    greedy = evaluate("small", games=22, seed=0)  # the parts of a row are one row of games
+    assert rows[0]["ours"] == pytest.approx(greedy.summary.mean_score)
+    assert rows[0]["reached"]["8192"][0] == pytest.approx(greedy.summary.reached.get(8192, 0))
+    # A move takes what it may: the clock is looked at between two steps of the search.
+    assert rows[0]["milliseconds"] < rows[1]["milliseconds"] < rows[2]["milliseconds"]
+    assert rows[3]["milliseconds"] > 0.01 and rows[4]["milliseconds"] < 1
+    for wrong in ({"milliseconds": "soon"}, {"milliseconds": "0"}, {"player": "random"}):
+        with pytest.raises(ValueError, match=r"milliseconds are|no learned values"):
+            reproduce("looking-ahead", out=tmp_path / "b", **{**options, **wrong})
 
 
 def test_a_larger_scale_goes_on_from_the_games_of_a_smaller_one(tmp_path: Path) -> None:

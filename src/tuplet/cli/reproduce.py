@@ -25,6 +25,9 @@ def reproduce(
     minutes: str | None = None,
     recipes: str | None = None,
     keep: Annotated[bool, Parameter(negative="")] = False,
+    player: str | None = None,
+    milliseconds: str | None = None,
+    downgrade: int | None = None,
     threads: int | None = None,
     json_: Json = False,
 ) -> None:
@@ -51,9 +54,16 @@ def reproduce(
     minutes
         How long each recipe learns, where the study is about time: "1 3 10". [default: 1 3 10 30]
     recipes
-        Which recipes then. [default: those that are ahead at some time, and the reports']
+        Which recipes then, each at all of these times or at its own: "grown quick@1". [default:
+        those that are ahead at some time, and the reports']
     keep
         Keep the weights of its runs then, too: up to a gigabyte each.
+    player
+        Who plays, where the study is about looking ahead: a run or a weight file. [default: strong]
+    milliseconds
+        What a move may take then: "0.1 1 10". [default: 0.1 0.3 1 3 10]
+    downgrade
+        See boards with this tile or a larger one lowered then. [default: never]
     threads
         How much of it is done at a time; the result is the same for any number. [default: all
         cores]
@@ -68,7 +78,8 @@ def reproduce(
     with working(quiet=json_) as work:
         result = tuplet.reproduce(
             name, scale=scale, out=out, seed=seed, sims=sims, board=board, net=net,
-            minutes=minutes, recipes=recipes, keep=keep or None, threads=threads, **work._asdict(),
+            minutes=minutes, recipes=recipes, player=player, milliseconds=milliseconds,
+            downgrade=downgrade, keep=keep or None, threads=threads, **work._asdict(),
         )  # fmt: skip
     show_result(result, json_)
     print(f"The report is {folder_of(name, out) / 'report.html'}.", file=sys.stderr)

@@ -28,16 +28,17 @@ RECIPES = {
         "TC with lambda 0.5 on 4x6: learns most in the first minutes.",
         {"net": "4x6", "learner": "tc", "schedule": _SETTLE},
     ),
-    "strong": Recipe(
-        "The same on 8x6: half as fast, and ahead of 4x6 from a few minutes to many hours.",
-        {"net": "8x6", "learner": "tc", "schedule": _SETTLE},
-    ),
     "grown": Recipe(
-        "4x6 at first, from a fifth of the time on 8g: fast as the one, able as the other.",
-        {"net": "4x6", "grow": "0.2:8g", "learner": "tc", "schedule": _SETTLE},
+        "4x6 at first, from a quarter of the time on 8g; games are played on from their middle.",
+        {"net": "4x6", "grow": "0.25:8g", "learner": "tc", "restart": True, "schedule": _SETTLE},
+    ),
+    "strong": Recipe(
+        "The same, and 12g from a third of the time on: ahead from five minutes on.",
+        {"net": "4x6", "grow": "0.1:8g 0.35:12g", "learner": "tc", "restart": True,
+         "schedule": _SETTLE},
     ),
     "small": Recipe(
-        "The same on 4x5: tables of 17 MB in memory, to be shipped or to learn on a small machine.",
+        "Quick on 4x5: tables of 17 MB in memory, to be shipped or to learn on a small machine.",
         {"net": "4x5", "learner": "tc", "schedule": _SETTLE},
     ),
     "states": Recipe(
@@ -49,7 +50,7 @@ RECIPES = {
         {"net": "4x6", "learner": "tc", "restart": True, "schedule": _SETTLE},
     ),
     "stages": Recipe(
-        "Strong, with tables of their own for boards with a 16384: for many hours and much memory.",
+        "8x6 with tables of their own for boards with a 16384: for many hours and much memory.",
         {"net": "8x6", "learner": "tc", "stages": "16384", "schedule": _SETTLE},
     ),
     "optimistic": Recipe(

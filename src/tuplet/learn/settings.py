@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tuplet.values.patterns import Tuple
 
 _MOST_BYTES = 1 << 16  # of a config.toml
+_WHOLE = 0.9  # from this share of a run on, all games are whole ones
 USUAL_GAMES = 100_000  # where neither games nor a budget is named
 
 
@@ -94,7 +95,9 @@ class Method:
         "backward", "Update from the end of a game (backward) or as it goes (forward)."
     )
     restart: bool = setting(
-        False, "Play on from the middle of each game, and learn from that, again until it is short."
+        False,
+        "Play on from the middle of each game, and learn from that, again until it is short; but "
+        "not in the last tenth of the run.",
     )
     spawn4: float = setting(0.1, "The share of new tiles that are fours.")
 
@@ -183,7 +186,7 @@ class Method:
         return UpdateRule(
             learner.by, np.float32(alpha * schedule_of(self.schedule)(progress)),
             np.float32(self.gamma), self.order == "forward", np.float32(self.lam), self.steps,
-            self.restart,
+            self.restart and progress < _WHOLE,
         )  # fmt: skip
 
 

@@ -41,13 +41,13 @@ RUNS = "runs"
 
 def run(work: Work, minutes: str = "1 3 10 30", recipes: str = "", keep: bool = False) -> Found:
     """Train by each recipe for so many minutes, and play."""
-    times, entrants = _times(minutes), recipes.replace(",", " ").split() or [*ENTRANTS]
-    for each in entrants:
-        _settings(each, 1.0, 0)  # refuses it now
+    entries = _entries(recipes.replace(",", " ").split() or [*ENTRANTS], _times(minutes))
+    times = sorted({time for _, time in entries})
+    entrants = list(dict.fromkeys(each for each, _ in entries))
     planned = {
         (each, time): [work.seed + n for n in range(1 if time >= LONG else 2)]
-        for time in times for each in entrants
-    }  # fmt: skip
+        for each, time in sorted(entries, key=lambda entry: entry[1])
+    }
     fresh, seconds = work.games(FRESH, least=20), 60 * work.scale
     (work.folder / RUNS).mkdir(exist_ok=True)
     parts = {}
@@ -65,11 +65,10 @@ def run(work: Work, minutes: str = "1 3 10 30", recipes: str = "", keep: bool = 
         curves[f"{each}-{time:g}m"] = [one["curve"] for one in runs]
     settings = {each: _told(_settings(each, 1.0, 0)[0]) for each in entrants}
     settings["threads"] = str(work.threads)
-    best = {
-        f"{time:g}": max(entrants, key=lambda e: next(
-            c.ours.value for c in cells if (c.where["recipe"], c.where["minutes"]) == (e, time)))
-        for time in times
-    }  # fmt: skip
+    best = {}
+    for time in times:
+        own = [cell for cell in cells if cell.where["minutes"] == time]
+        best[f"{time:g}"] = str(max(own, key=lambda cell: cell.ours.value).where["recipe"])
     notes = [
         f"{fresh:,} fresh games a run, not learned from. Intervals are of these runs' games; "
         "another run would differ by more, as the means of the seeds tell.",
@@ -88,6 +87,16 @@ def _times(minutes: str) -> list[float]:
     if not times or not all(0 < time <= 100_000 for time in times):
         raise ValueError(f"minutes are numbers such as 1 3 10, not {minutes!r}")
     return times
+
+
+def _entries(entrants: list[str], times: list[float]) -> list[tuple[str, float]]:
+    """Each recipe with each of the times, or with its own: `quick@1`."""
+    entries = []
+    for entrant in entrants:
+        name, at, own = entrant.partition("@")
+        _settings(name, 1.0, 0)  # refuses it now
+        entries += [(name, time) for time in (_times(own) if at else times)]
+    return list(dict.fromkeys(entries))
 
 
 def _settings(recipe: str, budget: float, seed: int) -> tuple[Method, Limits]:

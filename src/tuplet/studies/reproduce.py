@@ -46,6 +46,7 @@ STUDIES = {
     "tuples": About(
         "which tuples should join a network: by what each takes off its error", "10 min"
     ),
+    "looking-ahead": About("score against the time that a move may take, 0.1 to 10 ms", "1 h"),
     "regret": About("learned values approach perfect play on boards that are solved", "5 min"),
 }
 

@@ -1,0 +1,169 @@
+"""How much does a player gain by looking ahead, for how much time a move?
+
+The same learned values, with searches of fixed depth and of fixed time. Games by the clock are
+played side by side, one to a core, and nothing else should run meanwhile: what comes out depends on
+the machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.agents.g2048 import player_from
+from tuplet.agents.learned import LearnedPlayer
+from tuplet.arena.evaluate import evaluate
+from tuplet.games.g2048.statistics import score_interval
+from tuplet.studies.finding import Cell, Estimate, share
+from tuplet.studies.report import Found
+from tuplet.studies.work import Work
+from tuplet.system.blocks import Worker
+from tuplet.system.pictures import new_figure, tidy
+from tuplet.system.progress import Progress
+from tuplet.system.stop import Stopped
+from tuplet.values.network import Network
+
+CLAIM = (
+    "No report has this: mean score, and how often 16384 and 32768 are reached, against the time "
+    "that a move may take. Of the literature, a network whose greedy play scores 324,710 reaches "
+    "32768 in 54 % of its games with about a millisecond a move (Guei, Chen & Wu 2021)."
+)
+DEPTHS = {1: 1000, 2: 300, 3: 100}  # moves ahead, and games in full
+GAMES = 100  # by the clock, up to a millisecond a move; beyond, so many that time stays the same
+PART = 20  # games that are kept together
+TILES = (8192, 16384, 32768)
+
+
+class Way(NamedTuple):
+    """How a move is chosen: so many moves ahead, or for so many milliseconds."""
+
+    depth: int | None
+    milliseconds: float | None
+    games: int
+
+    @property
+    def name(self) -> str:
+        """As people call it, and files."""
+        return f"{self.milliseconds:g} ms" if self.depth is None else f"depth {self.depth}"
+
+
+def run(
+    work: Work, player: str = "strong", milliseconds: str = "0.1 0.3 1 3 10", downgrade: int = 0
+) -> Found:
+    """Play by depth, then by time."""
+    learned = player_from(player)
+    if not isinstance(learned, LearnedPlayer):
+        raise ValueError(f"{player} has no learned values: name a run, a weight file, or small")
+    net = learned.network
+    ways = [Way(depth, None, work.games(games)) for depth, games in DEPTHS.items()]
+    for each in _times(milliseconds):
+        ways.append(Way(None, each, work.games(round(GAMES / max(each, 1)), least=4)))
+    parts: dict[str, tuple[Any, ...]] = {
+        f"{way.name.replace(' ', '-')}-{first}": (
+            net, way, downgrade or None, first, min(PART, way.games - first),
+            work.seed, work.threads,
+        )
+        for way in ways
+        for first in range(0, way.games, PART)
+    }  # fmt: skip
+    alone = replace(work, threads=1, executor=None)  # all cores play one part
+    found = alone.parts(played, parts, _watched(work, [part[4] for part in parts.values()]))
+    cells = [_cell(way, [found[name] for name in parts if parts[name][1] == way]) for way in ways]
+    settings = {
+        "player": f"{player}: {net.name}",
+        "boards with a tile of this size or more are seen lowered": str(downgrade or "none"),
+        "games at a time": str(work.threads),
+    }
+    notes = ["By the clock, a search looks one move less ahead behind a 4 than behind a 2."]
+    return Found(cells, settings, {"scores": lambda: draw(cells)}, notes)
+
+
+def _times(milliseconds: str) -> list[float]:
+    try:
+        times = sorted({float(word) for word in milliseconds.replace(",", " ").split()})
+    except ValueError:
+        times = []
+    if not all(0 < time <= 60_000 for time in times):
+        times = []
+    if not times:
+        raise ValueError(f"milliseconds are numbers such as 0.1 1 10, not {milliseconds!r}")
+    return times
+
+
+def played(
+    net: Network, way: Way, downgrade: int | None, first: int, games: int, seed: int, threads: int,
+    worker: Worker,
+) -> dict[str, Any] | None:  # fmt: skip
+    """Play some games in one way; None if told to stop."""
+    seconds = None if way.milliseconds is None else way.milliseconds / 1000
+    count = np.zeros(1)
+
+    def look(seen: Progress) -> None:
+        count[0] = seen.done if seen.what == "games" else count[0]
+
+    with worker.showing(count):
+        try:
+            found = evaluate(
+                net, games=games, first=first, threads=threads, seed=seed,
+                depth=way.depth, time=seconds, downgrade=downgrade, progress=look, stop=worker.stop,
+            )  # fmt: skip
+        except Stopped:
+            return None
+    if found.interrupted:
+        return None
+    scores, tiles, lengths = found.results
+    return {
+        "scores": scores.tolist(), "tiles": [1 << int(tile) for tile in tiles],
+        "moves": int(lengths.sum()), "seconds": threads * int(lengths.sum()) / found.moves_per_s,
+    }  # fmt: skip
+
+
+def _watched(work: Work, games: list[int]) -> Any:
+    def look(done: int, worker: Worker) -> None:
+        played = sum(games[:done]) + sum(float(each[0]) for each in worker.under_way)
+        work.watch(Progress("games", int(played), sum(games), before=sum(games[:done])))
+
+    return look
+
+
+def _cell(way: Way, parts: list[dict[str, Any]]) -> Cell:
+    scores = [score for part in parts for score in part["scores"]]
+    tiles = [tile for part in parts for tile in part["tiles"]]
+    each = 1000 * sum(part["seconds"] for part in parts) / sum(part["moves"] for part in parts)
+    reached = {t: share(sum(tile >= t for tile in tiles), len(tiles)) for t in TILES}
+    told = ", ".join(f"{tile} in {100 * one.value:.1f} %" for tile, one in reached.items())
+    low, high = reached[TILES[-1]].ci95 or (0.0, 1.0)
+    return Cell(
+        {"looks": way.name, "games": len(scores)},
+        Estimate(float(np.mean(scores)), score_interval(scores)), None, "points",
+        f"{told} ({100 * low:.0f} to {100 * high:.0f} %)",
+        {"milliseconds": each, "best": max(scores),
+         "reached": {str(tile): [one.value, *(one.ci95 or ())] for tile, one in reached.items()}},
+    )  # fmt: skip
+
+
+def draw(cells: list[Cell]) -> Any:
+    """Mean score against milliseconds a move, and how often 32768 is reached."""
+    figure = new_figure(7, 4)
+    axes = figure.subplots()
+    for unit, label, look in (("depth", "by depth", "s"), ("ms", "by the clock", "o")):
+        own = [cell for cell in cells if unit in str(cell.where["looks"])]
+        x = [float(cell.more["milliseconds"]) for cell in own]
+        y = [cell.ours.value for cell in own]
+        ends = [cell.ours.ci95 or (v, v) for cell, v in zip(own, y, strict=True)]
+        bars = [[v - low for v, (low, _) in zip(y, ends, strict=True)],
+                [high - v for v, (_, high) in zip(y, ends, strict=True)]]  # fmt: skip
+        drawn = axes.errorbar(x, y, yerr=bars, marker=look, capsize=2, label=label, linewidth=1.4)
+        for cell, at, value in zip(own, x, y, strict=True):
+            share_of = 100 * cell.more["reached"][str(TILES[-1])][0]
+            text = f"{cell.where['looks']}\n32768: {share_of:.0f} %"
+            axes.annotate(text, (at, value), textcoords="offset points", xytext=(6, -18),
+                          fontsize=7, color=drawn.lines[0].get_color())  # fmt: skip
+    axes.set(xscale="log", xlabel="milliseconds a move", ylabel="mean score")
+    axes.yaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False, loc="lower right")
+    tidy(axes)
+    return figure
