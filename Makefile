@@ -40,11 +40,11 @@ player: .venv/demo-ready
 	$(BIN)/tuplet train --recipe small --games 100000 --seed 1 --out runs/player
 	$(BIN)/tuplet convert runs/player src/tuplet/players/small.xz
 
-# A player too large for the wheel: half an hour on two cores. How many games that is, and
-# so the file, depends on the machine.
+# The strong player, which the wheel leaves out: half an hour on two cores. How many games that is,
+# and so the file, depends on the machine.
 strong: .venv/demo-ready
 	@rm -rf runs/strong
-	$(BIN)/tuplet train --recipe strong --budget 30m --seed 1 --out runs/strong
+	$(BIN)/tuplet train --recipe strong --budget 30m --out runs/strong
 	$(BIN)/tuplet convert runs/strong src/tuplet/players/strong.xz --size 32M
 
 .venv/bin/python:

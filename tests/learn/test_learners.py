@@ -136,7 +136,7 @@ def test_recipes_are_sound_and_a_budget_picks_one() -> None:
     for name, recipe in RECIPES.items():
         Method(**recipe.settings)
         assert name and recipe.when.endswith(".")
-    assert [for_budget(s) for s in (60, 180, 600)] == ["quick", "grown", "strong"]
+    assert [for_budget(s) for s in (60, 180, 600)] == ["grown", "grown", "strong"]
     assert list(BUDGETS) == sorted(BUDGETS)
     assert choose(None, {"budget": "10m"})["net"] == RECIPES["strong"].settings["net"]
     assert choose(None, {"budget": 600, "net": "5x4"})["net"] == "5x4"

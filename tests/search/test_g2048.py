@@ -100,13 +100,17 @@ def test_values_are_those_of_a_plain_search(depth: int, options: dict[str, objec
         assert_is_plain(player, plain, random_board(source, 4 + n, 3 if depth < 3 else 2))
 
 
+@pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("target", ["afterstate", "state"])
-def test_a_search_by_the_clock_looks_one_move_less_ahead_behind_a_four(target: str) -> None:
+def test_a_search_by_the_clock_looks_one_move_less_ahead_behind_a_four(
+    target: str, depth: int
+) -> None:
+    """Two moves ahead it is exact."""
     net, source = random_network(target=target), random.Random(5)
-    plain, player = Plain(net, sparing=True), LearnedPlayer(net, time=60.0, depth=3)
+    plain, player = Plain(net, sparing=depth > 2), LearnedPlayer(net, time=60.0, depth=depth)
     for n in range(3):
         assert_is_plain(player, plain, random_board(source, 4 + n, 2))
-        assert player.reached == 3
+        assert player.reached == depth
 
 
 @pytest.mark.parametrize("depth", [1, 2])

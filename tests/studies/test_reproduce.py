@@ -127,7 +127,7 @@ def test_looking_ahead_plays_by_depth_and_by_time_and_goes_on_after_a_stop(tmp_p
     with pytest.raises(Stopped, match="the same command goes on"):
         reproduce(
             "looking-ahead", scale=0.022, out=out, threads=2, stop=stop, **options,
-            progress=lambda seen: stop.set() if seen.done >= 20 else None,
+            progress=lambda seen: stop.set() if seen.done >= 5 else None,  # per cent
         )  # fmt: skip
     kept = {path: path.read_bytes() for path in (out / "parts").iterdir()}
     assert "depth-1-0.json" in {path.name for path in kept} and len(kept) < 6

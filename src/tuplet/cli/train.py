@@ -35,7 +35,7 @@ def train(
     Parameters
     ----------
     recipe
-        Settings that go well together, by name: homework, quick, strong, grown, small, states,
+        Settings that go well together, by name: homework, quick, grown, strong, small, states,
         restart, stages or optimistic (docs/learning.md says when to take which). Others given
         replace its own.
     out

@@ -59,9 +59,9 @@ RECIPES = {
     ),
 }  # fmt: skip
 
-# From how many seconds on, on two cores, a recipe is ahead of the one before: docs/learning.md, and
-# docs/studies/leaderboard.md for three minutes.
-BUDGETS = {0: "quick", 120: "grown", 300: "strong"}
+# From how many seconds on, on two cores, a recipe is ahead of the one before:
+# docs/studies/leaderboard.md.
+BUDGETS = {0: "grown", 300: "strong"}
 
 
 def for_budget(seconds: float) -> str:

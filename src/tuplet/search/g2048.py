@@ -5,8 +5,8 @@ A depth counts the player's moves. Depth 1 is greedy play; depth 3 is
     s --max--> s' --mean--> s'' --max--> ... --max--> after-state: reward + γV
 
 The mean is exact: over every empty cell and both tiles. A state without moves is worth 0. A search
-by the clock is *sparing*: behind a 4, which is rare, it looks one move less ahead; so it comes
-further.
+by the clock is *sparing* from three moves ahead on: behind a 4, which is rare, it looks one move
+less ahead; so it comes further.
 
 An after-state that looks `left` moves ahead is worth the same wherever it is met, so it is kept
 in a table under its exact board and `left`, and results are the same for a table of any size.
@@ -344,20 +344,21 @@ def look(
     Leaves rewards and values in the workspace's `root_rewards` and `root_values`; returns the depth
     that was searched to the end, which is 1 at least: that takes no time.
     """
-    gamma = leaf_values.gamma
+    tables, states, gamma, limit, sparing = leaf_values
     rewards, trial, clock = work.root_rewards, work.trial, work.clock
     clock[DEADLINE], clock[STOPPED], clock[REACHED], clock[LOOKED] = now() + seconds, 0.0, 0.0, 0.0
     reached, last = 0, int(depth)
     ahead = 1 if seconds < np.inf else last
     while ahead <= last:
         left = np.int64(ahead - 1)
+        values = LeafValues(tables, states, gamma, limit, sparing and ahead > 2)
         for move in range(4):
             slid, slid_high, reward = slide(rules, board, high, move)
             if slid == board and slid_high == high:
                 rewards[move], trial[move] = _ZERO, np.nan
                 continue
             if left > 0:
-                v = mean(rules, leaf_values, slid, slid_high, left, work)
+                v = mean(rules, values, slid, slid_high, left, work)
             else:
                 v = leaf_value(rules, leaf_values, slid, slid_high, work)
             rewards[move], trial[move] = reward, np.float32(reward) + gamma * v

@@ -35,7 +35,7 @@ CLAIM = (
 FRESH = 1000  # games played without learning when the time is over
 LONG = 30  # minutes from which on one run has to do, below there are two
 TILES = (8192, 16384, 32768)
-ENTRANTS = ("homework", "quick", "strong", "grown")
+ENTRANTS = ("homework", "quick", "grown", "strong")
 RUNS = "runs"
 
 

@@ -31,7 +31,8 @@ CLAIM = (
     "32768 in 54 % of its games with about a millisecond a move (Guei, Chen & Wu 2021)."
 )
 DEPTHS = {1: 1000, 2: 300, 3: 100}  # moves ahead, and games in full
-GAMES = 100  # by the clock, up to a millisecond a move; beyond, so many that time stays the same
+GAMES = 100  # by the clock, up to a millisecond a move
+FEWER, FEWEST = 60, 8  # beyond: so many for each millisecond of a move, and at least
 PART = 20  # games that are kept together
 TILES = (8192, 16384, 32768)
 
@@ -48,6 +49,13 @@ class Way(NamedTuple):
         """As people call it, and files."""
         return f"{self.milliseconds:g} ms" if self.depth is None else f"depth {self.depth}"
 
+    @property
+    def cost(self) -> float:
+        """About how many milliseconds a move takes; at a depth, each move more takes ten times."""
+        if self.milliseconds is not None:
+            return self.milliseconds
+        return 0.0003 * 10.0 ** (self.depth or 1)
+
 
 def run(
     work: Work, player: str = "strong", milliseconds: str = "0.1 0.3 1 3 10", downgrade: int = 0
@@ -59,7 +67,8 @@ def run(
     net = learned.network
     ways = [Way(depth, None, work.games(games)) for depth, games in DEPTHS.items()]
     for each in _times(milliseconds):
-        ways.append(Way(None, each, work.games(round(GAMES / max(each, 1)), least=4)))
+        full = GAMES if each <= 1 else max(round(FEWER / each), FEWEST)
+        ways.append(Way(None, each, work.games(full, least=4)))
     parts: dict[str, tuple[Any, ...]] = {
         f"{way.name.replace(' ', '-')}-{first}": (
             net, way, downgrade or None, first, min(PART, way.games - first),
@@ -69,14 +78,15 @@ def run(
         for first in range(0, way.games, PART)
     }  # fmt: skip
     alone = replace(work, threads=1, executor=None)  # all cores play one part
-    found = alone.parts(played, parts, _watched(work, [part[4] for part in parts.values()]))
+    costs = [part[1].cost * part[4] for part in parts.values()]
+    found = alone.parts(played, parts, _watched(work, costs, [part[1] for part in parts.values()]))
     cells = [_cell(way, [found[name] for name in parts if parts[name][1] == way]) for way in ways]
     settings = {
         "player": f"{player}: {net.name}",
         "boards with a tile of this size or more are seen lowered": str(downgrade or "none"),
         "games at a time": str(work.threads),
     }
-    notes = ["By the clock, a search looks one move less ahead behind a 4 than behind a 2."]
+    notes = ["By the clock, a search of three moves or more looks one less ahead behind a 4."]
     return Found(cells, settings, {"scores": lambda: draw(cells)}, notes)
 
 
@@ -120,10 +130,14 @@ def played(
     }  # fmt: skip
 
 
-def _watched(work: Work, games: list[int]) -> Any:
+def _watched(work: Work, costs: list[float], ways: list[Way]) -> Any:
+    """Tells how much of the work is done, by the time it takes: games by the clock take longer."""
+
     def look(done: int, worker: Worker) -> None:
-        played = sum(games[:done]) + sum(float(each[0]) for each in worker.under_way)
-        work.watch(Progress("games", int(played), sum(games), before=sum(games[:done])))
+        now = ways[min(done, len(ways) - 1)]
+        played = sum(costs[:done]) + sum(float(each[0]) * now.cost for each in worker.under_way)
+        share_done, before = (round(100 * x / sum(costs)) for x in (played, sum(costs[:done])))
+        work.watch(Progress("percent", share_done, 100, figures={"now": now.name}, before=before))
 
     return look
 

@@ -109,7 +109,11 @@ def reproduce(
             found = run(work, **given)
             changed = {"scale": scale, "seed": seed, **given}
             usual = {"scale": 1.0, "seed": 0}
-            words = [f"--{k} {quote(str(v))}" for k, v in changed.items() if usual.get(k) != v]
+            words = [
+                f"--{k}" if v is True else f"--{k} {quote(str(v))}"
+                for k, v in changed.items()
+                if usual.get(k) != v
+            ]
             command = " ".join(["tuplet reproduce", name, *words])
             about, claim = STUDIES[name].about, str(module.CLAIM)
             report = Report(name, about, claim, command, scale, seed, found)

@@ -1,7 +1,7 @@
 """The players that come with tuplet, by name: where the file of each is, or what makes it.
 
-`small` is in the wheel. `strong` is too large for that: `make strong` makes it, and whoever has
-only a wheel may put its file into a folder of their own.
+`small` is in the wheel. `strong` is too large for that: the repository has it, `make strong` makes
+it again, and whoever has only a wheel may put its file into a folder of their own.
 """
 
 from __future__ import annotations
