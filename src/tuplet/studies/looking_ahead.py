@@ -162,7 +162,11 @@ def draw(cells: list[Cell]) -> Any:
     """Mean score against milliseconds a move, and how often 32768 is reached."""
     figure = new_figure(7, 4)
     axes = figure.subplots()
-    for unit, label, look in (("depth", "by depth", "s"), ("ms", "by the clock", "o")):
+    sides = {
+        "depth": ("by depth", "s", (0, 26), "center"),
+        "ms": ("by the clock", "o", (0, -44), "center"),
+    }
+    for unit, (label, look, away, side) in sides.items():  # on both sides, for texts not to meet
         own = [cell for cell in cells if unit in str(cell.where["looks"])]
         x = [float(cell.more["milliseconds"]) for cell in own]
         y = [cell.ours.value for cell in own]
@@ -173,11 +177,13 @@ def draw(cells: list[Cell]) -> Any:
         for cell, at, value in zip(own, x, y, strict=True):
             share_of = 100 * cell.more["reached"][str(TILES[-1])][0]
             text = f"{cell.where['looks']}\n32768: {share_of:.0f} %"
-            axes.annotate(text, (at, value), textcoords="offset points", xytext=(6, -18),
-                          fontsize=7, color=drawn.lines[0].get_color())  # fmt: skip
+            axes.annotate(text, (at, value), textcoords="offset points", xytext=away,
+                          ha=side, fontsize=7, color=drawn.lines[0].get_color())  # fmt: skip
     axes.set(xscale="log", xlabel="milliseconds a move", ylabel="mean score")
+    axes.xaxis.set_major_formatter(lambda time, _: f"{time:g}")
     axes.yaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")
     axes.set_ylim(bottom=0)
+    axes.margins(x=0.15)
     axes.legend(frameon=False, loc="lower right")
     tidy(axes)
     return figure
