@@ -161,7 +161,7 @@ class LearnedPlayer:
         kind = "after-state" if net.target == "afterstate" else "states the spawn can make"
         note, why = f"Why: value = reward + what each tuple says of the {kind}", self._why(position)
         if self.reached > 1:
-            less = "" if self.time is None else " (one less behind a 4)"
+            less = "" if self.time is None or self.reached < 3 else " (one less behind a 4)"
             note = (
                 f"{self.reached} moves ahead{less}, over every tile that may appear.\n{note} + "
                 "what looking further ahead changes"
