@@ -162,11 +162,8 @@ def draw(cells: list[Cell]) -> Any:
     """Mean score against milliseconds a move, and how often 32768 is reached."""
     figure = new_figure(7, 4)
     axes = figure.subplots()
-    sides = {
-        "depth": ("by depth", "s", (0, 26), "center"),
-        "ms": ("by the clock", "o", (0, -44), "center"),
-    }
-    for unit, (label, look, away, side) in sides.items():  # on both sides, for texts not to meet
+    sides = {"depth": ("by depth", "s", 1, (0, 6)), "ms": ("by the clock", "o", 0, (0, -20))}
+    for unit, (label, look, end, away) in sides.items():  # on both sides, for texts not to meet
         own = [cell for cell in cells if unit in str(cell.where["looks"])]
         x = [float(cell.more["milliseconds"]) for cell in own]
         y = [cell.ours.value for cell in own]
@@ -174,16 +171,16 @@ def draw(cells: list[Cell]) -> Any:
         bars = [[v - low for v, (low, _) in zip(y, ends, strict=True)],
                 [high - v for v, (_, high) in zip(y, ends, strict=True)]]  # fmt: skip
         drawn = axes.errorbar(x, y, yerr=bars, marker=look, capsize=2, label=label, linewidth=1.4)
-        for cell, at, value in zip(own, x, y, strict=True):
+        for cell, at, interval in zip(own, x, ends, strict=True):
             share_of = 100 * cell.more["reached"][str(TILES[-1])][0]
-            text = f"{cell.where['looks']}\n32768: {share_of:.0f} %"
-            axes.annotate(text, (at, value), textcoords="offset points", xytext=away,
-                          ha=side, fontsize=7, color=drawn.lines[0].get_color())  # fmt: skip
+            text = f"{cell.where['looks']}\n{share_of:.0f} %"
+            axes.annotate(text, (at, interval[end]), textcoords="offset points", xytext=away,
+                          ha="center", fontsize=7, color=drawn.lines[0].get_color())  # fmt: skip
     axes.set(xscale="log", xlabel="milliseconds a move", ylabel="mean score")
     axes.xaxis.set_major_formatter(lambda time, _: f"{time:g}")
     axes.yaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")
     axes.set_ylim(bottom=0)
     axes.margins(x=0.15)
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(frameon=False, loc="lower right", title=f"and how many games reach {TILES[-1]}")
     tidy(axes)
     return figure
