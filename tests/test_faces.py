@@ -34,13 +34,14 @@ def record() -> str:
 def test_each_command_is_a_public_function_of_the_same_name() -> None:
     interactive = {"play", "agent", "show"}  # they speak with people and programs
     commands = {name for name in app if not name.startswith("-")} - interactive
-    named = {"evaluate" if name == "eval" else name for name in commands - {"sweep"}}
+    named = {"evaluate" if name == "eval" else name for name in commands - {"sweep", "cluster"}}
     named = (named - {"list"}) | {f"list_{what}" for what in ("agents", "games", "runs")}
     named |= {f"sweep_{name}" for name in app["sweep"] if not name.startswith("-")}
+    named |= {f"{name}_cluster" for name in app["cluster"] if not name.startswith("-")}
     assert named == {
         "train", "evaluate", "compare", "plot", "analyze", "review", "match", "tournament", "solve",
         "regret", "reproduce", "convert", "bench", "check", "new", "sweep_match", "sweep_eval",
-        "sweep_train", "list_agents", "list_games", "list_runs", "serve",
+        "sweep_train", "list_agents", "list_games", "list_runs", "serve", "check_cluster",
     }  # fmt: skip
     for name in named | {"resume"}:
         function = getattr(package, name)

@@ -17,6 +17,10 @@ from tuplet.agents.simple import GreedyPlayer as GreedyPlayer, RandomPlayer as R
 from tuplet.agents.specs import Spec as Spec
 from tuplet.arena.analyze import analyze as analyze
 from tuplet.arena.bench import bench as bench
+from tuplet.arena.cluster_check import (
+    ClusterCheck as ClusterCheck,
+    check_cluster as check_cluster,
+)
 from tuplet.arena.compare import Comparison as Comparison, compare as compare
 from tuplet.arena.evaluate import Evaluation as Evaluation, evaluate as evaluate
 from tuplet.arena.g2048 import play_episode as play_episode
@@ -45,6 +49,7 @@ from tuplet.learn.plot import plot as plot
 from tuplet.learn.run import Run as Run
 from tuplet.learn.train import resume as resume, train as train
 from tuplet.studies.reproduce import reproduce as reproduce
+from tuplet.system.cluster import cluster as cluster
 from tuplet.system.new import New as New, new as new
 from tuplet.system.progress import Progress as Progress
 from tuplet.system.stop import Stop as Stop, Stopped as Stopped

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -13,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from tuplet.system.blocks import Worker, can_leave, in_order, process_worker, processes
+from tuplet.system.blocks import Worker, can_leave, in_order, processes
 from tuplet.system.stop import Stop
+from tuplet.system.worker import hear, process_worker
 
 
 def square(number: int, _: Worker) -> int:
@@ -137,9 +140,31 @@ def test_a_process_keeps_things_too_and_only_the_last_few() -> None:
     assert len(Counter.closed) >= 4
 
 
-def test_a_worker_sent_elsewhere_is_that_processs_own() -> None:
-    function, arguments = Worker().__reduce__()
-    assert function(*arguments) is process_worker()
+def test_a_worker_sent_elsewhere_keeps_what_that_process_does_and_hears_of_its_own_call() -> None:
+    one, other = Worker(), Worker()
+    there, again, others = (pickle.loads(pickle.dumps(each)) for each in (one, one, other))
+    made = there.keep("counter", Counter)
+    assert made is others.keep("counter", Counter) is process_worker().keep("counter", Counter)
+    hear(one.token)
+    assert there.stop.is_set() and again.stop.is_set() and not others.stop.is_set()
+
+
+def test_threads_make_what_they_share_once_and_what_they_keep_each() -> None:
+    made: list[str] = []
+    began = threading.Barrier(4, timeout=30)
+
+    def make(kind: str) -> object:
+        time.sleep(0.05)  # long enough for the others to come
+        made.append(kind)
+        return object()
+
+    def both(_: int, worker: Worker) -> tuple[object, object]:
+        began.wait()
+        return worker.share("key", lambda: make("shared")), worker.keep("key", lambda: make("own"))
+
+    found = list(in_order(both, ((n,) for n in range(4)), threads=4))
+    assert made.count("shared") == 1 and made.count("own") == 4
+    assert len({id(shared) for shared, _ in found}) == 1
 
 
 def test_processes_are_told_to_stop_in_the_middle_of_a_block() -> None:

@@ -17,9 +17,10 @@ from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import Sent, Spec, as_sent, as_spec, name_of
 from tuplet.exact.solution import Solution
 from tuplet.kernel import as_seed, stream
-from tuplet.system.blocks import Worker, can_leave, processes, stays_here
+from tuplet.system.blocks import Worker, as_executor, can_leave, processes, stays_here
+from tuplet.system.remote import copy_of
 from tuplet.values.network import Network
-from tuplet.values.weights import digest
+from tuplet.values.weights import digest, find_weights
 
 
 def is_own(named: Any) -> bool:
@@ -48,7 +49,7 @@ def _is_stuck(named: Any, here: bool) -> bool:
 
 @contextmanager
 def hands(
-    players: Sequence[Any], threads: int, executor: Executor | None
+    players: Sequence[Any], threads: int, executor: Any
 ) -> Iterator[tuple[Executor | None, int]]:
     """Who plays: an executor (None: threads of this process), and how many at a time.
 
@@ -56,6 +57,7 @@ def hands(
     there (of a notebook, or holding something that cannot be sent) is played on one core, with a
     warning.
     """
+    executor = as_executor(executor)
     here = executor is not None and stays_here(executor)
     stuck = [player for player in players if _is_stuck(player, here)]
     if executor is None and threads == 1:
@@ -93,21 +95,30 @@ class Source(NamedTuple):
         """The player of the block that begins with game number `first`."""
         if self.anew:
             seed = int(stream(as_seed(self.seed), np.uint64(first))) >> 1
-            return self._new(seed)
+            return self._new(worker, seed)
         key = self if isinstance(self.what, Spec | Sent | type) else "player"
-        player = worker.keep(key, lambda: self._new(self.seed))
+        player = worker.keep(key, lambda: self._new(worker, self.seed))
         if hasattr(player, "next_game"):
             player.next_game = first
         return player
 
-    def _new(self, seed: int) -> Player:
-        what = self.what
-        if self.digest and digest(what.path(what.text)) != self.digest:
-            raise ValueError(f"{what.text} is not the same file here, or has changed meanwhile")
-        player = player_from(what, seed)
+    def _new(self, worker: Worker, seed: int) -> Player:
+        if self.digest:
+            player = worker.share(("weights", self.digest), self._learned)
+        else:
+            player = player_from(self.what, seed)
         if not is_own(player) and hasattr(player, "fresh"):
             player = player.fresh()  # networks are shared, working memory is not
         return adapted(player, **dict(self.options))
+
+    def _learned(self) -> Player:
+        """The player of weights that are seen here as they were there, or that were sent here."""
+        what, sent = self.what, copy_of(self.digest)
+        if sent is not None:
+            what = Spec(str(sent))
+        elif digest(what.path(what.text)) != self.digest:
+            raise ValueError(f"{what.text} is not the same file here, or has changed meanwhile")
+        return player_from(what)
 
 
 @contextmanager
@@ -120,16 +131,25 @@ def source_of(
         anew = own and several and not _is_made(named)
         yield Source(named if anew else player, seed, anew=anew)
         return
+    cluster: Any = executor if hasattr(executor, "provide") else None
     with tempfile.TemporaryDirectory(prefix="tuplet-") as folder:
         what, known = as_sent(named), ""
         if isinstance(player, LearnedPlayer):
             if not text or what.settings:  # a network of this process, or one behind a colon
                 what = Spec(str(player.network.save(Path(folder) / "player.safetensors")))
-            known = digest(what.path(what.text))
+            file = find_weights(what.path(what.text))
+            known = digest(file)
+            if cluster is not None:  # whose workers may not see it
+                what = Spec(str(file.resolve()))
+                cluster.provide(file.resolve(), known)
         options = (
             () if own else tuple((n, getattr(player, n)) for n in _OPTIONS if hasattr(player, n))
         )
-        yield Source(what, seed, options, known, anew=own)
+        try:
+            yield Source(what, seed, options, known, anew=own)
+        finally:
+            if known and cluster is not None:
+                cluster.forget(known)
 
 
 _OPTIONS = ("depth", "time", "downgrade", "spawn4")

@@ -167,7 +167,7 @@ def _sample(
 ) -> SampledRegret:
     """A block of games; fewer if it was told to stop."""
     player = source.player(worker, first)
-    solution = where if isinstance(where, Solution) else worker.keep(where, lambda: _open(*where))
+    solution = where if isinstance(where, Solution) else worker.share(where, lambda: _open(*where))
     return sample(solution, _Asked(player), games=games, seed=seed, first=first, stop=worker.stop)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tuplet.agents.agent import Named, agent_from
 from tuplet.agents.protocol.external import Running
-from tuplet.agents.specs import Spec, label_of
+from tuplet.agents.specs import Sent, Spec, label_of
 from tuplet.games.position import Game
 
 
@@ -16,10 +16,12 @@ class Seats:
     """The agents of a match or tournament, in the order in which they were named."""
 
     def __init__(self, named: Sequence[Named], game: str | Game) -> None:
-        self.named, self.game = named, game
+        self.named, self.game = [_as_program(each) for each in named], game
         self.agents: list[Any] = []
         try:
-            for each in named:
+            for each in self.named:
+                if isinstance(each, Running):
+                    each.check()
                 self.agents.append(agent_from(each, game))
         except BaseException:  # only some of them can be made
             self.close()
@@ -55,3 +57,9 @@ class Seats:
         if self.agents[seat] is not self.named[seat]:
             with suppress(Exception):  # it has played; how it leaves is its own affair
                 self.agents[seat].close()
+
+
+def _as_program(named: Named) -> Named:
+    """A program that was sent here is known as one."""
+    thing = named.thing() if isinstance(named, Sent) else named
+    return thing if isinstance(thing, Running) else named

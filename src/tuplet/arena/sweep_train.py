@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from statistics import fmean
 from types import NoneType
@@ -30,7 +30,7 @@ from tuplet.learn.run import CONFIG, Run
 from tuplet.learn.settings import Limits, Method, split
 from tuplet.learn.train import resume, train
 from tuplet.learn.training import Training
-from tuplet.system.blocks import Worker, as_threads, cores, in_order
+from tuplet.system.blocks import Worker, as_executor, as_threads, cores, in_order
 from tuplet.system.intervals import Interval, student
 from tuplet.system.progress import Progress, Show, Watcher, watching
 from tuplet.system.settings import declared
@@ -95,9 +95,12 @@ def sweep_train(
             runs.append(_Run(spec, number, where, own, limits))
     threads = cores() if threads is None else as_threads(threads)
     kept = {"kind": "train", "seed": seed, "evaluate_games": evaluate_games, "seeds": seeds}
+    pool: Any = as_executor(executor)
     with (
         watching(progress) as watch,
         SweepFolder(Path(out), kept, [point.spec for point in points]).held() as folder,
+        # Runs are written by whoever learns them.
+        pool.share(folder.path.resolve()) if hasattr(pool, "share") else nullcontext(),
     ):
         known = {(line["point"], line.get("seed")): line for line in folder.results}
         left = [run for run in runs if (run.spec, run.seed) not in known]
@@ -106,7 +109,7 @@ def sweep_train(
             ({**run.settings}, str(run.folder.resolve()), evaluate_games) for run in left
         )  # fmt: skip
         results = in_order(
-            _learned, blocks, threads=threads, executor=executor, stop=stop,
+            _learned, blocks, threads=threads, executor=pool, stop=stop,
             look=lambda worker: watch(under_way.event(worker)),
         )  # fmt: skip
         for run, scores in zip(left, results, strict=False):

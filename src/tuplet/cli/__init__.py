@@ -22,6 +22,7 @@ from tuplet.cli.agent import agent
 from tuplet.cli.analyze import analyze
 from tuplet.cli.bench import bench
 from tuplet.cli.check import check
+from tuplet.cli.cluster import cluster
 from tuplet.cli.compare import compare
 from tuplet.cli.convert import convert
 from tuplet.cli.eval import eval_
@@ -59,6 +60,7 @@ COMMANDS = (
 for command in COMMANDS:
     app.command(with_whole_numbers(command), name=command.__name__.strip("_"))
 app.command(sweep)
+app.command(cluster)
 
 
 def main() -> None:

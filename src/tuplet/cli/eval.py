@@ -7,7 +7,7 @@ from typing import Any
 
 from tuplet.agents.looking import Looking
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import Json, check_folder, show_result, tell_stopped, working
+from tuplet.cli.working import Cluster, Json, Tls, check_folder, sharing, show_result, tell_stopped
 
 
 @with_settings(Looking)
@@ -22,6 +22,8 @@ def eval_(
     environment: str = "random",
     csv: Path | None = None,
     episodes: Path | None = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
     json_: Json = False,
     **looking: Any,
 ) -> int:
@@ -55,7 +57,7 @@ def eval_(
     import tuplet
 
     check_folder(csv)
-    with working(quiet=json_) as work:
+    with sharing(cluster, tls, quiet=json_) as work:
         result = tuplet.evaluate(
             player, environment, games=games, threads=threads, seed=seed, spawn4=spawn4,
             episodes=episodes, **looking, **work._asdict(),

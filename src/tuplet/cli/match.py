@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from tuplet.cli.working import Json, play_pairs
+from tuplet.cli.working import Cluster, Json, Tls, play_pairs
 
 
 def match(
@@ -20,6 +20,8 @@ def match(
     sprt: str | None = None,
     save: Path | None = None,
     csv: Path | None = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
     json_: Json = False,
 ) -> int:
     """Let two agents play against each other, and report A's share and Elo, with intervals.
@@ -54,4 +56,4 @@ def match(
     import tuplet
 
     play = partial(tuplet.match, a, b, game, seed=seed, threads=threads, sprt=sprt)
-    return play_pairs(play, games, 1, save, json_, csv)
+    return play_pairs(play, games, 1, save, json_, csv, cluster, tls)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tuplet.cli.working import Json, show_result, working
+from tuplet.cli.working import Cluster, Json, Tls, sharing, show_result
 
 
 def reproduce(
@@ -29,6 +29,8 @@ def reproduce(
     milliseconds: str | None = None,
     downgrade: int | None = None,
     threads: int | None = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
     json_: Json = False,
 ) -> None:
     """Run a published experiment again: ours beside the published, with intervals and verdicts.
@@ -75,7 +77,7 @@ def reproduce(
     if name is None:
         _list(json_)
         return
-    with working(quiet=json_) as work:
+    with sharing(cluster, tls, quiet=json_) as work:
         result = tuplet.reproduce(
             name, scale=scale, out=out, seed=seed, sims=sims, board=board, net=net,
             minutes=minutes, recipes=recipes, player=player, milliseconds=milliseconds,

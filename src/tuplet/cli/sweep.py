@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from tuplet.cli.options import with_settings, with_whole_numbers
-from tuplet.cli.working import Json, show_result, tell_stopped, working
+from tuplet.cli.working import Cluster, Json, Tls, sharing, show_result, tell_stopped
 from tuplet.learn.settings import Limits, Method
 
 sweep = App(
@@ -37,6 +37,8 @@ def match(
     out: Path | None = None,
     csv: Csv = None,
     output: Picture = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
     json_: Json = False,
 ) -> int:
     """Let an agent play at every point of a grid, in the same games, against an opponent.
@@ -69,7 +71,7 @@ def match(
     if games % 2 and games > 0:
         print(f"Games come in pairs: {games + 1:,} are played, not {games:,}.", file=sys.stderr)
     play = partial(tuplet.sweep_match, *agents, game, games=games)
-    return _play(play, seed, threads, out, csv, output, json_)
+    return _play(play, seed, threads, out, csv, output, cluster, tls, json_)
 
 
 @sweep.command(name="eval")
@@ -83,6 +85,8 @@ def eval_(
     out: Path | None = None,
     csv: Csv = None,
     output: Picture = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
     json_: Json = False,
 ) -> int:
     """Let a player of 2048 play at every point of a grid, in games of the same numbers.
@@ -112,7 +116,7 @@ def eval_(
         expanded = " (in quotes, or the shell takes the braces)" if player else ""
         raise ValueError(f"a sweep of evaluations takes one player{expanded}")
     play = partial(tuplet.sweep_eval, *player, games=games, spawn4=spawn4)
-    return _play(play, seed, threads, out, csv, output, json_)
+    return _play(play, seed, threads, out, csv, output, cluster, tls, json_)
 
 
 @sweep.command
@@ -128,6 +132,8 @@ def train(
     out: Path = Path("runs/sweep"),
     csv: Csv = None,
     output: Picture = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
     json_: Json = False,
     **settings: Any,
 ) -> int:
@@ -160,12 +166,12 @@ def train(
     play = partial(
         tuplet.sweep_train, seeds=seeds, evaluate_games=evaluate_games, recipe=recipe, **given
     )
-    return _play(play, seed, threads, out, csv, output, json_)
+    return _play(play, seed, threads, out, csv, output, cluster, tls, json_)
 
 
 def _play(
     play: Callable[..., Any], seed: int, threads: int | None, out: Path | None, csv: Path | None,
-    output: Path | None, as_json: bool,
+    output: Path | None, cluster: str | None, tls: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Let a sweep be played, and show it; returns the exit code."""
     from tuplet.system.pictures import as_picture
@@ -179,7 +185,7 @@ def _play(
     if out is not None:
         then = f"Saved in {out}; the same command goes on from there."
     try:
-        with working(quiet=as_json) as work:
+        with sharing(cluster, tls, quiet=as_json) as work:
             result = play(seed=seed, threads=threads, out=out, **work._asdict())
     except Stopped as stopped:
         raise Stopped(f"{stopped}. {then}") from None

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from tuplet.cli.working import Json, play_pairs
+from tuplet.cli.working import Cluster, Json, Tls, play_pairs
 from tuplet.system.harmless import harmless
 from tuplet.system.sheet import counted
 
@@ -23,6 +23,8 @@ def tournament(
     save: Path | None = None,
     page: Path | None = None,
     csv: Path | None = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
     json_: Json = False,
 ) -> int:
     """Let everybody play against everybody; a cross table, and ratings with intervals.
@@ -69,7 +71,7 @@ def tournament(
         threads=threads, page=page, csv=csv,
     )  # fmt: skip
     players = len(agents) + (0 if folder is None else _tell_who_plays(folder))
-    code = play_pairs(play, games, players * (players - 1) // 2, save, json_)
+    code = play_pairs(play, games, players * (players - 1) // 2, save, json_, None, cluster, tls)
     for file in filter(None, (page, csv)):
         if file.is_file():
             print(f"Written: {file}", file=sys.stderr)

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
@@ -15,13 +16,28 @@ from cyclopts import Parameter
 from tuplet.system.harmless import harmless
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from concurrent.futures import Executor
 
     from tuplet.system.progress import Watcher
     from tuplet.system.sheet import Sheet
     from tuplet.system.stop import Stop
 
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object.")]
+Cluster = Annotated[
+    str | None,
+    Parameter(
+        name="--cluster",
+        help="Have it done by a Dask cluster: local:N starts N workers on this machine, "
+        "tcp://host:8786 or a scheduler file names one that runs. [default: none, threads do it]",
+    ),
+]
+Tls = Annotated[
+    Path | None,
+    Parameter(
+        name="--tls",
+        help="A folder with ca.pem, cert.pem and key.pem, for a cluster that is reached by tls://.",
+    ),
+]
 INTERRUPTED = 130  # the exit code
 WIDE = 1000  # columns, where there is no terminal
 
@@ -31,6 +47,14 @@ class Work(NamedTuple):
 
     progress: Watcher
     stop: Stop
+
+
+class Shared(NamedTuple):
+    """What a long function is given whose work can leave this process."""
+
+    progress: Watcher
+    stop: Stop
+    executor: Executor | None
 
 
 @contextmanager
@@ -49,6 +73,20 @@ def working(quiet: bool = False) -> Iterator[Work]:
         if quiet:
             stack.enter_context(redirect_stdout(sys.stderr))
         yield Work(progress, stop)
+
+
+@contextmanager
+def sharing(cluster: str | None, tls: Path | None, quiet: bool = False) -> Iterator[Shared]:
+    """The same, with the workers of a cluster if one is named."""
+    if tls is not None and cluster is None:
+        raise ValueError("--tls is for a cluster: name it with --cluster tls://host:8786")
+    with working(quiet) as work, ExitStack() as stack:
+        executor = None
+        if cluster is not None:
+            from tuplet.system.cluster import cluster as joined
+
+            executor = stack.enter_context(joined(cluster, tls))
+        yield Shared(*work, executor)
 
 
 @contextmanager
@@ -163,7 +201,7 @@ def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str 
 
 def play_pairs(
     play: Callable[..., Any], games: int, pairings: int, save: Path | None, as_json: bool,
-    csv: Path | None = None,
+    csv: Path | None = None, cluster: str | None = None, tls: Path | None = None,
 ) -> int:  # fmt: skip
     """Let a match or tournament be played, and show it; returns the exit code."""
     from tuplet.system.stop import Stopped
@@ -176,7 +214,7 @@ def play_pairs(
     if save is not None:
         then = f"Saved in {save}; the same command goes on from there."
     try:
-        with working(quiet=as_json) as work:
+        with sharing(cluster, tls, quiet=as_json) as work:
             result = play(games=games, save=save, **work._asdict())
     except Stopped:  # before the first pair was finished
         return tell_stopped(True, 0, asked, "games", then)

@@ -74,7 +74,7 @@ def _learned(
     size: str, name: str, target: Target, games: int, seed: int, worker: Worker
 ) -> tuple[float, float, float] | None:
     """A run, and how far it is from perfect play."""
-    solution = worker.keep(size, lambda: solve(size, progress=False))
+    solution = worker.share(size, lambda: solve(size, progress=False))
     initial = solution.expected_score if name in OPTIMISTS else 0.0
     net = Network(board=size, target=target, initial=initial)
     learned = train(net, games=games, seed=seed, progress=False, stop=worker.stop, **WAYS[name])

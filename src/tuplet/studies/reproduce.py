@@ -14,7 +14,7 @@ from tuplet.kernel import as_seed
 from tuplet.studies.page import write
 from tuplet.studies.report import Found, Report
 from tuplet.studies.work import Work
-from tuplet.system.blocks import as_threads, cores
+from tuplet.system.blocks import as_executor, as_threads, cores
 from tuplet.system.pictures import new_figure
 from tuplet.system.progress import Show, watching
 from tuplet.system.sheet import Sheet, Shown
@@ -104,7 +104,8 @@ def reproduce(
     folder = folder_of(name, out)
     threads = cores() if threads is None else as_threads(threads)
     with watching(progress) as watch:
-        work = Work(name, folder, scale, seed, threads, executor, watch, stop or Stop(), given)
+        pool = as_executor(executor)
+        work = Work(name, folder, scale, seed, threads, pool, watch, stop or Stop(), given)
         with work.held():
             found = run(work, **given)
             changed = {"scale": scale, "seed": seed, **given}

@@ -38,7 +38,7 @@ METHOD: dict[str, Any] = {
 def run(work: Work, net: str = "4x6") -> Found:
     """Learn, or go on, and look at where the curve is after each power of ten."""
     games, fresh = work.games(GAMES, least=20), work.games(FRESH, least=20)
-    folder = work.folder / ("run" if games == GAMES else f"run-{games}")
+    folder = work.shared("run" if games == GAMES else f"run-{games}")
     settings = {
         "net": net,
         **METHOD,
@@ -47,7 +47,7 @@ def run(work: Work, net: str = "4x6") -> Found:
         "block": block_of(games),
         "threads": 1,
     }
-    part = {f"state-80-20-{games}-seed{work.seed}": (str(folder), settings, fresh)}
+    part = {f"state-80-20-{games}-seed{work.seed}": (folder, settings, fresh)}
     ((name, found),) = work.parts(trained, part, watched(work, games, 1)).items()
     blocks, own = found["blocks"], "of this run's fresh games; another run would differ more"
     cells = []

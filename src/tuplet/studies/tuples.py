@@ -61,7 +61,7 @@ def run(work: Work, net: str = "8g") -> Found:
     have = parse(net)
     chosen: list[Tuple] = []
     tables: list[dict[str, float]] = []
-    work.parts(_learned, {"network": (net, games, work.seed, str(work.folder / "network"))})
+    work.parts(_learned, {"network": (net, games, work.seed, work.shared("network"))})
     for step in range(CHOSEN):
         found = _step(work, [*have, *chosen], [spell(t) for t in chosen], boards, step)
         best = max(found, key=lambda name: found[name])
@@ -93,7 +93,7 @@ def _step(
 ) -> dict[str, float]:
     """What each candidate would take off."""
     names = candidates(len(have[0]), have)
-    folder = str(work.folder / "network")
+    folder = work.shared("network")
     parts = {
         f"{step}-{group}": (folder, boards, work.seed, chosen, names[group::GROUPS])
         for group in range(GROUPS)
@@ -149,7 +149,7 @@ def tried(
     folder: str, count: int, seed: int, chosen: list[str], names: list[str], worker: Worker
 ) -> list[tuple[str, float]] | None:
     """Each candidate, and the share of the error that it takes off once `chosen` have theirs."""
-    boards, errors, seen = worker.keep(
+    boards, errors, seen = worker.share(
         ("errors", folder, count), lambda: measured(Network.load(folder), count, seed)
     )
     errors = errors.copy()

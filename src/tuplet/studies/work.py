@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,6 +53,7 @@ class Work:
     watch: Watcher
     stop: Stop
     options: Mapping[str, Any] = field(default_factory=dict)  # the study's own
+    _held: ExitStack = field(default_factory=ExitStack)
 
     def games(self, full: int, least: int = 2) -> int:
         """So much of a full number of games, and an even one."""
@@ -119,6 +120,13 @@ class Work:
             raise self.stopped(len(found), len(parts), "parts")
         return {name: found[name] for name in parts}
 
+    def shared(self, name: str) -> str:
+        """A path in the study's folder that blocks write to, wherever they are done."""
+        folder, share = self.folder.resolve(), getattr(self.executor, "share", None)
+        if share is not None:
+            self._held.enter_context(share(folder))
+        return str(folder / name)
+
     def stopped(self, done: int, total: int, what: str) -> Stopped:
         """Why a study has no report yet, and how to go on."""
         return Stopped(
@@ -159,7 +167,8 @@ class Work:
                         )
             with replacing(settings) as written:
                 written.write(json.dumps({**own, "scale": self.scale}).encode() + b"\n")
-            yield
+            with self._held:
+                yield
 
 
 def _kept(path: Path) -> Any:

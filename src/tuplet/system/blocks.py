@@ -7,7 +7,6 @@ faster. The function's last argument is the `Worker` it is called by.
 
 from __future__ import annotations
 
-import atexit
 import math
 import multiprocessing
 import os
@@ -15,89 +14,27 @@ import sys
 import threading
 import time
 import types
-from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
 
-import numpy as np
-
 from tuplet.system.stop import Stop
+from tuplet.system.worker import Array, Worker as Worker, cores as cores, stop_all
 
 T = TypeVar("T")
-Array = np.ndarray[Any, Any]
 
 MOST_THREADS = 256
 _LOOK = 0.1  # seconds between looks at the clock, the screen, and whether to stop
-_KEPT = 4  # sets of agents that a thread keeps
-
-
-class Worker:
-    """Where a block is done: whether to stop, and what is kept there from block to block.
-
-    Sent to another process, it becomes that process's own.
-    """
-
-    def __init__(self) -> None:
-        self.stop = Stop()
-        self.under_way: list[Array] = []  # counts of blocks that are not finished, to be watched
-        self._kept: OrderedDict[tuple[int, Hashable], Any] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def keep(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What this thread has made for `key`, made if need be; the last few are kept."""
-        place = (threading.get_ident(), key)
-        with self._lock:
-            if place in self._kept:
-                self._kept.move_to_end(place)
-                return self._kept[place]  # type: ignore[no-any-return]
-        made = make()
-        with self._lock:
-            self._kept[place] = made
-            own = [old for old in self._kept if old[0] == place[0]]
-            dropped = [self._kept.pop(old) for old in own[:-_KEPT]]
-        _close(dropped)
-        return made
-
-    @contextmanager
-    def showing(self, counts: Array) -> Iterator[None]:
-        """Let others see counts that grow as a block is done."""
-        self.under_way.append(counts)
-        try:
-            yield
-        finally:
-            self.under_way = [each for each in self.under_way if each is not counts]
-
-    def close(self) -> None:
-        """Let go of everything that is kept."""
-        with self._lock:
-            dropped, self._kept = [*self._kept.values()], OrderedDict()
-        _close(dropped)
-
-    def __reduce__(self) -> tuple[Callable[[], Worker], tuple[()]]:
-        return process_worker, ()
-
-
-def _close(dropped: list[Any]) -> None:
-    for each in dropped:
-        close = getattr(each, "close", None)
-        if callable(close):
-            with suppress(Exception):  # it has worked; how it leaves is its own affair
-                close()
-
-
-_own: Worker | None = None
-
-
-def process_worker() -> Worker:
-    """The worker of this process, for blocks that came from another."""
-    global _own  # one for each process
-    if _own is None:
-        _own = Worker()
-        atexit.register(_own.close)
-    return _own
 
 
 def as_threads(threads: int) -> int:
@@ -107,12 +44,13 @@ def as_threads(threads: int) -> int:
     return threads
 
 
-def cores() -> int:
-    """How many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        return os.cpu_count() or 1
+def as_executor(executor: Any) -> Executor | None:
+    """What does blocks: an executor as it is, a Dask client as a cluster of its workers."""
+    if executor is None or isinstance(executor, Executor):
+        return executor
+    from tuplet.system.cluster import workers_of
+
+    return workers_of(executor)
 
 
 def stays_here(executor: Executor | None) -> bool:
@@ -153,27 +91,26 @@ def in_order(
     blocks: Iterable[tuple[Any, ...]],
     *,
     threads: int = 1,
-    executor: Executor | None = None,
+    executor: Any = None,
     stop: Stop | None = None,
     look: Callable[[Worker], object] = lambda _: None,
 ) -> Iterator[T]:
     """The results of `work(*block, worker)` for all blocks, in their order.
 
-    Done by so many threads, or by `executor`. When `stop` is set, or at Ctrl-C, blocks that have
-    begun are told and their results still come; the others are given up. `look` is called, here,
-    a few times a second. Blocks are taken from their iterator only as they are needed.
+    Done by so many threads, or by `executor` (any Executor, or a Dask client). When `stop` is set,
+    or at Ctrl-C, blocks that have begun are told and their results still come; the others are given
+    up. `look` is called, here, a few times a second. Blocks are taken from their iterator only as
+    they are needed.
     """
     inner, stop, looked = Worker(), stop or Stop(), -math.inf
-    pool = executor or ThreadPoolExecutor(as_threads(threads), "tuplet")
-    # One more than can be done at once: nobody waits for the next.
-    ahead = (threads if executor is None else getattr(pool, "_max_workers", 2 * cores())) + 1
+    pool = as_executor(executor) or ThreadPoolExecutor(as_threads(threads), "tuplet")
     left, pending = iter(blocks), deque[Future[T]]()
     try:
         while True:
             try:
                 if stop.is_set():
                     _tell(inner, pool)
-                while len(pending) < ahead and not inner.stop.is_set():
+                while len(pending) < _ahead(pool) and not inner.stop.is_set():
                     block = next(left, None)
                     if block is None:
                         break
@@ -193,9 +130,17 @@ def in_order(
                 stop.set()
                 continue
             if ready:
-                yield pending.popleft().result()
+                try:
+                    found = pending[0].result()
+                except CancelledError:
+                    if not inner.stop.is_set():
+                        raise
+                    return  # it was told before it had begun
+                pending.popleft()
+                yield found
     finally:
-        _tell(inner, pool)
+        if pending or isinstance(pool, _Processes):
+            _tell(inner, pool)
         for future in pending:
             future.cancel()
         if not isinstance(sys.exc_info()[1], KeyboardInterrupt):  # else nobody is waited for
@@ -205,11 +150,19 @@ def in_order(
         inner.close()
 
 
+def _ahead(pool: Executor) -> int:
+    """How many blocks are handed out: more than can be done at once, so that nobody waits."""
+    spare: int = getattr(pool, "spare", 1)
+    return int(getattr(pool, "_max_workers", 2 * cores())) + spare
+
+
 def _tell(inner: Worker, pool: Executor) -> None:
     """Tell the blocks that have begun to stop, as far as they can be told."""
-    inner.stop.set()
     if isinstance(pool, _Processes):
         pool.event.set()
+    elif hasattr(pool, "tell") and not inner.stop.is_set():
+        pool.tell(inner.token)
+    inner.stop.set()
 
 
 def _give_up(pending: deque[Future[Any]]) -> None:
@@ -262,11 +215,10 @@ def _begin(event: Any) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)  # what somebody's class prints is no result
-    stop = process_worker().stop
 
     def listen() -> None:
         event.wait()
-        stop.set()
+        stop_all()
 
     def end_with_the_parent() -> None:
         parent = multiprocessing.parent_process()

@@ -11,7 +11,6 @@ arrays ride along (a checkpoint keeps its unfinished block of games there).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -22,6 +21,7 @@ from tuplet.games.g2048.board import as_size
 from tuplet.kernel import kernel
 from tuplet.system.files import replacing
 from tuplet.system.kinds import what_is
+from tuplet.system.remote import content
 from tuplet.system.tensors import is_written, write_header
 from tuplet.values.foreign import kind_of, read_foreign
 from tuplet.values.layout import index_of
@@ -185,8 +185,7 @@ def restore(
 
 def digest(path: str | Path) -> str:
     """A weight file's content as a short text: the same for the same bytes."""
-    with find_weights(path).open("rb") as file:
-        return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
+    return content(find_weights(path))
 
 
 def find_weights(path: str | Path) -> Path:

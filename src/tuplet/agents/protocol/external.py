@@ -65,6 +65,13 @@ class Running:
         limit = float(given.get("time", LIMIT))
         return cls(spec, _command(spec, parts[2]), limit=limit, memory=memory)
 
+    def check(self) -> None:
+        """ValueError where the program is not: it may have been named on another machine."""
+        file = "" if self.folder is None else self.command[-1]
+        for each in filter(None, (self.command[0], file)):
+            if shutil.which(each) is None and not Path(each).is_file():
+                raise ValueError(f"{self.name}: {each} is not there")
+
     def __call__(self) -> External:
         """An agent of its own."""
         return External(self)

@@ -1,0 +1,39 @@
+"""`tuplet cluster`: what a Dask cluster has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cyclopts import App
+
+from tuplet.cli.working import Json, Tls, show_result, working
+
+cluster = App(
+    name="cluster",
+    help="A Dask cluster that --cluster names: what do its workers have?",
+    help_format="plaintext",
+)
+
+
+@cluster.command
+def check(
+    address: str, /, *, runs: Path = Path("runs"), tls: Tls = None, json_: Json = False
+) -> int:
+    """Ask every worker for its versions, threads, memory and speed, and whether it sees the runs.
+
+    The exit code is 1 if no worker can work.
+
+    Parameters
+    ----------
+    address
+        tcp://host:8786, tls://host:8786, a scheduler file, or local:N.
+    runs
+        The folder of runs that workers should see.
+
+    """
+    import tuplet
+
+    with working(quiet=json_):
+        result = tuplet.check_cluster(address, runs, tls=tls)
+    show_result(result, json_)
+    return 0 if result.fit else 1
