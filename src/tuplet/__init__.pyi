@@ -26,6 +26,7 @@ from tuplet.arena.evaluate import Evaluation as Evaluation, evaluate as evaluate
 from tuplet.arena.g2048 import play_episode as play_episode
 from tuplet.arena.game import play_game as play_game
 from tuplet.arena.match import match as match, tournament as tournament
+from tuplet.arena.population import Population as Population, population as population
 from tuplet.arena.regret import regret as regret
 from tuplet.arena.review import Review as Review, review as review
 from tuplet.arena.sweep import Sweep as Sweep
@@ -55,6 +56,7 @@ from tuplet.system.progress import Progress as Progress
 from tuplet.system.stop import Stop as Stop, Stopped as Stopped
 from tuplet.system.version import __version__ as __version__
 from tuplet.testing.programs import Check as Check, check as check
+from tuplet.values.average import average as average
 from tuplet.values.convert import convert as convert
 from tuplet.values.network import Network as Network
 from tuplet.values.patterns import NETWORKS as NETWORKS

@@ -42,7 +42,7 @@ def test_every_learner_resumes_bit_for_bit(
     grows = "grow" in settings
     Training(_run(tmp_path / "whole", settings)).go()
     first = Training(_run(tmp_path / "parts", settings))
-    first._record = _stopping_after(first, 150)  # type: ignore[method-assign]
+    first.record = _stopping_after(first, 150)  # type: ignore[method-assign]
     stopped = first.go()
     assert stopped.interrupted and 150 <= stopped.games < 300
     second = Training.load(tmp_path / "parts")
@@ -69,10 +69,10 @@ def _run(folder: Path, settings: dict[str, Any]) -> Any:
 
 def _stopping_after(training: Training, games: int) -> Any:
     """What records a chunk, and asks to stop once there are so many games."""
-    record = training._record
+    record = training.record
 
-    def recorded(chunk: Any) -> None:
-        record(chunk)
+    def recorded(chunk: Any, when: float) -> None:
+        record(chunk, when)
         if training.games >= games:
             training.stop.set()
 

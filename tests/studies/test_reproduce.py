@@ -32,7 +32,7 @@ TINY: dict[str, dict[str, Any]] = {
     "isomorphism": {"scale": 0.005, "net": "012 456"},
     "tuples": {"scale": 0.001, "net": "0123 4567"},
 }
-BY_THE_CLOCK = ("leaderboard", "looking-ahead")  # nothing of them is the same twice
+BY_THE_CLOCK = ("leaderboard", "looking-ahead", "rounds")  # nothing of them is the same twice
 TIMED = "state-or-afterstate"  # what is learned in equal time depends on the machine
 
 
@@ -208,3 +208,22 @@ def test_a_report_opens_in_a_browser_without_network_or_complaint(tmp_path: Path
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     assert "<h1>regret</h1>" in done.stdout and "CONSOLE" not in done.stderr
+
+
+def test_rounds_count_the_time_that_learners_side_by_side_would_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tuplet.learn.rounds.ALONE", 100)
+    options = {"net": "0123 4567", "learners": "1 3"}
+    report = reproduce("rounds", scale=0.01, out=tmp_path / "a", threads=2, **options).as_json()
+    one, three = report["rows"]
+    assert (one["learners"], three["learners"]) == (1, 3)
+    assert one["games"] == three["games"] == 1200
+    assert one["ours"] != three["ours"]
+    assert three["round_MB"] > 0
+    for curve in report["curves"].values():
+        assert [point["learned"] for point in curve] == [200, 400, 600, 800, 1000, 1200]
+        assert [point["seconds"] for point in curve] == sorted(point["seconds"] for point in curve)
+    for wrong in ("", "0", "many"):
+        with pytest.raises(ValueError, match="learners are numbers"):
+            reproduce("rounds", out=tmp_path / "b", learners=wrong)

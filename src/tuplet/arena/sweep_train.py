@@ -43,7 +43,7 @@ MOST_SEEDS = 1000
 FOLDER = Path("runs/sweep")  # where none is named
 
 
-class _Run(NamedTuple):
+class OneRun(NamedTuple):
     """A run of the sweep: what it learns by, and where."""
 
     spec: str
@@ -79,45 +79,13 @@ def sweep_train(
         raise ValueError(f"seeds are 1 to {MOST_SEEDS}, not {seeds}")
     if not 2 <= evaluate_games <= 10_000_000:
         raise ValueError(f"a run is judged by 2 to 10,000,000 games, not {evaluate_games}")
-    axes, fixed = _grid({"recipe": recipe, **settings})
-    points, runs = [], []
-    for values in points_of(axes):
-        given = fixed | {a.name: _typed(a.name, v) for a, v in zip(axes, values, strict=True)}
-        spec = " ".join(f"{name}={value}" for name, value in given.items())
-        points.append(Point(values, spec))
-        name = file_name(label(axes, values).replace(", ", ","))
-        for number in range(seed, seed + seeds):
-            own = {"threads": 1, "seed": number, **given}
-            chosen = choose(given.get("recipe"), {k: v for k, v in own.items() if k != "recipe"})
-            method, limits = split(chosen)
-            parse(str(method.net), as_size(method.board))  # refuses it now
-            where = Path(out) / name / f"seed-{number}"
-            runs.append(_Run(spec, number, where, own, limits))
-    threads = cores() if threads is None else as_threads(threads)
+    axes, fixed = grid_of({"recipe": recipe, **settings})
+    points, runs = runs_of(axes, fixed, points_of(axes), range(seed, seed + seeds), Path(out))
     kept = {"kind": "train", "seed": seed, "evaluate_games": evaluate_games, "seeds": seeds}
-    pool: Any = as_executor(executor)
-    with (
-        watching(progress) as watch,
-        SweepFolder(Path(out), kept, [point.spec for point in points]).held() as folder,
-        # Runs are written by whoever learns them.
-        pool.share(folder.path.resolve()) if hasattr(pool, "share") else nullcontext(),
-    ):
-        known = {(line["point"], line.get("seed")): line for line in folder.results}
-        left = [run for run in runs if (run.spec, run.seed) not in known]
-        under_way = _UnderWay(runs, [run for run in runs if run not in left])
-        blocks = (
-            ({**run.settings}, str(run.folder.resolve()), evaluate_games) for run in left
-        )  # fmt: skip
-        results = in_order(
-            _learned, blocks, threads=threads, executor=pool, stop=stop,
-            look=lambda worker: watch(under_way.event(worker)),
-        )  # fmt: skip
-        for run, scores in zip(left, results, strict=False):
-            if scores is None:
-                break
-            folder.add({"point": run.spec, "seed": run.seed, "scores": scores})
-            under_way.done.append(run)
-    done = {(line["point"], line["seed"]): line["scores"] for line in folder.results}
+    done = learn_runs(
+        runs, kept, [point.spec for point in points], evaluate_games, Path(out), threads=threads,
+        executor=executor, progress=progress, stop=stop,
+    )  # fmt: skip
     outcomes = []
     for point in points:
         its = [run for run in runs if run.spec == point.spec and (run.spec, run.seed) in done]
@@ -132,6 +100,58 @@ def sweep_train(
         _basis(seeds, evaluate_games), len([run for run in runs if (run.spec, run.seed) in done]),
         len(runs), "runs", Path(out),
     ))  # fmt: skip
+
+
+def runs_of(
+    axes: Sequence[Axis], fixed: dict[str, Any], grid: Sequence[tuple[str, ...]],
+    seeds: Sequence[int], out: Path,
+) -> tuple[list[Point], list[OneRun]]:  # fmt: skip
+    """The points of a grid, and the runs that learn at each of them, one for each seed."""
+    points, runs = [], []
+    for values in grid:
+        given = fixed | {a.name: _typed(a.name, v) for a, v in zip(axes, values, strict=True)}
+        spec = " ".join(f"{name}={value}" for name, value in given.items())
+        points.append(Point(values, spec))
+        name = file_name(label(axes, values).replace(", ", ","))
+        for number in seeds:
+            own = {"threads": 1, "seed": number, **given}
+            chosen = choose(given.get("recipe"), {k: v for k, v in own.items() if k != "recipe"})
+            method, limits = split(chosen)
+            parse(str(method.net), as_size(method.board))  # refuses it now
+            runs.append(OneRun(spec, number, out / name / f"seed-{number}", own, limits))
+    return points, runs
+
+
+def learn_runs(
+    runs: list[OneRun], kept: dict[str, Any], specs: list[str], games: int, out: Path, *,
+    threads: int | None, executor: Any, progress: Show, stop: Stop | None,
+) -> dict[tuple[str, int], list[int]]:  # fmt: skip
+    """The scores of fresh games by each run that is done, by what it learns at, and its seed.
+
+    Runs that are finished in the folder are not done again.
+    """
+    threads = cores() if threads is None else as_threads(threads)
+    pool: Any = as_executor(executor)
+    with (
+        watching(progress) as watch,
+        SweepFolder(out, kept, specs).held() as folder,
+        # Runs are written by whoever learns them.
+        pool.share(out.resolve()) if hasattr(pool, "share") else nullcontext(),
+    ):
+        known = {(line["point"], line.get("seed")): line for line in folder.results}
+        left = [run for run in runs if (run.spec, run.seed) not in known]
+        under_way = _UnderWay(runs, [run for run in runs if run not in left])
+        blocks = (({**run.settings}, str(run.folder.resolve()), games) for run in left)
+        results = in_order(
+            _learned, blocks, threads=threads, executor=pool, stop=stop,
+            look=lambda worker: watch(under_way.event(worker)),
+        )  # fmt: skip
+        for run, scores in zip(left, results, strict=False):
+            if scores is None:
+                break
+            folder.add({"point": run.spec, "seed": run.seed, "scores": scores})
+            under_way.done.append(run)
+    return {(line["point"], line["seed"]): line["scores"] for line in folder.results}
 
 
 def _title(axes: Sequence[Axis], fixed: dict[str, Any], seeds: int) -> str:
@@ -153,7 +173,7 @@ def _basis(seeds: int, games: int) -> str:
     )
 
 
-def _grid(settings: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
+def grid_of(settings: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
     """The settings that are varied, and those that are not."""
     axes, fixed = [], {}
     for name, value in settings.items():
@@ -237,12 +257,12 @@ def _resumed(folder: str, settings: dict[str, Any], tell: Watcher, stop: Stop) -
 class _UnderWay:
     """How far the runs are."""
 
-    def __init__(self, runs: list[_Run], done: list[_Run]) -> None:
+    def __init__(self, runs: list[OneRun], done: list[OneRun]) -> None:
         self.runs, self.done = runs, done
         self.by_time = any(run.limits.games is None for run in runs)
         self._before = math.fsum(self._cost(run) for run in done)
 
-    def _cost(self, run: _Run) -> float:
+    def _cost(self, run: OneRun) -> float:
         return float((run.limits.budget if self.by_time else run.limits.games) or 0)
 
     def event(self, worker: Worker) -> Progress:
@@ -255,7 +275,7 @@ class _UnderWay:
         return Progress(what, done, total, figures=figures, before=self._before)
 
 
-def _outcome(runs: list[_Run], scores: list[list[int]]) -> Outcome:
+def _outcome(runs: list[OneRun], scores: list[list[int]]) -> Outcome:
     means = [fmean(each) for each in scores]
     facts = {
         "runs": [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import INTERRUPTED, check_folder, show_result, working
+from tuplet.cli.working import INTERRUPTED, Cluster, Tls, check_folder, sharing, show_result
 from tuplet.learn.settings import Limits, Method
 
 if TYPE_CHECKING:
@@ -24,7 +24,11 @@ def train(
     recipe: str | None = None,
     out: Path | None = None,
     resume: Path | None = None,
+    runs: int = 1,
+    evaluate_games: int = 1000,
     csv: Path | None = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     **settings: Any,
 ) -> int:
@@ -42,7 +46,12 @@ def train(
         The run folder to make. [default: a new one in runs/]
     resume
         Go on with the run in this folder; --games and --budget, which are totals, --threads,
-        --checkpoint, --keep and --evaluate may change.
+        --tasks, --checkpoint, --keep and --evaluate may change.
+    runs
+        Train so many, that differ by their seeds, side by side, each on one core; keep the best,
+        and the average of all.
+    evaluate_games
+        Fresh games that each of several --runs is judged by.
     csv
         Write a table of the metrics to this file, too, a line for each block of games.
     json_
@@ -59,13 +68,23 @@ def train(
     told: dict[str, Any] = {"on_begin": _say}
     if not json_:
         told |= {"on_block": _print_block, "on_evaluation": _print_evaluation}
+    if runs != 1:
+        if resume is not None or csv is not None:
+            raise ValueError("several --runs go on by the same command, and have no --csv")
+        with sharing(cluster, tls, quiet=json_) as work:
+            found = tuplet.population(
+                runs=runs, evaluate_games=evaluate_games, recipe=recipe,
+                out=out or Path("runs/population"), **given, **work._asdict(),
+            )  # fmt: skip
+        show_result(found, json_)
+        return INTERRUPTED if found.interrupted else 0
     if resume is not None:
         given |= {name: value for name, value in (("recipe", recipe), ("out", out)) if value}
-        with working() as work:
+        with sharing(cluster, tls) as work:
             run = tuplet.resume(resume, **given, **work._asdict(), **told)
     else:
         method, _ = split(choose(recipe, given))
-        with working() as work:
+        with sharing(cluster, tls) as work:
             run = tuplet.train(
                 recipe=recipe, **given, **work._asdict(), **told,
                 out=out or free_folder(method),

@@ -7,7 +7,8 @@ meanwhile. Their luck depends on the run's seed and on how many games it has lea
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from tuplet.system.settings import seconds
 from tuplet.system.stop import Stop
 from tuplet.values.network import Network
 
+T = TypeVar("T")
 BLOCK = 25  # games that a thread plays before it looks whether to stop
 MOST = 10**7
 
@@ -88,3 +90,10 @@ def fresh_games(
     results = Results(*(np.concatenate(each) for each in zip(*parts, strict=True)))
     ci95 = score_interval([float(score) for score in results.scores])
     return {"games": games, **account(results), "ci95": list(ci95)}
+
+
+def latest(told: Sequence[T], metrics: Sequence[Mapping[str, Any]]) -> T | None:
+    """The last fresh games: of those that no line of metrics tells of yet, or of the lines."""
+    lines = (line["evaluations"] for line in reversed(metrics) if line.get("evaluations"))
+    found: Sequence[T] = told or next(lines, ())
+    return found[-1] if found else None

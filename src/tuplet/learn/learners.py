@@ -36,6 +36,7 @@ class Learner(NamedTuple):
     floats: int = 0  # numbers that it remembers of each weight
     alpha: float = 0.1  # where none is given
     lam: float = 0.0  # lambda, where none is given and updates go from the end
+    weighs: int | None = None  # which of its numbers tells how much a weight has learned
 
 
 LEARNERS: dict[str, Learner] = {}
@@ -136,6 +137,6 @@ def _fetch_sums(
 
 
 TD = Learner("td", Alike())
-TC = Learner("tc", Coherent(), SUMS, 2, alpha=1.0, lam=0.5)
+TC = Learner("tc", Coherent(), SUMS, 2, alpha=1.0, lam=0.5, weighs=1)
 register_learner(TC, _add_coherently, _fetch_sums)
 register_learner(TD, _add)

@@ -1,4 +1,4 @@
-"""What a run is going to do, in words.
+"""What a run is going to do, and how far it is, in words.
 
 A schedule of alpha is a share of the run that was asked for. A run that had settled already and is
 given more goes on as a run of the new length would: at the full rate again, until it settles once
@@ -7,8 +7,15 @@ more. That costs at first what settling gave, and pays later (docs/learning.md).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tuplet.games.g2048.statistics import Results, summarise
 from tuplet.learn.settings import Limits, Method, schedule_of, steps_of
+from tuplet.system.progress import Progress
 from tuplet.system.sheet import clock, counted
+
+ENOUGH = 50  # games of which a mean says something
 
 
 def share_done(limits: Limits, games: int, elapsed_s: float) -> float:
@@ -61,3 +68,28 @@ def _in_words(limits: Limits, share: float, at: bool = False) -> str:
     if limits.budget is not None:
         words.append(clock(share * limits.budget))
     return " or ".join(words)
+
+
+def how_far(
+    limits: Limits, games: int, elapsed_s: float, rate: float | None,
+    metrics: Sequence[Mapping[str, Any]], block: Results, fresh: Mapping[str, Any] | None,
+) -> Progress:  # fmt: skip
+    """How far a run is, at so many moves a second: what the last block came to, and fresh games."""
+    figures: dict[str, str] = {}
+    shares: dict[str, float] = {}
+    summary = summarise(block) if len(block.scores) >= ENOUGH else None
+    if metrics:
+        mean, shares = metrics[-1]["mean_score"], metrics[-1]["reached"]
+    elif summary is not None:
+        mean, shares = summary.mean_score, {str(t): s for t, s in summary.reached.items()}
+    if metrics or summary:
+        best = max([m["max_score"] for m in metrics] + [summary.max_score if summary else 0])
+        figures = {"mean": f"{mean:,.0f}", "best": f"{best:,}"}
+    if fresh is not None:
+        half = (fresh["ci95"][1] - fresh["ci95"][0]) / 2
+        figures["fresh"] = f"{fresh['mean_score']:,.0f} ± {half:,.0f}"
+    most, budget = limits.games, limits.budget
+    if budget is not None and (most is None or elapsed_s / budget > games / most):
+        figures = {"games": f"{games:,}", **figures}
+        return Progress("time", elapsed_s, budget, rate, "moves/s", figures, shares)
+    return Progress("games", games, most, rate, "moves/s", figures, shares)

@@ -1,4 +1,4 @@
-"""What to do with a run that cannot be saved in its folder when it ends: save it elsewhere."""
+"""What to do with a run that cannot go on, or cannot be saved in its folder when it ends."""
 
 from __future__ import annotations
 
@@ -44,3 +44,19 @@ def rescue(run: Run, error: OSError, now: Checkpoint) -> None:
             f"{now.games - run.games:,} games since is in memory only"
         )
     warnings.warn(run.trouble, stacklevel=3)
+
+
+def lost(run: Run, error: OSError) -> None:
+    """Say that others who learned for a run are gone: it ends here, and is saved."""
+    again = f": go on with  tuplet train --resume {run.folder}" if run.folder else ""
+    run.trouble = f"{error}{again}"
+    warnings.warn(run.trouble, stacklevel=3)
+
+
+def diverged(run: Run, games: int) -> ValueError:
+    """What to say when weights have become no numbers; the last checkpoint stays as it is."""
+    kept = f" {run.folder} keeps the checkpoint of game {run.games:,}." if run.folder else ""
+    fix = "one thread" if run.limits.threads > 1 else "a smaller alpha"
+    return ValueError(
+        f"the weights are no longer finite numbers after {games:,} games: learn with {fix}.{kept}"
+    )

@@ -2,6 +2,7 @@
 
 config.toml           its settings
 metrics.jsonl         a line for each block of games
+rounds.jsonl          a line for each round, if tasks have learned apart
 weights.safetensors   the last checkpoint
 state.json            what the last checkpoint took, in seconds
 checkpoints/          some before it, where --keep asks for them
@@ -45,6 +46,7 @@ class Run(Shown):
     ) -> None:
         self.method, self.limits, self.folder = method, limits, folder
         self.metrics: list[Metrics] = []
+        self.rounds: list[Metrics] = []  # of tasks that learned apart, since this process began
         self.games = 0
         self.elapsed_s = 0.0
         self.interrupted = False

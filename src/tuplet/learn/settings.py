@@ -217,6 +217,14 @@ class Limits:
         most=256,
         usual="1, or all cores with a budget",
     )
+    tasks: int = setting(
+        0,
+        "Learners that learn apart, each in tables of its own, and are merged in rounds: on "
+        "--threads of this machine, or a cluster. The same number gives the same weights.",
+        least=0,
+        most=4096,
+        usual="none, or one for each thread of the cluster",
+    )
     seed: int = setting(
         0,
         "With --games and one thread, the same seed gives the same weight file to the byte.",

@@ -8,9 +8,10 @@ from typing import Any
 
 from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
-from tuplet.learn.run import Run, as_run_folder, create_folder, locked
-from tuplet.learn.settings import Method, split
+from tuplet.learn.run import CONFIG, Run, as_run_folder, create_folder, locked
+from tuplet.learn.settings import Method, load_settings, split
 from tuplet.learn.training import BlockWatcher, EvaluationWatcher, Training
+from tuplet.system.blocks import as_executor, at_once
 from tuplet.system.progress import Show, watching
 from tuplet.system.sheet import counted
 from tuplet.system.stop import Stop
@@ -27,6 +28,7 @@ def train(
     on_block: BlockWatcher | None = None,
     on_begin: Callable[[Run], object] | None = None,
     on_evaluation: EvaluationWatcher | None = None,
+    executor: Any = None,
     **settings: Any,
 ) -> Run:
     """Teach a network 2048 by letting it play, and return the run.
@@ -37,7 +39,8 @@ def train(
     kept in that folder. `stop`, or Ctrl-C, ends the training early (`run.interrupted` tells).
     `on_block` is called for every block of games, with the games so far and their summary;
     `on_evaluation` when fresh games (`evaluate`) were played, with what they came to; `on_begin`
-    first of all, with the run, whose `outlook` says in words what will be done.
+    first of all, with the run, whose `outlook` says in words what will be done. With an `executor`
+    (of concurrent.futures, a cluster, or a Dask client) `tasks` learn apart there, and are merged.
     """
     made = net if isinstance(net, Network) else None
     if made is not None:
@@ -51,11 +54,14 @@ def train(
             settings.setdefault(name, getattr(made, name))
     elif net is not None:
         settings["net"] = net
+    executor = as_executor(executor)
+    if executor is not None:
+        settings.setdefault("tasks", at_once(executor))
     method, limits = split(choose(recipe, settings))
     made = _with_meaning(made, method) if made is not None else method.network()
     run = Run(method, limits, made, create_folder(Path(out)) if out is not None else None)
     with watching(progress) as watch, locked(run.folder):
-        training = Training(run, stop, watch, on_block, on_evaluation)
+        training = Training(run, stop, watch, on_block, on_evaluation, executor=executor)
         return _begin(training, on_begin)
 
 
@@ -85,19 +91,22 @@ def resume(
     on_block: BlockWatcher | None = None,
     on_begin: Callable[[Run], object] | None = None,
     on_evaluation: EvaluationWatcher | None = None,
+    executor: Any = None,
     **limits: Any,
 ) -> Run:
     """Go on with the run in a folder, exactly where its last checkpoint left it.
 
-    `games` or `budget` are totals, what is done already included; `threads`, `checkpoint`, `keep`
-    and `evaluate` may change, too. A learner of one's own is found where `learner="file.py:NAME"`
-    says. A run whose alpha had fallen and that is given more goes on as a run of the new length
-    would: at the full rate again, until it settles once more (`run.outlook` says so).
+    `games` or `budget` are totals, what is done already included; `threads`, `tasks`, `checkpoint`,
+    `keep` and `evaluate` may change, too. A learner of one's own is found where
+    `learner="file.py:NAME"` says. A run whose alpha had fallen and that is given more goes on as a
+    run of the new length would: at the full rate again, until it settles once more (`run.outlook`
+    says so).
     """
     own = str(limits.get("learner", ""))
     if ":" in own:
         learner_named(limits.pop("learner"))
-    fixed = set(limits) - {"games", "budget", "threads", "checkpoint", "keep", "evaluate"}
+    free = {"games", "budget", "threads", "tasks", "checkpoint", "keep", "evaluate"}
+    fixed = set(limits) - free
     if fixed:
         names = ", ".join(f"--{name}" for name in sorted(fixed)).replace("_", "-")
         raise ValueError(f"a resumed run keeps its settings: leave out {names}")
@@ -105,7 +114,10 @@ def resume(
     if ("games" in limits) != ("budget" in limits):  # the one given takes over
         limits = {"games": None, "budget": None, **limits}
     with locked(folder), watching(progress) as watch:
-        training = Training.load(folder, **limits)
+        executor = as_executor(executor)
+        if executor is not None and not load_settings(folder / CONFIG)[1].tasks:
+            limits.setdefault("tasks", at_once(executor))  # it goes on there
+        training = Training.load(folder, executor, **limits)
         if training.finished:
             raise ValueError(
                 f"the run in {folder} is finished ({counted(training.games, 'game')}): "

@@ -15,19 +15,22 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, Summary, account, make_results, summarise
+from tuplet.learn.apart import CHUNK, Chunk, DivergedError
 from tuplet.learn.checkpoints import Checkpoint, Keeper, load_checkpoint
-from tuplet.learn.evaluation import fresh_games, plan_of
+from tuplet.learn.evaluation import fresh_games, latest, plan_of
 from tuplet.learn.greedy import workspace_of
 from tuplet.learn.growth import ask_for_room, due
+from tuplet.learn.hands import APART, Hands
 from tuplet.learn.learners import TD
-from tuplet.learn.outlook import outlook, share_done
-from tuplet.learn.rescue import rescue
+from tuplet.learn.outlook import how_far, outlook, share_done
+from tuplet.learn.rescue import diverged, lost, rescue
+from tuplet.learn.rounds import Rounds
 from tuplet.learn.run import CONFIG, Metrics, Run, as_run_folder
 from tuplet.learn.settings import Limits, load_settings, save_settings
 from tuplet.learn.td import UpdateRule, play_afterstates, play_states
@@ -36,24 +39,10 @@ from tuplet.system.progress import COMPILING, Pace, Progress, Watcher
 from tuplet.system.stop import Stop
 from tuplet.values.patterns import Tuple, spell
 
-CHUNK = 25  # games a thread plays before it looks at the clock
+ENOUGH = 0.5  # seconds of which a speed says something
 SHORTEST = 0.01  # seconds between checkpoints: something must be learned meanwhile
-ENOUGH = 50  # games of which a mean says something
 BlockWatcher = Callable[[int, Summary], None]  # told of games so far, and of the last block
 EvaluationWatcher = Callable[[Metrics], None]  # told what fresh games came to
-
-
-class DivergedError(Exception):
-    """The values have become no finite numbers."""
-
-
-class Chunk(NamedTuple):
-    """Games that were played and learned from."""
-
-    first: int
-    results: Results
-    moves: int  # with those of games begun in the middle
-    by: Any  # what adjusted the weights
 
 
 class Training:
@@ -62,7 +51,7 @@ class Training:
     def __init__(
         self, run: Run, stop: Stop | None = None, watch: Watcher | None = None,
         on_block: BlockWatcher | None = None, on_evaluation: EvaluationWatcher | None = None,
-        found: Checkpoint | None = None,
+        found: Checkpoint | None = None, executor: Any = None,
     ) -> None:  # fmt: skip
         self.run, self.method, self.limits = run, run.method, run.limits
         self.stop, self.on_block, self.on_evaluation = stop or Stop(), on_block, on_evaluation
@@ -92,9 +81,13 @@ class Training:
                 whole[: len(part)] = part
         self._fresh_games = plan_of(self.limits.evaluate)
         self.keeper = Keeper(run, found)
+        many = self.limits.threads > 1
+        self.rounds = Rounds(self, executor)
+        self.hands = Hands(self.limits.threads) if many and not self.limits.tasks else None
+        self._way = self.limits.threads  # how many of them share the tables now
 
     @classmethod
-    def load(cls, folder: str | Path, **changes: Any) -> Training:
+    def load(cls, folder: str | Path, executor: Any = None, **changes: Any) -> Training:
         """A run folder's training, exactly as its last checkpoint left it.
 
         `changes` replace limits (games, budget, threads, checkpoint, keep, evaluate).
@@ -102,7 +95,7 @@ class Training:
         folder = as_run_folder(folder)
         method, before = load_settings(folder / CONFIG)
         run, found = load_checkpoint(folder, method, replace(before, **changes))
-        training = cls(run, found=found)
+        training = cls(run, found=found, executor=executor)
         training.before = before
         return training
 
@@ -136,7 +129,10 @@ class Training:
                     wait = self.keeper.try_to_save(self._checkpoint())
                     self._save_at = time.perf_counter() + max(wait, SHORTEST)
             except DivergedError:
-                raise self._diverged() from None
+                raise diverged(run, self.games) from None
+            except OSError as error:  # the cluster is gone
+                lost(run, error)
+                stop.set()
             except KeyboardInterrupt:  # between two chunks
                 if stop.is_set():
                     raise
@@ -144,6 +140,7 @@ class Training:
         run.interrupted = not self.finished
         if self.finished:
             self.close_block()
+        self.rounds.close()
         try:
             self.save()
         except OSError as error:
@@ -202,21 +199,37 @@ class Training:
             progress = max(progress, self.method.delay)
         return self.method.rule_at(progress)
 
-    def _alone(self, games: int) -> bool:
-        """Whether one thread has to go first.
+    @property
+    def begun(self) -> bool:
+        """Whether its learner has learned, not only TD before it."""
+        return self._own_games > 0
 
-        Threads that share a fresh memory of TC can drive each other's weights off to infinity.
+    def _together(self, games: int) -> int:
+        """How many threads share the tables from a game on; 0 where tasks learn apart.
+
+        Threads that share a fresh memory of TC can drive each other's weights off to infinity: one
+        goes first.
         """
+        if self.limits.tasks:
+            return APART if self.rounds.plan(games) else 1
         fresh = self._own_games < self.limits.serial
-        return fresh and not isinstance(self._rule(games).by, type(TD.by))
+        alone = fresh and not isinstance(self._rule(games).by, type(TD.by))
+        return 1 if alone else self._way
 
-    def _tuples_due(self, games: int) -> list[Tuple]:
+    def _choose(self) -> float:
+        """Find the best use of the threads; returns how long to keep to it."""
+        if self.hands is None:
+            return math.inf
+        self._way, seconds = self.hands.next(time.perf_counter(), self.rounds.fits)
+        return seconds
+
+    def tuples_due(self, games: int) -> list[Tuple]:
         """The tuples that the network should have by then; it has them, and may have more."""
         return max(due(self._growth, self.progress(games)), self.net.tuples, key=len)
 
     def _grow_if_due(self) -> None:
         """Let tuples join whose time has come."""
-        tuples = self._tuples_due(self.games)
+        tuples = self.tuples_due(self.games)
         if len(tuples) > len(self.net.tuples):
             learner = self.method.registered
             self.net.grow(" ".join(spell(cells, self.net.size) for cells in tuples))
@@ -224,24 +237,37 @@ class Training:
 
     def _stint(self, until: float) -> None:
         """Let the threads work until then, until more or fewer of them may, or tuples join."""
-        alone, plan = self._alone(self.games), self._fresh_games
+        now, moves = time.perf_counter(), self.moves
+        until = min(until, now + self._choose())
+        threads, plan = self._together(self.games), self._fresh_games
         self._last = self.limits.games or math.inf
         if plan is not None and not plan.timed:  # fresh games wait for the end of a chunk
             self._last = min(self._last, plan.every * (self._evaluated() + 1))
+        if threads == APART:
+            self.rounds.go(self._last)
+        else:
+            self._share(until, threads)
+        took = time.perf_counter() - now
+        if self.hands is not None and took > ENOUGH and not self.stop.is_set():
+            self.hands.heard(threads, (self.moves - moves) / took, now + took)
+
+    def _share(self, until: float, threads: int) -> None:
+        """Let so many threads learn in the same tables."""
+        self.rounds.leave()
         played = in_order(
-            self._play, self._chunks(until, alone), threads=1 if alone else self.limits.threads,
-            stop=self.stop, look=lambda _: self.watch(self._event()),
+            self._play, self._chunks(until, threads), threads=threads, stop=self.stop,
+            look=lambda _: self.tell(),
         )  # fmt: skip
         for chunk in played:
             if chunk is None:  # too late, and so are those behind it
                 break
-            self._record(chunk)
+            self.record(chunk, time.perf_counter())
 
-    def _chunks(self, until: float, alone: bool) -> Iterator[tuple[int, int, float]]:
+    def _chunks(self, until: float, threads: int) -> Iterator[tuple[int, int, float]]:
         """The first game and the number of games of each chunk, and when not to begin any more."""
         first, tuples = self.games, len(self.net.tuples)
-        while time.perf_counter() < until and self._alone(first) == alone and first < self._last:
-            if len(self._tuples_due(first)) > tuples:
+        while time.perf_counter() < until and first < self._last:
+            if self._together(first) != threads or len(self.tuples_due(first)) > tuples:
                 return
             block = self.limits.block
             ends = [CHUNK * (first // CHUNK + 1), block * (first // block + 1)]
@@ -265,7 +291,8 @@ class Training:
             raise DivergedError
         return Chunk(first, results, int(results.lengths.sum() + work.tally[0]), rule.by)
 
-    def _record(self, chunk: Chunk) -> None:
+    def record(self, chunk: Chunk, when: float) -> None:
+        """Count games that were learned from by then, on the clock of `time.perf_counter`."""
         at, games = chunk.first - self.block_start, len(chunk.results.scores)
         for whole, part in zip(self.block, chunk.results, strict=True):
             whole[at : at + games] = part
@@ -275,15 +302,11 @@ class Training:
         # The last block before fresh games tells of them.
         waits = self._fresh_games is not None and self.games >= self._last
         if self.games % self.limits.block == 0 and not waits:
-            self.close_block()
+            self.close_block(when)
 
     def _last_evaluation(self) -> Metrics | None:
         """What fresh games came to the last time."""
-        if self.evaluations:
-            return self.evaluations[-1]
-        lines = (m["evaluations"] for m in reversed(self.run.metrics) if m.get("evaluations"))
-        last: list[Metrics] = next(lines, [])
-        return last[-1] if last else None
+        return latest(self.evaluations, self.run.metrics)
 
     def _evaluated(self) -> int:
         """The last turn at which fresh games were played."""
@@ -321,7 +344,7 @@ class Training:
                 self.evaluations.append(told)
                 if self.on_evaluation is not None:
                     self.on_evaluation(told)
-            self.watch(self._event())
+            self.tell()
         if not due and self.games - self.block_start == self.limits.block:
             self.close_block()
 
@@ -330,7 +353,7 @@ class Training:
         count = self.games - self.block_start
         return Results(*(part[:count] for part in self.block))
 
-    def close_block(self) -> None:
+    def close_block(self, when: float | None = None) -> None:
         """Write the block's line of metrics and begin the next block."""
         if self.games == self.block_start:
             if self.evaluations and self.run.metrics:  # a budget's, that ended with a block
@@ -339,14 +362,16 @@ class Training:
                 self.keeper.write_line(anew=True)
             return
         results = self.so_far()
-        summary, now = summarise(results), time.perf_counter()
+        summary, now = summarise(results), when or time.perf_counter()
         rate = (self.moves - self._block_moves) / max(now - self._block_began, 1e-9)
         metrics: Metrics = {
             "games": self.games,
-            "elapsed_s": round(self.elapsed_s, 3),
+            "elapsed_s": round(now - (self._began or now), 3),
             **account(results),
             "moves_per_s": round(rate),
         }
+        if self.hands is not None:
+            metrics["sharing"] = self._way  # threads in one table; 0: they learn apart
         if self.evaluations:
             metrics["evaluations"], self.evaluations = self.evaluations, []
         self.run.metrics.append(metrics)
@@ -356,29 +381,12 @@ class Training:
         if self.on_block is not None:
             self.on_block(self.games, summary)
 
-    def _event(self) -> Progress:
-        """How far it is, and what the last block came to."""
-        figures: dict[str, str] = {}
-        shares: dict[str, float] = {}
-        results, metrics = self.so_far(), self.run.metrics
-        summary = summarise(results) if len(results.scores) >= ENOUGH else None
-        if metrics:
-            mean, shares = metrics[-1]["mean_score"], metrics[-1]["reached"]
-        elif summary is not None:
-            mean, shares = summary.mean_score, {str(t): s for t, s in summary.reached.items()}
-        if metrics or summary:
-            best = max([m["max_score"] for m in metrics] + [summary.max_score if summary else 0])
-            figures = {"mean": f"{mean:,.0f}", "best": f"{best:,}"}
+    def tell(self) -> None:
+        """Let watchers know how far it is, and what the last block came to."""
         last = self._last_evaluation() if self._fresh_games is not None else None
-        if last is not None:
-            half = (last["ci95"][1] - last["ci95"][0]) / 2
-            figures["fresh"] = f"{last['mean_score']:,.0f} ± {half:,.0f}"
-        rate = self._pace.rate(self.moves)
-        games, budget = self.limits.games, self.limits.budget
-        if budget is not None and (games is None or self.elapsed_s / budget > self.games / games):
-            figures = {"games": f"{self.games:,}", **figures}
-            return Progress("time", self.elapsed_s, budget, rate, "moves/s", figures, shares)
-        return Progress("games", self.games, games, rate, "moves/s", figures, shares)
+        rate, metrics = self._pace.rate(self.moves), self.run.metrics
+        done = (self.games, self.elapsed_s)
+        self.watch(how_far(self.limits, *done, rate, metrics, self.so_far(), last))
 
     def _checkpoint(self) -> Checkpoint:
         return Checkpoint(
@@ -388,13 +396,3 @@ class Training:
     def save(self) -> None:
         """Write a checkpoint: weights, games played, and the unfinished block."""
         self.keeper.save(self._checkpoint())
-
-    def _diverged(self) -> ValueError:
-        """What to say when weights have become no numbers; the last checkpoint stays as it is."""
-        run = self.run
-        kept = f" {run.folder} keeps the checkpoint of game {run.games:,}." if run.folder else ""
-        fix = "one thread" if self.limits.threads > 1 else "a smaller alpha"
-        return ValueError(
-            f"the weights are no longer finite numbers after {self.games:,} games: learn with "
-            f"{fix}.{kept}"
-        )

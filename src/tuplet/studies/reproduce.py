@@ -47,6 +47,7 @@ STUDIES = {
         "which tuples should join a network: by what each takes off its error", "10 min"
     ),
     "looking-ahead": About("score against the time that a move may take, 0.1 to 10 ms", "1 h"),
+    "rounds": About("one training by several learners, merged in rounds (simulated)", "1 h"),
     "regret": About("learned values approach perfect play on boards that are solved", "5 min"),
 }
 

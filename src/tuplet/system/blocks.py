@@ -150,10 +150,15 @@ def in_order(
         inner.close()
 
 
+def at_once(pool: Executor) -> int:
+    """How many blocks an executor does at once, as far as it tells."""
+    return int(getattr(pool, "_max_workers", 2 * cores()))
+
+
 def _ahead(pool: Executor) -> int:
     """How many blocks are handed out: more than can be done at once, so that nobody waits."""
     spare: int = getattr(pool, "spare", 1)
-    return int(getattr(pool, "_max_workers", 2 * cores())) + spare
+    return at_once(pool) + spare
 
 
 def _tell(inner: Worker, pool: Executor) -> None:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-DTYPES = {"u1": "U8", "u4": "U32", "i8": "I64", "f4": "F32", "f8": "F64"}
+DTYPES = {"u1": "U8", "u4": "U32", "u8": "U64", "i8": "I64", "f4": "F32", "f8": "F64"}
 
 
 def is_written(dtype: str) -> bool:

@@ -1,0 +1,175 @@
+"""Changes of a network's tables: found, applied, and those of several learners merged.
+
+Learners that begin with the same tables and learn apart have each changed some weights. A weight
+that one of them has touched is what it made of it. Where several have, what TC remembers of it adds
+up, as if one had seen it all; the weight itself is the mean of what they made of it, each counting
+as much as it has learned there (how much its A has grown; all alike for a learner that keeps no
+such sum). To add their changes up instead would take each step as often as there are learners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.kernel import kernel
+from tuplet.system.files import replacing
+from tuplet.system.tensors import write_header
+from tuplet.values.network import Network
+from tuplet.values.tables import index_type
+
+Array = np.ndarray[Any, Any]
+_STEP = 1 << 20  # weights that are compared at a time
+_NEAR = 1 << 14  # weights that are merged at a time: what is counted of them fits into a cache
+
+
+class Changes(NamedTuple):
+    """Weights that are others now, and what a learner remembers of them."""
+
+    where: Array  # uint32 or uint64[n], ascending
+    weights: Array  # float32[n]
+    memory: Array  # float32[n, k]
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(part.nbytes for part in self)
+
+
+def remembered(net: Network) -> Array:
+    """What a learner remembers of each weight: float32[weights, k], k may be 0."""
+    return np.empty((len(net.weights), 0), np.float32) if net.memory is None else net.memory.values
+
+
+def changes_between(before: Network, after: Network) -> Changes:
+    """What has changed, to the bit, in a network of the same tables."""
+    old, new = remembered(before), remembered(after)
+    floats, kind = new.shape[1], index_type(after.weights)
+    room, found = np.empty(_STEP, kind), []
+    for part in _steps(after):
+        count = list_changed(
+            before.weights[part].view(np.uint32), after.weights[part].view(np.uint32),
+            old[part].reshape(-1).view(np.uint32), new[part].reshape(-1).view(np.uint32),
+            floats, part.start, room,
+        )  # fmt: skip
+        found.append(room[:count].copy())
+    where = np.concatenate(found)
+    return Changes(where, np.take(after.weights, where), np.take(new, where, axis=0))
+
+
+def apply(net: Network, changes: Changes) -> None:
+    """Write changes into a network's tables."""
+    net.weights[changes.where] = changes.weights
+    if changes.memory.shape[1]:
+        remembered(net)[changes.where] = changes.memory
+
+
+def merge(net: Network, parts: Sequence[Changes], weighs: int | None = None) -> Changes:
+    """Merge what learners have changed, in their order, into the network that they began with.
+
+    `weighs` is which of the numbers that a learner remembers tells how much a weight has learned.
+    Returns what has changed by that.
+    """
+    own = remembered(net)
+    where, weights, memory = (np.concatenate(each) for each in zip(*parts, strict=True))
+    ends = np.cumsum([0, *(len(part.where) for part in parts)])
+    merged = np.empty_like(where)
+    count = mean_of(
+        net.weights, own, where, weights, memory, ends, -1 if weighs is None else weighs, merged
+    )
+    merged = merged[:count].copy()
+    return Changes(merged, np.take(net.weights, merged), np.take(own, merged, axis=0))
+
+
+def _steps(net: Network) -> Iterator[slice]:
+    size = len(net.weights)
+    for start in range(0, size, _STEP):
+        yield slice(start, min(start + _STEP, size))
+
+
+@kernel
+def list_changed(
+    before: Array, after: Array, old: Array, new: Array, floats: int, start: int, where: Array
+) -> int:
+    """Write to `where` which weights, or numbers remembered of them, differ; returns how many."""
+    n = np.uint64(0)
+    for i in range(np.uint64(len(after))):
+        differs = before[i] != after[i]
+        for j in range(i * np.uint64(floats), (i + np.uint64(1)) * np.uint64(floats)):
+            differs |= old[j] != new[j]
+        where[n] = np.uint64(start) + i
+        n += np.uint64(differs)
+    return int(n)
+
+
+@kernel
+def mean_of(
+    weights: Array, own: Array, where: Array, theirs: Array, memory: Array, ends: Array,
+    weighs: int, merged: Array,
+) -> int:  # fmt: skip
+    """Write the mean of what learners have made of each weight, and the sum of what they remember.
+
+    Learner k's changes stand from `ends[k]` to `ends[k + 1]`. Goes through the tables in steps, so
+    that what is counted stays at hand. Writes to `merged` which weights those were; returns how
+    many.
+    """
+    floats, learners, n = own.shape[1], len(ends) - 1, 0
+    at = ends[:-1].copy()  # how far each learner's changes are merged
+    counts = np.zeros(_NEAR, np.uint16)
+    plain, share, total = np.zeros(_NEAR), np.zeros(_NEAR), np.zeros(_NEAR)
+    sums = np.zeros((_NEAR, floats))
+    for start in range(0, len(weights), _NEAR):
+        stop = min(start + _NEAR, len(weights))
+        for k in range(learners):
+            j = at[k]
+            while j < ends[k + 1] and where[j] < stop:
+                place = np.int64(where[j])
+                near, w, grown = place - start, np.float64(theirs[j]), 0.0
+                if weighs >= 0:
+                    grown = max(np.float64(memory[j, weighs]) - np.float64(own[place, weighs]), 0.0)
+                counts[near] += 1
+                plain[near] += w
+                share[near] += grown
+                total[near] += w * grown
+                for f in range(floats):
+                    sums[near, f] += np.float64(memory[j, f]) - np.float64(own[place, f])
+                j += 1
+            at[k] = j
+        for i in range(stop - start):
+            if counts[i] == 0:
+                continue
+            alike = counts[i] == 1 or share[i] <= 0
+            weights[start + i] = plain[i] / counts[i] if alike else total[i] / share[i]
+            for f in range(floats):
+                own[start + i, f] = np.float64(own[start + i, f]) + sums[i, f]
+                sums[i, f] = 0
+            plain[i] = share[i] = total[i] = counts[i] = 0
+            merged[n] = start + i
+            n += 1
+    return n
+
+
+def save_changes(path: Path, changes: Changes) -> None:
+    """Write them as a safetensors file, beside and renamed."""
+    arrays = {
+        "where": changes.where, "weights": changes.weights, "memory": changes.memory.reshape(-1)
+    }  # fmt: skip
+    kinds = {name: (array.dtype.str[1:], len(array)) for name, array in arrays.items()}
+    with replacing(path) as file:
+        starts, _ = write_header(file, {"format": "tuplet-changes"}, kinds)
+        for name, array in arrays.items():
+            file.seek(starts[name])
+            file.write(array.tobytes())
+
+
+def load_changes(path: str | Path) -> Changes:
+    """Read them."""
+    from safetensors.numpy import load_file
+
+    found = load_file(path)
+    count = len(found["where"])
+    memory = found["memory"].reshape(count, -1) if count else found["memory"].reshape(0, 0)
+    return Changes(found["where"], found["weights"], memory)

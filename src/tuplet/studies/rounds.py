@@ -1,0 +1,191 @@
+"""One training by several learners that learn apart and are merged: what does it buy?
+
+The learners are simulated: their tasks are done one after another, with the same arithmetic as on a
+cluster, so the weights are those that a cluster would have. The time that it would have taken is
+added up: the processor time of each round's slowest task, of merging, and of sending all changes
+through one cable.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tuplet.learn import rounds as learning
+from tuplet.learn.run import CONFIG, Run
+from tuplet.learn.train import resume, train
+from tuplet.studies.finding import Cell, Estimate
+from tuplet.studies.learning import watched
+from tuplet.studies.report import Found
+from tuplet.studies.work import Work
+from tuplet.system.blocks import Worker
+from tuplet.system.pictures import line_look, new_figure, tidy
+from tuplet.system.progress import Progress
+
+CLAIM = (
+    "No report has this: one network taught by 2, 4, 8 and 16 learners at once, whose changes are "
+    "merged every so often, against the same number of games learned by one."
+)
+GAMES, FRESH, LOOKS = 120_000, 1000, 6
+CABLES = {"seconds": 125e6, "fast_s": 1250e6}  # bytes a second of the one that merges: 1, 10 Gbit/s
+
+
+def run(work: Work, learners: str = "1 2 4 8 16", net: str = "4x6") -> Found:
+    """Learn by each number of learners, and look now and then."""
+    counts = _counts(learners)
+    games, fresh = work.games(GAMES, least=100), work.games(FRESH, least=20)
+    parts = {}
+    for count in counts:
+        name = f"{net.replace(' ', '-')}-{count}-{games}-seed{work.seed}"
+        how: dict[str, Any] = {
+            "net": net, "learner": "tc", "schedule": "0.9:0.1", "games": games, "seed": work.seed,
+            "tasks": count, "threads": 1, "evaluate": f"{fresh}@{max(games // LOOKS, 1)}",
+        }  # fmt: skip
+        parts[name] = (work.shared(name), how)
+    found = list(work.parts(trained, parts, watched(work, games, len(parts))).values())
+    first = min(  # the same games for all but one learner, whose rounds begin earlier
+        (each["before_s"] for count, each in zip(counts, found, strict=True) if count > 1),
+        default=0.0,
+    )
+    curves = {
+        str(count): timed(each, first if count > 1 else each["before_s"])
+        for count, each in zip(counts, found, strict=True)
+    }
+    cells = [_cell(count, curves, each) for count, each in zip(counts, found, strict=True)]
+    settings = {
+        "learning": f"TC(0.5) on {net}, a tenth of alpha in the last tenth of {games:,} games",
+        "time": "processor seconds of the slowest task of each round, of merging, and of sending "
+        "changes through one cable of 1 Gbit/s; one learner has none of the last two",
+    }
+    notes = [
+        f"{fresh:,} fresh games a row; the intervals are of these games, another run would differ "
+        "by more.",
+    ]
+    pictures = {"games": lambda: draw(curves, "learned"), "time": lambda: draw(curves, "seconds")}
+    return Found(cells, settings, pictures, notes, {"curves": curves})
+
+
+def _counts(learners: str) -> list[int]:
+    try:
+        counts = sorted({int(word) for word in learners.replace(",", " ").split()})
+    except ValueError:
+        counts = []
+    if not counts or not all(1 <= count <= 4096 for count in counts):
+        raise ValueError(f"learners are numbers such as 1 2 4, not {learners!r}")
+    return counts
+
+
+def trained(folder: str, settings: dict[str, Any], worker: Worker) -> dict[str, Any] | None:
+    """Train in this folder, or go on there; None if told to stop."""
+    path, seen = Path(folder), np.zeros(1)
+
+    def look(event: Progress) -> None:
+        seen[0] = event.done if event.what == "games" else seen[0]
+
+    tell: dict[str, Any] = {"progress": look, "stop": worker.stop}
+    with worker.showing(seen):
+        if (path / CONFIG).exists():
+            run = Run.load(path)
+            if run.games < settings["games"]:
+                run = resume(path, **tell)
+        else:
+            run = train(out=path, **settings, **tell)
+    if run.interrupted:
+        return None
+    file = path / learning.ROUNDS
+    lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    looks = [each for line in run.metrics for each in line.get("evaluations", ())]
+    return {
+        "before_s": _before(run, lines) if lines else run.elapsed_s, "rounds": lines,
+        "looks": [{key: each[key] for key in ("learned", "mean_score", "ci95")} for each in looks],
+    }  # fmt: skip
+
+
+def _before(run: Run, lines: list[dict[str, Any]]) -> float:
+    """The processor time of the games before the first round, at the speed of that round."""
+    first = learning.ALONE * min(2, run.limits.tasks)
+    moves = [0.0, 0.0]  # before it, and in it
+    before = 0
+    for block in run.metrics:
+        if block["games"] <= lines[0]["games"]:
+            moves[block["games"] > first] += block["mean_moves"] * (block["games"] - before)
+        before = block["games"]
+    return moves[0] * sum(lines[0]["cpu_s"]) / max(moves[1], 1.0)
+
+
+def timed(found: dict[str, Any], before_s: float) -> list[dict[str, Any]]:
+    """What fresh games came to, with the time that it would have taken until then."""
+    points = []
+    for look in found["looks"]:
+        rounds = [each for each in found["rounds"] if each["games"] <= look["learned"]]
+        times = {
+            name: round(before_s + sum(_took(each, cable) for each in rounds), 1)
+            for name, cable in CABLES.items()
+        }
+        points.append({**look, **times})
+    return points
+
+
+def _took(line: dict[str, Any], cable: float) -> float:
+    if line["tasks"] == 1:
+        return float(line["cpu_s"][0])
+    slowest = max(map(sum, zip(line["cpu_s"], line["around_s"], strict=True)))
+    traffic = sum(line["changed"]) + line["tasks"] * line["merged"]
+    return float(slowest + line["merge_cpu_s"] + traffic / cable)
+
+
+def _cell(count: int, curves: dict[str, Any], found: dict[str, Any]) -> Cell:
+    last, rounds = curves[str(count)][-1], found["rounds"]
+    alone = curves.get("1")
+    facts = {"seconds": last["seconds"], "fast_s": last["fast_s"], "rounds": len(rounds)}
+    note = f"in {last['seconds']:,.0f} s"
+    if count > 1 and rounds:
+        sent = [sum(each["changed"]) + each["tasks"] * each["merged"] for each in rounds]
+        merging = sum(each["merge_cpu_s"] for each in rounds)
+        facts |= {
+            "merge_s": round(merging / len(rounds), 2), "round_MB": round(sent[-1] / 1e6),
+            "all_MB": round(sum(sent) / 1e6),
+        }  # fmt: skip
+        if alone:
+            at = worth_at(alone, last["seconds"])
+            facts["one_by_then"] = round(at)
+            note += f", when one learner has {at:,.0f} ({last['fast_s']:,.0f} s at 10 Gbit/s)"
+        note += (
+            f"; {len(rounds)} rounds, {merging / len(rounds):.1f} s to merge one, "
+            f"{sent[-1] / 1e6:,.0f} MB sent in the last"
+        )
+    mean = Estimate(last["mean_score"], tuple(last["ci95"]))
+    return Cell({"learners": count, "games": last["learned"]}, mean, None, "points", note, facts)
+
+
+def worth_at(curve: list[dict[str, Any]], seconds: float) -> float:
+    """The mean score of a curve at a time, between the looks before and after it.
+
+    >>> worth_at([{"seconds": 10, "mean_score": 100}, {"seconds": 20, "mean_score": 140}], 15)
+    120.0
+    """
+    x, y = ([point[key] for point in curve] for key in ("seconds", "mean_score"))
+    return float(np.interp(seconds, x, y))
+
+
+def draw(curves: dict[str, list[dict[str, Any]]], against: str) -> Any:
+    """Mean score against games or against time, a line for each number of learners."""
+    figure = new_figure(7, 4)
+    axes = figure.subplots()
+    for number, (count, points) in enumerate(curves.items()):
+        label = "one learner" if count == "1" else f"{count} learners"
+        axes.plot(
+            [point[against] for point in points], [point["mean_score"] for point in points],
+            marker="o", markersize=3, linewidth=1.4, label=label, **line_look(number),
+        )  # fmt: skip
+    words = {"learned": "games learned from", "seconds": "seconds that it would have taken"}
+    axes.set(xlabel=words[against], ylabel="mean score of fresh games")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.yaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False, loc="lower right")
+    tidy(axes)
+    return figure

@@ -1,0 +1,51 @@
+"""The average of networks.
+
+A network's value is a sum of weights. So the mean of several networks' values is the value of one
+network, whose weights are the means of theirs; tuples that only some have count for nothing in the
+others. To play by the mean of their values (an ensemble) costs no more than to play by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tuplet.values.network import Network
+from tuplet.values.patterns import Tuple, spell
+
+
+def average(networks: Sequence[Network]) -> Network:
+    """The network whose values are the mean of theirs."""
+    if not networks:
+        raise ValueError("an average needs a network at least")
+    first = networks[0]
+    for name in ("size", "stages", "target", "gamma", "spawn4"):
+        own = {getattr(net, name) for net in networks}
+        if len(own) > 1:
+            raise ValueError(f"networks with different {name} have no average: {sorted(own)}")
+    tuples: list[Tuple] = []
+    for net in networks:
+        tuples += [cells for cells in net.tuples if cells not in tuples]
+    mean = Network(
+        " ".join(spell(cells, first.size) for cells in tuples), board=first.size,
+        stages=first.stages, target=first.target, gamma=first.gamma, spawn4=first.spawn4,
+    )  # fmt: skip
+    for t, cells in enumerate(tuples):
+        have = [net for net in networks if cells in net.tuples]
+        before: list[Any] = [np.float32(0)] * len(have)  # of the stage before
+        for stage in range(1 << len(first.stages)):
+            tables = [net.table(stage * len(net.tuples) + net.tuples.index(cells)) for net in have]
+            unread = np.logical_and.reduce([np.isnan(table) for table in tables])
+            before = [
+                np.where(np.isnan(table), earlier, table)
+                for table, earlier in zip(tables, before, strict=True)
+            ]
+            total = np.zeros(len(unread))
+            for table in before:
+                total += table
+            mean.table(stage * len(tuples) + t)[:] = np.where(
+                unread, np.float32(np.nan), (total / len(networks)).astype(np.float32)
+            )
+    return mean

@@ -1,0 +1,206 @@
+"""Rounds: tasks that learn apart and are merged give the same weights, wherever they are done."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tuplet
+from tuplet.learn import rounds
+from tuplet.learn.apart import _homes
+from tuplet.learn.learners import TC, TD
+from tuplet.learn.merging import (
+    Changes,
+    apply,
+    changes_between,
+    load_changes,
+    merge,
+    remembered,
+    save_changes,
+)
+from tuplet.learn.rounds import Plan, plan_of
+from tuplet.values.network import Network
+
+NET = "0123 4567"
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds from the first games on."""
+    monkeypatch.setattr(rounds, "ALONE", 100)
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        yield pool
+
+
+def weights_of(run: tuplet.Run) -> tuple[bytes, bytes]:
+    return run.network.weights.tobytes(), remembered(run.network).tobytes()
+
+
+@pytest.mark.parametrize("settings", [
+    {"learner": "tc"},
+    {"learner": "td"},
+    {"learner": "tc", "restart": True, "grow": "0.5:0145", "schedule": "0.7:0.1"},
+    {"learner": "tc", "stages": "64", "initial": 500.0},
+    {"learner": "tc", "delay": 0.5},
+])  # fmt: skip
+def test_one_task_learns_what_one_thread_does(settings: dict[str, Any]) -> None:
+    plain = tuplet.train(NET, games=700, seed=3, **settings)
+    apart = tuplet.train(NET, games=700, seed=3, tasks=1, **settings)
+    assert apart.rounds
+    assert weights_of(apart) == weights_of(plain)
+    assert [m["mean_score"] for m in apart.metrics] == [m["mean_score"] for m in plain.metrics]
+
+
+def test_tasks_give_the_same_weights_wherever_they_are_done(
+    processes: ProcessPoolExecutor, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {
+        "games": 900, "seed": 5, "tasks": 3, "grow": "0.6:0145", "block": 200
+    }  # fmt: skip
+    one = tuplet.train(NET, threads=1, **settings)
+    two = tuplet.train(NET, threads=2, **settings)
+    away = tuplet.train(NET, executor=processes, out=tmp_path / "away", **settings)
+    assert weights_of(one) == weights_of(two) == weights_of(away)
+    assert weights_of(one) != weights_of(tuplet.train(NET, threads=1, **{**settings, "tasks": 2}))
+    scores = [[m["mean_score"] for m in run.metrics] for run in (one, two, away)]
+    assert scores[0] == scores[1] == scores[2]
+    assert [m["games"] for m in away.metrics] == [200, 400, 600, 800, 900]
+    assert all(m["moves_per_s"] < 1e8 for m in away.metrics)
+    lines = [json.loads(line) for line in (tmp_path / "away" / rounds.ROUNDS).open()]
+    assert lines == away.rounds
+    assert [line["tasks"] for line in lines][-1] == 3
+    assert not (tmp_path / "away" / "rounds").exists()  # what tasks began with is gone
+    assert not _homes
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"seed": 1, "tasks": 2, "games": 800, "block": 100}
+    whole = tuplet.train(NET, **settings)
+    stop = tuplet.Stop()
+    part = tuplet.train(
+        NET, out=tmp_path / "run", stop=stop, **settings,
+        on_block=lambda games, _: stop.set() if games >= 400 else None,
+    )  # fmt: skip
+    assert part.interrupted
+    assert 400 <= part.games < 800
+    resumed = tuplet.resume(tmp_path / "run", threads=2)
+    assert weights_of(resumed) == weights_of(whole)
+    assert resumed.limits.tasks == 2
+    games = [json.loads(line)["games"] for line in (tmp_path / "run" / rounds.ROUNDS).open()]
+    assert games == sorted(set(games))
+    assert games[-1] == 800
+
+
+def test_rounds_begin_late_become_longer_and_have_more_tasks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.undo()
+    assert plan_of(rounds.ALONE - 1, 8) is None
+    assert plan_of(rounds.ALONE, 8) is None
+    assert plan_of(rounds.ALONE, 1) == Plan(1, 1000)
+    plans = [plan_of(games, 8) for games in range(2 * rounds.ALONE, 40 * rounds.ALONE, 5000)]
+    assert [p.tasks for p in plans if p] == sorted(p.tasks for p in plans if p)
+    assert {p.tasks for p in plans if p} == {2, 3, 4, 5, 6, 7, 8}
+    total = [p.tasks * p.games for p in plans if p]
+    assert total[-1] > 10 * total[0]
+
+
+def test_a_budget_ends_rounds_in_time() -> None:
+    run = tuplet.train(NET, budget=2, learner="tc", threads=2, tasks=2)
+    assert run.elapsed_s < 2.5
+    assert len(run.rounds) > 10
+
+
+def naive_merge(
+    net: Network, parts: list[Changes], weighs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weight by weight, in plain Python."""
+    weights, memory = net.weights.copy(), remembered(net).copy()
+    touched: dict[int, list[tuple[float, list[float]]]] = {}
+    for part in parts:
+        for where, w, numbers in zip(*(each.tolist() for each in part), strict=True):
+            touched.setdefault(where, []).append((w, numbers))
+    for where, all_of in touched.items():
+        before = [float(number) for number in memory[where]]
+        grown = [
+            max(numbers[weighs] - before[weighs], 0) if weighs is not None else 0
+            for _, numbers in all_of
+        ]
+        if len(all_of) == 1 or sum(grown) == 0:
+            weights[where] = sum(w for w, _ in all_of) / len(all_of)
+        else:
+            weights[where] = sum(w * g for (w, _), g in zip(all_of, grown, strict=True)) / sum(
+                grown
+            )
+        for k in range(len(before)):
+            memory[where, k] = before[k] + sum(numbers[k] - before[k] for _, numbers in all_of)
+    return weights, memory
+
+
+def learned_apart(learner: str, parts: int) -> tuple[Network, list[Changes]]:
+    start = tuplet.train(NET, games=50, learner=learner).network
+    found = []
+    for seed in range(1, parts + 1):
+        own = tuplet.train(NET, games=50, learner=learner).network
+        tuplet.train(own, games=60, learner=learner, seed=seed)
+        found.append(changes_between(start, own))
+    return start, found
+
+
+@pytest.mark.parametrize("learner", [TC, TD])
+def test_merging_is_that_of_plain_python(learner: Any) -> None:
+    net, parts = learned_apart(learner.name, 3)
+    assert all(len(part.where) > 1000 for part in parts)
+    weights, memory = naive_merge(net, parts, learner.weighs)
+    before = net.weights.copy()
+    merged = merge(net, parts, learner.weighs)
+    np.testing.assert_array_equal(net.weights, weights)
+    np.testing.assert_array_equal(remembered(net), memory)
+    assert merged.where.tolist() == sorted(set(np.concatenate([p.where for p in parts]).tolist()))
+    assert (before != net.weights).sum() > 1000
+
+
+def test_changes_bring_one_network_to_the_other_and_survive_a_file(tmp_path: Path) -> None:
+    net, (changes,) = learned_apart("tc", 1)
+    save_changes(tmp_path / "one.safetensors", changes)
+    save_changes(tmp_path / "two.safetensors", changes)
+    assert (tmp_path / "one.safetensors").read_bytes() == (
+        tmp_path / "two.safetensors"
+    ).read_bytes()
+    read = load_changes(tmp_path / "one.safetensors")
+    apply(net, read)
+    for part, same in zip(changes, read, strict=True):
+        np.testing.assert_array_equal(part, same)
+    np.testing.assert_array_equal(net.weights[changes.where], changes.weights)
+    none = Changes(changes.where[:0], changes.weights[:0], changes.memory[:0])
+    save_changes(tmp_path / "none.safetensors", none)
+    assert len(load_changes(tmp_path / "none.safetensors").where) == 0
+
+
+@pytest.mark.long
+def test_a_network_of_8x6_with_tc_merges_within_24_gb() -> None:
+    """Two learners of 1.6 GB each, what they begin with, and their changes."""
+    program = (
+        "import resource, tuplet; from tuplet.learn import rounds; rounds.ALONE = 100;"
+        "run = tuplet.train('8x6', learner='tc', games=3000, tasks=4, threads=2, progress=False);"
+        "print(len(run.rounds), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    count, most = map(int, told.stdout.split())
+    assert count > 10
+    assert most < 12e9
