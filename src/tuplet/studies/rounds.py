@@ -113,7 +113,7 @@ def _before(run: Run, lines: list[dict[str, Any]]) -> float:
         if block["games"] <= lines[0]["games"]:
             moves[block["games"] > first] += block["mean_moves"] * (block["games"] - before)
         before = block["games"]
-    return moves[0] * sum(lines[0]["cpu_s"]) / max(moves[1], 1.0)
+    return moves[0] * float(sum(lines[0]["cpu_s"])) / max(moves[1], 1.0)
 
 
 def timed(found: dict[str, Any], before_s: float) -> list[dict[str, Any]]:
