@@ -68,5 +68,8 @@ def test_the_command_line_shows_the_table(
     told = json.loads(capsys.readouterr().out)
     assert [each["seed"] for each in told["runs"]] == [0, 1]
     assert told["average"]["ci95"][0] < told["average"]["mean_score"]
+    for many in ("0", "1000000"):
+        assert run(["train", "--runs", many, "--games", "9"]) == 2
+        assert "2 to 1000 runs" in capsys.readouterr().err
     assert run([*words, "--csv", str(tmp_path / "x.csv")]) == 2
     assert "no --csv" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tuplet.arena.evaluate import Evaluation, evaluate
 from tuplet.arena.grids import label, points_of
-from tuplet.arena.sweep_train import FRESH, grid_of, learn_runs, runs_of
+from tuplet.arena.sweep_train import FRESH, MOST_SEEDS, grid_of, learn_runs, runs_of
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.system.blocks import cores
 from tuplet.system.intervals import Interval
@@ -128,8 +128,8 @@ def population(
     of this machine or of `executor`'s. The folder's weights are those of the best; it and the
     average of all (which plays by the mean of their values) are judged by games of their own.
     """
-    if runs < 2:
-        raise ValueError(f"a population has 2 runs or more, not {runs}")
+    if not 2 <= runs <= MOST_SEEDS:
+        raise ValueError(f"a population has 2 to {MOST_SEEDS} runs, not {runs}")
     stop = stop or Stop()
     axes, fixed = grid_of({"recipe": recipe, **settings})
     grid = points_of(axes) if axes else [()]
