@@ -213,28 +213,19 @@ def test_workers_that_are_killed_lose_no_block(machines: Machines, kills: int) -
             time.sleep(0.05 * source.random())
             machines.kill(source.choice([*machines.workers]))
             machines.add(f"next-{kill}")
+        machines.clear()  # and now all of them at once
+        machines.add("last")
         found += [square for square, _ in results]
+        assert names(workers) == ["last"]
     assert found == [n * n for n in range(count)]
 
 
-def test_all_workers_may_die_at_once(machines: Machines) -> None:
-    machines.add("a")
-    with cluster(str(machines.file)) as workers:
-        until(lambda: workers.crew.workers)
-        results = squares(20, 0.02, workers)
-        found = [next(results)[0]]
-        machines.kill("a")
-        machines.add("b")
-        found += [square for square, _ in results]
-        assert names(workers) == ["b"]
-    assert found == [n * n for n in range(20)]
-
-
 def test_a_scheduler_that_dies_costs_nothing_that_was_done(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tuplet.system.cluster._CONNECT", 2.0)
     machines, saved = Machines(tmp_path), tmp_path / "match.jsonl"
-    words = ["match", "mcts:sims=300", "mcts:sims=290", "--games", "60", "--save", str(saved)]
+    words = ["match", "mcts:sims=300", "mcts:sims=290", "--games", "40", "--save", str(saved)]
 
     def kill() -> None:
         until(lambda: saved.exists() and len(saved.read_bytes().splitlines()) > 5)
@@ -247,13 +238,13 @@ def test_a_scheduler_that_dies_costs_nothing_that_was_done(
             assert run([*words, "--cluster", str(machines.file)]) == 2
         assert "scheduler is gone" in capsys.readouterr().err
         games = saved.read_bytes().splitlines()
-        assert 5 < len(games) < 61
+        assert 5 < len(games) < 41
         until(lambda: machines.workers["a"].poll() is not None)  # a worker without one leaves
     finally:
         machines.close()
     assert run([*words, "--threads", "2", "--json"]) == 0
     assert saved.read_bytes().splitlines()[: len(games)] == games
-    whole = tuplet.match("mcts:sims=300", "mcts:sims=290", games=60, threads=2)
+    whole = tuplet.match("mcts:sims=300", "mcts:sims=290", games=40, threads=2)
     assert json.loads(capsys.readouterr().out)["wins"] == whole.wins
 
 
@@ -268,14 +259,20 @@ def test_a_scheduler_without_tuplet_is_told_of(tmp_path: Path) -> None:
         machines.close()
 
 
-def test_a_late_worker_joins(machines: Machines) -> None:
+def test_a_late_worker_joins_and_nobody_is_waited_for_who_left(machines: Machines) -> None:
     with cluster(str(machines.file)) as workers:
-        results = squares(1000, 0.03, workers)
-        machines.add("early")  # nobody was there
+        stop = tuplet.Stop()
+        threading.Timer(0.3, stop.set).start()
+        assert not list(squares(5, 0, workers, stop=stop))  # nobody was there
+        results = squares(10_000, 0.03, workers)
+        machines.add("early")
         pids = {next(results)[1]}
         machines.add("late")
         until(lambda: pids.add(next(results)[1]) or len(pids) == 2)
+        machines.clear()
+        began = time.monotonic()
         results.close()  # type: ignore[attr-defined]
+        assert time.monotonic() - began < PATIENCE
 
 
 def test_another_version_is_refused_by_name(

@@ -20,7 +20,7 @@ import logging
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -171,7 +171,7 @@ class Cluster(Executor):
                 raise CancelledError
             if self._is_gone():
                 raise ConnectionError(self._gone)
-            if not self.crew.workers:
+            if not self.crew.workers or self.client.status != "running":
                 await asyncio.sleep(_LOOK / 4)
                 continue
             block.allowed = frozenset(self.crew.workers)
@@ -203,6 +203,7 @@ class Cluster(Executor):
             await self._watch_over()
         finally:  # nobody would see to blocks any more
             self._gone = self._gone or GONE
+            await self._wake(self._blocks)
 
     async def _watch_over(self) -> None:
         reached = manned = then = time.monotonic()
@@ -211,7 +212,8 @@ class Cluster(Executor):
             await asyncio.sleep(_LOOK)
             with suppress(Exception):  # the scheduler does not answer now
                 await asyncio.wait_for(self.crew.look_round(), _CONNECT)
-                await self._hand_out_again()
+                there = self.crew.workers.keys()
+                await self._wake(each for each in self._blocks if not each.allowed & there)
             now = time.monotonic()
             self._pace = (self._finished - finished) / (now - then)
             finished, then = self._finished, now
@@ -227,12 +229,10 @@ class Cluster(Executor):
                 warned = True
                 warnings.warn("the cluster has no worker that can work: waiting", stacklevel=2)
 
-    async def _hand_out_again(self) -> None:
-        """Blocks whose workers have all left would wait for them."""
-        there = self.crew.workers.keys()
-        stuck = [each.sent for each in self._blocks if each.sent and not each.allowed & there]
-        if stuck and there:
-            await self.client.cancel(stuck)
+    async def _wake(self, blocks: Iterable[Block]) -> None:
+        """Have blocks handed out again, or given up, that would wait for workers that have left."""
+        with suppress(Exception):  # nobody sleeps where the client is closed
+            await self.client.cancel([each.sent for each in blocks if each.sent is not None])
 
 
 _known: dict[Any, Cluster] = {}  # by client
@@ -264,13 +264,14 @@ def joined(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
             if tls is not None:
                 raise ValueError("local:N does not leave this machine: it takes no TLS")
             count = _count(where)
-            client = stack.enter_context(Client(stack.enter_context(local_workers(count))))
+            made = stack.enter_context(local_workers(count))
+            client = stack.enter_context(Client(made, set_as_default=False))
             with suppress(TimeoutError):  # of those that come late, each joins
                 client.wait_for_workers(count, _START)
         else:
             address, security = _address(where), None if tls is None else _security(Path(tls))
             try:
-                client = Client(address, security=security, timeout=_CONNECT)
+                client = Client(address, security=security, timeout=_CONNECT, set_as_default=False)
             except Exception as error:
                 raise ValueError(f"there is no cluster at {where}: {error}") from None
             stack.enter_context(client)
