@@ -231,8 +231,10 @@ class Cluster(Executor):
 
     async def _wake(self, blocks: Iterable[Block]) -> None:
         """Have blocks handed out again, or given up, that would wait for workers that have left."""
+        asleep = [each.sent for each in blocks if each.sent is not None]
         with suppress(Exception):  # nobody sleeps where the client is closed
-            await self.client.cancel([each.sent for each in blocks if each.sent is not None])
+            if asleep:
+                await self.client.cancel(asleep)
 
 
 _known: dict[Any, Cluster] = {}  # by client
