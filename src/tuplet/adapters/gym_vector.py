@@ -41,6 +41,8 @@ class Vector2048(VectorEnv[Array, Array, Array]):
     Gymnasium's, `max_episode_steps` cuts episodes off, and `threads` [default: one a core] step.
     """
 
+    _pool: ThreadPoolExecutor | None = None  # made when first needed
+
     def __init__(
         self,
         num_envs: int = 1,
@@ -78,7 +80,6 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         hands = min(as_threads(threads or cores()), max(1, num_envs // SHARE))
         ends = [num_envs * n // hands for n in range(hands + 1)]
         self._shares = [(np.uint64(a), np.uint64(b)) for a, b in pairwise(ends)]
-        self._pool: ThreadPoolExecutor | None = None
 
     @property
     def boards(self) -> list[Board]:
