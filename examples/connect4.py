@@ -99,6 +99,11 @@ class Connect4(Game):
     colours = {"Y": "#d9a514", "R": "#c8402f", "yellow": "#d9a514", "red": "#c8402f"}  # noqa: RUF012
     openings = 4  # discs that games of a match begin with, so that no two pairs are alike
 
+    @property
+    def actions(self):
+        """A move for each column."""
+        return self.rules.columns
+
     def kind_of(self, ending):
         """How a game ended."""
         return self.kinds[ending == FULL]

@@ -24,10 +24,16 @@ from sphinx.util.docutils import SphinxDirective
 import tuplet
 from tuplet.system.settings import declared
 
-OF_PYTHON = "object, tuple, str, int, Exception, BaseException"  # their methods are no news
+# Their methods are no news; those of other libraries are documented there.
+OF_PYTHON = "object, tuple, str, int, Exception, BaseException, Env, VectorEnv, AECEnv"
 # What the docs name that is not at the front door.
 BESIDE = {
     "learn": ("tuplet.learn.settings.Method", "tuplet.learn.settings.Limits"),
+    "adapters": (
+        "tuplet.adapters.gym.Env2048", "tuplet.adapters.gym.Vector2048",
+        "tuplet.adapters.gym.TuplePolicy", "tuplet.adapters.pettingzoo.env",
+        "tuplet.adapters.pettingzoo.GameEnv",
+    ),
     "testing": (
         "tuplet.testing.check_game", "tuplet.testing.check_agent", "tuplet.testing.CheckFailed",
     ),

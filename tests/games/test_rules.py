@@ -11,8 +11,11 @@ from hypothesis import given, strategies as st
 from naive import slide as naive_slide, slide_left
 from tuplet.games.g2048 import MOVES, Board, rules_for
 from tuplet.games.g2048.rules import (
+    TOO_WIDE,
     WIDE,
+    legal_bits,
     opening,
+    quick_slide,
     slide,
     slides,
     spawn,
@@ -97,11 +100,33 @@ def test_fast_and_exact_slides_agree(cells: list[int]) -> None:
         assert not exact_high[:n].any()
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(r, c) for r in (2, 3, 4) for c in (2, 3, 4)])
+def test_one_move_by_table_and_the_legal_moves_by_bits_are_the_exact_ones(rows, columns) -> None:
+    rules, source = rules_for(rows, columns), np.random.default_rng(rows * 5 + columns)
+    for _ in range(400):
+        cells = source.integers(0, source.choice([3, 6, 16, 18]), rows * columns)
+        cells *= source.random(rows * columns) < source.choice([0.2, 0.6, 1.0])
+        board = Board([1 << e if e else 0 for e in cells.tolist()], rows=rows, columns=columns)
+        low, high = board.words
+        bits = int(legal_bits(rules.cells, low, high))
+        assert [m for i, m in enumerate(MOVES) if bits >> i & 1] == board.legal_moves(), board
+        for move in range(4):
+            slid, slid_high, reward = slide(rules, low, high, move)
+            quick, gained = quick_slide(rules.across, rules.down, low, move)
+            if high == 0 and gained < TOO_WIDE:
+                assert (quick, gained, 0) == (slid, reward, slid_high)
+            elif high == 0:
+                either = [slide(rules, low, high, each)[1] for each in (move, move ^ 2)]
+                assert any(either)  # a tile beyond 32768, this way or the other
+
+
 BOARDS = """
 import random
 import numpy as np
 from tuplet.games.g2048 import rules_for
-from tuplet.games.g2048.rules import largest, opening, slide, slides, spawn, view, wide_slides
+from tuplet.games.g2048.rules import (
+    largest, legal_bits, opening, quick_slide, slide, slides, spawn, view, wide_slides
+)
 from tuplet.kernel import stream
 u, rules = np.uint64, rules_for(4, 4, 0.3)
 random.seed(6)
@@ -115,9 +140,11 @@ for n in range(300):
             holes |= u(random.random() < 0.2) << u(4 * c)
     for fifth in (u(0), holes):
         print(*(int(x) for m in range(4) for x in slide(rules, board, fifth, m)), end=" ")
+        print(int(legal_bits(rules.cells, board, fifth)), end=" ")
         print(int(largest(board, fifth)), int(spawn(rules, board, fifth, bits)), end=" ")
         count = int(wide_slides(rules, board, fifth, after, high, rewards, u(0)))
         print(count, after[:count], high[:count], rewards[:count], int(view(board, fifth)))
+    print(*(int(x) for m in range(4) for x in quick_slide(rules.across, rules.down, board, m)))
     count = int(slides(rules.across, rules.down, board, after, rewards, u(0)))
     print(count, *(after[:count] if count < 5 else ()), *(rewards[:count] if count < 5 else ()))
     print(*(int(x) for x in opening(rules, u(stream(bits, u(n))))))
@@ -133,7 +160,7 @@ def test_compiled_and_interpreted_rules_agree_on_full_range_boards() -> None:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
-    assert outputs[0].count("\n") >= 1200
+    assert outputs[0].count("\n") >= 1500
     assert outputs[0] == outputs[1]
 
 

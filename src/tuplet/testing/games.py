@@ -180,6 +180,9 @@ def _check_position(game: Game, position: Any, problems: Problems) -> None:
                         "likelihood() or outcomes()", where)  # fmt: skip
         return
     _check_moves(position, rules, words, problems)
+    most = max(position.codes(), default=0)
+    problems.unless(most < game.actions, f"a move is number {most} of {game.actions} actions",
+                    "actions is more than the number of any move", where)  # fmt: skip
     with problems.during("playout()", "a random game fails", where):
         after = generic.playout(rules, words, np.uint64(1), True)
         last = np.uint64(after[1][0]), np.uint64(after[1][1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tuplet.games.ewn.position import SIDES, Position
-from tuplet.games.ewn.rules import Ewn
+from tuplet.games.ewn.rules import CHOICE, Ewn
 from tuplet.games.ewn.variant import variant
 from tuplet.games.position import Game
 
@@ -24,6 +24,12 @@ class GameOfEwn(Game):
     def rules(self) -> Ewn:
         """As kernels take them; a known die's values are its position's."""
         return self.variant.rules([0] * self.variant.cycle)
+
+    @property
+    def actions(self) -> int:
+        """The numbers of all moves, choices of the die included, are below it."""
+        cubes = self.variant.cubes
+        return CHOICE + cubes if self.variant.die == "chosen" else cubes << 3
 
     players, has_draws = 2, False  # known without a look at the rules: agents start in a hurry
 

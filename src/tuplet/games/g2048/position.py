@@ -196,6 +196,7 @@ class GameOf2048(Game):
 
     sides = Standing.sides
     kinds = ("stuck",)
+    actions = len(MOVES)
 
     def __init__(self, board: str | tuple[int, int] = "4x4", spawn4: float = 0.1) -> None:
         self.rows, self.columns = as_size(board)

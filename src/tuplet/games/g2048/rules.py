@@ -30,6 +30,7 @@ LARGEST = 17  # the exponent of 131072
 LONGEST_GAME = 1 << 17  # moves: each spawn adds at least 2 to a sum that stays under 2^18
 
 WIDE = np.uint64(5)  # the count `slides` returns when a 65536 appears
+TOO_WIDE = np.uint64(1 << 30)  # a reward from the tables that says so: more than any four rows'
 
 _NIBBLE = np.uint64(0xF)
 _LINE = np.uint64(0xFFFF)
@@ -37,7 +38,10 @@ _SECOND_LINE = np.uint64(0xFFFF0000)
 _LOWEST = np.uint64(0x1111111111111111)
 _ROW = np.uint64(0x000000000000FFFF)
 _COLUMN = np.uint64(0x000F000F000F000F)
-_OVERFLOW = np.uint64(1 << 30)  # more than any four rows' reward
+# The lowest bits of the cells that have another above, to the left, and to the right of them.
+_BELOW = np.uint64(0x1111111111110000)
+_RIGHT_OF = np.uint64(0x1110111011101110)
+_LEFT_OF = np.uint64(0x0111011101110111)
 
 
 class Rules(NamedTuple):
@@ -110,7 +114,7 @@ def _fill_table(table: Array, length: int) -> Array:
         first, reward = slide_line(line, length, False)
         last, _ = slide_line(line, length, True)
         if (first | last) & np.uint64(0x10101010) != np.uint64(0):
-            reward = _OVERFLOW
+            reward = TOO_WIDE
         first, last = pext(first, np.uint64(0x0F0F0F0F)), pext(last, np.uint64(0x0F0F0F0F))
         table[row] = first | (last << np.uint64(16)) | (reward << np.uint64(32))
     return table
@@ -149,7 +153,7 @@ def slides(
     half = np.uint64(32)
     gain_down = (d0 >> half) + (d1 >> half) + (d2 >> half) + (d3 >> half)
     gain_across = (a0 >> half) + (a1 >> half) + (a2 >> half) + (a3 >> half)
-    if (gain_down | gain_across) >= _OVERFLOW:
+    if (gain_down | gain_across) >= TOO_WIDE:
         return WIDE
 
     # Every slide is written; a slide that changes nothing is written over by the next.
@@ -212,6 +216,49 @@ def slide(
         out_high |= pdep(pext(line, np.uint64(0x10101010)), mask & _LOWEST)
         reward += gained
     return out, out_high, reward
+
+
+@inlined
+def quick_slide(
+    across: Array, down: Array, board: np.uint64, move: int | np.signedinteger[Any]
+) -> tuple[np.uint64, np.uint64]:
+    """`slide` by the rules' tables; where the reward is TOO_WIDE, a 65536 appears, and `slide` it
+    must be.
+    """
+    if move & 1:  # right or left
+        e0, e1 = across[board & _LINE], across[(board >> np.uint64(16)) & _LINE]
+        e2, e3 = across[(board >> np.uint64(32)) & _LINE], across[board >> np.uint64(48)]
+        slid = _last(e0, e1, e2, e3) if move == RIGHT else _first(e0, e1, e2, e3)
+    else:
+        turned = transpose(board)
+        e0, e1 = down[turned & _LINE], down[(turned >> np.uint64(16)) & _LINE]
+        e2, e3 = down[(turned >> np.uint64(32)) & _LINE], down[turned >> np.uint64(48)]
+        slid = transpose(_last(e0, e1, e2, e3) if move == DOWN else _first(e0, e1, e2, e3))
+    half = np.uint64(32)
+    return slid, (e0 >> half) + (e1 >> half) + (e2 >> half) + (e3 >> half)
+
+
+@inlined
+def legal_bits(cells: np.uint64, board: np.uint64, high: np.uint64) -> np.uint64:
+    """Which moves change the board: bit 0 is up, then right, down, left.
+
+    A tile can go where its neighbour's cell is empty, or has its equal. No table is read, and all
+    cells are looked at together.
+    """
+    filled = ~empty_cells(_LOWEST, board, high) & _LOWEST
+    row, column = np.uint64(16), np.uint64(4)
+    above = (board ^ (board << row)) | (high ^ (high << row))
+    beside = (board ^ (board << column)) | (high ^ (high << column))
+    above = empty_cells(_BELOW, above, np.uint64(0)) & filled  # equal to the one above
+    beside = empty_cells(_RIGHT_OF, beside, np.uint64(0)) & filled  # to the one on the left
+    up = above | (filled & ~(filled << row) & _BELOW)
+    right = beside | (filled & ~(filled >> column) & (cells >> column) & _LEFT_OF)
+    down = above | (filled & ~(filled >> row) & (cells >> row))
+    left = beside | (filled & ~(filled << column) & _RIGHT_OF)
+    zero, one = np.uint64(0), np.uint64(1)
+    bits = np.uint64(up != zero) | (np.uint64(right != zero) << one)
+    bits |= (np.uint64(down != zero) << np.uint64(2)) | (np.uint64(left != zero) << np.uint64(3))
+    return bits
 
 
 @kernel

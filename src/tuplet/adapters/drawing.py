@@ -1,0 +1,145 @@
+"""Boards as other libraries want to see them: an array of pixels, or a window in the terminal."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from tuplet.games.drawing import LINE, SQUARE, Cells, colours_of
+from tuplet.games.ewn.drawing import COLOURS as CUBES, GOALS
+from tuplet.games.g2048.board import Board
+from tuplet.games.g2048.drawing import GRID, colours
+
+Array = np.ndarray[Any, Any]
+
+CELL, GAP = 48, 4  # pixels
+FPS = 4  # frames a second, for people
+_INSET = 5  # of a piece in its square
+_WIDE = 6  # characters of a cell in the terminal
+
+# A letter is five rows of three dots, an octal digit each.
+_FONT = {
+    "0": "75557", "1": "26227", "2": "71747", "3": "71717", "4": "55711", "5": "74717",
+    "6": "74757", "7": "71111", "8": "75757", "9": "75717", "A": "25755", "B": "65656",
+    "C": "34443", "D": "65556", "E": "74647", "F": "74644", "G": "34553", "H": "55755",
+    "I": "72227", "J": "11152", "K": "55655", "L": "44447", "M": "57755", "N": "65555",
+    "O": "25552", "P": "65644", "Q": "25563", "R": "65655", "S": "34216", "T": "72222",
+    "U": "55557", "V": "55552", "W": "55775", "X": "55255", "Y": "55222", "Z": "71247",
+}  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """A cell of a board: what stands in it, and its colours."""
+
+    text: str
+    ground: str
+    ink: str
+    piece: str = ""  # the colour of a piece that stands on the ground
+
+
+def tiles_of(board: Board) -> list[list[Cell]]:
+    """The cells of a board of 2048."""
+    painted = [Cell(str(tile or ""), *colours(tile)) for tile in board.tiles]
+    return [painted[at : at + board.columns] for at in range(0, len(painted), board.columns)]
+
+
+def squares_of(cells: Cells, given: dict[str, str]) -> list[list[Cell]]:
+    """The cells of any game's board, a piece on each that has a text."""
+    colour = colours_of(cells, given)
+    return [[Cell(text, SQUARE, "#ffffff", colour.get(text, "")) for text in row] for row in cells]
+
+
+def cubes_of(cells: Cells) -> list[list[Cell]]:
+    """The cells of a board of EWN; the corners are the colours of who wants to reach them."""
+    side = {"r": CUBES["red"], "b": CUBES["blue"]}
+    board = [
+        [Cell(text[1:], SQUARE, "#ffffff", side.get(text[:1], "")) for text in row] for row in cells
+    ]
+    board[0][0] = board[0][0]._replace(ground=GOALS["blue"])
+    board[-1][-1] = board[-1][-1]._replace(ground=GOALS["red"])
+    return board
+
+
+def pixels(cells: Sequence[Sequence[Cell]], frame: str = GRID) -> Array:
+    """A board as an array of uint8, height by width by red, green and blue."""
+    step, rows, columns = CELL + GAP, max(len(cells), 1), max(map(len, cells), default=1)
+    image = np.empty((rows * step + GAP, columns * step + GAP, 3), np.uint8)
+    image[:] = _rgb(frame if cells else SQUARE)
+    for r, row in enumerate(cells):
+        for c, cell in enumerate(row):
+            y, x = GAP + r * step, GAP + c * step
+            own = image[y : y + CELL, x : x + CELL]
+            own[:] = _rgb(cell.ground)
+            if cell.piece:
+                own[_INSET:-_INSET, _INSET:-_INSET] = _rgb(cell.piece)
+            _stamp(own, cell.text, cell.ink)
+    return image
+
+
+def _rgb(colour: str) -> tuple[int, ...]:
+    """The numbers behind `#rrggbb`."""
+    return tuple(bytes.fromhex(colour[1:]))
+
+
+def _stamp(own: Array, text: str, ink: str) -> None:
+    """Write a text into the middle of a cell, as large as fits; unknown letters stay blank."""
+    glyphs = [_FONT.get(letter, "00000") for letter in text.upper()]
+    if not glyphs:
+        return
+    dots = np.zeros((5, 4 * len(glyphs) - 1), bool)
+    for n, glyph in enumerate(glyphs):
+        for r, digit in enumerate(glyph):
+            dots[r, 4 * n : 4 * n + 3] = [int(digit, 8) >> bit & 1 for bit in (2, 1, 0)]
+    size = max(1, min((CELL - 2 * _INSET - 4) // dots.shape[1], 5))
+    dots = dots.repeat(size, 0).repeat(size, 1)[:CELL, :CELL]
+    top, left = (CELL - dots.shape[0]) // 2, (CELL - dots.shape[1]) // 2
+    own[top : top + dots.shape[0], left : left + dots.shape[1]][dots] = _rgb(ink)
+
+
+class Screen:
+    """A window in the terminal that each frame is drawn into; a file gets one after the other."""
+
+    def __init__(self) -> None:
+        self._live: Live | None = None
+        self._shown = 0.0
+
+    def show(self, cells: Sequence[Sequence[Cell]], caption: str) -> None:
+        """Draw a frame, not sooner than people can follow."""
+        console = Console()
+        frame = Group(_grid(cells), Text(caption))
+        if not console.is_terminal:
+            console.print(frame)
+            return
+        if self._live is None:
+            self._live = Live(console=console, auto_refresh=False)
+            self._live.start()
+            weakref.finalize(self, self._live.stop)  # gives the cursor back, whoever forgets it
+        time.sleep(max(0.0, self._shown + 1 / FPS - time.monotonic()))
+        self._live.update(frame, refresh=True)
+        self._shown = time.monotonic()
+
+    def close(self) -> None:
+        """Leave the last frame standing."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+def _grid(cells: Sequence[Sequence[Cell]]) -> Table:
+    table = Table.grid(padding=0)
+    for row in cells:
+        table.add_row(*map(_painted, row))
+    return table
+
+
+def _painted(cell: Cell) -> Text:
+    ink = cell.ink if cell.text else LINE
+    return Text(f"{cell.text or '.':^{_WIDE}}", f"bold {ink} on {cell.piece or cell.ground}")

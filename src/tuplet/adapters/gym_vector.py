@@ -1,0 +1,227 @@
+"""2048 as a vector environment of Gymnasium: many boards, stepped together on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Discrete
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from tuplet.adapters import boards
+from tuplet.adapters.boards import KEEP, LEGAL, NEXT, NEXT_STEP, SAME_STEP, SCORE, SEED, Terms
+from tuplet.adapters.drawing import FPS, pixels, tiles_of
+from tuplet.adapters.gym_env import as_render_mode, observation_space
+from tuplet.adapters.seeds import as_word, seed_of
+from tuplet.games.g2048.board import MOVES, Board, Size
+from tuplet.system.blocks import as_threads, cores
+
+Array = np.ndarray[Any, Any]
+Seen = tuple[Array, Array, Array, Array]  # observations, what moves would bring, masks, scores
+
+SHARE = 2048  # boards that are worth a thread: to wake it takes as long as some hundred steps
+_RESETS = {
+    AutoresetMode.NEXT_STEP: NEXT_STEP, AutoresetMode.SAME_STEP: SAME_STEP,
+    AutoresetMode.DISABLED: KEEP,
+}  # fmt: skip
+_LEAST_BITS = ~np.int64(3)
+
+
+class Vector2048(VectorEnv[Array, Array, Array]):
+    """Boards of 2048 that are stepped together: what `gymnasium.make_vec` makes.
+
+    Board i after `reset(seed=s)` is `Env2048` after `reset(seed=s + i)`, step by step, and whatever
+    it is that `gymnasium.vector.SyncVectorEnv` returns for these is returned here, infos included.
+    What a single environment is told can be told here, too. `autoreset_mode` is any of
+    Gymnasium's, `max_episode_steps` cuts episodes off, and `threads` [default: one a core] step.
+    """
+
+    _pool: ThreadPoolExecutor | None = None  # made when first needed
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        board: str | Size = "4x4",
+        spawn4: float = 0.1,
+        observation: str = "exponents",
+        reward: str = "points",
+        illegal: str = "ignore",
+        render_mode: str | None = None,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        max_episode_steps: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        if num_envs < 1:
+            raise ValueError(f"num_envs is 1 or more, not {num_envs}")
+        if max_episode_steps is not None and max_episode_steps < 1:
+            raise ValueError(f"max_episode_steps is 1 or more, not {max_episode_steps}")
+        self.terms = Terms.of(board, spawn4, observation, reward, illegal)
+        self.num_envs = num_envs
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": FPS,
+                         "autoreset_mode": self.autoreset_mode}  # fmt: skip
+        self.render_mode = as_render_mode(render_mode, self.metadata["render_modes"])
+        self.single_observation_space = observation_space(self.terms)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.single_action_space = Discrete(4)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._across, self._down = self.terms.rules.across, self.terms.rules.down
+        self._setup = self.terms.setup(_RESETS[self.autoreset_mode], max_episode_steps or 0)
+        self._games = boards.new_games(num_envs)
+        self._foresees = observation == "afterstates"
+        self._ended = np.ones(num_envs, np.bool_)  # or not yet begun
+        self._source: np.random.Generator | None = None  # whose seed the boards have
+        hands = min(as_threads(threads or cores()), max(1, num_envs // SHARE))
+        ends = [num_envs * n // hands for n in range(hands + 1)]
+        self._shares = [(np.uint64(a), np.uint64(b)) for a, b in pairwise(ends)]
+
+    @property
+    def boards(self) -> list[Board]:
+        """The boards as people hold them."""
+        return [boards.board_of(game, self.terms.size) for game in self._games]
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begin a game on every board, or on those of `options["reset_mask"]`.
+
+        Board i has the seed `seed + i`, or number i of a list; without a seed it begins the next
+        game of the one that it has.
+        """
+        listed = isinstance(seed, Sequence | np.ndarray)
+        super().reset(seed=None if listed else seed)  # type: ignore[arg-type]
+        chosen = self._chosen(options)
+        self._deal(seed, chosen)
+        self._ended[chosen] = False
+        seen = self._room()
+        self._on_all(boards.reset_games, chosen, *seen)
+        if not chosen.all():  # infos are those of the boards that were reset
+            for array in seen[1:] if self._foresees else seen[2:]:
+                array[~chosen] = 0
+        return seen[0], self._told(seen, chosen)
+
+    def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        """Make a move on every board, and let tiles appear."""
+        moves, count = self._moves(actions), self.num_envs
+        seen, rewards = self._room(), np.empty(count)
+        over, cut = np.empty(count, np.bool_), np.empty(count, np.bool_)
+        at_once = self.autoreset_mode is AutoresetMode.SAME_STEP
+        last = self._room(blank=True) if at_once else seen
+        ended = self._on_all(boards.step_games, moves, *seen, rewards, over, cut, *last)
+        infos = self._told(seen, np.ones(count, np.bool_))
+        if not at_once:
+            self._ended = over | cut
+        elif ended:
+            infos |= self._last_told(last, over | cut)
+        return seen[0], rewards, over, cut, infos
+
+    def _room(self, blank: bool = False) -> Seen:
+        """New arrays for what is seen, which users keep; blank ones are for a few boards only."""
+        make, count = np.zeros if blank else np.empty, self.num_envs
+        observations = np.empty((count, *self.terms.shape), np.uint8)
+        gains = make((count, 4) if self._foresees else (0, 4))
+        return observations, gains, make((count, 4), np.int8), make(count, np.int64)
+
+    def _on_all(self, kernel: Callable[..., int], *arrays: Array) -> int:
+        """Run a kernel on every board, by all hands, the caller's own too; the sum of results."""
+        flat = [array.reshape(-1) for array in arrays]
+        asked = (self._across, self._down, self._setup, self._games, *flat)
+        if len(self._shares) > 1 and self._pool is None:
+            self._pool = ThreadPoolExecutor(len(self._shares) - 1, "tuplet")
+        others = [self._pool.submit(kernel, *asked, *share) for share in self._shares[1:]] if (
+            self._pool is not None) else []  # fmt: skip
+        return kernel(*asked, *self._shares[0]) + sum(other.result() for other in others)
+
+    def _told(self, seen: Seen, known: Array) -> dict[str, Any]:
+        """The infos, with Gymnasium's `_key` for each key: the boards that it is known of."""
+        _, gains, masks, scores = seen
+        infos: dict[str, Any] = {"action_mask": masks, "_action_mask": known,
+                                 "score": scores, "_score": known.copy()}  # fmt: skip
+        if self._foresees:
+            infos |= {"rewards": gains, "_rewards": known.copy()}
+        return infos
+
+    def _last_told(self, last: Seen, ended: Array) -> dict[str, Any]:
+        """What was seen last of the episodes that have ended in this step."""
+        where = np.flatnonzero(ended)
+        seen = np.full(self.num_envs, None, object)
+        for board, observation in zip(where.tolist(), last[0][where], strict=True):
+            seen[board] = observation
+        info = self._told(last, ended.copy())
+        return {"final_obs": seen, "_final_obs": ended,
+                "final_info": info, "_final_info": ended.copy()}  # fmt: skip
+
+    def _chosen(self, options: dict[str, Any] | None) -> Array:
+        """The boards to reset."""
+        mask = (options or {}).get("reset_mask")
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        mask = np.array(mask)
+        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(
+                f"options['reset_mask'] has a bool for each of {self.num_envs} boards, "
+                "and one or more of them True"
+            )
+        return mask
+
+    def _deal(self, seed: int | Sequence[int | None] | None, chosen: Array) -> None:
+        """Give the boards their seeds, where they have none yet, or others are asked for."""
+        seeds: dict[int, int] = {}
+        if self._source is not self.np_random:
+            whom = chosen if isinstance(seed, int) and self._source else np.ones_like(chosen)
+            first, self._source = seed_of(self), self.np_random
+            seeds = {board: first + board for board in np.flatnonzero(whom).tolist()}
+        if seed is not None and not isinstance(seed, int):
+            if len(seed) != self.num_envs:
+                raise ValueError(f"{len(seed)} seeds for {self.num_envs} boards: one for each")
+            own = {board: seed[board] for board in np.flatnonzero(chosen).tolist()}
+            seeds |= {board: int(each) for board, each in own.items() if each is not None}
+        where = list(seeds)
+        self._games[where, SEED] = np.array([as_word(each) for each in seeds.values()], np.uint64)
+        self._games[where, NEXT] = 0
+
+    def _moves(self, actions: Any) -> Array:
+        """The moves as kernels take them; raises where one cannot be made."""
+        moves = np.ascontiguousarray(actions, np.int64)
+        if not moves.flags.writeable:  # another type, to a compiler
+            moves = moves.copy()
+        if moves.shape != (self.num_envs,) or np.bitwise_or.reduce(moves) & _LEAST_BITS:
+            raise ValueError(
+                f"actions are {self.num_envs} moves, each 0 up, 1 right, 2 down or 3 left"
+            )
+        waits = self.autoreset_mode is AutoresetMode.NEXT_STEP and self._source is not None
+        if not waits and self._ended.any():
+            raise ResetNeeded("no episode is under way on some boards: reset() begins one")
+        if self.terms.illegal == "error":
+            legal = (self._games[:, LEGAL].astype(np.int64) >> moves) & 1 != 0
+            if not (legal | self._ended).all():
+                board = int(np.flatnonzero(~(legal | self._ended))[0])
+                raise ValueError(
+                    f"{MOVES[int(moves[board])]} changes nothing on board {board}, and "
+                    "illegal='error': infos['action_mask'] has the legal moves"
+                )
+        return moves
+
+    def render(self) -> tuple[Any, ...] | None:
+        """The boards as texts, or as arrays of pixels."""
+        if self.render_mode == "ansi":
+            scores = self._games[:, SCORE].tolist()
+            return tuple(f"{b}\n{s:,} points\n" for b, s in zip(self.boards, scores, strict=True))
+        if self.render_mode == "rgb_array":
+            return tuple(pixels(tiles_of(board)) for board in self.boards)
+        return None
+
+    def close_extras(self, **_: Any) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None

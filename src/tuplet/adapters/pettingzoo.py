@@ -1,0 +1,229 @@
+"""EWN and its family for PettingZoo, and any game for one or two that passes `check_game`.
+
+    env = tuplet.adapters.pettingzoo.env("ewn-6x7")
+
+PettingZoo's two ways to tell which moves are legal are there: in the info, or in the observation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tuplet.adapters import missing
+
+try:
+    import pettingzoo
+    from gymnasium.spaces import Box, Dict, Discrete, Space
+    from gymnasium.utils import seeding
+    from pettingzoo import AECEnv
+    from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper
+except ModuleNotFoundError as error:
+    raise missing(error, "pettingzoo", "pettingzoo") from None
+
+from tuplet.adapters.drawing import FPS, Cell, Screen, cubes_of, pixels, squares_of
+from tuplet.adapters.seeds import as_word
+from tuplet.games.catalogue import game as game_of
+from tuplet.games.drawing import LINE
+from tuplet.games.ewn.position import SIDES, Position
+from tuplet.games.ewn.variant import Variant
+from tuplet.games.position import Game
+from tuplet.kernel import stream
+
+Array = np.ndarray[Any, Any]
+
+__all__ = ["ID", "GameEnv", "env", "raw_env"]
+
+ID = "tuplet/ewn-v1"
+MASKS = ("info", "observation")
+WORDS = 128  # bits of a position
+
+
+class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
+    """A game as agents `player_0` and `player_1` play it in turns; dice roll by themselves.
+
+    Actions are the game's numbers of moves. Who wins has a reward of 1, who loses of -1, at the
+    end; a game for one ends with its points. A move that is not legal loses. `masks` says where
+    `action_mask` is: in the "info", or in the "observation", which is then a dictionary.
+
+    EWN is seen by each side as if it played from the top left: a plane for each of its own cubes,
+    for each of the opponent's, for each face of the die (of a known die, of its whole cycle from
+    now on), and one of ones for who is to move. Of other games the 128 bits of a position are seen,
+    whether it is one's turn, and which player one is.
+    """
+
+    def __init__(
+        self, game: str | Game = "ewn", render_mode: str | None = None, masks: str = "info"
+    ) -> None:
+        super().__init__()
+        self.game = game_of(game)
+        name = "".join(c if c.isalnum() else "_" for c in self.game.name.rpartition("/")[2])
+        self.metadata: dict[str, Any] = {
+            "render_modes": ["human", "ansi", "rgb_array"], "render_fps": FPS,
+            "name": f"{name}_v1", "is_parallelizable": False,
+        }  # fmt: skip
+        for what, given, known in (
+            ("render_mode", render_mode, (None, *self.metadata["render_modes"])),
+            ("masks", masks, MASKS),
+        ):
+            if given not in known:
+                options = ", ".join(str(each) for each in known if each)
+                raise ValueError(f"{what} is one of {options}, not {given!r}")
+        self.render_mode, self.masks = render_mode, masks
+        self.possible_agents = [f"player_{n}" for n in range(self.game.players)]
+        self.agents: list[str] = []
+        self.action_spaces = {each: Discrete(self.game.actions) for each in self.possible_agents}
+        self.observation_spaces = {each: self._space() for each in self.possible_agents}
+        self._seed: int | None = None
+        self._number = 0  # of the next game of the seed
+        self._screen = Screen()
+
+    @property
+    def variant(self) -> Variant | None:
+        """Which game of EWN's family it is, if it is one."""
+        return getattr(self.game, "variant", None)
+
+    def _space(self) -> Space[Any]:
+        kind = self.variant
+        shape: tuple[int, ...] = (WORDS + 2,)
+        if kind is not None:
+            shape = (kind.rows, kind.columns, kind.cubes * (2 + max(kind.cycle, 1)) + 1)
+        seen = Box(0, 1, shape, np.uint8)
+        if self.masks == "info":
+            return seen
+        return Dict({"observation": seen, "action_mask": Box(0, 1, (self.game.actions,), np.int8)})
+
+    def observation_space(self, agent: str) -> Space[Any]:
+        """What an agent may see."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Space[Any]:
+        """What an agent may do."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002
+        """Begin the seed's first game, or without a seed the next game of the last one."""
+        if seed is not None or self._seed is None:
+            self._seed, self._number = seeding.np_random(seed)[1], 0
+        luck = stream(np.uint64(as_word(self._seed)), np.uint64(self._number))
+        self._number += 1
+        self._luck, self.position = self.game.deal(np.uint64(luck))
+        self._let_chance_act()
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._skip_agent_selection = None
+        self._turn()
+
+    def _let_chance_act(self) -> None:
+        while self.position.is_chance:
+            self._luck, outcome = self.position.random_outcome(self._luck)
+            self.position = self.position.happen(outcome)
+
+    def _turn(self) -> None:
+        """Whose turn it is, and what each agent is told."""
+        side = self.position.sides.index(self.position.turn)
+        self.agent_selection = self.possible_agents[side]
+        told = self.masks == "info"
+        self.infos = {a: {"action_mask": self._mask(a)} if told else {} for a in self.agents}
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Make the move of the agent whose turn it is."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        if action is None or not 0 <= int(action) < self.game.actions:
+            raise ValueError(f"{action} is not an action: they are 0 to {self.game.actions - 1}")
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        if int(action) in self.position.codes():
+            self.position = self.position.after(int(action))
+            self._let_chance_act()
+            if self.position.over:
+                self._end(self.position.outcome)
+        else:
+            self._end(float(self.possible_agents.index(agent)))  # the other one has won
+        self._accumulate_rewards()
+        self._turn()
+
+    def _end(self, outcome: float) -> None:
+        """The game is over; the outcome is the first player's: 1, 1/2 or 0, or points."""
+        first, *others = self.agents
+        self.rewards[first] = 2.0 * outcome - 1.0 if others else outcome
+        for other in others:
+            self.rewards[other] = 1.0 - 2.0 * outcome
+        self.terminations = dict.fromkeys(self.agents, True)
+
+    def observe(self, agent: str) -> Any:
+        """What an agent sees."""
+        side = self.possible_agents.index(agent)
+        if isinstance(self.position, Position):
+            seen = _planes(self.position, side)
+        else:
+            words = np.array(self.position.as_words(), np.uint64).view(np.uint8)
+            mine = self.position.turn == self.position.sides[side]
+            bits = np.unpackbits(words, bitorder="little")
+            seen = np.concatenate([bits, np.array([mine, side], np.uint8)])
+        if self.masks == "info":
+            return seen
+        return {"observation": seen, "action_mask": self._mask(agent)}
+
+    def _mask(self, agent: str) -> Array:
+        """A one for each legal move of the agent whose turn it is; none for others."""
+        mask = np.zeros(self.game.actions, np.int8)
+        if agent == self.agent_selection and not any(self.terminations.values()):
+            mask[self.position.codes()] = 1
+        return mask
+
+    def render(self) -> Any:
+        """The position as text, as pixels, or drawn into the terminal."""
+        if self.render_mode == "ansi":
+            return f"{self.position}\n"
+        if self.render_mode == "rgb_array":
+            return pixels(self._cells(), LINE)
+        if self.render_mode == "human":
+            self._screen.show(self._cells(), self.position.caption())
+        return None
+
+    def _cells(self) -> list[list[Cell]]:
+        cells = self.position.cells
+        return cubes_of(cells) if self.variant else squares_of(cells, dict(self.game.colours))
+
+    def close(self) -> None:
+        """Leave the terminal as it is."""
+        self._screen.close()
+
+
+def _planes(position: Position, side: int) -> Array:
+    """A position of EWN as planes, turned so that the side plays towards the bottom right."""
+    kind = position.variant
+    count, faces = kind.cubes, max(kind.cycle, 1)
+    planes = np.zeros((kind.rows, kind.columns, count * (2 + faces) + 1), np.uint8)
+    for (owner, number), (row, column) in position.cubes.items():
+        plane = number - kind.first + count * (SIDES.index(owner) != side)
+        planes[row, column, plane] = 1
+    if side == 1:
+        planes = planes[::-1, ::-1].copy()
+    die = [] if position.die is None else [position.die]
+    for n, face in enumerate(position.coming_die(faces) if kind.cycle else die):
+        planes[:, :, count * (2 + n) + face - kind.first] = 1
+    planes[:, :, -1] = position.turn == SIDES[side]
+    return planes
+
+
+raw_env = GameEnv  # as PettingZoo calls it
+
+
+def env(game: str | Game = "ewn", render_mode: str | None = None, masks: str = "info") -> AECEnv:
+    """A `GameEnv` that tells whoever calls it in the wrong order, as PettingZoo's own do."""
+    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(GameEnv(game, render_mode, masks)))
+
+
+if hasattr(pettingzoo, "register") and ID not in pettingzoo.aec_registry:  # from 1.27 on
+    pettingzoo.register("aec", ID, "tuplet.adapters.pettingzoo:env")
