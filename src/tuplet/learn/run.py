@@ -183,7 +183,8 @@ def as_run_folder(folder: str | Path) -> Path:
     """The folder of a run; FileNotFoundError if it is none."""
     folder = Path(folder)
     if not (folder / CONFIG).is_file():
-        what = f"it is {what_is(folder)}" if folder.is_file() else f"no {CONFIG}"
+        what = what_is(folder)
+        what = f"no {CONFIG}" if what in ("a folder", "not there") else f"it is {what}"
         raise FileNotFoundError(f"{folder} is not the folder of a training run ({what})")
     return folder
 
