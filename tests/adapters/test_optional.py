@@ -45,6 +45,13 @@ def test_importing_tuplet_imports_none_of_them() -> None:
             "from tuplet.cli import run; run('train --net 01 --games 9 --tensorboard'.split())",
             "tensorboard",
         ),
+        ("pyspiel", "import tuplet.adapters.openspiel", "openspiel"),
+        ("pyspiel", "import tuplet.adapters.openspiel_bots", "openspiel"),
+        (
+            "pyspiel",
+            "from tuplet.cli import run; run('match openspiel:sims=9 easy --game ewn'.split())",
+            "openspiel",
+        ),
     ],
 )
 def test_a_missing_one_is_answered_in_a_line(library: str, code: str, extra: str) -> None:
