@@ -224,7 +224,7 @@ def test_ten_thousand_games_go_as_openspiels_own_do() -> None:
         ("einstein_wurfelt_nicht", ["alphabeta:depth=3", "easy"]),
         ("tuplet_ewn_6x7", ["easy", "hard"]),
         ("2048(max_tile=131072)", ["greedy"]),
-        ("tuplet_2048(board=3x3)", ["expectimax:depth=1"]),
+        ("tuplet_2048(board=3x3)", ["greedy"]),
     ],
 )
 def test_our_agents_are_its_bots(name: str, agents: list[str]) -> None:
