@@ -142,10 +142,10 @@ def overlooking(tiles: list[int], merged: list[bool]) -> list[int]:
     return legal
 
 
-def same_games_of_2048(games: int) -> tuple[int, int]:
+def same_games_of_2048(games: int, seed: int = 8) -> tuple[int, int]:
     """Play random games of both at once; returns positions, and those where it overlooks a move."""
     theirs, ours = pyspiel.load_game("2048(max_tile=131072)"), load("2048")
-    source, seen, overlooked = random.Random(8), 0, 0
+    source, seen, overlooked = random.Random(seed), 0, 0
     for _ in range(games):
         one, other, merged = theirs.new_initial_state(), ours.new_initial_state(), [False] * 16
         while not one.is_terminal():
@@ -170,10 +170,10 @@ def same_games_of_2048(games: int) -> tuple[int, int]:
     return seen, overlooked
 
 
-def same_games_of_ewn(games: int) -> int:
+def same_games_of_ewn(games: int, seed: int = 9) -> int:
     """The same of EWN: our Red moves first, as its White does, on a board turned round."""
     theirs, ours = pyspiel.load_game("einstein_wurfelt_nicht"), load("ewn")
-    source, seen = random.Random(9), 0
+    source, seen = random.Random(seed), 0
     for _ in range(games):
         other = ours.new_initial_state()
         for _side in range(2):
