@@ -100,6 +100,9 @@ def test_json_is_what_the_function_returns_and_notebooks_show_it(
         assert without_clocks(json.loads(done.stdout)) == without_clocks(result.as_json()), words
         shown = getattr(result, "_repr_html_", lambda: "")() or result._repr_svg_()
         assert shown.startswith(("<p>", "<table>", "<?xml", "<svg")), words
+        rows = result.to_dicts()
+        assert rows and all(list(row) == list(rows[0]) for row in rows), words
+        assert json.loads(json.dumps(rows, allow_nan=False)) == rows, words  # plain values
 
 
 def test_html_says_nothing_that_a_name_smuggles_in() -> None:

@@ -18,8 +18,8 @@ from tuplet import Board, Episode, Network, Run, Solution
 from tuplet.arena.results import Match, Tournament
 from tuplet.arena.saved import load, load_game
 from tuplet.games.reading import read_game as game_of_file
+from tuplet.learn.convert import convert
 from tuplet.system.kinds import what_is
-from tuplet.values.convert import convert
 from tuplet.values.foreign import read_foreign
 
 DATA = Path(__file__).parent / "data"

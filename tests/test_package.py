@@ -155,7 +155,8 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     ["tuplet", "tuplet.games.g2048.board", "tuplet.games.g2048.statistics",
      "tuplet.learn.settings", "tuplet.arena.intervals", "tuplet.games.ewn.position",
      "tuplet.games.record", "tuplet.games.g2048.position", "tuplet.exact.solution",
-     "tuplet.learn.evaluation", "tuplet.system.intervals", "tuplet.games.reading"],
+     "tuplet.learn.evaluation", "tuplet.system.intervals", "tuplet.games.reading",
+     "tuplet.system.table"],
 )  # fmt: skip
 def test_examples_in_docstrings_are_true(module: str) -> None:
     result = doctest.testmod(import_module(module))

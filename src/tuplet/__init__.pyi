@@ -45,6 +45,7 @@ from tuplet.games.position import Game as Game, GamePosition as GamePosition
 from tuplet.games.reading import Pasted as Pasted, read as read, written as written
 from tuplet.games.record import Forfeit as Forfeit, Record as Record
 from tuplet.games.tree import TreeNode as TreeNode, TreeView as TreeView
+from tuplet.learn.convert import convert as convert
 from tuplet.learn.episodes import learn_from as learn_from
 from tuplet.learn.plot import plot as plot
 from tuplet.learn.run import Run as Run
@@ -57,7 +58,6 @@ from tuplet.system.stop import Stop as Stop, Stopped as Stopped
 from tuplet.system.version import __version__ as __version__
 from tuplet.testing.programs import Check as Check, check as check
 from tuplet.values.average import average as average
-from tuplet.values.convert import convert as convert
 from tuplet.values.network import Network as Network
 from tuplet.values.patterns import NETWORKS as NETWORKS
 from tuplet.web.serve import serve as serve

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,7 +26,7 @@ from tuplet.agents.bandits import check_trust
 from tuplet.agents.protocol.external import External
 from tuplet.agents.searches import Mcs, Mcts
 from tuplet.agents.searching import Searching
-from tuplet.agents.specs import Sent, Spec, as_spec, make_own
+from tuplet.agents.specs import ADAPTERS, Sent, Spec, as_spec, make_own
 from tuplet.agents.trees import tree_of
 from tuplet.games.analysis import Analysis
 from tuplet.games.catalogue import game as game_of
@@ -128,8 +129,8 @@ class Searcher(Searching):
 SEARCHES: dict[str, type[Mcts | AlphaBeta]] = {"alphabeta": AlphaBeta, "mcs": Mcs, "mcts": Mcts}
 OF_EWN = ("normal", "hard", "best")
 NAMES = (
-    "easy, alphabeta, mcs, mcts, module:Class, file.py:Class; of EWN also normal, hard, best, and "
-    "exec:PROGRAM"
+    "easy, alphabeta, mcs, mcts, openspiel:bot=mcts, module:Class, file.py:Class; of EWN also "
+    "normal, hard, best, and exec:PROGRAM"
 )
 
 
@@ -149,6 +150,9 @@ def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
     if spec.text.startswith(("exec:", "exec[")):
         spec.needs_trust("a program")
         return External(spec.text, held.name)
+    if name in ADAPTERS:  # found by its name, as anybody's class is: its library is an extra
+        spec.needs_trust("another library's bot")
+        return import_module(ADAPTERS[name]).make(spec, held)
     if name in ("easy", "random") and not settings:
         return Easy(name)
     if name in SEARCHES:

@@ -17,6 +17,7 @@ from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.position import Game
+from tuplet.learn.hub import models_in
 from tuplet.learn.run import Run, as_run_folder
 from tuplet.search.bandits import BANDITS
 from tuplet.system.settings import declared
@@ -116,6 +117,10 @@ def _agents(held: Game, folder: str | Path | None) -> Iterator[dict[str, Any]]:
             about = f"A run of {run['games']:,} games with {run['net']}."
             if run["board"] == f"{held.rows}x{held.columns}":
                 yield _row(run["run"], about, learned=True)
+        for name, config in models_in(folder) if folder is not None else ():
+            if config.get("board") == [held.rows, held.columns] and name not in taken:
+                tuples = " ".join(map(str, config.get("tuples", ())))
+                yield _row(name, f"A model folder: {tuples}.", learned=True)
         yield _row("expectimax", "Looks ahead, and knows points and empty cells.", Expectimax2048)
         yield _row("mcts", "Monte-Carlo tree search: random games tell.", Mcts2048)
         yield _row("greedy", "Takes the largest reward.")

@@ -23,6 +23,8 @@ _OWN = re.compile(
     r"(?!exec[:\[])(?!\w+:\w+=)(?P<class>(?:[^\W\d]\w*(?:\.[^\W\d]\w*)*|.+?\.py):[^\W\d]\w*)"
     r"(?:,(?P<settings>.*))?"
 )
+# Agents of other libraries, and the module that makes them.
+ADAPTERS = {"openspiel": "tuplet.adapters.openspiel_agent"}
 _PLAIN = (int, float, bool, str)
 
 

@@ -42,13 +42,13 @@ from tuplet.kernel import as_seed, stream
 from tuplet.learn.greedy import play_greedily
 from tuplet.search import g2048_games
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
-from tuplet.system.csv_file import write_csv
 from tuplet.system.intervals import Interval, wilson
 from tuplet.system.pictures import inline, save_figure
 from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
 from tuplet.system.settings import in_full
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
+from tuplet.system.table import Table
 from tuplet.values.network import Network
 
 GAMES, MANY, LONG = 10, 50, 1000  # of a block, where games are quick; if there are so many
@@ -93,13 +93,13 @@ class Evaluation(Shown):
             "settings": self.settings,
         }
 
-    def csv(self, path: str | Path) -> Path:
-        """Write a table of the games: score, largest tile, and moves of each."""
+    def table(self) -> Table:
+        """A row for each game: score, largest tile, and moves."""
         rows = (
             (number, int(score), 1 << int(tile), int(length))
             for number, (score, tile, length) in enumerate(zip(*self.results, strict=True), 1)
         )
-        return write_csv(path, ("game", "score", "tile", "moves"), rows)
+        return Table(("game", "score", "tile", "moves"), rows)
 
     def _mean(self) -> str:
         low, high = self.ci95

@@ -10,8 +10,6 @@ from pathlib import Path
 from tuplet.arena.page import write_page
 from tuplet.arena.results import Match, Tournament
 from tuplet.arena.saved import Saved
-from tuplet.arena.spreadsheet import write_games_csv
-from tuplet.games.record import FORFEITS
 from tuplet.system.csv_file import write_csv
 
 
@@ -39,10 +37,9 @@ class Reports:
         if file is None or (self.page is None and self.csv is None):
             return
         if self.csv is not None:
+            result.csv(self.csv)
             if isinstance(result, Tournament):
-                write_csv(self.csv, *_table(result))
-            games = self.csv if isinstance(result, Match) else games_beside(self.csv)
-            write_games_csv(games, result)
+                write_csv(games_beside(self.csv), *result.games_table())
         if self.page is not None:
             if isinstance(result, Match):
                 result = Tournament([result.a, result.b], result.game, result.seed, result.asked,
@@ -64,22 +61,3 @@ def _as_file(path: str | Path | None, suffix: str, what: str) -> Path | None:
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in")
     return path
-
-
-def _table(result: Tournament) -> tuple[list[str], list[list[object]]]:
-    """A row for each player, from best to worst; its points against each, in the same order."""
-    order = result.ranking
-    columns = ["place", "agent", "rating", "ci95_low", "ci95_high", "wins", "draws", "losses",
-               *FORFEITS, *(result.agents[j] for j in order)]  # fmt: skip
-    rows: list[list[object]] = []
-    for place, i in enumerate(order, 1):
-        rating, (wins, losses) = result.ratings[i], result.total(i)
-        low, high = (bound if abs(bound) < 1e6 else None for bound in rating.ci95)
-        scores = [(result.score(i, j), result.draws(i, j)) for j in order]
-        forfeits = result.forfeits_of(i)
-        rows.append([
-            place, result.agents[i], rating.elo, low, high, wins, result.total_draws(i),
-            losses, *forfeits.values(),
-            *(None if score is None else score[0] + draws / 2 for score, draws in scores),
-        ])  # fmt: skip
-    return columns, rows

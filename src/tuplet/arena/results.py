@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +15,15 @@ from tuplet.arena.intervals import Z_AFTER_TEST, Pairs, elo, pair_share
 from tuplet.arena.pictures import brief, draw_ratings, draw_shares
 from tuplet.arena.played import Played, place_of
 from tuplet.arena.ratings import Rating, ratings
+from tuplet.arena.spreadsheet import games_table
 from tuplet.arena.sprt import Decision, Sprt
+from tuplet.arena.wording import elo_text, finite, joined, range_of, score_columns
 from tuplet.games.record import FORFEITS
 from tuplet.system.intervals import Interval, Z
 from tuplet.system.pictures import inline
 from tuplet.system.settings import all_in_full
 from tuplet.system.sheet import Sheet, Shown, counted, percent
+from tuplet.system.table import Table
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,7 +139,7 @@ class Match(Shown):
             "game": self.game, "a": self.a, "b": self.b, "seed": self.seed,
             "games": self.games, "wins": self.wins, "draws": self.draws, "losses": self.losses,
             "win_rate": self.win_rate, "ci95": list(self.ci95),
-            "elo": _finite(self.elo), "elo_ci95": [_finite(bound) for bound in self.elo_ci95],
+            "elo": finite(self.elo), "elo_ci95": [finite(bound) for bound in self.elo_ci95],
             "first_player_share": first, "first_player_ci95": list(first_ci95),
             "mean_length": self.mean_length,
             "pairs": {
@@ -162,16 +164,16 @@ class Match(Shown):
         first, first_ci95 = self.first_player
         low, high = self.elo_ci95
         drawn = self.draws > 0
-        score = _joined(" - ", self.wins, self.draws, self.losses, drawn)
+        score = joined(" - ", self.wins, self.draws, self.losses, drawn)
         pairs = f"{won:,} won, {sum(between):,} split, {lost:,} lost"
         if drawn:
             pairs = ", ".join(f"{n:,}" for n in self.pairs)
         rows = [
-            [_columns(drawn), score, ""],
-            ["share", percent(self.win_rate), _range(self.ci95)],
-            ["Elo", _elo(self.elo), f"95 %: {_elo(low)} to {_elo(high)}"],
+            [score_columns(drawn), score, ""],
+            ["share", percent(self.win_rate), range_of(self.ci95)],
+            ["Elo", elo_text(self.elo), f"95 %: {elo_text(low)} to {elo_text(high)}"],
             ["pairs", pairs, "with 0, ½, 1, 1½, 2 points" if drawn else ""],
-            ["first player", percent(first), _range(first_ci95)],
+            ["first player", percent(first), range_of(first_ci95)],
             ["length", f"{self.mean_length:.1f} plies", ""],
         ]
         stopped = all_in_full([self.a, self.b], self.settings)
@@ -201,6 +203,10 @@ class Match(Shown):
             Sheet(title, (), rows, stopped, words=(0, 1, 2), strong=(1,)),
             Sheet("", columns, endings, of_match(self.forfeits, self.a, self.b)),
         ]
+
+    def table(self) -> Table:
+        """A row for each game."""
+        return games_table([(self.a, self.b, self.played)])
 
     def _repr_html_(self) -> str:
         """The tables, and the share as games were played, where it can be drawn."""
@@ -298,7 +304,7 @@ class Tournament(Shown):
             (wins, losses), rating = self.total(i), self.ratings[i]
             table.append({
                 "agent": self.agents[i], "rating": rating.elo,
-                "ci95": [_finite(bound) for bound in rating.ci95],
+                "ci95": [finite(bound) for bound in rating.ci95],
                 "wins": wins, "draws": self.total_draws(i), "losses": losses,
             })  # fmt: skip
             if self.settings:
@@ -321,9 +327,9 @@ class Tournament(Shown):
             low, high = rating.ci95
             scores = [(self.score(i, j), self.draws(i, j)) for j in order]
             rows.append([
-                str(place), names[i], _elo(rating.elo), f"{_elo(low)} to {_elo(high)}",
-                _joined(" - ", wins, self.total_draws(i), losses, drawn),
-                *("·" if score is None else _joined("-", score[0], draws, score[1], drawn)
+                str(place), names[i], elo_text(rating.elo), f"{elo_text(low)} to {elo_text(high)}",
+                joined(" - ", wins, self.total_draws(i), losses, drawn),
+                *("·" if score is None else joined("-", score[0], draws, score[1], drawn)
                   for score, draws in scores),
             ])  # fmt: skip
         places = [str(place) for place, _ in enumerate(order, 1)]
@@ -334,8 +340,29 @@ class Tournament(Shown):
         skipped = [f"{name} does not play: {why}" for name, why in self.skipped]
         notes = [note, *legend, *all_in_full(self.agents, self.settings)]
         notes += [*by_agent(forfeits), *skipped]
-        columns = ["", "agent", "Elo", "95 %", _columns(drawn), *places]
+        columns = ["", "agent", "Elo", "95 %", score_columns(drawn), *places]
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
+
+    def table(self) -> Table:
+        """A row for each agent, from best to worst; its points against each, in that order."""
+        order = self.ranking
+        columns = ["place", "agent", "rating", "ci95_low", "ci95_high", "wins", "draws", "losses",
+                   *FORFEITS, *(self.agents[j] for j in order)]  # fmt: skip
+        rows: list[list[object]] = []
+        for place, i in enumerate(order, 1):
+            rating, (wins, losses) = self.ratings[i], self.total(i)
+            low, high = (bound if abs(bound) < 1e6 else None for bound in rating.ci95)
+            scores = [(self.score(i, j), self.draws(i, j)) for j in order]
+            rows.append([
+                place, self.agents[i], rating.elo, low, high, wins, self.total_draws(i), losses,
+                *self.forfeits_of(i).values(),
+                *(None if score is None else score[0] + draws / 2 for score, draws in scores),
+            ])  # fmt: skip
+        return Table(columns, rows)
+
+    def games_table(self) -> Table:
+        """A row for each game, match by match."""
+        return games_table((each.a, each.b, each.played) for each in self.matches.values())
 
     def _repr_html_(self) -> str:
         """The table, and the ratings where they can be drawn."""
@@ -358,28 +385,3 @@ def _pairs(scores: list[float]) -> Pairs:
         first + second for first, second in zip(scores[::2], scores[1::2], strict=True)
     )  # fmt: skip
     return counts[0], counts[0.5], counts[1], counts[1.5], counts[2]
-
-
-def _columns(drawn: bool) -> str:
-    return "wins - draws - losses" if drawn else "wins - losses"
-
-
-def _joined(by: str, wins: int, draws: int, losses: int, drawn: bool) -> str:
-    """A score as text; draws are told only where some games are drawn."""
-    return by.join(f"{n:,}" for n in ((wins, draws, losses) if drawn else (wins, losses)))
-
-
-def _finite(value: float) -> float | None:
-    """JSON knows no infinity."""
-    return value if math.isfinite(value) else None
-
-
-def _range(interval: Interval) -> str:
-    low, high = interval
-    return f"95 %: {100 * low:.1f} to {100 * high:.1f}"
-
-
-def _elo(elo: float) -> str:
-    if math.isinf(elo):
-        return "∞" if elo > 0 else "-∞"
-    return f"{round(elo):+d}"

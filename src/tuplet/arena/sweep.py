@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple
 from tuplet.arena.differences import Apart, Verdict, judge
 from tuplet.arena.grids import Axis, label
 from tuplet.arena.sweep_picture import draw_sweep
-from tuplet.system.csv_file import write_csv
 from tuplet.system.intervals import Interval
 from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown, percent
+from tuplet.system.table import Table
 
 Measure = Literal["share", "score"]
 BEST, NOISE, WORSE = "best", "not told apart", "worse"
@@ -182,8 +182,8 @@ class Sweep(Shown):
         """Draw it with intervals; saved to `path` if given. Returns the figure."""
         return draw_sweep(self, path)
 
-    def csv(self, path: str | Path) -> Path:
-        """Write a line for each point."""
+    def table(self) -> Table:
+        """A row for each point."""
         names = [axis.name for axis in self.axes]
         behind = ["difference", "difference_low", "difference_high", "p", "verdict"]
         facts = [name for name in ("opponent", "elo") if self.outcomes[0].facts.get(name, self)
@@ -197,7 +197,7 @@ class Sweep(Shown):
                 *point.values, point.spec, out.games, out.value, *_finite(out.ci95), *gaps,
                 self.word(number), *(out.facts[name] for name in facts),
             ])  # fmt: skip
-        return write_csv(path, columns, rows)
+        return Table(columns, rows)
 
     def _repr_html_(self) -> str:
         """The tables, and the picture where it can be drawn."""

@@ -125,6 +125,10 @@ def run(arguments: list[str]) -> int:
         return complain(f"{where}{error.strerror or error}")
     except ValueError as error:
         return complain(str(error))
+    except ModuleNotFoundError as error:
+        if "pip install" not in str(error):  # it is no extra that is missing
+            raise
+        return complain(str(error))
     except Exception as error:
         if not asked and type(error).__module__.startswith("numba."):  # somebody's own code
             from tuplet.kernel import told

@@ -1,4 +1,4 @@
-"""`tuplet convert`: a weight file in another program's format."""
+"""`tuplet convert`: weights in another program's format, or as a model hub has them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from tuplet.cli.display import showing
 from tuplet.cli.working import Json, show_result
 
-Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017"]
+Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]
 
 
 def convert(
@@ -27,12 +27,14 @@ def convert(
     Parameters
     ----------
     source
-        A run folder or a weight file: tuplet's (packed, too), TDL2048-Demo's, TDL2048+'s or the
-        2048-Framework's.
+        A run folder, a model folder or a weight file: tuplet's (packed, too), TDL2048-Demo's,
+        TDL2048+'s or the 2048-Framework's.
     target
-        The file to write. An existing one is replaced when the new one is complete.
+        The file to write, or the model folder. An existing one is replaced when the new one is
+        complete.
     to
-        Its format; packed is small, rounds weights, and only plays. [default: by its ending:
+        Its format; packed is small, rounds weights, and only plays; hub is a model folder, with a
+        card for which 1,000 games are played. [default: by its ending:
         .safetensors tuplet, .xz packed, .bin demo, .w tdl2048]
     net
         The tuples of a Framework file, which has no names: "0123 4567 ...". [default: the named

@@ -1,4 +1,6 @@
-"""How a long call looks while it runs: a bar in a terminal, a line now and then elsewhere."""
+"""How a long call looks while it runs: a bar in a terminal or below a notebook's cell, a line now
+and then elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tuplet.cli.notebook import in_cell, in_notebook
 from tuplet.system.progress import COMPILING, Progress, Watcher
 from tuplet.system.sheet import clock
 
@@ -21,8 +24,12 @@ WIDTH, MOST_BARS = 30, 7
 
 @contextmanager
 def showing() -> Iterator[Watcher]:
-    """What to call with events, to show them on standard error."""
-    if sys.stderr is None or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+    """What to call with events, to show them on standard error, or in a notebook."""
+    if in_notebook():
+        with in_cell(_Facts().of) as tell_cell:
+            yield tell_cell
+        return
+    if sys.stderr is None or not sys.stderr.isatty():
         yield _Lines().tell
         return
     from rich.console import Console

@@ -23,6 +23,7 @@ def train(
     *,
     recipe: str | None = None,
     out: Path | None = None,
+    tensorboard: Annotated[bool, Parameter(negative="")] = False,
     resume: Path | None = None,
     runs: int = 1,
     evaluate_games: int = 1000,
@@ -44,6 +45,8 @@ def train(
         replace its own.
     out
         The run folder to make. [default: a new one in runs/]
+    tensorboard
+        Write what TensorBoard shows into the run folder, too (pip install 'tuplet[tensorboard]').
     resume
         Go on with the run in this folder; --games and --budget, which are totals, --threads,
         --tasks, --checkpoint, --keep and --evaluate may change.
@@ -65,7 +68,7 @@ def train(
 
     check_folder(csv)
     given = {name: value for name, value in settings.items() if value is not None}
-    told: dict[str, Any] = {"on_begin": _say}
+    told: dict[str, Any] = {"on_begin": _say, "loggers": _loggers(tensorboard)}
     if not json_:
         told |= {"on_block": _print_block, "on_evaluation": _print_evaluation}
     if runs != 1:
@@ -92,6 +95,14 @@ def train(
     if csv is not None:
         run.csv(csv)
     return _report(run, json_)
+
+
+def _loggers(tensorboard: bool) -> list[object]:
+    if not tensorboard:
+        return []
+    from tuplet.adapters.tensorboard import TensorBoard
+
+    return [TensorBoard()]
 
 
 def _say(run: Run) -> None:

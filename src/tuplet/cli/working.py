@@ -219,8 +219,6 @@ def play_pairs(
     except Stopped:  # before the first pair was finished
         return tell_stopped(True, 0, asked, "games", then)
     if csv is not None:
-        from tuplet.arena.spreadsheet import write_games_csv
-
-        write_games_csv(csv, result)
+        result.csv(csv)
     show_result(result, as_json)
     return tell_stopped(result.interrupted, result.games, asked, "games", then)

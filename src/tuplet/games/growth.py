@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from tuplet.system.pictures import as_svg, new_figure, save_figure, tidy
+from tuplet.system.table import Table, Tabular
 
 STEP = 1.12  # from one look to the next, in simulations: some twenty looks for a factor of ten
 SHOWN = 7  # moves with a colour of their own: the most visited
@@ -27,7 +28,7 @@ class Grown:
 
 
 @dataclass
-class Growth:
+class Growth(Tabular):
     """What a search thought of each move after so many simulations.
 
     Looks are taken at equal steps of a logarithmic scale; the tree is the same as without them.
@@ -73,6 +74,16 @@ class Growth:
                 for move, grown in self.moves.items()
             },
         }  # fmt: skip
+
+    def table(self) -> Table:
+        """A row for each move at each look."""
+        columns = ("simulations", "move", "visits", "value", "ci95_low", "ci95_high", "proven")
+        rows = [
+            (sims, move, grown.visits[i], grown.values[i], *(grown.ci95[i] or (None, None)),
+             grown.proven[i])
+            for i, sims in enumerate(self.simulations) for move, grown in self.moves.items()
+        ]  # fmt: skip
+        return Table(columns, rows)
 
     def figure(self) -> Any:
         """Values with their intervals above, visits below, against simulations."""

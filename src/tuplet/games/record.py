@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any
 
 from tuplet.games.catalogue import parse_position
+from tuplet.system.table import Table, Tabular
 
 FORFEITS = ("late", "illegal", "crashed", "memory")  # kinds of endings besides the game's own
 
@@ -26,7 +28,7 @@ class Forfeit(Exception):  # noqa: N818  # no error of the program: a way to los
 
 
 @dataclass
-class Record:
+class Record(Tabular):
     """Who played, from which position, every move and what chance did, and how it ended.
 
     In JSON the players stand under the names of their sides. A drawn game has a `kind`, but no
@@ -99,6 +101,24 @@ class Record:
                 position = position.happen(next(rolls))
             yield position, move
             position = position.play(move)
+
+    def table(self) -> Table:
+        """A row for each move."""
+        columns = ("number", "side", "name", "position", "move")
+        rows = [
+            (number, position.turn, self.name(position.turn), position.notation, move)
+            for number, (position, move) in enumerate(self.replay(), 1)
+        ]
+        return Table(columns, rows)
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: who played, how it stands, and the moves."""
+        who = " - ".join(f"{name} ({side})" for side, name in zip(self.sides, self.names,
+                                                                   strict=True))  # fmt: skip
+        ended = _ended(self.winner, self.kind) if self.over else "not over"
+        drawn = getattr(self.position, "_repr_svg_", str)()
+        moves = escape(" ".join(self.moves))
+        return f"<p><b>{escape(who)}</b>: {escape(ended)}</p>{drawn}<p>{moves}</p>"
 
     def copy(self) -> Record:
         """The record as it stands now."""

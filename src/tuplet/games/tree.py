@@ -14,6 +14,7 @@ from typing import Any
 from tuplet.games.tree_drawing import draw_tree
 from tuplet.system.files import replacing
 from tuplet.system.pictures import as_picture
+from tuplet.system.table import Table, Tabular, table_of
 
 MOST_NODES = 400  # that a view has, unless it is asked for more
 
@@ -56,7 +57,7 @@ class TreeNode:
 
 
 @dataclass(frozen=True, repr=False)
-class TreeView:
+class TreeView(Tabular):
     """A part of a search's tree: so many moves deep, or what has a share of the visits.
 
     It shows itself as indented text (`print`), as a picture (`svg`, notebooks) and as JSON.
@@ -91,6 +92,15 @@ class TreeView:
         """The root, with all below it, and what values mean."""
         more = {"values": self.meaning(), "nodes": self.nodes, "shown": self.shown}
         return {**more, **self.root.as_json()}
+
+    def table(self) -> Table:
+        """A row for each node, in the order of `lines`, with its distance from the root."""
+        rows = []
+        for deep, node in self.root.walk():
+            told = node.as_json()
+            del told["children"]
+            rows.append({"depth": deep, **told})
+        return table_of(rows)
 
     def figures(self, node: TreeNode) -> tuple[str, str, str, str]:
         """A node's visits, their share, its value and its interval, in words."""

@@ -71,8 +71,15 @@ def fresh_games(
     Returns what a line of metrics says of them: how many, mean score and its 95 % interval, the
     best, and shares by tile.
     """
-    rules = rules_for(*net.size, net.spawn4)
     luck = np.uint64(stream(~np.uint64(seed), np.uint64(learned)))  # not that of training
+    return judged(net, games, luck, threads=threads, stop=stop, watch=watch)
+
+
+def judged(
+    net: Network, games: int, luck: np.uint64, *, threads: int, stop: Stop, watch: Watcher
+) -> dict[str, Any] | None:
+    """The same for games of this seed: those that `evaluate` plays with it."""
+    rules = rules_for(*net.size, net.spawn4)
     unread = np.isnan(net.weights) if net.stages else None
     blocks = ((net, rules, luck, n, min(BLOCK, games - n)) for n in range(0, games, BLOCK))
     parts: list[Results] = []

@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 from tuplet.learn.curves import draw_curves
 from tuplet.learn.run import Run
-from tuplet.learn.spreadsheet import write_metrics_csv
+from tuplet.learn.spreadsheet import metrics_table
 from tuplet.system.pictures import as_svg
+from tuplet.system.table import Table, Tabular
 
 
 @dataclass(frozen=True)
-class Plot:
+class Plot(Tabular):
     """The curves of some runs, drawn."""
 
     runs: Sequence[Run]
@@ -36,9 +37,9 @@ class Plot:
             },
         }
 
-    def csv(self, path: str | Path) -> Path:
-        """Write the metrics of all runs as one table: a line for each block, and evaluation."""
-        return write_metrics_csv(path, self.runs)
+    def table(self) -> Table:
+        """The metrics of all runs: a row for each block, and evaluation."""
+        return metrics_table(self.runs)
 
     def _repr_svg_(self) -> str:
         return as_svg(self.figure)

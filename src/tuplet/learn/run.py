@@ -20,11 +20,12 @@ from typing import Any, Literal
 
 from tuplet.learn.curves import draw_curves
 from tuplet.learn.settings import Limits, Method, load_settings
-from tuplet.learn.spreadsheet import write_metrics_csv
+from tuplet.learn.spreadsheet import metrics_table
 from tuplet.system.files import hold, lines_of, replacing, sweep
 from tuplet.system.kinds import what_is
 from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown, clock, counted, percent
+from tuplet.system.table import Table
 from tuplet.values.network import Network
 from tuplet.values.weights import WEIGHTS
 
@@ -99,9 +100,9 @@ class Run(Shown):
             except (OSError, ValueError) as error:
                 self.no_picture = str(error)
 
-    def csv(self, path: str | Path) -> Path:
-        """Write the metrics as a table, a line for each block (and for each evaluation)."""
-        return write_metrics_csv(path, [self])
+    def table(self) -> Table:
+        """The metrics, a row for each block (and for each evaluation)."""
+        return metrics_table([self])
 
     def as_json(self) -> Metrics:
         """The last line of metrics."""
@@ -185,7 +186,8 @@ def as_run_folder(folder: str | Path) -> Path:
     """The folder of a run; FileNotFoundError if it is none."""
     folder = Path(folder)
     if not (folder / CONFIG).is_file():
-        what = f"it is {what_is(folder)}" if folder.is_file() else f"no {CONFIG}"
+        what = what_is(folder)
+        what = f"no {CONFIG}" if what in ("a folder", "not there") else f"it is {what}"
         raise FileNotFoundError(f"{folder} is not the folder of a training run ({what})")
     return folder
 

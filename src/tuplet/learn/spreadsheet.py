@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from tuplet.learn.points import Learned
-from tuplet.system.csv_file import write_csv
+from tuplet.system.table import Table
 
 Metrics = dict[str, Any]
 COLUMNS = (
@@ -16,8 +15,8 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def write_metrics_csv(path: str | Path, runs: Sequence[Learned]) -> Path:
-    """Write a line for each block of training games, and for each evaluation by fresh games."""
+def metrics_table(runs: Sequence[Learned]) -> Table:
+    """A row for each block of training games, and for each evaluation by fresh games."""
     lines = [line for run in runs for line in _lines(run)]
     shares = [(key, tile) for key in ("reached", "ended") for tile in _tiles(lines, key)]
     columns = [*COLUMNS, *(f"{key}_{tile}" for key, tile in shares)]
@@ -25,7 +24,7 @@ def write_metrics_csv(path: str | Path, runs: Sequence[Learned]) -> Path:
         [line.get(name) for name in COLUMNS] + [_share(line, key, tile) for key, tile in shares]
         for line in lines
     )
-    return write_csv(path, columns, rows)
+    return Table(columns, rows)
 
 
 def _lines(run: Learned) -> list[Metrics]:

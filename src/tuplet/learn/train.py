@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tuplet.learn.learners import learner_named
+from tuplet.learn.loggers import logged
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run, as_run_folder, create_folder, locked
 from tuplet.learn.settings import Method, load_settings, split
@@ -25,6 +26,7 @@ def train(
     out: str | Path | None = None,
     progress: Show = None,
     stop: Stop | None = None,
+    loggers: Sequence[object] = (),
     on_block: BlockWatcher | None = None,
     on_begin: Callable[[Run], object] | None = None,
     on_evaluation: EvaluationWatcher | None = None,
@@ -37,6 +39,7 @@ def train(
     network and the learner where they are not given. The settings are those of `Method` and
     `Limits`: learner, target, alpha, lam, order, spawn4, threads, seed, ... With `out` the run is
     kept in that folder. `stop`, or Ctrl-C, ends the training early (`run.interrupted` tells).
+    Each of `loggers` is told by the methods it has: on_begin, on_block, on_evaluation, on_end.
     `on_block` is called for every block of games, with the games so far and their summary;
     `on_evaluation` when fresh games (`evaluate`) were played, with what they came to; `on_begin`
     first of all, with the run, whose `outlook` says in words what will be done. With an `executor`
@@ -62,14 +65,17 @@ def train(
     run = Run(method, limits, made, create_folder(Path(out)) if out is not None else None)
     with watching(progress) as watch, locked(run.folder):
         training = Training(run, stop, watch, on_block, on_evaluation, executor=executor)
-        return _begin(training, on_begin)
+        return _begin(training, on_begin, loggers)
 
 
-def _begin(training: Training, on_begin: Callable[[Run], object] | None) -> Run:
+def _begin(
+    training: Training, on_begin: Callable[[Run], object] | None, loggers: Sequence[object]
+) -> Run:
     training.run.outlook = training.outlook()
     if on_begin is not None:
         on_begin(training.run)
-    return training.go()
+    with logged(training, loggers):
+        return training.go()
 
 
 def _with_meaning(net: Network, method: Method) -> Network:
@@ -88,6 +94,7 @@ def resume(
     *,
     progress: Show = None,
     stop: Stop | None = None,
+    loggers: Sequence[object] = (),
     on_block: BlockWatcher | None = None,
     on_begin: Callable[[Run], object] | None = None,
     on_evaluation: EvaluationWatcher | None = None,
@@ -127,4 +134,4 @@ def resume(
             training.stop = stop
         training.watch, training.on_block = watch, on_block
         training.on_evaluation = on_evaluation
-        return _begin(training, on_begin)
+        return _begin(training, on_begin, loggers)

@@ -19,6 +19,7 @@ from tuplet.system.pictures import new_figure
 from tuplet.system.progress import Show, watching
 from tuplet.system.sheet import Sheet, Shown
 from tuplet.system.stop import Stop
+from tuplet.system.table import Table
 
 FOLDER = Path("studies")  # where studies are kept unless somebody says otherwise
 
@@ -54,6 +55,12 @@ STUDIES = {
 
 class Listed(Shown):
     """The studies there are."""
+
+    def table(self) -> Table:
+        """A row for each."""
+        return Table(
+            ("study", "about", "takes"), [(name, *about) for name, about in STUDIES.items()]
+        )
 
     def sheets(self) -> list[Sheet]:
         """A line for each."""

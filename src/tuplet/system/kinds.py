@@ -28,10 +28,12 @@ def what_is(path: str | Path) -> str:
     """A file or folder in a few words: "a saved match, for tuplet show"."""
     path = Path(path)
     if path.is_dir():
-        run = (path / "config.toml").is_file()
-        return (
-            "the folder of a training run, for tuplet eval, analyze or plot" if run else "a folder"
-        )
+        if (path / "config.toml").is_file():
+            return "the folder of a training run, for tuplet eval, analyze or plot"
+        model = path / "model.safetensors"
+        if model.is_file() and what_is(model) == _WEIGHTS:
+            return "a model folder of tuplet's, for tuplet eval, analyze, play or convert"
+        return "a folder"
     if not path.is_file():
         return "no file" if path.exists() else "not there"
     with path.open("rb") as file:

@@ -48,7 +48,7 @@ KINDS = {
 # Names in front of a colon that mean something else.
 TAKEN = {
     "easy", "normal", "hard", "best", "greedy", "small", "mcs", "mcts", "alphabeta", "expectimax",
-    "exec", "ewn", "tuplet",
+    "exec", "ewn", "openspiel", "tuplet",
 }  # fmt: skip
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
+from tuplet.system.table import Tabular
+
 Row = Sequence[str]
 
 
@@ -21,7 +23,7 @@ class Sheet(NamedTuple):
     strong: Sequence[int] = ()  # the columns that matter most
 
 
-class Shown:
+class Shown(Tabular):
     """A result that shows itself: `sheets` says what there is to see."""
 
     def sheets(self) -> list[Sheet]:

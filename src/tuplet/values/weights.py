@@ -41,6 +41,7 @@ Array = np.ndarray[Any, Any]
 
 FORMAT = "tuplet-network-1"
 WEIGHTS = "weights.safetensors"
+MODEL, MODEL_CONFIG = "model.safetensors", "config.json"  # of a model folder: learn/hub.py
 MOST_REMEMBERED = 16  # numbers that a file may say a learner remembers of each weight
 MOST_EXTRA = 1 << 28  # bytes that may ride along: the unfinished block of games is far below
 _STEP = 1 << 20  # weights looked at, or written, at a time
@@ -189,14 +190,17 @@ def digest(path: str | Path) -> str:
 
 
 def find_weights(path: str | Path) -> Path:
-    """The weight file that a path names: itself, the one in a run folder, or a shipped player's."""
+    """The weight file that a path names: itself, the one in a run's or a model's folder, or a
+    shipped player's.
+    """
     path = find_player(path) or Path(path)
     if path.is_dir():
-        if not (path / WEIGHTS).is_file():
+        held = next((n for n in (WEIGHTS, MODEL) if (path / n).is_file()), None)
+        if held is None:
             raise FileNotFoundError(
                 f"{path} holds no {WEIGHTS}: is it the folder of a training run?"
             )
-        path = path / WEIGHTS
+        path = path / held
     if not path.is_file():
         raise FileNotFoundError(f"there is no run folder or weight file {path}")
     return path

@@ -16,10 +16,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from html import escape
 from typing import NamedTuple
 
 from tuplet.games.g2048.board import MOVES, Board, Move, as_move
 from tuplet.system.sheet import counted
+from tuplet.system.table import Table, Tabular
 
 _DIGITS = "0123456789ABCDEFGHI"  # an exponent is at most 17
 _MOVE = re.compile(r"(?:#(?P<slide>[URDL])|(?P<cell>[0-9A-Fa-f])(?P<tile>[1-9A-Ha-h]))"
@@ -42,7 +44,7 @@ class Placement(NamedTuple):
     time_ms: int = 0
 
 
-class Episode:
+class Episode(Tabular):
     """A game in the making or finished: every placement and slide, and the board they led to.
 
     `start` is an empty board, of 4x4 where nothing else is said; the text is of 4x4 alone.
@@ -94,6 +96,21 @@ class Episode:
                 board, _ = board.move(action.move)
             else:
                 board = board.place(action.cell, action.tile)
+
+    def table(self) -> Table:
+        """A row for each move: the board it was made on, and what it brought."""
+        rows: list[tuple[object, ...]] = []
+        score = 0
+        for board, action in self.replay():
+            if isinstance(action, Slide):
+                score += action.reward
+                rows.append((len(rows) + 1, board.tiles, action.move, action.reward, score))
+        return Table(("number", "tiles", "move", "reward", "score"), rows)
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: who played, the points, and the last board."""
+        told = f"{self.slider}: {self.score:,} points, {counted(len(self.slides), 'move')}"
+        return f"<p><b>{escape(told)}</b></p>{self.board._repr_svg_()}"
 
     def __str__(self) -> str:
         def text(action: Slide | Placement) -> str:

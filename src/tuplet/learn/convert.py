@@ -1,31 +1,39 @@
-"""Weights in another program's format, or in tuplet's."""
+"""Weights in another program's format, in tuplet's, or as a model hub has them."""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from tuplet.learn.hub import MOST_CONFIG, Told, check_model_folder, write_model
+from tuplet.learn.run import CONFIG, METRICS, read_metrics
 from tuplet.system.progress import Show, watching
 from tuplet.system.settings import bytes_from
-from tuplet.system.sheet import Sheet, Shown
+from tuplet.system.sheet import Sheet, Shown, counted
 from tuplet.values.fitted import Packing, write_fitted
 from tuplet.values.foreign import SUMS, First, kind_of, read_foreign, write_foreign
 from tuplet.values.network import Network
 from tuplet.values.packed import FORMAT, MOST_WEIGHTS, write_packed
-from tuplet.values.weights import WEIGHTS, find_weights, read_weights, save_weights
+from tuplet.values.weights import (
+    MODEL,
+    MODEL_CONFIG,
+    WEIGHTS,
+    find_weights,
+    read_weights,
+    save_weights,
+)
 
-Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017"]
+Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]
 ENDINGS: dict[str, Format] = {
     ".safetensors": "tuplet", ".xz": "packed", ".bin": "demo", ".w": "tdl2048",
 }  # fmt: skip
 
 # What a packed player says of how it was made: of a run's settings, and of its weight file.
 _SETTINGS = ("learner", "alpha", "lam", "schedule", "grow", "games", "threads", "seed")
-_CONFIG = "config.toml"
-_MOST_CONFIG = 1 << 16  # bytes
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,7 @@ class Conversion(Shown):
     written: str
     network: Network
     packing: Packing | None = None  # of packed files of version 2
+    measured: dict[str, Any] | None = None  # for the card of a model folder
 
     @property
     def coherence(self) -> bool:
@@ -51,6 +60,7 @@ class Conversion(Shown):
             "tables": len(self.network.tuples), "weights": len(self.network.weights),
             "coherence": self.coherence,
             **(self.packing.as_json() if self.packing else {}),
+            **({"measured": self.measured} if self.measured else {}),
         }  # fmt: skip
 
     def sheets(self) -> list[Sheet]:
@@ -65,6 +75,12 @@ class Conversion(Shown):
             notes.append(f"TC's sums: {kept}")
         if self.packing:
             notes.append(str(self.packing))
+        if self.measured:
+            low, high = self.measured["ci95"]
+            notes.append(
+                f"measured for its card: mean score {self.measured['mean_score']:,.1f}  "
+                f"(95 %: {low:,.0f} to {high:,.0f}), {counted(self.measured['games'], 'game')}"
+            )
         return [Sheet("", (), rows, notes, words=(0, 1, 2))]
 
 
@@ -81,7 +97,8 @@ def convert(
     """Write a network's weights, a run folder's or any weight file's, in another format.
 
     The ending of `target` says which: .safetensors tuplet's, .xz packed (small, rounds weights, and
-    only plays), .bin TDL2048-Demo's, .w TDL2048+'s; or `to` does. `net` and `first` are for
+    only plays), .bin TDL2048-Demo's, .w TDL2048+'s; or `to` does: "hub" writes a model folder, with
+    a card for which 1,000 games are played. `net` and `first` are for
     Framework files, which have no names: their tuples, and whether a tuple's first cell is the
     lowest or the highest digit of an index (if both are such files: in the source). `size` is for
     packed files: so many bytes at most (32_000_000, or "32M"); weights are rounded as coarsely as
@@ -93,7 +110,9 @@ def convert(
         raise ValueError(
             f"in which format is {target} to be? end it in {', '.join(ENDINGS)}, or say --to"
         )
-    if target.is_dir():
+    if kind == "hub":
+        check_model_folder(target)
+    elif target.is_dir():
         raise ValueError(f"{target} is a folder: name the file to write")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to")
@@ -108,6 +127,7 @@ def convert(
         raise ValueError(f"--size is for packed files: {target} is to be a {kind} file")
     most = bytes_from(str(size)) if size is not None else None
     packing: Packing | None = None
+    measured: dict[str, Any] | None = None
     notes: dict[str, str] = {}
     with watching(progress) as watch:
         if written_by is None or written_by == "tuplet" or written_by == "packed":
@@ -123,18 +143,46 @@ def convert(
             )
         elif kind == "packed":
             write_packed(network, target)
+        elif kind == "hub":
+            measured = write_model(
+                Network.of(network), target, _told(path, notes, written_by), watch
+            )
         else:
             order = "low" if nameless or not kind.startswith("framework") else first
             write_foreign(network, target, kind, first=order, watch=watch)
-    return Conversion(Path(source), target, str(written_by), kind, Network.of(network), packing)
+    made = Network.of(network)
+    return Conversion(Path(source), target, str(written_by), kind, made, packing, measured)
 
 
 def _made(path: Path, notes: dict[str, str]) -> dict[str, str]:
-    """How weights were learned, as far as they and the settings beside them say so."""
-    made: dict[str, str] = {}
-    config = path.with_name(_CONFIG)
-    if path.name == WEIGHTS and config.is_file() and config.stat().st_size <= _MOST_CONFIG:
-        with suppress(ValueError):  # a packed player needs no settings
-            made |= tomllib.loads(config.read_text(encoding="utf-8"))
-    made |= notes  # the games that were played, not those that were planned
+    """How weights were learned, as a packed file says it."""
+    made = _settings(path)[0] | notes  # the games that were played, not those that were planned
     return {name: str(made[name])[:200] for name in _SETTINGS if made.get(name) not in (None, "")}
+
+
+def _settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """How weights were learned and what their last games of learning came to, as far as a run's
+    folder, or a model's, says so beside them.
+    """
+    config = path.parent / {WEIGHTS: CONFIG, MODEL: MODEL_CONFIG}.get(path.name, "")
+    with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):  # it plays without
+        if config.is_file() and config.stat().st_size <= MOST_CONFIG:
+            text = config.read_text(encoding="utf-8")
+            if path.name == MODEL:
+                told = json.loads(text)
+                return dict(told["trained"]), dict(told["learned"])
+            lines = read_metrics(config.with_name(METRICS))
+            return tomllib.loads(text), lines[-1] if lines else {}
+    return {}, {}
+
+
+def _told(path: Path, notes: dict[str, str], kind: str | None) -> Told:
+    """What the card of a model can say of weights."""
+    settings, learned = _settings(path)
+    learned = {name: learned.get(name) for name in ("games", "elapsed_s", "mean_score")}
+    if notes.get("games", "").isdecimal():
+        learned["games"] = int(notes["games"])
+    if not settings or not all(isinstance(each, int | float) for each in learned.values()):
+        learned = {}
+    settings = settings or _made(path, notes)
+    return Told(f"the file {path.name}, of the format {kind}", settings, learned)

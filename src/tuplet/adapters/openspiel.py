@@ -1,0 +1,365 @@
+"""Our games as OpenSpiel's: importing this registers them, and `pyspiel.load_game` finds them.
+
+    tuplet_2048(board=3x3,spawn4=0.2)       2048:board=3x3,spawn4=0.2
+    tuplet_ewn(board=4x4,cubes=3)           ewn:board=4x4,cubes=3
+    tuplet_ewn_6x7                          ewn-6x7
+    tuplet_game(game=file.py:NAME)          a game of one's own
+
+All that is random is a chance node: the die, new tiles, and also how cubes or tiles stand at first.
+An action is the number that our kernels have for a move, player 0 the side that is first by the
+rules. It is a game in Python: its own C++ games are quicker, and exact to the same rules.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tuplet.adapters import missing
+from tuplet.adapters.openspiel_deals import Deal, deal_of
+from tuplet.games.catalogue import game as game_of
+from tuplet.games.ewn.game import GameOfEwn
+from tuplet.games.ewn.position import Position
+from tuplet.games.ewn.rules import CHOICE
+from tuplet.games.g2048.position import GameOf2048, Standing
+from tuplet.games.game import LONGEST, MOST_MOVES, has_chance
+from tuplet.games.position import Game, legal_moves
+
+try:
+    import pyspiel as pyspiel  # for those who import it from here, and so learn what is missing
+    from open_spiel.python.algorithms import mcts as mcts
+    from open_spiel.python.observation import IIGObserverForPublicInfoGame
+except ModuleNotFoundError as error:
+    raise missing(error, "pyspiel", "openspiel") from None
+
+Array = np.ndarray[Any, Any]
+CHANCE, TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
+CODES = 256  # moves are numbers of eight bits
+MOST_POINTS = 1e9  # of a game of one's own for one
+EXPONENTS = 18  # an empty cell, and tiles up to 131072
+
+
+def load(game: str | Game) -> Any:
+    """A game of ours as OpenSpiel's: `load("ewn:board=4x4,cubes=3")`."""
+    held = game_of(game)
+    name, _, settings = held.name.partition(":")
+    if isinstance(held, GameOf2048):
+        return pyspiel.load_game(f"tuplet_2048({settings})")
+    if isinstance(held, GameOfEwn):
+        name = "tuplet_ewn" if name == "ewn" else "tuplet_ewn_6x7"
+        return pyspiel.load_game(f"{name}({settings})")
+    return pyspiel.load_game("tuplet_game", {"game": held.name})
+
+
+def state_at(game: Any, position: Any) -> TupletState:
+    """A state in the middle of a game, which has no history."""
+    state = TupletState(game)
+    state._here = _Here((), position)
+    return state
+
+
+def _named(short_name: str, params: dict[str, Any]) -> Game:
+    """The game of ours that parameters name; those that are as usual are left out."""
+    if short_name == "tuplet_game":
+        return game_of(str(params.get("game", "")))
+    usual = _PARAMETERS[short_name]
+    settings = [f"{name}={value}" for name, value in params.items()
+                if name in usual and value != usual[name]]  # fmt: skip
+    base = {"tuplet_2048": "2048", "tuplet_ewn": "ewn", "tuplet_ewn_6x7": "ewn-6x7"}[short_name]
+    return game_of(":".join([base, *filter(None, [",".join(settings)])]))
+
+
+def _longest(game: Game) -> int:
+    """A bound of the moves of a game."""
+    if isinstance(game, GameOf2048):  # each tile that appears adds 2 at least
+        return int(2 ** (game.rows * game.columns + 1))
+    if isinstance(game, GameOfEwn):  # each step adds 1 at least to row + column, or with the
+        kind = game.variant  # fourth direction to row + 2 columns
+        way = kind.rows - 1 + (kind.directions - 2) * (kind.columns - 1)
+        return 2 * kind.cubes * way * (2 if kind.die == "chosen" else 1)
+    return LONGEST
+
+
+class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its types
+    """A game of ours."""
+
+    short_name = ""
+
+    def __init__(self, params: dict[str, Any] | None = None) -> None:
+        self.held = _named(self.short_name, params or {})
+        self.deal: Deal = deal_of(self.held)
+        two, points = self.held.players == 2, MOST_POINTS
+        actions = CODES
+        if isinstance(self.held, GameOf2048):
+            points = 2.0 * self.held.rows * self.held.columns * _longest(self.held)
+            actions = 4
+        elif isinstance(self.held, GameOfEwn):
+            kind = self.held.variant
+            actions = CHOICE + kind.cubes if kind.die == "chosen" else 8 * kind.cubes
+        info = pyspiel.GameInfo(
+            num_distinct_actions=actions, max_chance_outcomes=self.deal.most,
+            num_players=2 if two else 1, min_utility=-1.0 if two else 0.0,
+            max_utility=1.0 if two else points, utility_sum=0.0 if two else None,
+            max_game_length=_longest(self.held),
+        )  # fmt: skip
+        super().__init__(_type_of(self.short_name, self.held), info, params or {})
+
+    def new_initial_state(self) -> TupletState:
+        """Before anything has been dealt."""
+        return TupletState(self)
+
+    def max_chance_nodes_in_history(self) -> int:
+        """Chance may act between any two moves."""
+        return len(self.deal.first) + int(self.max_game_length())
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
+        """What players see: everything."""
+        if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
+            return Observer(self, params)
+        return IIGObserverForPublicInfoGame(iig_obs_type, params)
+
+
+class _Here:
+    """Where a game is: what was dealt, and the position once all is. Never changes: a state that
+    is cloned copies what it holds, and rules have large tables.
+    """
+
+    def __init__(self, dealt: tuple[int, ...], position: Any) -> None:
+        self.dealt, self.position = dealt, position
+
+    def __deepcopy__(self, _: Any) -> _Here:
+        return self
+
+    @cached_property
+    def is_chance(self) -> bool:
+        """Whether chance acts."""
+        return self.position is None or bool(self.position.is_chance)
+
+    @cached_property
+    def codes(self) -> list[int]:
+        """The legal moves, in order; none where the game is over."""
+        if self.is_chance or not (isinstance(self.position, Standing) or not self.position.over):
+            return []
+        moves = np.zeros(MOST_MOVES, np.uint8)
+        count = legal_moves(self.position.rules, self.position.as_words(), moves)
+        return sorted(int(code) for code in moves[:count])
+
+    @property
+    def player(self) -> int:
+        """0, 1, CHANCE or TERMINAL."""
+        if self.is_chance:
+            return CHANCE
+        return int(self.position.sides.index(self.position.turn)) if self.codes else TERMINAL
+
+
+class TupletState(pyspiel.State):  # type: ignore[misc]
+    """A position of ours, or the way there."""
+
+    def __init__(self, game: TupletGame) -> None:
+        super().__init__(game)
+        self._here = _Here((), game.deal.position(()))
+        self._reward = 0.0
+
+    @property
+    def position(self) -> Any:
+        """The position; None until all is dealt."""
+        return self._here.position
+
+    @property
+    def _deal(self) -> Deal:
+        return self.get_game().deal  # type: ignore[no-any-return]
+
+    def current_player(self) -> int:
+        """0, 1, CHANCE or TERMINAL."""
+        return self._here.player
+
+    def is_terminal(self) -> bool:
+        """Whether the game is over."""
+        return self._here.player == TERMINAL
+
+    def _legal_actions(self, player: int) -> list[int]:  # noqa: ARG002
+        return self._here.codes
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """What chance can do, and how likely it is."""
+        here, deal = self._here, self._deal
+        return (
+            deal.first_outcomes(here.dealt)
+            if here.position is None
+            else deal.outcomes(here.position)
+        )
+
+    def _apply_action(self, action: int) -> None:
+        here, deal = self._here, self._deal
+        if here.position is None:
+            dealt = (*here.dealt, action)
+            self._here = _Here(dealt, deal.position(dealt))
+        elif here.is_chance:
+            self._here = _Here((), deal.happen(here.position, action))
+        else:
+            after = here.position.after(action)
+            self._reward = float(getattr(after, "score", 0) - getattr(here.position, "score", 0))
+            self._here = _Here((), after)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        here = self._here
+        if player != CHANCE:
+            return str(here.position.text_of(action))
+        if here.position is None:
+            return self._deal.first_text(here.dealt, action)
+        return self._deal.text(here.position, action)
+
+    def returns(self) -> list[float]:
+        """Points so far, or for two 1 won, 0 drawn or not over, -1 lost."""
+        position = self.position
+        if self.num_players() == 1:
+            points = getattr(position, "score", None)
+            return [float((position.outcome or 0) if points is None else points) if position else 0]
+        if position is None or position.winner is None:
+            return [0.0, 0.0]
+        return [1.0, -1.0] if position.winner == position.sides[0] else [-1.0, 1.0]
+
+    def rewards(self) -> list[float]:
+        """What the last move brought, whatever chance has done since."""
+        if self.num_players() == 1 and hasattr(self.position, "score"):
+            return [self._reward]
+        return self.returns()  # all of it comes with the end
+
+    def __str__(self) -> str:
+        return _written(self)
+
+
+def _written(state: TupletState) -> str:
+    if state.position is None:
+        told = " ".join(map(str, state._here.dealt))
+        return f"{state.get_game().held.name} to be dealt: {told or 'nothing yet'}"
+    return str(state.position.notation)
+
+
+class Observer:
+    """What a player sees, as text and as numbers: planes of tiles or cubes, the die, whose turn.
+
+    Of a game of one's own the bits of its two words.
+    """
+
+    def __init__(self, game: TupletGame, params: dict[str, Any] | None) -> None:
+        if params:
+            raise ValueError(f"observations have no parameters: {params}")
+        held = game.held
+        shapes: dict[str, tuple[int, ...]] = {"turn": (game.num_players(),)}
+        if isinstance(held, GameOf2048):
+            shapes = {"tiles": (EXPONENTS, held.rows, held.columns)}
+        elif isinstance(held, GameOfEwn):
+            kind = held.variant
+            shapes |= {"cubes": (2 * kind.cubes, kind.rows, kind.columns), "die": (kind.cubes,)}
+            shapes |= {"coming": (kind.cycle, kind.cubes)} if kind.cycle else {}
+        else:
+            shapes |= {"bits": (128,)}
+        sizes = [int(np.prod(shape)) for shape in shapes.values()]
+        self.tensor = np.zeros(sum(sizes), np.float32)
+        parts = np.split(self.tensor, np.cumsum(sizes)[:-1])
+        self.dict = {
+            name: part.reshape(shape)
+            for (name, shape), part in zip(shapes.items(), parts, strict=True)
+        }
+
+    def set_from(self, state: TupletState, player: int) -> None:  # noqa: ARG002  # all see all
+        """Write down a state."""
+        self.tensor.fill(0)
+        position = state.position
+        if position is None:
+            return
+        if isinstance(position, Standing):
+            for at, exponent in enumerate(position.exponents):
+                self.dict["tiles"][exponent][divmod(at, position.columns)] = 1
+            return
+        self.dict["turn"][position.sides.index(position.turn)] = 1
+        if not isinstance(position, Position):
+            words = np.array(position.as_words(), "<u8").view(np.uint8)
+            self.dict["bits"][:] = np.unpackbits(words, bitorder="little")
+            return
+        kind = position.variant
+        for (side, number), square in position.cubes.items():
+            plane = kind.cubes * position.sides.index(side) + number - kind.first
+            self.dict["cubes"][plane][square] = 1
+        if position.die is not None:
+            self.dict["die"][position.die - kind.first] = 1
+        for at, number in enumerate(position.coming_die(kind.cycle)):
+            self.dict["coming"][at][number - kind.first] = 1
+
+    def string_from(self, state: TupletState, player: int) -> str:  # noqa: ARG002
+        """A state in a line."""
+        return _written(state)
+
+
+_PARAMETERS: dict[str, dict[str, Any]] = {
+    "tuplet_2048": {"board": "4x4", "spawn4": 0.1},
+    "tuplet_ewn": {"board": "5x5", "cubes": 6, "die": "rolled", "directions": 3, "own": "yes",
+                   "cycle": 0},
+    "tuplet_ewn_6x7": {},
+    "tuplet_game": {"game": ""},
+}  # fmt: skip
+_TITLES = {
+    "tuplet_2048": "2048 (tuplet)",
+    "tuplet_ewn": "EinStein würfelt nicht! and its family (tuplet)",
+    "tuplet_ewn_6x7": "EinStein würfelt nicht! on 6x7 with a known die (tuplet)",
+    "tuplet_game": "A game of one's own (tuplet)",
+}
+
+
+def _type_of(short_name: str, game: Game | None) -> Any:
+    """What OpenSpiel knows of a game before it is made, or of one that is."""
+    one = short_name == "tuplet_2048" or (game is not None and game.players == 1)
+    dealt = game is None or isinstance(game, GameOf2048 | GameOfEwn) or has_chance(game.rules)
+    kind = pyspiel.GameType
+    return kind(
+        short_name=short_name, long_name=_TITLES[short_name], dynamics=kind.Dynamics.SEQUENTIAL,
+        chance_mode=(
+            kind.ChanceMode.EXPLICIT_STOCHASTIC if dealt else kind.ChanceMode.DETERMINISTIC
+        ),
+        information=kind.Information.PERFECT_INFORMATION,
+        utility=kind.Utility.GENERAL_SUM if one else kind.Utility.ZERO_SUM,
+        reward_model=kind.RewardModel.REWARDS if one else kind.RewardModel.TERMINAL,
+        max_num_players=1 if one else 2,
+        min_num_players=1 if one or short_name == "tuplet_game" else 2,
+        provides_information_state_string=True, provides_information_state_tensor=False,
+        provides_observation_string=True, provides_observation_tensor=True,
+        parameter_specification=_PARAMETERS[short_name],
+        default_loadable=short_name != "tuplet_game",
+    )  # fmt: skip
+
+
+class GameOf2048InOpenSpiel(TupletGame):
+    """2048."""
+
+    short_name = "tuplet_2048"
+
+
+class EwnInOpenSpiel(TupletGame):
+    """EWN and its family."""
+
+    short_name = "tuplet_ewn"
+
+
+class Ewn6x7InOpenSpiel(TupletGame):
+    """The course's EWN."""
+
+    short_name = "tuplet_ewn_6x7"
+
+
+class OwnInOpenSpiel(TupletGame):
+    """A game of one's own."""
+
+    short_name = "tuplet_game"
+
+
+def _register() -> None:
+    # Classes, not functions: the registry outlives Python, and may not let go of a last reference.
+    for kind in (GameOf2048InOpenSpiel, EwnInOpenSpiel, Ewn6x7InOpenSpiel, OwnInOpenSpiel):
+        if kind.short_name not in pyspiel.registered_names():
+            pyspiel.register_game(_type_of(kind.short_name, None), kind)
+
+
+_register()

@@ -1,0 +1,113 @@
+"""Our agents as OpenSpiel's bots: `pyspiel.evaluate_bots(state, [AgentBot("best"), ...], seed)`.
+
+They play our games of `adapters/openspiel.py`, and OpenSpiel's own `einstein_wurfelt_nicht` and
+`2048`, whose states are read from what they print.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from tuplet.adapters.openspiel import CHANCE, TupletState, pyspiel
+from tuplet.agents.agent import Named, agent_from
+from tuplet.games import life
+from tuplet.games.catalogue import game as game_of
+from tuplet.games.ewn.position import Position
+from tuplet.games.g2048.board import MOVES, Board, as_move
+from tuplet.games.g2048.position import GameOf2048, Standing
+from tuplet.kernel import as_seed, stream
+
+EWN, G2048 = "einstein_wurfelt_nicht", "2048"  # as OpenSpiel calls its own
+_WAYS = {"right": 0, "left": 0, "down": 1, "up": 1, "diag": 2}
+
+
+def name_of(state: Any) -> str:
+    """The game of a state."""
+    return str(state.get_game().get_type().short_name)
+
+
+def position_of(state: Any) -> Any:
+    """A state of OpenSpiel's as a position of ours; ValueError if it is of another game.
+
+    Its Black starts top left, as our Red does, and is player 0; its White always moves first.
+    """
+    if isinstance(state, TupletState):
+        return state.position
+    name = name_of(state)
+    if name == G2048:
+        board = Board([int(tile) for tile in re.findall(r"\d+", str(state))])
+        points = int(state.returns()[0])
+        return Standing(GameOf2048(), board, points, tile_due=state.is_chance_node())
+    if name != EWN:
+        raise ValueError(f"tuplet does not know OpenSpiel's game {name}")
+    cells = re.findall(r"\|(..)\|", str(state))
+    marks = ["." if cell == "__" else "br"[cell[0] == "b"] + cell[1] for cell in cells]
+    rows = "/".join("".join(marks[at : at + 5]) for at in range(0, 25, 5))
+    last = state.full_history()[-1]
+    rolled = last.player == CHANCE and not state.is_chance_node()
+    side = _mover(state, last.player)
+    return Position.parse(f"ewn {rows} {side} {last.action + 1 if rolled else '?'}")
+
+
+def _mover(state: Any, last: int) -> str:
+    """Who moves next, also where the die is rolled before, or the game is over."""
+    player = state.current_player()
+    if player < 0:
+        player = 1 if last == CHANCE else 1 - last  # White begins
+    return ("red", "blue")[player]
+
+
+def moves_of(state: Any) -> dict[str, int]:
+    """The legal moves of a state, as we write them, and OpenSpiel's numbers.
+
+    (Its own 2048 leaves out some: a tile that was just merged, and could merge with a neighbour, is
+    overlooked. They can be played all the same.)
+    """
+    if isinstance(state, TupletState):
+        return {state.position.text_of(action): action for action in state.legal_actions()}
+    if name_of(state) == G2048:
+        return {move: MOVES.index(move) for move in position_of(state).legal_moves()}
+    found = {}
+    for action in state.legal_actions():
+        cube, way = state.action_to_string(action).strip("*").split("-")
+        found[f"{cube[1]}{_WAYS[way]}"] = action
+    return found
+
+
+class AgentBot(pyspiel.Bot):  # type: ignore[misc]  # it says nothing of its types
+    """An agent of ours, by its name, its class or itself: `AgentBot("mcts:sims=2000")`."""
+
+    def __init__(self, agent: Named, seed: int = 0) -> None:
+        pyspiel.Bot.__init__(self)
+        self._named, self._seed = agent, as_seed(seed)
+        self._agents: dict[str, Any] = {}  # by game
+        self._games = 0
+        self._begun = False
+
+    def restart(self) -> None:
+        """Another game begins."""
+        self._begun = False
+
+    def restart_at(self, state: Any) -> None:  # noqa: ARG002
+        """The same."""
+        self._begun = False
+
+    def inform_action(self, state: Any, player: int, action: int) -> None:
+        """Somebody has moved: it sees that when it is asked."""
+
+    def step(self, state: Any) -> int:
+        """The action it chooses."""
+        position = position_of(state)
+        if position.game not in self._agents:
+            held = getattr(position, "held", None) or game_of(position.game)
+            self._agents[position.game] = agent_from(self._named, held)
+        agent = self._agents[position.game]
+        if not self._begun:
+            luck = np.uint64(stream(self._seed, np.uint64(self._games)))
+            life.begin(agent, position, position.turn, luck)
+            self._begun, self._games = True, self._games + 1
+        move = agent.choose(position)
+        return moves_of(state)[as_move(move) if isinstance(position, Standing) else str(move)]

@@ -1,0 +1,63 @@
+"""Trainings in TensorBoard, through tensorboardX: `tuplet train --tensorboard`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tuplet.adapters import missing
+from tuplet.games.g2048.statistics import Summary
+from tuplet.learn.run import Run
+
+try:
+    from tensorboardX import SummaryWriter
+except ModuleNotFoundError as error:
+    raise missing(error, "tensorboardX", "tensorboard") from None
+
+
+class TensorBoard:
+    """A logger that writes scalars as TensorBoard reads them, against games.
+
+    They go to `folder`, or without one to the run's own: `tensorboard --logdir runs` shows all of
+    them. A run that goes on replaces what it had written of games that it plays again.
+    """
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self.folder = folder
+        self._writer: Any = None
+        self._run: Run | None = None
+
+    def on_begin(self, run: Run) -> None:
+        """Open the file."""
+        folder = self.folder or run.folder
+        if folder is None:
+            raise ValueError("a run without a folder: say where, as in TensorBoard('logs/first')")
+        self._run = run
+        self._writer = SummaryWriter(str(folder), purge_step=run.games + 1 if run.games else None)
+        settings = {**asdict(run.method), **asdict(run.limits)}
+        lines = [f"    {name} = {value}" for name, value in settings.items() if value is not None]
+        self._writer.add_text("settings", "\n".join(lines), run.games)
+
+    def on_block(self, games: int, summary: Summary) -> None:
+        """A block's mean and best score, speed, and the shares of tiles."""
+        assert self._run is not None
+        last = self._run.metrics[-1]
+        self._add("score", {"mean": summary.mean_score, "best": summary.max_score}, games)
+        self._add("speed", {"moves_per_s": last["moves_per_s"]}, games)
+        self._add("reached", {str(tile): share for tile, share in summary.reached.items()}, games)
+        self._writer.flush()
+
+    def on_evaluation(self, told: dict[str, Any]) -> None:
+        """What fresh games came to, with the ends of the interval."""
+        low, high = told["ci95"]
+        values = {"mean": told["mean_score"], "ci95_low": low, "ci95_high": high}
+        self._add("fresh", values, told["learned"])
+
+    def on_end(self, run: Run) -> None:  # noqa: ARG002  # as loggers are told
+        """Close the file."""
+        self._writer.close()
+
+    def _add(self, group: str, values: dict[str, float], games: int) -> None:
+        for name, value in values.items():
+            self._writer.add_scalar(f"{group}/{name}", value, games)

@@ -1,0 +1,198 @@
+"""Model folders, in the form that model hubs use, and the card that says what a model is.
+
+model.safetensors   the weights, a weight file like any other, without what a learner remembers
+config.json         what they mean, for programs that know nothing of tuplet
+README.md           the card: how it was learned and measured, with the commands
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuplet.learn.evaluation import judged
+from tuplet.learn.run import CONFIG
+from tuplet.learn.settings import Limits, Method
+from tuplet.system.blocks import cores
+from tuplet.system.files import replacing
+from tuplet.system.kinds import what_is
+from tuplet.system.progress import COMPILING, Progress, Watcher
+from tuplet.system.settings import declared
+from tuplet.system.sheet import percent
+from tuplet.system.stop import Stop, Stopped
+from tuplet.system.version import __version__
+from tuplet.values.network import Network
+from tuplet.values.patterns import placements, spell
+from tuplet.values.weights import FORMAT, MODEL, MODEL_CONFIG, save_weights
+
+CARD = "README.md"
+MOST_CONFIG = 1 << 16  # bytes of `config.json`, or of a run's `config.toml`
+GAMES, SEED = 1000, 1  # of the measurement: `tuplet eval` with these plays the same games
+
+# How to read it without tuplet. (docs/tools.md shows it, too.)
+READING = """\
+import json
+import numpy as np
+from safetensors.numpy import load_file
+
+config, arrays = json.load(open("config.json")), load_file("model.safetensors")
+tiles = [2, 4, 8, 16, 0, 2, 64, 32, 4, 8, 256, 128, 0, 2, 512, 1024]  # row by row
+exponents, value = np.array([min(max(tile, 1).bit_length() - 1, 15) for tile in tiles]), 0.0
+for table, cells in enumerate(map(np.array, config["placements"])):  # of a tuple: eight
+    index = (exponents[cells] << 4 * np.arange(cells.shape[1])).sum(axis=1).astype(np.uint32)
+    where, weight = arrays[f"{table}.where"], arrays[f"{table}.weight"]
+    at, end = (np.searchsorted(where, index, side) for side in ("left", "right"))
+    value += weight[at[at < end]].sum(dtype=float)  # the others are as they were at first:
+    value += config["initial"][table] * (at == end).sum()
+print(value)
+"""
+
+
+class Told(NamedTuple):
+    """What is known of how weights came to be."""
+
+    origin: str  # the file they are from, in words
+    settings: dict[str, Any]  # of training; empty: not known
+    learned: dict[str, Any]  # of the last line of metrics: games, elapsed_s, mean_score
+
+
+def write_model(net: Network, folder: Path, told: Told, watch: Watcher) -> dict[str, Any]:
+    """Write a model folder; returns what was measured for its card.
+
+    Files that are there are replaced when the new ones are complete; the weights come last.
+    """
+    check_model_folder(folder)
+    watch(Progress(COMPILING))
+    measured = judged(net, GAMES, np.uint64(SEED), threads=cores(), stop=Stop(), watch=watch)
+    if measured is None:
+        raise Stopped("stopped before the last game of the card's measurement")
+    config = config_of(net) | {
+        "trained": told.settings, "learned": told.learned, "measured": {"seed": SEED, **measured}
+    }  # fmt: skip
+    card = "\n".join(_card(net, folder.resolve().name, told, measured)) + "\n"
+    plain = Network.of(net)
+    plain.memory = None
+    folder.mkdir(exist_ok=True)
+    lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in config.items())
+    for name, text in ((CARD, card), (MODEL_CONFIG, f"{{\n{lines}\n}}\n")):
+        with replacing(folder / name) as file:
+            file.write(text.encode())
+    save_weights(plain, folder / MODEL)
+    return measured
+
+
+def check_model_folder(folder: Path) -> None:
+    """Raise ValueError if something stands in a folder that a model's files would replace."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file: name a folder")
+    if (folder / CONFIG).exists():
+        raise ValueError(f"{folder} holds a training run: name another folder")
+    for name in (CARD, MODEL_CONFIG, MODEL):
+        if (folder / name).exists() and "tuplet" not in what_is(folder):
+            raise ValueError(
+                f"{folder} has a {name} that is no part of a model of tuplet's: name another folder"
+            )
+
+
+def models_in(folder: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The model folders in a folder, by name, and what their `config.json` says."""
+    for each in sorted(Path(folder).iterdir()) if Path(folder).is_dir() else ():
+        config = each / MODEL_CONFIG
+        with suppress(OSError, ValueError, RecursionError):  # something else
+            if (each / MODEL).is_file() and config.stat().st_size <= MOST_CONFIG:
+                told = json.loads(config.read_text(encoding="utf-8"))
+                if isinstance(told, dict) and told.get("model_type") == FORMAT:
+                    yield each.name, told
+
+
+def config_of(net: Network) -> dict[str, Any]:
+    """What `config.json` says of a network. Cells are numbered row by row on its board."""
+    columns = net.size[1]
+    look_ups = [[_cells(p, columns) for p in placements(t, net.size)] for t in net.tuples]
+    return {
+        "model_type": FORMAT, "library_name": "tuplet", "tuplet_version": __version__,
+        "game": "2048", "board": list(net.size), "spawn4": net.spawn4,
+        "target": net.target, "gamma": net.gamma, "stages": list(net.stages),
+        "tuples": [spell(t, net.size) for t in net.tuples], "placements": look_ups,
+        "initial": [float(net.initial_of(t)) for t in range(len(net.tuples))],
+    }  # fmt: skip
+
+
+def _cells(placed: tuple[int, ...], columns: int) -> list[int]:
+    return [columns * (cell // 4) + cell % 4 for cell in placed]
+
+
+def train_command(settings: Mapping[str, Any]) -> str:
+    """The command of a run: what its `config.toml` says and is not as usual, learner and seed."""
+    words = ["tuplet", "train"]
+    for kind in (Method, Limits):
+        for name, _, each in declared(kind):
+            value, hidden = settings.get(name), each.metadata["hidden"]
+            same = str(value) == str(each.default) and name not in ("learner", "seed")
+            if value is None or value is False or same or hidden:
+                continue
+            words.append(f"--{(each.metadata['option'] or name).replace('_', '-')}")
+            if value is not True:
+                words.append(" ".join(str(value).split()))
+    return shlex.join(words)
+
+
+def _card(net: Network, name: str, told: Told, measured: dict[str, Any]) -> Iterator[str]:
+    """The card: a head that hubs read, and what people want to know."""
+    board = "x".join(map(str, net.size))
+    game = "2048" if net.size == (4, 4) else f"2048 on {board}"
+    low, high = measured["ci95"]
+    mean, half = measured["mean_score"], (high - low) / 2
+    yield from _head(name, game, f"{mean:.1f} +/- {half:.1f}")
+    values = "after-states" if net.target == "afterstate" else "states"
+    shape = "one table each" if not net.stages else f"tables for {1 << len(net.stages)} stages"
+    yield f"# {name}\n"
+    yield (
+        f"An n-tuple network that plays {game}: {len(net.tuples)} tuples "
+        f"(`{' '.join(spell(t, net.size) for t in net.tuples)}`), {shape}, "
+        f"{len(net.weights):,} weights, those that were visited kept. Its values are of {values}; "
+        f"{percent(net.spawn4)} of new tiles are fours. Written by tuplet {__version__}.\n"
+    )
+    yield "## How it was learned\n"
+    if told.settings:
+        yield f"```sh\n{train_command({'net': net.name, **told.settings})}\n```\n"
+        if told.learned:
+            learned = told.learned
+            yield (
+                f"It learned from {learned['games']:,} games in {learned['elapsed_s']:,.0f} s; the "
+                f"last of them, while it learned, had a mean score of "
+                f"{learned['mean_score']:,.1f}.\n"
+            )
+    else:
+        yield f"That is not known: the weights come from {told.origin}.\n"
+    yield "## How it was measured\n"
+    yield f"```sh\ntuplet eval {shlex.quote(name)} --games {GAMES} --seed {SEED}\n```\n"
+    yield (
+        f"{GAMES:,} fresh games, the best move of one look ahead, without learning: mean score "
+        f"**{mean:,.1f}** (95 %: {low:,.1f} to {high:,.1f}), best {measured['max_score']:,}.\n"
+    )
+    yield "| tile | reached | ended with |\n|---|---|---|"
+    for tile, share in measured["reached"].items():
+        yield f"| {tile} | {percent(share)} | {percent(measured['ended'].get(tile, 0.0))} |"
+    yield "\n## How it is used\n"
+    yield f"```sh\npip install tuplet\ntuplet play 2048 --agent {shlex.quote(name)} --watch\n```\n"
+    if not net.stages and net.size == (4, 4):
+        yield f"Without tuplet, the value of a board of tiles:\n\n```python\n{READING}```"
+
+
+def _head(name: str, game: str, mean: str) -> Iterator[str]:
+    """What hubs read: the form of results that libraries of reinforcement learning write."""
+    yield "---\nlibrary_name: tuplet\npipeline_tag: reinforcement-learning\ntags:"
+    yield from ("- reinforcement-learning", '- "2048"', "- n-tuple-network")
+    yield "- temporal-difference-learning\nmodel-index:"
+    yield f"- name: {json.dumps(name)}\n  results:"
+    yield "  - task:\n      type: reinforcement-learning\n      name: reinforcement-learning"
+    yield f'    dataset:\n      name: "{game}"\n      type: "{game}"'
+    yield f"    metrics:\n    - type: mean_reward\n      value: {mean}"
+    yield "      name: mean_reward\n      verified: false\n---\n"

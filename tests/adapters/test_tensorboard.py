@@ -1,0 +1,64 @@
+"""TensorBoard: what a training tells its loggers stands in the event file."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("tensorboardX")
+
+from tensorboardX.proto.event_pb2 import Event
+
+from tuplet import resume, train
+from tuplet.adapters.tensorboard import TensorBoard
+
+
+def scalars(folder: Path) -> dict[str, dict[int, float]]:
+    """By name and games, as TensorBoard reads them: a later file purges from its first step on."""
+    found: dict[str, dict[int, float]] = {}
+    for path in sorted(folder.glob("events.out.tfevents.*"), key=lambda path: path.stat().st_mtime):
+        data, at = path.read_bytes(), 0
+        while at < len(data):
+            (length,) = struct.unpack_from("<Q", data, at)
+            event = Event.FromString(data[at + 12 : at + 12 + length])
+            at += 16 + length
+            if event.HasField("session_log"):
+                for values in found.values():
+                    for step in [step for step in values if step >= event.step]:
+                        del values[step]
+            for value in event.summary.value:
+                if value.HasField("simple_value"):
+                    found.setdefault(value.tag, {})[event.step] = value.simple_value
+    return found
+
+
+def test_the_command_writes_every_block_and_evaluation(tuplet: Any, tmp_path: Path) -> None:
+    done = tuplet("train", "--net", "5x4", "--games", 2500, "--evaluate", "20@1000",
+                  "--tensorboard", "--out", "run", cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "avg = " in done.stdout  # it is printed as without
+    import tuplet as package
+
+    run, found = package.Run.load(tmp_path / "run"), scalars(tmp_path / "run")
+    assert found["score/mean"] == {m["games"]: pytest.approx(m["mean_score"]) for m in run.metrics}
+    assert set(found["speed/moves_per_s"]) == {1000, 2000, 2500}
+    assert found["reached/256"][2500] == pytest.approx(run.metrics[-1]["reached"]["256"])
+    fresh = [each for m in run.metrics for each in m.get("evaluations", ())]
+    assert found["fresh/mean"] == {e["learned"]: pytest.approx(e["mean_score"]) for e in fresh}
+    assert found["fresh/ci95_low"][2500] < found["fresh/mean"][2500]
+
+
+def test_a_run_that_goes_on_has_one_curve(tmp_path: Path) -> None:
+    train("5x4", games=1000, out=tmp_path / "run", loggers=[TensorBoard()], progress=False)
+    resume(tmp_path / "run", games=2000, loggers=[TensorBoard()], progress=False)
+    assert list(scalars(tmp_path / "run")["score/mean"]) == [1000, 2000]
+
+
+def test_a_run_in_memory_needs_to_be_told_where(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="without a folder"):
+        train("5x4", games=100, loggers=[TensorBoard()], progress=False)
+    train("5x4", games=1000, loggers=[TensorBoard(tmp_path / "logs")], progress=False)
+    assert list(scalars(tmp_path / "logs")["score/best"]) == [1000]

@@ -1,0 +1,81 @@
+"""Loggers: told of a training from its beginning to its end, whatever ends it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tuplet import Stop, resume, train
+
+
+class Notes:
+    """Writes down all that it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[tuple[Any, ...]] = []
+        self.run: Any = None
+
+    def on_begin(self, run: Any) -> None:
+        self.run = run
+        self.notes.append(("begin", run.games))
+
+    def on_block(self, games: int, summary: Any) -> None:
+        assert self.run.metrics[-1]["mean_score"] == summary.mean_score
+        self.notes.append(("block", games))
+
+    def on_evaluation(self, told: dict[str, Any]) -> None:
+        self.notes.append(("fresh", told["learned"]))
+
+    def on_end(self, run: Any) -> None:
+        self.notes.append(("end", run.games))
+
+
+class BlocksOnly:
+    def __init__(self) -> None:
+        self.games: list[int] = []
+
+    def on_block(self, games: int, summary: Any) -> None:
+        self.games.append(games)
+
+
+def test_loggers_are_told_all_of_it_and_functions_as_well(tmp_path: Path) -> None:
+    notes, blocks, told = Notes(), BlocksOnly(), []
+    options: dict[str, Any] = {"evaluate": "5@1000", "progress": False}
+    train("0123", games=1500, out=tmp_path / "run", loggers=[notes, blocks],
+          on_block=lambda games, _: told.append(games), **options)  # fmt: skip
+    assert notes.notes == [
+        ("begin", 0), ("fresh", 1000), ("block", 1000), ("fresh", 1500), ("block", 1500),
+        ("end", 1500),
+    ]  # fmt: skip
+    assert blocks.games == told == [1000, 1500]
+    notes = Notes()
+    resume(tmp_path / "run", games=2000, loggers=[notes], progress=False)
+    assert notes.notes == [("begin", 1500), ("fresh", 2000), ("block", 2000), ("end", 2000)]
+
+
+def test_the_end_is_told_where_it_is_stopped_or_fails() -> None:
+    stop, notes = Stop(), Notes()
+    run = train("0123", games=5000, loggers=[notes], stop=stop, progress=False,
+                on_block=lambda *_: stop.set())  # fmt: skip
+    assert run.interrupted and notes.notes == [("begin", 0), ("block", 1000), ("end", run.games)]
+
+    class Prunes(Notes):
+        def on_block(self, games: int, summary: Any) -> None:
+            raise RuntimeError("pruned")
+
+    prunes = Prunes()
+    with pytest.raises(RuntimeError, match="pruned"):
+        train("0123", games=5000, loggers=[prunes], progress=False)
+    assert prunes.notes[-1][0] == "end"
+
+
+def test_what_is_no_logger_is_refused_before_anything_is_learned() -> None:
+    with pytest.raises(ValueError, match="dict is no logger"):
+        train("0123", games=5000, loggers=[{}], progress=False)
+
+
+def test_loggers_change_nothing_of_what_is_learned() -> None:
+    runs = [train("0123", games=500, loggers=each, progress=False) for each in ([], [Notes()])]
+    assert (runs[0].network.weights == runs[1].network.weights).all()
