@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from nbclient import NotebookClient
 from tuplet import GreedyPlayer, Progress, RandomEnvironment, play_episode, play_game, train
 from tuplet.cli.notebook import as_cell
 from tuplet.games.ewn import Position
+from tuplet.system import progress
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -121,5 +123,6 @@ def test_games_as_they_were_played_show_themselves_and_have_rows() -> None:
 
 def test_outside_of_a_notebook_nothing_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """This module has imported IPython: that is no notebook."""
+    assert "ipykernel" in sys.modules and not progress._somebody_looks()
     train("01", games=20)
     assert capsys.readouterr() == ("", "")

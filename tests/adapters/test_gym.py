@@ -144,6 +144,12 @@ def test_a_space_of_legal_moves_samples_no_other() -> None:
         over = False
         while not over:
             over = env.step(env.action_space.sample())[2]
+    for seed in range(60):  # as the checker has it: before the reset, even after a game's end
+        env.action_space.seed(seed)
+        move = env.action_space.sample()
+        env.reset(seed=seed)
+        env.step(move)
+        env = Env2048("2x2", illegal="error")
 
 
 def test_what_cannot_be_done_is_said_in_a_line() -> None:
@@ -154,6 +160,8 @@ def test_what_cannot_be_done_is_said_in_a_line() -> None:
     for move in (-1, 4, 1 << 40):
         with pytest.raises(ValueError, match="0 up, 1 right, 2 down or 3 left"):
             env.step(move)
+    with pytest.raises(TypeError):
+        env.step(1.7)
     for wrong, complaint in (
         ({"board": "5x5"}, "2x2 to 4x4"), ({"spawn4": 2}, "between 0 and 1"),
         ({"observation": "pixels"}, "exponents, onehot, afterstates"),
@@ -313,13 +321,13 @@ for line in sys.stdin:
 
 def test_compiled_and_interpreted_environments_agree() -> None:
     ways = itertools.product(("2x2", "4x4"), OBSERVATIONS, REWARDS, ILLEGAL)
-    lines = [" ".join((*way, str(n % 3), str(n % 2 * 3))) for n, way in enumerate(ways)]
+    lines = [" ".join((*way, str(n // 3 % 3), str(n % 2 * 3))) for n, way in enumerate(ways)]
     compiled, interpreted = in_both_ways(SCRIPT, lines[::7])
     assert compiled.count("\n") > 150 and compiled == interpreted
 
 
 def test_a_step_takes_microseconds() -> None:
-    """Some 2.5 on a core of 2021; the bound is for machines that have other things to do."""
+    """Five at most; some 2.5 on a core of 2021."""
     env = gymnasium.make(ID)
     env.reset(seed=1)
     moves = np.random.default_rng(1).integers(0, 4, 1000)
@@ -330,7 +338,7 @@ def test_a_step_takes_microseconds() -> None:
             if env.step(move)[2]:
                 env.reset()
         best = min(best, (time.thread_time() - began) / len(moves))
-    assert best < 10e-6
+    assert best < 5e-6
 
 
 def test_rules_are_shared() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
+import pickle
+import select
 import warnings
 from typing import Any
 
@@ -81,9 +84,7 @@ def test_some_boards_are_reset_and_others_left_alone() -> None:
         ours, theirs = pair(4, mode, board="2x2")
         same(ours.reset(seed=1), theirs.reset(seed=1))
         for seed in (None, 9):
-            moves = np.array([0, 1, 2, 3])
-            if mode is not AutoresetMode.DISABLED:
-                same(ours.step(moves), theirs.step(moves))
+            same(ours.step(np.array([0, 1, 2, 3])), theirs.step(np.array([0, 1, 2, 3])))
             chosen = np.array([True, False, True, False])
             asked = {"seed": seed, "options": {"reset_mask": chosen}}
             mine = ours.reset(**asked)
@@ -106,6 +107,41 @@ def test_threads_change_nothing() -> None:
     assert sum(step[2].sum() for step in runs[0]) > 100
 
 
+def test_a_copy_and_a_forked_process_have_threads_of_their_own() -> None:
+    envs = gymnasium.make_vec(ID, 9000, threads=2)
+    envs.reset(seed=1)
+    moves = np.arange(9000) % 4
+    envs.step(moves)
+    twin = pickle.loads(pickle.dumps(envs))
+    same(envs.step(moves), twin.step(moves))
+    here, there = os.pipe()
+    if (child := os.fork()) == 0:
+        code = 1
+        try:
+            os.write(there, envs.step(moves)[1].sum().tobytes())
+            code = 0
+        finally:
+            os._exit(code)
+    try:
+        ready, _, _ = select.select([here], [], [], 30)
+        assert ready and os.read(here, 8) == twin.step(moves)[1].sum().tobytes()
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    envs.close()
+    twin.close()
+
+
+def test_a_reset_that_is_refused_changes_nothing() -> None:
+    envs, twin = (gymnasium.make_vec(ID, 4) for _ in range(2))
+    same(envs.reset(seed=5), twin.reset(seed=5))
+    for wrong in ({"seed": [1, 2, 3]}, {"seed": [1, 2, 3, -4]},
+                  {"seed": 9, "options": {"reset_mask": np.array([True])}}):  # fmt: skip
+        with pytest.raises(ValueError, match=r"boards|a seed is 0 or more"):
+            envs.reset(**wrong)
+        same(envs.reset(), twin.reset())
+
+
 def test_no_seed_is_a_seed_of_its_own_for_every_board() -> None:
     envs = gymnasium.make_vec(ID, 64)
     boards = envs.reset()[0]
@@ -119,11 +155,16 @@ def test_no_seed_is_a_seed_of_its_own_for_every_board() -> None:
 
 
 def test_what_is_returned_is_ones_own_to_keep() -> None:
-    envs = gymnasium.make_vec(ID, 8, observation="afterstates", autoreset_mode="SameStep")
+    envs = gymnasium.make_vec(
+        ID, 8, board="2x2", observation="afterstates", autoreset_mode="SameStep"
+    )
     envs.reset(seed=1)
     kept = [envs.step(np.full(8, n % 4)) for n in range(30)]
-    arrays = [a for step in kept for a in (*step[:4], *step[4].values()) if a is not None]
-    arrays = [array for array in arrays if isinstance(array, np.ndarray) and array.dtype != object]
+    told = [info for step in kept for info in (step[4], step[4].get("final_info", {}))]
+    assert sum("final_info" in info for info in told) > 5
+    found = [a for step in kept for a in step[:4]] + [a for info in told for a in info.values()]
+    found += [a for info in told for a in info.get("final_obs", ()) if a is not None]
+    arrays = [array for array in found if isinstance(array, np.ndarray) and array.dtype != object]
     for one, other in itertools.combinations(arrays, 2):
         assert not np.shares_memory(one, other)
 
@@ -163,7 +204,7 @@ def test_what_cannot_be_done_is_said_in_a_line() -> None:
         envs.step([0, 0])
     _, infos = envs.reset(seed=[1, 2])
     before = [str(board) for board in envs.boards]
-    for wrong in ([0], [0, 4], [-1, 0], [[0], [1]]):
+    for wrong in ([0], [0, 4], [-1, 0], [[0], [1]], 0, [0.9, 1.0], [1 << 70, 0], ["up", "left"]):
         with pytest.raises(ValueError, match="2 moves, each 0 up"):
             envs.step(wrong)
     while (infos["action_mask"][1] == 1).all():
@@ -183,9 +224,12 @@ def test_what_cannot_be_done_is_said_in_a_line() -> None:
             envs.reset(options={"reset_mask": np.array(mask)})
     with pytest.raises(ValueError, match="3 seeds for 2 boards"):
         envs.reset(seed=[1, 2, 3])
+    with pytest.raises(ValueError, match="a seed is 0 or more, not -1"):
+        envs.reset(seed=[-1, 2])
     for wrong, complaint in (
         ({"render_mode": "human"}, "ansi, rgb_array"), ({"num_envs": 0}, "1 or more"),
         ({"max_episode_steps": 0}, "1 or more"), ({"threads": 1000}, "threads are 1 to 256"),
+        ({"threads": 0}, "threads are 1 to 256"), ({"max_episode_steps": -2}, "1 or more"),
         ({"autoreset_mode": "never"}, "never"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=complaint):

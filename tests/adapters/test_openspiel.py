@@ -286,6 +286,22 @@ def test_it_answers_where_a_position_has_no_past() -> None:
     assert agent.choose(position) in position.legal_moves()
 
 
+def test_it_follows_a_game_that_begins_with_a_rolled_die(monkeypatch) -> None:
+    """Also where the other side moves first: its search stays the one in C++."""
+    monkeypatch.setattr("tuplet.adapters.openspiel_agent.state_at", None)
+    start = package.Position.start("ewn", red=(1, 2, 3, 4, 5, 6), blue=(6, 5, 4, 3, 2, 1))
+    for sides in (("openspiel:sims=30", "easy"), ("easy", "openspiel:sims=30")):
+        assert package.play_game(*sides, start.roll(2)).winner
+
+
+def test_what_is_not_dealt_yet_is_no_position() -> None:
+    for held in (pyspiel.load_game("einstein_wurfelt_nicht"), load("2048"), load("ewn")):
+        with pytest.raises(ValueError, match="is not dealt yet"):
+            position_of(held.new_initial_state())
+    assert load("2048:spawn4=0.00001").held.spawn4 == pytest.approx(1e-5)
+    assert load(CONNECT4).num_distinct_actions() == game(CONNECT4).actions
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -23,11 +23,11 @@ class Heard(ModuleType):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
 
     def __getattr__(self, name: str) -> Any:
-        def call(*_: Any, **told: Any) -> Heard:
-            self.calls.append((name, told))
+        def call(*told: Any, **named: Any) -> Heard:
+            self.calls.append((name, told, named))
             return self
 
         return call
@@ -52,6 +52,10 @@ def test_the_page_does_what_it_says(tuplet: Any, tmp_path: Path, monkeypatch) ->
         else:
             monkeypatch.chdir("first" if code == READING else tmp_path)
             exec(compile(code, "tools.md", "exec"), {"__name__": "__main__"})
-    assert [name for name, _ in heard["wandb"].calls] == ["init", "log", "log", "finish"]
-    steps = [told["step"] for name, told in heard["mlflow"].calls if name == "log_metric"]
-    assert steps == [1000, 2000]
+    assert [name for name, *_ in heard["wandb"].calls] == ["init", "log", "log", "finish"]
+    logs = [(told[0], by) for name, told, by in heard["wandb"].calls if name == "log"]
+    assert [by["step"] for _, by in logs] == [1000, 2000]
+    assert all(told["mean_score"] > 1000 and told["256"] > 0 for told, _ in logs)
+    logs = [(told, by["step"]) for name, told, by in heard["mlflow"].calls if name == "log_metric"]
+    assert [step for _, step in logs] == [1000, 2000]
+    assert all(name == "mean_score" and score > 1000 for (name, score), _ in logs)

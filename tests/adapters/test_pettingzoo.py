@@ -97,6 +97,19 @@ def test_games_are_the_games_of_their_rules(game: str) -> None:
     assert len(winners) > 1
 
 
+def test_a_game_for_one_ends_with_its_points() -> None:
+    made = GameEnv(GAMES[-1])
+    for seed in range(3):
+        path, rewards = played(made, seed)
+        assert rewards == {"player_0": made.position.score} and made.position.score > 0
+        assert path[-1][0].after(path[-1][1]).score == made.position.score
+    made.reset(seed=1)
+    made.step(next(n for n in range(4) if n not in made.position.codes()))
+    assert made.rewards == {"player_0": 0.0} and made.terminations == {"player_0": True}
+    with pytest.raises(ValueError, match="no game has begun"):
+        GameEnv(GAMES[-1], render_mode="ansi").render()
+
+
 def test_the_first_game_of_a_seed_is_dealt_as_the_game_deals_it() -> None:
     made = GameEnv("ewn-6x7")
     made.reset(seed=3)

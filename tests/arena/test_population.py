@@ -71,5 +71,10 @@ def test_the_command_line_shows_the_table(
     for many in ("0", "1000000"):
         assert run(["train", "--runs", many, "--games", "9"]) == 2
         assert "2 to 1000 runs" in capsys.readouterr().err
-    assert run([*words, "--csv", str(tmp_path / "x.csv")]) == 2
-    assert "no --csv" in capsys.readouterr().err
+    assert run([*words, "--csv", str(tmp_path / "x.csv")]) == 0
+    assert [line.split(",")[1] for line in (tmp_path / "x.csv").read_text().splitlines()] == [
+        "seed", "0", "1",
+    ]  # fmt: skip
+    capsys.readouterr()
+    assert run([*words, "--tensorboard"]) == 2
+    assert "no --tensorboard" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -14,10 +15,11 @@ import numpy as np
 import pytest
 
 from pages import DOCS, blocks
-from tuplet import Network, Spec, convert, evaluate, list_agents
+from tuplet import Network, Spec, convert, evaluate, list_agents, population, train
 from tuplet.learn import hub
 from tuplet.learn.hub import READING, train_command
 from tuplet.learn.settings import Limits, Method
+from tuplet.values.weights import FORMAT
 
 BOARD = [2, 4, 8, 16, 0, 2, 64, 32, 4, 8, 256, 128, 0, 2, 512, 1024]
 BLOCKED = """
@@ -246,6 +248,49 @@ def test_a_model_is_replaced_and_its_story_is_handed_on(model: Path, tmp_path: P
     assert Network.load(tmp_path / "second").name == "0123 4567 0145 1256"
 
 
+def test_a_card_tells_of_the_best_of_a_population_and_of_weights_that_were_given(
+    tmp_path: Path, tuplet: Any
+) -> None:
+    found = population(runs=2, net="01 56", games=40, evaluate_games=20, out=tmp_path / "pop")
+    convert(tmp_path / "pop", tmp_path / "best", to="hub")
+    seed = max(found.members, key=lambda member: member.mean_score).seed
+    card = (tmp_path / "best" / "README.md").read_text()
+    assert f"--games 40 --seed {seed}" in card and "It learned from 40 games" in card
+    told = tuplet("convert", "small", "pop", "--to", "hub", cwd=tmp_path)  # its weights would win
+    assert told.returncode == 2 and "holds a training run" in told.stderr
+    train(Network.load(tmp_path / "best"), games=30, out=tmp_path / "on", progress=False)
+    convert(tmp_path / "on", tmp_path / "later", to="hub")
+    assert "weights that had been learned before" in (tmp_path / "later" / "README.md").read_text()
+
+
+def test_a_model_that_could_not_be_written_is_written_by_the_same_command(
+    trained_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("save_weights", "replacing"):
+        with monkeypatch.context() as patched:
+
+            def full(*_: Any) -> None:
+                raise OSError(28, "No space left on device")
+
+            patched.setattr(hub, name, full)
+            with pytest.raises(OSError, match="No space left"):
+                convert(trained_run, tmp_path / "model", to="hub")
+        assert not (tmp_path / "model" / "README.md").exists()
+    convert(trained_run, tmp_path / "model", to="hub")
+    assert (tmp_path / "model" / "README.md").exists()
+
+
+def test_settings_that_are_no_settings_are_left_out(trained_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(trained_run, tmp_path / "run")
+    config = tmp_path / "run" / "config.toml"
+    config.write_text(
+        "day = 2026-01-01\n" + config.read_text().replace("alpha = 0.1", "alpha = inf")
+    )
+    convert(tmp_path / "run", tmp_path / "model", to="hub")
+    told = json.loads((tmp_path / "model" / "config.json").read_text(), parse_constant=pytest.fail)
+    assert "day" not in told["trained"] and told["trained"]["seed"] == 1
+
+
 def test_what_a_stranger_wrote_into_a_model_folder_does_no_harm(
     model: Path, tmp_path: Path
 ) -> None:
@@ -254,9 +299,11 @@ def test_what_a_stranger_wrote_into_a_model_folder_does_no_harm(
     (folder / "model.safetensors").write_bytes((model / "model.safetensors").read_bytes())
     hostile = '{"trained": {"net": "a\\n```"}, "learned": {}}'
     many = '{"trained": {"net": "x"}, "learned": {"games": "many"}}'
-    for told in ("[]", "{", '{"trained": 3}', hostile, many, "[" * 50_000):
+    odd = f'{{"model_type": "{FORMAT}", "board": [4, 4], "tuples": 5}}'
+    for told in ("[]", "{", '{"trained": 3}', hostile, many, odd, "[" * 50_000):
         (folder / "config.json").write_text(told)
         convert(folder, tmp_path / "ours", to="hub")
+        assert list_agents("2048", tmp_path).rows
         card = (tmp_path / "ours" / "README.md").read_text()
         fences = [line for line in card.splitlines() if line.startswith("```")]
         assert fences == ["```sh", "```"] * (len(fences) // 2 - 1) + ["```python", "```"]

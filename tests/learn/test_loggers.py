@@ -65,15 +65,46 @@ def test_the_end_is_told_where_it_is_stopped_or_fails() -> None:
         def on_block(self, games: int, summary: Any) -> None:
             raise RuntimeError("pruned")
 
-    prunes = Prunes()
+    prunes, stop = Prunes(), Stop()
     with pytest.raises(RuntimeError, match="pruned"):
-        train("0123", games=5000, loggers=[prunes], progress=False)
-    assert prunes.notes[-1][0] == "end"
+        train("0123", games=5000, loggers=[prunes], stop=stop, progress=False)
+    assert prunes.notes[-1][0] == "end" and not stop.is_set()  # the next trial may have it, too
 
 
-def test_what_is_no_logger_is_refused_before_anything_is_learned() -> None:
-    with pytest.raises(ValueError, match="dict is no logger"):
-        train("0123", games=5000, loggers=[{}], progress=False)
+@pytest.mark.parametrize("kind", [ConnectionError, RuntimeError])
+def test_what_a_logger_raises_loses_nothing(kind: type[Exception], tmp_path: Path) -> None:
+    class Unreachable(Notes):
+        def on_block(self, games: int, summary: Any) -> None:
+            if games == 2000:
+                raise kind("nobody is there")
+
+    notes = Notes()
+    with pytest.raises(kind, match="nobody is there"):
+        train("0123", games=9000, out=tmp_path / "run", loggers=[Unreachable(), notes],
+              progress=False)  # fmt: skip
+    assert notes.notes[-2:] == [("block", 2000), ("end", notes.run.games)]
+    whole = train("0123", games=3000, progress=False)
+    again = resume(tmp_path / "run", games=3000, progress=False)
+    assert (again.network.weights == whole.network.weights).all()
+
+
+def test_every_logger_that_began_is_told_the_end() -> None:
+    class Fails(Notes):
+        def on_begin(self, run: Any) -> None:
+            raise KeyError("no such project")
+
+    notes = Notes()
+    with pytest.raises(KeyError, match="no such project"):
+        train("0123", games=5000, loggers=[notes, Fails()], progress=False)
+    assert notes.notes == [("begin", 0), ("end", 0)]
+
+
+def test_what_is_no_logger_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+    for wrong, told in (([{}], "dict is no logger"), ([Notes], "Notes is no logger"),
+                        (Notes(), "a list of them")):  # fmt: skip
+        with pytest.raises(ValueError, match=told):
+            train("0123", games=5000, loggers=wrong, out=tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
 
 
 def test_loggers_change_nothing_of_what_is_learned() -> None:

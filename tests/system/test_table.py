@@ -69,6 +69,25 @@ def test_rows_of_reviews_analyses_trees_and_growth(trained_run: Path) -> None:
     }
 
 
+def test_rows_of_what_is_empty_are_none(tmp_path: Path) -> None:
+    assert package.list_runs(tmp_path).to_dicts() == []
+    over = "ewn b1..../...../...../...../.....  red 1"
+    assert package.analyze("ewn", over, "easy").to_dicts() == []
+
+
+def test_rows_of_players_have_the_same_tiles(trained_run: Path) -> None:
+    rows = package.compare(str(trained_run), "greedy", games=20).to_dicts()
+    shares = [name for name in rows[0] if name.startswith("reached_")]
+    assert shares and all(0 <= row[name] <= 1 for row in rows for name in shares)
+    assert all(row["ci95_low"] < row["mean_score"] < row["ci95_high"] for row in rows)
+
+
+def test_rows_of_a_population_are_its_runs(tmp_path: Path) -> None:
+    found = package.population(runs=2, net="01", games=20, evaluate_games=9, out=tmp_path / "pop")
+    assert [row["seed"] for row in found.to_dicts()] == [0, 1]
+    assert [row["mean_score"] for row in found.to_dicts()] == [m.mean_score for m in found.members]
+
+
 def test_what_differs_from_row_to_row_is_none_and_what_is_nested_has_columns() -> None:
     table = table_of([{"a": {"b": {"c": 1}}, "x_ci95": None}, {"list": [1, 2, 3]}])
     assert table.columns == ["a_b_c", "x_ci95_low", "x_ci95_high", "list"]

@@ -83,6 +83,13 @@ def test_both_pass_the_check(game: str) -> None:
     check_agent("easy", game)
 
 
+def test_a_move_beyond_the_number_of_actions_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = tuplet.game(RACE)
+    monkeypatch.setattr(type(game), "actions", 2)
+    with pytest.raises(AssertionError, match="a move is number 2 of 2 actions"):
+        check_game(game, games=1)
+
+
 def test_games_that_chance_ends_are_counted_and_read_again(tmp_path: Path) -> None:
     result = tuplet.match("easy", Spec("random"), RACE, games=20, save=tmp_path / "m")
     assert not result.forfeits and result.draws > 0

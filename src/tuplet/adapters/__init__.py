@@ -5,6 +5,15 @@ Nothing of tuplet imports this room but somebody who asks for an adapter by its 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+
+def one_of(name: str, given: str, known: Iterable[str]) -> str:
+    """What was given, if it is one of those that exist; ValueError otherwise."""
+    if given not in (known := tuple(known)):
+        raise ValueError(f"{name} is one of {', '.join(known)}, not {given!r}")
+    return given
+
 
 def missing(error: ModuleNotFoundError, library: str, extra: str) -> ModuleNotFoundError:
     """What to say where an adapter's library is not installed: one line, with what to do."""

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.adapters import one_of
 from tuplet.adapters.seeds import as_word
 from tuplet.games.g2048.board import Board, Size, as_size
 from tuplet.games.g2048.rules import (
@@ -74,8 +75,7 @@ class Terms:
             ("observation", observation, OBSERVATIONS), ("reward", reward, REWARDS),
             ("illegal", illegal, ILLEGAL),
         ):  # fmt: skip
-            if given not in known:
-                raise ValueError(f"{name} is one of {', '.join(known)}, not {given!r}")
+            one_of(name, given, known)
         size = as_size(board)
         rules_for(*size, spawn4)  # refuses a share that is none
         return cls(size, float(spawn4), observation, reward, illegal)

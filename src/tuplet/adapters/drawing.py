@@ -111,6 +111,9 @@ class Screen:
         self._live: Live | None = None
         self._shown = 0.0
 
+    def __reduce__(self) -> tuple[type[Screen], tuple[()]]:
+        return Screen, ()  # a copy has a window of its own
+
     def show(self, cells: Sequence[Sequence[Cell]], caption: str) -> None:
         """Draw a frame, not sooner than people can follow."""
         console = Console()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from gymnasium import Env
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
-from tuplet.adapters import boards
+from tuplet.adapters import boards, one_of
 from tuplet.adapters.boards import ENDED, NEXT, SCORE, SEED, Terms, board_of, first_legal
 from tuplet.adapters.drawing import FPS, Screen, pixels, tiles_of
 from tuplet.adapters.seeds import as_word, seed_of
@@ -30,9 +31,7 @@ def observation_space(terms: Terms) -> Box:
 
 def as_render_mode(mode: str | None, known: list[str]) -> str | None:
     """A render mode that exists; ValueError for others."""
-    if mode is not None and mode not in known:
-        raise ValueError(f"render_mode is one of {', '.join(known)}, not {mode!r}")
-    return mode
+    return None if mode is None else one_of("render_mode", mode, known)
 
 
 class LegalMoves(Discrete):
@@ -55,11 +54,11 @@ class LegalMoves(Discrete):
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
         """A move; one that is legal, if neither a mask nor probabilities say which."""
         if mask is None and probability is None:
-            bits = int(self._env.legal)
-            both = bits & first_legal(self._env.terms.rules, self._seeded) if (
-                self._seeded >= 0) else 0  # fmt: skip
-            self._seeded = -1
-            mask = np.array([(both or bits) >> move & 1 for move in range(4)], np.int8)
+            now, first = self._env.legal, 0
+            if self._seeded >= 0:
+                first, self._seeded = int(first_legal(self._env.terms.rules, self._seeded)), -1
+            bits = now & first or now or first
+            mask = np.array([bits >> move & 1 for move in range(4)], np.int8)
         return super().sample(mask) if probability is None else super().sample(mask, probability)
 
 
@@ -143,7 +142,7 @@ class Env2048(Env[Array, int]):
         observation, mask = np.empty(self._cells, np.uint8), np.empty(4, np.int8)
         gains = np.empty(4) if self._foresees else _NONE
         reward, status = boards.step_one(
-            self._across, self._down, self._setup, self._games, int(action), observation, gains,
+            self._across, self._down, self._setup, self._games, index(action), observation, gains,
             mask, self._score,
         )  # fmt: skip
         if status > ENDED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,9 @@ class TuplePolicy:
 
     def __init__(self, weights: str | Path | Network, env: Any, *, depth: int = 1) -> None:
         terms = getattr(env.unwrapped, "terms", None)
+        if terms is None and hasattr(env.unwrapped, "get_attr"):  # Gymnasium's own vector of ours
+            with suppress(AttributeError):
+                terms = env.unwrapped.get_attr("terms")[0]
         if not isinstance(terms, Terms):
             raise ValueError(f"TuplePolicy plays tuplet/2048-v1, not {env}")
         network = weights if isinstance(weights, Network) else Network.load(weights)
@@ -115,6 +119,8 @@ class TuplePolicy:
             )
         self.terms, self.network = terms, network
         self.player = LearnedPlayer(network, depth=depth, spawn4=terms.spawn4)
+        if terms.observation == "afterstates" and depth > 1:  # whose first move is seen already
+            self._behind = LearnedPlayer(network, depth=depth - 1, spawn4=terms.spawn4)
 
     def __call__(self, observation: Any, info: dict[str, Any] | None = None) -> Any:
         """The move on a board, or the moves on many: an int, or an array of them."""
@@ -148,11 +154,8 @@ class TuplePolicy:
         boards = [Board.from_words(int(low), int(high), *self.terms.size) for low, high in words]
         if len(boards) == 1:
             return MOVES.index(self.player.choose(boards[0]) or MOVES[0])
-        behind = LearnedPlayer(
-            self.network, depth=(self.player.depth or 1) - 1, spawn4=self.terms.spawn4
-        )
         before, values = worth(*words[0]), np.full(4, -np.inf)
         for move in np.flatnonzero(mask[0]):
-            expected = self.network.gamma * behind.expected(boards[move])[0]
+            expected = self.network.gamma * self._behind.expected(boards[move])[0]
             values[move] = worth(*words[move]) - before + expected
         return int(values.argmax())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -41,7 +42,8 @@ class Vector2048(VectorEnv[Array, Array, Array]):
     Gymnasium's, `max_episode_steps` cuts episodes off, and `threads` [default: one a core] step.
     """
 
-    _pool: ThreadPoolExecutor | None = None  # made when first needed
+    _pool: ThreadPoolExecutor | None = None  # made when first needed,
+    _owner = 0  # by this process
 
     def __init__(
         self,
@@ -59,7 +61,8 @@ class Vector2048(VectorEnv[Array, Array, Array]):
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs is 1 or more, not {num_envs}")
-        if max_episode_steps is not None and max_episode_steps < 1:
+        limit = max_episode_steps or -1  # which is none, as for `gymnasium.make`
+        if limit < -1 or max_episode_steps == 0:
             raise ValueError(f"max_episode_steps is 1 or more, not {max_episode_steps}")
         self.terms = Terms.of(board, spawn4, observation, reward, illegal)
         self.num_envs = num_envs
@@ -72,12 +75,12 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         self.single_action_space = Discrete(4)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._across, self._down = self.terms.rules.across, self.terms.rules.down
-        self._setup = self.terms.setup(_RESETS[self.autoreset_mode], max_episode_steps or 0)
+        self._setup = self.terms.setup(_RESETS[self.autoreset_mode], max(limit, 0))
         self._games = boards.new_games(num_envs)
         self._foresees = observation == "afterstates"
         self._ended = np.ones(num_envs, np.bool_)  # or not yet begun
         self._source: np.random.Generator | None = None  # whose seed the boards have
-        hands = min(as_threads(threads or cores()), max(1, num_envs // SHARE))
+        hands = min(as_threads(cores() if threads is None else threads), max(1, num_envs // SHARE))
         ends = [num_envs * n // hands for n in range(hands + 1)]
         self._shares = [(np.uint64(a), np.uint64(b)) for a, b in pairwise(ends)]
 
@@ -98,8 +101,8 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         game of the one that it has.
         """
         listed = isinstance(seed, Sequence | np.ndarray)
-        super().reset(seed=None if listed else seed)  # type: ignore[arg-type]
         chosen = self._chosen(options)
+        super().reset(seed=None if listed else seed)  # type: ignore[arg-type]
         self._deal(seed, chosen)
         self._ended[chosen] = False
         seen = self._room()
@@ -135,11 +138,19 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         """Run a kernel on every board, by all hands, the caller's own too; the sum of results."""
         flat = [array.reshape(-1) for array in arrays]
         asked = (self._across, self._down, self._setup, self._games, *flat)
-        if len(self._shares) > 1 and self._pool is None:
+        first, *rest = self._shares
+        others = [self._hands().submit(kernel, *asked, *share) for share in rest]
+        return kernel(*asked, *first) + sum(other.result() for other in others)
+
+    def _hands(self) -> ThreadPoolExecutor:
+        """The threads besides the caller's own; a process that was forked has none of them yet."""
+        if self._pool is None or self._owner != os.getpid():
             self._pool = ThreadPoolExecutor(len(self._shares) - 1, "tuplet")
-        others = [self._pool.submit(kernel, *asked, *share) for share in self._shares[1:]] if (
-            self._pool is not None) else []  # fmt: skip
-        return kernel(*asked, *self._shares[0]) + sum(other.result() for other in others)
+            self._owner = os.getpid()
+        return self._pool
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None}  # threads are not copied
 
     def _told(self, seen: Seen, known: Array) -> dict[str, Any]:
         """The infos, with Gymnasium's `_key` for each key: the boards that it is known of."""
@@ -178,7 +189,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         seeds: dict[int, int] = {}
         if self._source is not self.np_random:
             whom = chosen if isinstance(seed, int) and self._source else np.ones_like(chosen)
-            first, self._source = seed_of(self), self.np_random
+            first = seed_of(self)
             seeds = {board: first + board for board in np.flatnonzero(whom).tolist()}
         if seed is not None and not isinstance(seed, int):
             if len(seed) != self.num_envs:
@@ -188,13 +199,17 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         where = list(seeds)
         self._games[where, SEED] = np.array([as_word(each) for each in seeds.values()], np.uint64)
         self._games[where, NEXT] = 0
+        self._source = self.np_random
 
     def _moves(self, actions: Any) -> Array:
         """The moves as kernels take them; raises where one cannot be made."""
-        moves = np.ascontiguousarray(actions, np.int64)
-        if not moves.flags.writeable:  # another type, to a compiler
-            moves = moves.copy()
-        if moves.shape != (self.num_envs,) or np.bitwise_or.reduce(moves) & _LEAST_BITS:
+        moves = np.asarray(actions)
+        known = moves.dtype.kind in "iu" and moves.shape == (self.num_envs,)
+        if known:
+            moves = np.ascontiguousarray(moves, np.int64)
+            if not moves.flags.writeable:  # another type, to a compiler
+                moves = moves.copy()
+        if not known or np.bitwise_or.reduce(moves) & _LEAST_BITS:
             raise ValueError(
                 f"actions are {self.num_envs} moves, each 0 up, 1 right, 2 down or 3 left"
             )

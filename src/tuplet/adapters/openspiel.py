@@ -22,7 +22,6 @@ from tuplet.adapters.openspiel_deals import Deal, deal_of
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.ewn.position import Position
-from tuplet.games.ewn.rules import CHOICE
 from tuplet.games.g2048.position import GameOf2048, Standing
 from tuplet.games.game import LONGEST, MOST_MOVES, has_chance
 from tuplet.games.position import Game, legal_moves
@@ -36,7 +35,6 @@ except ModuleNotFoundError as error:
 
 Array = np.ndarray[Any, Any]
 CHANCE, TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
-CODES = 256  # moves are numbers of eight bits
 MOST_POINTS = 1e9  # of a game of one's own for one
 EXPONENTS = 18  # an empty cell, and tiles up to 131072
 
@@ -46,7 +44,8 @@ def load(game: str | Game) -> Any:
     held = game_of(game)
     name, _, settings = held.name.partition(":")
     if isinstance(held, GameOf2048):
-        return pyspiel.load_game(f"tuplet_2048({settings})")
+        terms = {"board": f"{held.rows}x{held.columns}", "spawn4": float(held.spawn4)}
+        return pyspiel.load_game("tuplet_2048", terms)
     if isinstance(held, GameOfEwn):
         name = "tuplet_ewn" if name == "ewn" else "tuplet_ewn_6x7"
         return pyspiel.load_game(f"{name}({settings})")
@@ -91,15 +90,10 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
         self.held = _named(self.short_name, params or {})
         self.deal: Deal = deal_of(self.held)
         two, points = self.held.players == 2, MOST_POINTS
-        actions = CODES
         if isinstance(self.held, GameOf2048):
             points = 2.0 * self.held.rows * self.held.columns * _longest(self.held)
-            actions = 4
-        elif isinstance(self.held, GameOfEwn):
-            kind = self.held.variant
-            actions = CHOICE + kind.cubes if kind.die == "chosen" else 8 * kind.cubes
         info = pyspiel.GameInfo(
-            num_distinct_actions=actions, max_chance_outcomes=self.deal.most,
+            num_distinct_actions=self.held.actions, max_chance_outcomes=self.deal.most,
             num_players=2 if two else 1, min_utility=-1.0 if two else 0.0,
             max_utility=1.0 if two else points, utility_sum=0.0 if two else None,
             max_game_length=_longest(self.held),
@@ -140,7 +134,7 @@ class _Here:
     @cached_property
     def codes(self) -> list[int]:
         """The legal moves, in order; none where the game is over."""
-        if self.is_chance or not (isinstance(self.position, Standing) or not self.position.over):
+        if self.is_chance or (self.position.over and not isinstance(self.position, Standing)):
             return []
         moves = np.zeros(MOST_MOVES, np.uint8)
         count = legal_moves(self.position.rules, self.position.as_words(), moves)

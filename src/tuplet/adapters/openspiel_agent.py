@@ -45,10 +45,10 @@ class Bot:
             luck = np.random.RandomState(seed)
             leaf = mcts.RandomRolloutEvaluator(self.rollouts, luck)
             return mcts.MCTSBot(game, self.c, self.sims, leaf, self.solve, luck)
+        limit = {} if self.time is None else {"max_wall_clock_time": self.time}
         return pyspiel.MCTSBot(
             game, pyspiel.RandomRolloutEvaluator(self.rollouts, seed), self.c, self.sims,
-            self.memory, self.solve, seed, False,
-            max_wall_clock_time=-1.0 if self.time is None else self.time,
+            self.memory, self.solve, seed, False, **limit,
         )  # fmt: skip
 
 
@@ -119,19 +119,23 @@ class Twin:
 
         What was rolled for an opponent's move is not told: any number that allows it will do.
         """
-        if position == self.position:
+        here = self.position
+        if position == here:
             return self.state
-        if position.die is None or not self.position.needs_roll:
+        if position.die is None:
             return None
-        if self.position.roll(position.die) == position:
+        if here.needs_roll and here.roll(position.die) == position:
             self._roll(position.die)
             return self.state
-        for number in range(1, 7):
-            rolled = self.position.roll(number)
+        rolls: list[tuple[int | None, Position]] = [(None, here)]
+        if here.needs_roll:
+            rolls = [(number, here.roll(number)) for number in range(1, 7)]
+        for number, rolled in rolls:
             for move in rolled.legal_moves():
                 after = rolled.play(move)
                 if not after.over and after.roll(position.die) == position:
-                    self._roll(number)
+                    if number is not None:
+                        self._roll(number)
                     self.play(move)
                     self._roll(position.die)
                     return self.state

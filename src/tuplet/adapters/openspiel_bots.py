@@ -21,6 +21,7 @@ from tuplet.games.g2048.position import GameOf2048, Standing
 from tuplet.kernel import as_seed, stream
 
 EWN, G2048 = "einstein_wurfelt_nicht", "2048"  # as OpenSpiel calls its own
+_UNDEALT = "how the cubes or tiles stand is not dealt yet: this is no position so far"
 _WAYS = {"right": 0, "left": 0, "down": 1, "up": 1, "diag": 2}
 
 
@@ -35,6 +36,8 @@ def position_of(state: Any) -> Any:
     Its Black starts top left, as our Red does, and is player 0; its White always moves first.
     """
     if isinstance(state, TupletState):
+        if state.position is None:
+            raise ValueError(_UNDEALT)
         return state.position
     name = name_of(state)
     if name == G2048:
@@ -43,6 +46,8 @@ def position_of(state: Any) -> Any:
         return Standing(GameOf2048(), board, points, tile_due=state.is_chance_node())
     if name != EWN:
         raise ValueError(f"tuplet does not know OpenSpiel's game {name}")
+    if not state.full_history():
+        raise ValueError(_UNDEALT)
     cells = re.findall(r"\|(..)\|", str(state))
     marks = ["." if cell == "__" else "br"[cell[0] == "b"] + cell[1] for cell in cells]
     rows = "/".join("".join(marks[at : at + 5]) for at in range(0, 25, 5))
@@ -67,7 +72,7 @@ def moves_of(state: Any) -> dict[str, int]:
     overlooked. They can be played all the same.)
     """
     if isinstance(state, TupletState):
-        return {state.position.text_of(action): action for action in state.legal_actions()}
+        return {position_of(state).text_of(action): action for action in state.legal_actions()}
     if name_of(state) == G2048:
         return {move: MOVES.index(move) for move in position_of(state).legal_moves()}
     found = {}

@@ -117,7 +117,7 @@ class DealOfEwn(Deal):
         super().__init__(game)
         self.kind = game.variant
         self.first = ("red", "blue", *["die"] * self.kind.cycle)
-        self.most = max(factorial(self.kind.cubes), self.kind.cubes)
+        self.most = factorial(self.kind.cubes)
 
     def first_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:  # noqa: D102
         count = factorial(self.kind.cubes) if len(dealt) < 2 else self.kind.cubes

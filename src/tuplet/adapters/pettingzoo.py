@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.adapters import missing
+from tuplet.adapters import missing, one_of
 
 try:
     import pettingzoo
@@ -44,8 +44,9 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     """A game as agents `player_0` and `player_1` play it in turns; dice roll by themselves.
 
     Actions are the game's numbers of moves. Who wins has a reward of 1, who loses of -1, at the
-    end; a game for one ends with its points. A move that is not legal loses. `masks` says where
-    `action_mask` is: in the "info", or in the "observation", which is then a dictionary.
+    end; a game for one ends with its points. A move that is not legal loses, all points of a game
+    for one, too. `masks` says where `action_mask` is: in the "info", or in the "observation", which
+    is then a dictionary.
 
     EWN is seen by each side as if it played from the top left: a plane for each of its own cubes,
     for each of the opponent's, for each face of the die (of a known die, of its whole cycle from
@@ -63,14 +64,9 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
             "render_modes": ["human", "ansi", "rgb_array"], "render_fps": FPS,
             "name": f"{name}_v1", "is_parallelizable": False,
         }  # fmt: skip
-        for what, given, known in (
-            ("render_mode", render_mode, (None, *self.metadata["render_modes"])),
-            ("masks", masks, MASKS),
-        ):
-            if given not in known:
-                options = ", ".join(str(each) for each in known if each)
-                raise ValueError(f"{what} is one of {options}, not {given!r}")
-        self.render_mode, self.masks = render_mode, masks
+        if render_mode is not None:
+            one_of("render_mode", render_mode, self.metadata["render_modes"])
+        self.render_mode, self.masks = render_mode, one_of("masks", masks, MASKS)
         self.possible_agents = [f"player_{n}" for n in range(self.game.players)]
         self.agents: list[str] = []
         self.action_spaces = {each: Discrete(self.game.actions) for each in self.possible_agents}
@@ -183,6 +179,8 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
 
     def render(self) -> Any:
         """The position as text, as pixels, or drawn into the terminal."""
+        if self._number == 0:
+            raise ValueError("no game has begun: reset() begins one")
         if self.render_mode == "ansi":
             return f"{self.position}\n"
         if self.render_mode == "rgb_array":

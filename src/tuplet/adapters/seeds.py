@@ -13,6 +13,8 @@ _WORD = (1 << 64) - 1
 
 def as_word(seed: int) -> int:
     """A seed of any size as 64 bits; one that fits is itself."""
+    if seed < 0:
+        raise ValueError(f"a seed is 0 or more, not {seed}")
     word, rest = seed & _WORD, seed >> 64
     while rest:
         word = int(mix(np.uint64(word))) ^ (rest & _WORD)

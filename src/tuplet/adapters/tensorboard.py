@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,10 @@ class TensorBoard:
         if folder is None:
             raise ValueError("a run without a folder: say where, as in TensorBoard('logs/first')")
         self._run = run
-        self._writer = SummaryWriter(str(folder), purge_step=run.games + 1 if run.games else None)
+        self._writer = SummaryWriter(
+            str(folder), purge_step=run.games + 1,
+            filename_suffix=f".{os.getpid()}.{run.games}",  # its time is in whole seconds
+        )  # fmt: skip
         settings = {**asdict(run.method), **asdict(run.limits)}
         lines = [f"    {name} = {value}" for name, value in settings.items() if value is not None]
         self._writer.add_text("settings", "\n".join(lines), run.games)

@@ -109,7 +109,8 @@ def default_of(game: Game) -> str:
 def _agents(held: Game, folder: str | Path | None) -> Iterator[dict[str, Any]]:
     if isinstance(held, GameOf2048):
         runs = list_runs(folder).rows if folder is not None else []
-        taken = {run["run"] for run in runs} - {SHIPPED}  # names that mean a run
+        models = dict(models_in(folder)) if folder is not None else {}
+        taken = ({run["run"] for run in runs} | {*models}) - {SHIPPED}  # names that mean a folder
         for name, about in players_here().items() if (held.rows, held.columns) == (4, 4) else ():
             if name not in taken:
                 yield _row(name, about, learned=True)
@@ -117,10 +118,11 @@ def _agents(held: Game, folder: str | Path | None) -> Iterator[dict[str, Any]]:
             about = f"A run of {run['games']:,} games with {run['net']}."
             if run["board"] == f"{held.rows}x{held.columns}":
                 yield _row(run["run"], about, learned=True)
-        for name, config in models_in(folder) if folder is not None else ():
-            if config.get("board") == [held.rows, held.columns] and name not in taken:
-                tuples = " ".join(map(str, config.get("tuples", ())))
-                yield _row(name, f"A model folder: {tuples}.", learned=True)
+        for name, config in models.items():
+            if config.get("board") == [held.rows, held.columns] and name != SHIPPED:
+                tuples = config.get("tuples")
+                about = " ".join(map(str, tuples)) if isinstance(tuples, list) else "2048"
+                yield _row(name, f"A model folder: {about}.", learned=True)
         yield _row("expectimax", "Looks ahead, and knows points and empty cells.", Expectimax2048)
         yield _row("mcts", "Monte-Carlo tree search: random games tell.", Mcts2048)
         yield _row("greedy", "Takes the largest reward.")

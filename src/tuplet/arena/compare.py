@@ -20,6 +20,7 @@ from tuplet.system.intervals import Interval, student, wilson
 from tuplet.system.progress import Progress, Show, Watcher, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
+from tuplet.system.table import Table, table_of
 from tuplet.values.network import Network
 
 SURE = 0.05  # what a p-value must be below
@@ -128,6 +129,16 @@ class Comparison(Shown):
                 for name, values in self.settings.items()
             },
         }  # fmt: skip
+
+    def table(self) -> Table:
+        """A row for each player, with the shares of the same tiles."""
+        tiles, rows = self._tiles(), []
+        for i, told in zip(self._order, self.as_json()["players"], strict=True):
+            reached = {str(tile): self._share(i, tile) for tile in tiles}
+            rows.append({"player": told["player"], "name": told["name"], "games": told["games"],
+                         "mean_score": told["mean_score"], "ci95": told["ci95"],
+                         "max_score": told["max_score"], "reached": reached})  # fmt: skip
+        return table_of(rows)
 
     def sheets(self) -> list[Sheet]:
         """Means and tiles, differences with intervals, verdicts, and settings that differ."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from tuplet.arena.grids import label, points_of
 from tuplet.arena.sweep_train import FRESH, MOST_SEEDS, grid_of, learn_runs, runs_of
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.system.blocks import cores
+from tuplet.system.files import replacing
 from tuplet.system.intervals import Interval
 from tuplet.system.progress import Show, watching
 from tuplet.system.sheet import Sheet, Shown, counted
@@ -154,7 +156,8 @@ def population(
             return found
         best = Network.load(found._first().folder)
         mean = average([_played(member.folder) for member in members])
-        save_weights(best, found.folder / WEIGHTS)
+        with replacing(found.folder / WEIGHTS) as file:  # byte by byte: so it is told whose it is
+            shutil.copyfileobj((found._first().folder / WEIGHTS).open("rb"), file)
         save_weights(mean, found.folder / AVERAGE)
         try:
             judged = [

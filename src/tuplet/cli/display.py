@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tuplet.cli.notebook import in_cell, in_notebook
-from tuplet.system.progress import COMPILING, Progress, Watcher
+from tuplet.cli.notebook import MOST_BARS, in_cell
+from tuplet.system.progress import COMPILING, Progress, Watcher, in_notebook
 from tuplet.system.sheet import clock
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds: when plain lines appear
 TELLING = 0.5  # seconds before the time left can be told, or that something is compiled
-WIDTH, MOST_BARS = 30, 7
+WIDTH = 30
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,15 +12,6 @@ from tuplet.system.progress import COMPILING, Progress, Watcher
 OFTEN = 0.25  # seconds between two pictures
 MOST_BARS = 7
 Told = Callable[[Progress], list[str]]  # what can be said of an event
-
-
-def in_notebook() -> bool:
-    """Whether cells are what somebody looks at."""
-    if "ipykernel" not in sys.modules:
-        return False
-    from IPython import get_ipython
-
-    return hasattr(get_ipython(), "kernel")
 
 
 @contextmanager

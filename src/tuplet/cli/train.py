@@ -56,7 +56,8 @@ def train(
     evaluate_games
         Fresh games that each of several --runs is judged by.
     csv
-        Write a table of the metrics to this file, too, a line for each block of games.
+        Write a table of the metrics to this file, too, a line for each block of games (for each of
+        several --runs).
     json_
         Print only the last line of metrics, as JSON.
 
@@ -72,13 +73,15 @@ def train(
     if not json_:
         told |= {"on_block": _print_block, "on_evaluation": _print_evaluation}
     if runs != 1:
-        if resume is not None or csv is not None:
-            raise ValueError("several --runs go on by the same command, and have no --csv")
+        if resume is not None or tensorboard:
+            raise ValueError("several --runs go on by the same command, and have no --tensorboard")
         with sharing(cluster, tls, quiet=json_) as work:
             found = tuplet.population(
                 runs=runs, evaluate_games=evaluate_games, recipe=recipe,
                 out=out or Path("runs/population"), **given, **work._asdict(),
             )  # fmt: skip
+        if csv is not None:
+            found.csv(csv)
         show_result(found, json_)
         return INTERRUPTED if found.interrupted else 0
     if resume is not None:

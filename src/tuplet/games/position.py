@@ -289,7 +289,7 @@ class Game:
     kinds: tuple[str, ...] = ()  # how games end, in a word; usually win and draw, or over
     colours: Mapping[str, str] = {}  # of what stands on the board
     openings: int = 0  # random steps that games of a match begin with, so that they differ
-    actions: Any = 255  # int: all moves have numbers below it; other libraries' agents choose so
+    actions: Any = 255  # all moves have numbers below it; Any, as a game may make it a property
 
     def __init__(self, rules: Any, name: str) -> None:
         self.rules, self.name = rules, name

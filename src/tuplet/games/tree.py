@@ -42,11 +42,14 @@ class TreeNode:
 
     def as_json(self) -> dict[str, Any]:
         """As plain values, children within."""
+        return {**self.told(), "children": [child.as_json() for child in self.children]}
+
+    def told(self) -> dict[str, Any]:
+        """As plain values, without children."""
         return {
             "move": self.move, "visits": self.visits, "value": self.value,
             "ci95": None if self.ci95 is None else list(self.ci95), "proven": self.proven,
             "side": self.side, "chance": self.chance, "left_out": self.left_out,
-            "children": [child.as_json() for child in self.children],
         }  # fmt: skip
 
     def walk(self, deep: int = 0) -> Iterator[tuple[int, TreeNode]]:
@@ -95,12 +98,7 @@ class TreeView(Tabular):
 
     def table(self) -> Table:
         """A row for each node, in the order of `lines`, with its distance from the root."""
-        rows = []
-        for deep, node in self.root.walk():
-            told = node.as_json()
-            del told["children"]
-            rows.append({"depth": deep, **told})
-        return table_of(rows)
+        return table_of({"depth": deep, **node.told()} for deep, node in self.root.walk())
 
     def figures(self, node: TreeNode) -> tuple[str, str, str, str]:
         """A node's visits, their share, its value and its interval, in words."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from typing import Any, Literal
 
 from tuplet.learn.hub import MOST_CONFIG, Told, check_model_folder, write_model
 from tuplet.learn.run import CONFIG, METRICS, read_metrics
+from tuplet.learn.settings import Limits, Method
 from tuplet.system.progress import Show, watching
-from tuplet.system.settings import bytes_from
+from tuplet.system.settings import bytes_from, declared
 from tuplet.system.sheet import Sheet, Shown, counted
 from tuplet.values.fitted import Packing, write_fitted
 from tuplet.values.foreign import SUMS, First, kind_of, read_foreign, write_foreign
@@ -22,6 +24,7 @@ from tuplet.values.weights import (
     MODEL,
     MODEL_CONFIG,
     WEIGHTS,
+    digest,
     find_weights,
     read_weights,
     save_weights,
@@ -165,6 +168,10 @@ def _settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     folder, or a model's, says so beside them.
     """
     config = path.parent / {WEIGHTS: CONFIG, MODEL: MODEL_CONFIG}.get(path.name, "")
+    if path.name == WEIGHTS and not config.exists():  # the best of a population, maybe
+        config = next((run / CONFIG for run in path.parent.iterdir() if (run / CONFIG).is_file()
+                       and (run / WEIGHTS).is_file() and digest(run) == digest(path)),
+                      config)  # fmt: skip
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):  # it plays without
         if config.is_file() and config.stat().st_size <= MOST_CONFIG:
             text = config.read_text(encoding="utf-8")
@@ -172,7 +179,10 @@ def _settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
                 told = json.loads(text)
                 return dict(told["trained"]), dict(told["learned"])
             lines = read_metrics(config.with_name(METRICS))
-            return tomllib.loads(text), lines[-1] if lines else {}
+            known = {name for kind in (Method, Limits) for name, _, _ in declared(kind)}
+            told = {name: value for name, value in tomllib.loads(text).items() if name in known
+                    and (isinstance(value, str) or math.isfinite(value))}  # fmt: skip
+            return told, lines[-1] if lines else {}
     return {}, {}
 
 

@@ -29,7 +29,7 @@ from tuplet.system.stop import Stop, Stopped
 from tuplet.system.version import __version__
 from tuplet.values.network import Network
 from tuplet.values.patterns import placements, spell
-from tuplet.values.weights import FORMAT, MODEL, MODEL_CONFIG, save_weights
+from tuplet.values.weights import FORMAT, MODEL, MODEL_CONFIG, WEIGHTS, save_weights
 
 CARD = "README.md"
 MOST_CONFIG = 1 << 16  # bytes of `config.json`, or of a run's `config.toml`
@@ -65,9 +65,8 @@ class Told(NamedTuple):
 def write_model(net: Network, folder: Path, told: Told, watch: Watcher) -> dict[str, Any]:
     """Write a model folder; returns what was measured for its card.
 
-    Files that are there are replaced when the new ones are complete; the weights come last.
+    Files that are there are replaced when the new ones are complete, the card last.
     """
-    check_model_folder(folder)
     watch(Progress(COMPILING))
     measured = judged(net, GAMES, np.uint64(SEED), threads=cores(), stop=Stop(), watch=watch)
     if measured is None:
@@ -80,10 +79,10 @@ def write_model(net: Network, folder: Path, told: Told, watch: Watcher) -> dict[
     plain.memory = None
     folder.mkdir(exist_ok=True)
     lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in config.items())
-    for name, text in ((CARD, card), (MODEL_CONFIG, f"{{\n{lines}\n}}\n")):
+    save_weights(plain, folder / MODEL)
+    for name, text in ((MODEL_CONFIG, f"{{\n{lines}\n}}\n"), (CARD, card)):
         with replacing(folder / name) as file:
             file.write(text.encode())
-    save_weights(plain, folder / MODEL)
     return measured
 
 
@@ -91,7 +90,7 @@ def check_model_folder(folder: Path) -> None:
     """Raise ValueError if something stands in a folder that a model's files would replace."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file: name a folder")
-    if (folder / CONFIG).exists():
+    if (folder / CONFIG).exists() or (folder / WEIGHTS).exists():
         raise ValueError(f"{folder} holds a training run: name another folder")
     for name in (CARD, MODEL_CONFIG, MODEL):
         if (folder / name).exists() and "tuplet" not in what_is(folder):
@@ -161,6 +160,8 @@ def _card(net: Network, name: str, told: Told, measured: dict[str, Any]) -> Iter
     )
     yield "## How it was learned\n"
     if told.settings:
+        if told.settings.get("given"):
+            yield "It began with weights that had been learned before, and went on by\n"
         yield f"```sh\n{train_command({'net': net.name, **told.settings})}\n```\n"
         if told.learned:
             learned = told.learned

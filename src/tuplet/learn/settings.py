@@ -247,6 +247,7 @@ class Limits:
     )
     serial: int = setting(1000, "Games before a second thread joins in (TC).", least=0, hidden=True)
     block: int = setting(1000, "Games to a line of metrics.", least=1, most=10**7, hidden=True)
+    given: bool = setting(False, "It began with weights that were learned before.", hidden=True)
 
     def __post_init__(self) -> None:
         from tuplet.learn.evaluation import plan_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.learn.learners import learner_named
-from tuplet.learn.loggers import logged
+from tuplet.learn.loggers import check_loggers, logged
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run, as_run_folder, create_folder, locked
 from tuplet.learn.settings import Method, load_settings, split
@@ -45,6 +45,7 @@ def train(
     first of all, with the run, whose `outlook` says in words what will be done. With an `executor`
     (of concurrent.futures, a cluster, or a Dask client) `tasks` learn apart there, and are merged.
     """
+    check_loggers(loggers)
     made = net if isinstance(net, Network) else None
     if made is not None:
         if "initial" in settings:
@@ -53,6 +54,8 @@ def train(
             "net": made.name, "board": "x".join(map(str, made.size)), "initial": made.initial,
             "stages": " ".join(map(str, made.stages)),
         }  # fmt: skip
+        if made.trained:
+            settings["given"] = True
         for name in ("target", "gamma", "spawn4"):
             settings.setdefault(name, getattr(made, name))
     elif net is not None:
@@ -109,6 +112,7 @@ def resume(
     run of the new length would: at the full rate again, until it settles once more (`run.outlook`
     says so).
     """
+    check_loggers(loggers)
     own = str(limits.get("learner", ""))
     if ":" in own:
         learner_named(limits.pop("learner"))

@@ -55,7 +55,16 @@ def watching(progress: Show) -> Iterator[Watcher]:
 
 
 def _somebody_looks() -> bool:
-    return (sys.stderr is not None and sys.stderr.isatty()) or "ipykernel" in sys.modules
+    return (sys.stderr is not None and sys.stderr.isatty()) or in_notebook()
+
+
+def in_notebook() -> bool:
+    """Whether cells are what somebody looks at."""
+    if "ipykernel" not in sys.modules:
+        return False
+    from IPython import get_ipython
+
+    return hasattr(get_ipython(), "kernel")
 
 
 class Pace:

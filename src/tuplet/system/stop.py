@@ -21,6 +21,11 @@ class Stop:
         self._event.set()
         self.flag[0] = True
 
+    def clear(self) -> None:
+        """Take it back."""
+        self._event.clear()
+        self.flag[0] = False
+
     def is_set(self) -> bool:
         """Whether somebody asked."""
         return self._event.is_set()

@@ -52,7 +52,7 @@ def table_of(rows: Iterable[Mapping[str, Any]]) -> Table:
 
 
 def _has_rows(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(x, dict) for x in value)
+    return isinstance(value, list) and all(isinstance(x, dict) for x in value)
 
 
 def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         name = f"{before}{key}"
         if isinstance(value, Mapping):
             flat |= _flat(value, f"{name}_")
-        elif name.endswith("ci95"):
+        elif "ci95" in name:
             flat[f"{name}_low"], flat[f"{name}_high"] = value or (None, None)
         else:
             flat[name] = value

@@ -198,7 +198,7 @@ def find_weights(path: str | Path) -> Path:
         held = next((n for n in (WEIGHTS, MODEL) if (path / n).is_file()), None)
         if held is None:
             raise FileNotFoundError(
-                f"{path} holds no {WEIGHTS}: is it the folder of a training run?"
+                f"{path} holds no {WEIGHTS}: is it the folder of a training run or a model?"
             )
         path = path / held
     if not path.is_file():
