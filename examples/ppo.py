@@ -5,7 +5,7 @@
     python examples/ppo.py --minutes 10
 
 PPO is MaskablePPO of sb3-contrib, on our boards: 256 at once, seen as planes, and legal moves only.
-Its network is two layers of 2x2 convolutions and one of 256 units. Prints a table, and draws the
+Its network is two layers of 2x2 convolutions and one of 128 units. Prints a table, and draws the
 learning curves to ppo.svg (--out). docs/gymnasium.md has the figures of a run of ten minutes.
 """
 
@@ -87,11 +87,11 @@ class Convolutions(BaseFeaturesExtractor):
     """Neighbours are looked at together, as in a tuple, but by weights that are shared."""
 
     def __init__(self, space):
-        super().__init__(space, features_dim=256)
+        super().__init__(space, features_dim=128)
         self.layers = torch.nn.Sequential(
-            torch.nn.Conv2d(space.shape[0], 128, 2), torch.nn.ReLU(),
-            torch.nn.Conv2d(128, 128, 2), torch.nn.ReLU(),
-            torch.nn.Flatten(), torch.nn.Linear(128 * 2 * 2, 256), torch.nn.ReLU(),
+            torch.nn.Conv2d(space.shape[0], 64, 2), torch.nn.ReLU(),
+            torch.nn.Conv2d(64, 64, 2), torch.nn.ReLU(),
+            torch.nn.Flatten(), torch.nn.Linear(64 * 2 * 2, 128), torch.nn.ReLU(),
         )  # fmt: skip
 
     def forward(self, seen):
@@ -140,9 +140,9 @@ def learn_by_ppo(seconds, seed):
     boards = Boards(256, seed)
     model = MaskablePPO(
         "MlpPolicy", VecNormalize(boards, norm_obs=False, gamma=0.997), gamma=0.997,
-        gae_lambda=0.95, n_steps=64, batch_size=2048, n_epochs=4, learning_rate=5e-4,
+        gae_lambda=0.95, n_steps=64, batch_size=2048, n_epochs=3, learning_rate=5e-4,
         ent_coef=0.005, seed=seed, device="cpu",
-        policy_kwargs={"features_extractor_class": Convolutions, "net_arch": [256],
+        policy_kwargs={"features_extractor_class": Convolutions, "net_arch": [64],
                        "activation_fn": torch.nn.ReLU},
     )  # fmt: skip
     clock = Clock(boards, seconds)

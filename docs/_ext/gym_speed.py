@@ -37,11 +37,11 @@ def ours(sizes: list[int], threads: int | None) -> Iterator[Run]:
             envs.reset(seed=1)
             envs.action_space.seed(1)
 
-            def step(envs: Any = envs) -> int:
+            def step(envs: Any = envs, ended: Any = np.zeros(count, bool)) -> int:  # noqa: B008
                 # As gymnasium.utils.performance.benchmark_vector_step, which came with 1.4: a step
                 # that only begins a new game does not count.
-                begun = int(envs._ended.sum())
-                envs.step(envs.action_space.sample())
+                begun = int(ended.sum())
+                ended[:] = envs.step(envs.action_space.sample())[2]
                 return int(envs.num_envs) - begun
 
             yield f"tuplet, {observation}", count, step
@@ -56,6 +56,20 @@ def ours(sizes: list[int], threads: int | None) -> Iterator[Run]:
         return len(moves)
 
     yield "tuplet, single", 1, one
+
+
+def by_gymnasium(sizes: list[int], seconds: float, threads: int | None) -> None:
+    """Print what Gymnasium's own benchmark says, three times each."""
+    import gymnasium
+    from gymnasium.utils.performance import benchmark_vector_step
+
+    import tuplet.adapters.gym as adapter
+
+    for count in sizes:
+        for _ in range(3):
+            envs: Any = gymnasium.make_vec(adapter.ID, count, threads=threads)
+            speed = benchmark_vector_step(envs, target_duration=seconds, seed=1)
+            print(f"{count:>8,} boards {speed:>14,.0f} steps/s", flush=True)
 
 
 def theirs_pgx(sizes: list[int], _: int | None) -> Iterator[Run]:
@@ -150,8 +164,12 @@ def main() -> None:
     parser.add_argument("--boards", default="1024,16384")
     parser.add_argument("--only", help="tuplet, pgx, jumanji or gymnasium-2048")
     parser.add_argument("--threads", type=int, help="of ours [default: one a core]")
+    parser.add_argument("--gymnasium", action="store_true", help="ours, by Gymnasium's own clock")
     asked = parser.parse_args()
     sizes = [int(size) for size in asked.boards.split(",")]
+    if asked.gymnasium:
+        by_gymnasium(sizes, asked.seconds, asked.threads)
+        return
     print(f"{'environment':24}{'boards':>8}{'steps/s':>14}{'by processor':>14}{'us/step':>10}")
     for name, measured in MEASURED.items():
         if asked.only not in (None, name):

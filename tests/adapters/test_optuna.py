@@ -29,13 +29,15 @@ def recipe(rival: str = "mcts:sims=50") -> dict[str, Any]:
     assert f'"{rival}", "ewn"' in code
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     names: dict[str, Any] = {}
-    exec(code if rival == "mcts:sims=50" else code.partition("for objective")[0], names)
+    exec(code if rival == "mcts:sims=50" else code.partition("pruner =")[0], names)
     return names
 
 
 def test_the_recipe_runs_as_written() -> None:
-    states = [trial.state for trial in recipe()["study"].trials]
-    assert len(states) == 2 and set(states) <= {TrialState.COMPLETE, TrialState.PRUNED}
+    names = recipe()
+    for study in ("learners", "agents"):
+        states = [trial.state for trial in names[study].trials]
+        assert len(states) == 2 and set(states) <= {TrialState.COMPLETE, TrialState.PRUNED}
 
 
 def test_a_learner_whose_curve_is_low_is_pruned() -> None:
