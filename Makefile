@@ -14,7 +14,7 @@ demo: .venv/demo-ready
 	@echo "Play, analyse and watch it think in your browser:  $(BIN)/tuplet serve"
 
 test: .venv/test-ready lint
-	$(BIN)/python -m pytest --numprocesses 3
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 
 # What takes longer than a test may: exact values of 3x3, kills by the hundred.
 test-long: .venv/test-ready

@@ -187,7 +187,7 @@ def test_baselines_make_every_move_of_the_original_programs(name: str) -> None:
 # The same game again
 
 
-@pytest.mark.parametrize("game", ["ewn-6x7", "ewn"])
+@pytest.mark.parametrize("game", [pytest.param("ewn-6x7", marks=pytest.mark.long), "ewn"])
 @pytest.mark.parametrize("spec", BUDGETED)
 def test_the_same_stream_gives_the_same_game(spec: str, game: str) -> None:
     """Also for an agent that has played another game before."""

@@ -21,7 +21,7 @@ from tuplet.learn.training import Training
 from tuplet.values.tables import stage_of
 
 
-@pytest.mark.parametrize("target", ["afterstate", "state"])
+@pytest.mark.parametrize("target", ["afterstate", pytest.param("state", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "settings",
     [

@@ -55,7 +55,7 @@ def test_weights_are_those_of_threads(two: Cluster, alone: bytes, tmp_path: Path
     assert not (tmp_path / "run" / "rounds").exists()
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.long)])
 def test_workers_that_are_killed_cost_no_game(
     two: Cluster, alone: bytes, tmp_path: Path, kills: int
 ) -> None:

@@ -170,7 +170,11 @@ def test_kill_at_any_moment_leaves_a_loadable_checkpoint(tmp_path: Path) -> None
         assert not list(out.glob(".*.part"))
 
 
-@pytest.mark.parametrize("made", ["", "weights.safetensors", "metrics.jsonl", "config.toml"])
+@pytest.mark.parametrize(
+    "made",
+    ["", *(pytest.param(name, marks=pytest.mark.long)
+           for name in ("weights.safetensors", "metrics.jsonl", "config.toml"))],
+)  # fmt: skip
 def test_kill_before_training_has_begun_leaves_a_folder_to_use_again(
     made: str, tuplet, tmp_path: Path
 ) -> None:

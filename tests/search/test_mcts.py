@@ -291,7 +291,8 @@ def test_the_solver_never_claims_what_looking_at_everything_denies(name: str) ->
     assert min(proofs["red"], proofs["blue"]) > 0
 
 
-@pytest.mark.parametrize("size", [(5, 4), pytest.param((7, 6), marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("size", [(5, 4), (7, 6)])
 def test_wins_draws_and_losses_are_proven_as_looking_at_everything_says(
     size: tuple[int, int],
 ) -> None:

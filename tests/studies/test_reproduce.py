@@ -33,6 +33,7 @@ TINY: dict[str, dict[str, Any]] = {
     "tuples": {"scale": 0.001, "net": "0123 4567"},
 }
 BY_THE_CLOCK = ("leaderboard", "looking-ahead", "rounds")  # nothing of them is the same twice
+ONE_OF_EACH = ("td-afterstate", "tuples", "ewn-c", "regret")
 TIMED = "state-or-afterstate"  # what is learned in equal time depends on the machine
 
 
@@ -60,7 +61,14 @@ def interrupted(name: str, out: Path, **more: Any) -> None:
             reproduce(name, out=out, progress=look, stop=stop, **tiny(name), **more)
 
 
-@pytest.mark.parametrize("name", [name for name in STUDIES if name not in BY_THE_CLOCK])
+@pytest.mark.parametrize(
+    "name",
+    [  # one of each kind; the others in `make test-long`
+        pytest.param(name, marks=[] if name in ONE_OF_EACH else [pytest.mark.long])
+        for name in STUDIES
+        if name not in BY_THE_CLOCK
+    ],
+)
 def test_a_study_stopped_and_continued_elsewhere_is_the_same(
     name: str, tmp_path: Path, pool: Executor
 ) -> None:
@@ -90,6 +98,7 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(
         assert ElementTree.fromstring(b64decode(picture)).tag.endswith("svg")
 
 
+@pytest.mark.long
 def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_path: Path) -> None:
     options = {
         "minutes": "0.01 0.02", "recipes": "small quick@0.01", "out": tmp_path / "a", "threads": 2

@@ -53,26 +53,30 @@ def test_every_agent_passes(game: str, agent: str) -> None:
 SOURCE = (ROOT / "examples" / "connect4.py").read_text(encoding="utf-8")
 
 
+WRONG = [
+    ("at += np.int64(position[1] & top == ZERO)", "at += 1", "", "apply|legal|cause"),
+    ("return FULL if position[1] == game.board else ONGOING", "return ONGOING",
+     "no move is legal, but the game is not over", "ending() must say so"),
+    ("ConnectFour, 9,", "ConnectFour, 3,", "7 moves, but register_game was told of 3", "too small"),
+    ("register_game(ConnectFour, 9,",
+     "@inlined\ndef guess(game, position):\n    return 7.0\n\n\n"
+     "register_game(ConnectFour, 9, estimate=guess,", "estimate() is 7", "between -1 and 1"),
+    ("    return own ^ all_, after", "    return own ^ all_, after - 0.0", "raises",
+     "np.uint64 mixed"),
+]  # fmt: skip
+MORE_WRONG = [
+    ("return self.kinds[ending == FULL]", 'return "four"', "ended by 'four'", "one of kinds"),
+    ("return str(code + 1)", 'return "drop"', "two moves have one text", "move_text"),
+    ('sides = ("yellow", "red")', 'sides = ("yellow",)', "2 players", "a name for each"),
+    ("moves[at] = column", "moves[at - start] = column", "before `start`", "moves[start + i]"),
+    ('of["R" if ahead else "Y"]', 'of["Y" if ahead else "R"]', "another position", "read()"),
+]
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "problem", "cause"),
-    [
-        ("at += np.int64(position[1] & top == ZERO)", "at += 1", "", "apply|legal|cause"),
-        ("return FULL if position[1] == game.board else ONGOING", "return ONGOING",
-         "no move is legal, but the game is not over", "ending() must say so"),
-        ("return self.kinds[ending == FULL]", 'return "four"', "ended by 'four'", "one of kinds"),
-        ("return str(code + 1)", 'return "drop"', "two moves have one text", "move_text"),
-        ("ConnectFour, 9,", "ConnectFour, 3,", "7 moves, but register_game was told of 3",
-         "too small"),
-        ('sides = ("yellow", "red")', 'sides = ("yellow",)', "2 players", "a name for each"),
-        ("moves[at] = column", "moves[at - start] = column", "before `start`", "moves[start + i]"),
-        ('of["R" if ahead else "Y"]', 'of["Y" if ahead else "R"]', "another position", "read()"),
-        ("register_game(ConnectFour, 9,",
-         "@inlined\ndef guess(game, position):\n    return 7.0\n\n\n"
-         "register_game(ConnectFour, 9, estimate=guess,", "estimate() is 7", "between -1 and 1"),
-        ("    return own ^ all_, after", "    return own ^ all_, after - 0.0",
-         "raises", "np.uint64 mixed"),
-    ],
-)  # fmt: skip
+    [*WRONG, *(pytest.param(*each, marks=LONG) for each in MORE_WRONG)],
+)
 def test_what_is_wrong_with_a_game_is_named_with_its_cause(
     right: str, wrong: str, problem: str, cause: str, tmp_path: Path, request: Any
 ) -> None:
