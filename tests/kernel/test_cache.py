@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tuplet.kernel import cache_folder, compile as kept, kernel
+from tuplet.kernel import cache_folder, compile as kept, folders, kernel
 
 
 def doubled(number: int) -> int:
@@ -27,7 +27,7 @@ def files() -> Iterator[dict[str, Path]]:
     index = Path(compiled._cache._cache_file._index_path)
     yield {"index": index, "code": index.with_name(index.stem + ".1.nbc")}
     shutil.rmtree(index.parent, ignore_errors=True)
-    kept._OWN.clear()
+    folders._OWN.clear()
 
 
 def hits() -> int:

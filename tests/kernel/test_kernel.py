@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from tuplet.kernel import (
     bits as bit_twins,
-    compile as compile_,
     draw,
+    folders,
     kernel,
     pdep,
     pext,
@@ -21,7 +21,7 @@ from tuplet.kernel import (
     stream,
     two_of,
 )
-from tuplet.kernel.compile import cache_folder
+from tuplet.kernel.folders import cache_folder
 from tuplet.values.layout import index_of, indices
 from tuplet.values.patterns import parse, storage_order
 from tuplet.values.tables import make_tables, storage, tables_for
@@ -160,7 +160,7 @@ def test_without_a_writable_cache_kernels_run_uncached(tmp_path: Path) -> None:
 
 def test_only_sources_of_kernels_name_the_cache() -> None:
     """Editing a page of the command line recompiles nothing; a constant of the rules does."""
-    names = set(compile_.kernel_sources())
+    names = set(folders.kernel_sources())
     assert {"tuplet.learn.td", "tuplet.games.g2048.rules", "tuplet.kernel.dispatch"} <= names
     assert "tuplet.games.ewn.variant" in names  # says which kernels a game has
     assert "tuplet.values.patterns" in names  # has constants that kernels' modules import

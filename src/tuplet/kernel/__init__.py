@@ -6,8 +6,9 @@ processor's help has a plain-Python twin of the same name, and tests compare the
 
 from tuplet.kernel.bits import line_aligned, pdep, pext, popcount, prefetch, two_of
 from tuplet.kernel.clock import now
-from tuplet.kernel.compile import cache_folder, inlined, kernel, own_digest, told
+from tuplet.kernel.compile import inlined, kernel, told
 from tuplet.kernel.dispatch import code_of, register
+from tuplet.kernel.folders import cache_folder, own_digest
 from tuplet.kernel.random import as_seed, draw, mix, stream
 from tuplet.kernel.watch import compiling
 

@@ -12,7 +12,8 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
-from tuplet.kernel.compile import INLINED, comes_from
+from tuplet.kernel.compile import INLINED
+from tuplet.kernel.folders import comes_from
 
 _CODE: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 
