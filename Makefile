@@ -60,7 +60,7 @@ strong: .venv/demo-ready
 	@touch $@
 
 .venv/test-ready: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[test]'
 	@touch $@ .venv/demo-ready .venv/docs-ready
 
 clean:

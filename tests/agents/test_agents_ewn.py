@@ -188,7 +188,10 @@ def test_baselines_make_every_move_of_the_original_programs(name: str) -> None:
 
 
 @pytest.mark.parametrize("game", [pytest.param("ewn-6x7", marks=pytest.mark.long), "ewn"])
-@pytest.mark.parametrize("spec", BUDGETED)
+@pytest.mark.parametrize(
+    "spec",
+    [pytest.param(each, marks=[pytest.mark.long] * ("rich" in each)) for each in BUDGETED],
+)
 def test_the_same_stream_gives_the_same_game(spec: str, game: str) -> None:
     """Also for an agent that has played another game before."""
     rolls, opening = Position.random(game, u(8))
@@ -330,6 +333,7 @@ def bad_positions(count: int) -> list[Position]:
     return found
 
 
+@pytest.mark.long
 def test_a_line_that_is_followed_beats_the_model() -> None:
     """Without a doubt about its moves, and against an opponent who plays as expected."""
     won = 0

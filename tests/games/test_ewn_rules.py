@@ -115,6 +115,7 @@ def test_games_go_on_in_as_many_ways_as_the_plain_version_counted(entry: dict) -
         assert perft(position.rules, position.words, depth) == count
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_positions_are_as_openspiel_has_them() -> None:
     """Its Black starts top left, as our Red; its White, bottom right, always moves first."""
     pyspiel = pytest.importorskip("pyspiel")

@@ -97,9 +97,17 @@ def words(tree: trees.Tree, node: int) -> tuple[np.uint64, np.uint64]:
 
 # The descent
 
+SOME = [("ewn", "ucb1"), ("ewn", "tuned"), ("ewn-6x7", "tuned")]
 
-@pytest.mark.parametrize("variant", ["ucb1", "tuned", "report", "rich", "one by one"])
-@pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [  # each is compiled anew
+        pytest.param(name, variant, marks=[] if (name, variant) in SOME else [pytest.mark.long])
+        for name in ("ewn", "ewn-6x7")
+        for variant in ("ucb1", "tuned", "report", "rich", "one by one")
+    ],
+)
 def test_the_descent_takes_the_child_of_the_largest_bound(name: str, variant: str) -> None:
     settings = mcts.Options(**{"batch": 5, "threshold": 20, **VARIANTS[variant]})
     looked = lost = 0

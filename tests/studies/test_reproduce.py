@@ -33,7 +33,7 @@ TINY: dict[str, dict[str, Any]] = {
     "tuples": {"scale": 0.001, "net": "0123 4567"},
 }
 BY_THE_CLOCK = ("leaderboard", "looking-ahead", "rounds")  # nothing of them is the same twice
-ONE_OF_EACH = ("td-afterstate", "tuples", "ewn-c", "regret")
+ONE_OF_EACH = ("td-afterstate", "ewn-c", "regret")
 TIMED = "state-or-afterstate"  # what is learned in equal time depends on the machine
 
 
@@ -130,6 +130,7 @@ def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_pat
             reproduce("leaderboard", out=tmp_path / "b", **wrong)
 
 
+@pytest.mark.long
 def test_looking_ahead_plays_by_depth_and_by_time_and_goes_on_after_a_stop(tmp_path: Path) -> None:
     out, options = tmp_path / "a", {"player": "small", "milliseconds": "0.02 0.05"}
     stop = Stop()

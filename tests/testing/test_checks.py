@@ -21,13 +21,14 @@ MORE_GAMES = ["2048:board=2x3,spawn4=0.3", "ewn-6x7", "ewn:board=4x4,cubes=3",
               "ewn:die=chosen,cubes=3", "ewn:die=free,own=no",
               "ewn:board=3x3,cubes=2,cycle=3"]  # fmt: skip
 AGENTS = {
-    "ewn-6x7": ["easy", "hard", "alphabeta:depth=3", "mcts:sims=300", "mcts:sims=300,ucb=puct"],
+    "ewn-6x7": ["easy", "hard", "alphabeta:depth=3", "mcts:sims=300"],
     "2048": ["greedy", "small", "mcts:sims=30"],
     CONNECT4: ["easy", "alphabeta:depth=4", "mcts:sims=300"],
 }
 MORE_AGENTS = {
-    "ewn-6x7": ["normal", "best:depth=3", "mcs:sims=300", "mcts:sims=300,ucb=thompson",
-                "mcts:sims=300,ucb=kl", "mcts:sims=300,ucb=ucb1", "mcts:sims=300,ucb=report"],
+    "ewn-6x7": ["normal", "best:depth=3", "mcs:sims=300", "mcts:sims=300,ucb=puct",
+                "mcts:sims=300,ucb=thompson", "mcts:sims=300,ucb=kl", "mcts:sims=300,ucb=ucb1",
+                "mcts:sims=300,ucb=report"],
     "ewn": ["hard", "alphabeta:depth=2", "mcts:sims=300"],
     "2048": ["random", "expectimax:depth=2", "expectimax:values=small,depth=2"],
     CONNECT4: ["mcs:sims=300"],
