@@ -167,6 +167,7 @@ def test_a_tournament_tells_its_objects_apart(own: Any) -> None:
     assert played.agents == ["Way", "Way-2", "Way,way=1", "mine_own:Way,way=0"]
 
 
+@pytest.mark.long
 def test_who_draws_from_his_stream_plays_the_same_games_on_any_number_of_cores(
     own: Any, recwarn: Any, tmp_path: Path
 ) -> None:

@@ -140,6 +140,7 @@ def test_values_on_small_boards_are_those_of_a_plain_search(size: str) -> None:
             assert_is_plain(LearnedPlayer(net, depth=depth), Plain(net), Board(tiles))
 
 
+@pytest.mark.long
 def test_a_search_to_the_end_is_the_exact_solution() -> None:
     """No game on 2x2 is longer than 40 moves: values that are all zero do not matter."""
     solution = solve("2x2")

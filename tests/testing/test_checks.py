@@ -17,7 +17,7 @@ CONNECT4 = f"{ROOT / 'examples' / 'connect4.py'}:CONNECT4"
 
 
 LONG = pytest.mark.long
-MORE_GAMES = ["2048:board=2x3,spawn4=0.3", "ewn-6x7", "ewn:board=4x4,cubes=3",
+MORE_GAMES = ["2048", "2048:board=2x3,spawn4=0.3", "ewn-6x7", "ewn:board=4x4,cubes=3",
               "ewn:die=chosen,cubes=3", "ewn:die=free,own=no",
               "ewn:board=3x3,cubes=2,cycle=3"]  # fmt: skip
 AGENTS = {
@@ -36,7 +36,7 @@ MORE_AGENTS = {
 
 
 @pytest.mark.parametrize(
-    "game", ["2048", "ewn", CONNECT4, *(pytest.param(name, marks=LONG) for name in MORE_GAMES)]
+    "game", ["ewn", CONNECT4, *(pytest.param(name, marks=LONG) for name in MORE_GAMES)]
 )
 def test_every_game_passes(game: str) -> None:
     check_game(game, games=4)

@@ -27,8 +27,11 @@ START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
          ("2048", BOARD.split()[1], "--agent", "small", "--depth", 2)),
         ({"game": "ewn", "position": START, "agent": "mcts:sims=2000", "tree": 1, "seed": 4},
          ("ewn", START, "--agent", "mcts:sims=2000", "--tree", 1, "--seed", 4)),
-        ({"game": "2048:board=2x3", "position": "2,0,0,4,2,0", "agent": "expectimax:depth=2"},
-         ("2048:board=2x3", "2,0,0,4,2,0", "--agent", "expectimax:depth=2")),
+        pytest.param(
+            {"game": "2048:board=2x3", "position": "2,0,0,4,2,0", "agent": "expectimax:depth=2"},
+            ("2048:board=2x3", "2,0,0,4,2,0", "--agent", "expectimax:depth=2"),
+            marks=pytest.mark.long,
+        ),
     ],
 )  # fmt: skip
 def test_an_analysis_is_that_of_the_command_line(
