@@ -46,7 +46,7 @@ class Machines:
         self.scheduler = self._start(
             "dask_scheduler", "--port", "0", "--idle-timeout", "600", path=path
         )
-        until(self.file.exists)
+        until(lambda: self.file.exists() and self.file.stat().st_size > 0)  # is written
 
     def _start(
         self, what: str, *words: str, path: Path = SOURCES, before: tuple[str, ...] = ()
