@@ -308,6 +308,7 @@ def test_what_is_not_dealt_yet_is_no_position() -> None:
         ("match openspiel:bot=best easy --game ewn", "bot is one of mcts, random"),
         ("match openspiel:sims=0 easy --game ewn", "sims is a whole number from 1"),
         ("match openspiel:depth=3 easy --game ewn", "is no setting; there are bot, sims, c"),
+        ("match openspiel:bot=random,sims=5 easy --game ewn", "needs no other settings"),
         ("match openspiel:time=1 easy --game ewn-6x7", "time is of the standard ewn"),
         ("analyze 2048 --agent openspiel:sims=9", "openspiel:sims=9"),
     ],

@@ -183,6 +183,8 @@ def make(spec: Spec, game: Game) -> OpenSpielAgent:
     if game.players != 2:
         raise ValueError(f"OpenSpiel's bots play games for two here, not {game.name}")
     bot = from_text(Bot, spec.settings, spec.text)
+    if bot.bot == "random" and bot != Bot(bot="random"):
+        raise ValueError(f"{spec.text}: any legal move needs no other settings")
     if bot.time is not None and game.name != "ewn":
         raise ValueError(f"{spec.text}: time is of the standard ewn; give sims")
     return OpenSpielAgent(spec.text, bot, game)

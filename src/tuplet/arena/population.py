@@ -156,8 +156,9 @@ def population(
             return found
         best = Network.load(found._first().folder)
         mean = average([_played(member.folder) for member in members])
-        with replacing(found.folder / WEIGHTS) as file:  # byte by byte: so it is told whose it is
-            shutil.copyfileobj((found._first().folder / WEIGHTS).open("rb"), file)
+        source = found._first().folder / WEIGHTS  # copied as it is, so that it is told whose it is
+        with source.open("rb") as own, replacing(found.folder / WEIGHTS) as file:
+            shutil.copyfileobj(own, file)
         save_weights(mean, found.folder / AVERAGE)
         try:
             judged = [
