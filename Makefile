@@ -4,21 +4,32 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-long lint docs screenshots player strong clean
+BUDGET := 60s
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+.PHONY: demo test test-all test-long lint docs screenshots player strong clean
 
 demo: .venv/demo-ready
 	@rm -rf runs/demo
-	$(BIN)/tuplet train --budget 60s --out runs/demo
+	$(BIN)/tuplet train --budget $(BUDGET) --out runs/demo
 	$(BIN)/tuplet eval runs/demo --games 200 --threads 2
 	$(BIN)/tuplet play 2048 --agent runs/demo --watch --speed 7
 	@echo "Play, analyse and watch it think in your browser:  $(BIN)/tuplet serve"
 
-test: .venv/test-ready lint
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
+# The lint runs beside the tests. The tests stay in the foreground, where Ctrl-C reaches them.
+test: .venv/test-ready
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy > .venv/mypy.log & mypy=$$!; \
+	$(PYTEST); tests=$$?; \
+	wait $$mypy || { cat .venv/mypy.log; exit 1; }; exit $$tests
 
-# What takes longer than a test may: exact values of 3x3, kills by the hundred.
-test-long: .venv/test-ready
-	$(BIN)/python -m pytest -m long --numprocesses 2
+# Also what is slow, or needs a browser, a cluster, notebooks or the documentation.
+test-all: .venv/test-all-ready lint
+	$(PYTEST) -m "not long"
+
+# What takes longer still: exact values of 3x3, hundreds of kills.
+test-long: .venv/test-all-ready
+	$(PYTEST) -m long
 
 lint: .venv/test-ready
 	$(BIN)/ruff check .
@@ -31,7 +42,7 @@ docs: .venv/docs-ready
 	@echo "The start page: file://$(CURDIR)/docs/_build/index.html"
 
 # The pictures of the page in the README, in Debian's Chromium.
-screenshots: .venv/test-ready
+screenshots: .venv/test-all-ready
 	$(BIN)/python docs/_ext/screenshots.py
 
 # The player that comes with the package: some minutes, the same bytes each time.
@@ -61,7 +72,11 @@ strong: .venv/demo-ready
 
 .venv/test-ready: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[test]'
-	@touch $@ .venv/demo-ready .venv/docs-ready
+	@touch $@ .venv/demo-ready
+
+.venv/test-all-ready: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[test-all]'
+	@touch $@ .venv/test-ready .venv/demo-ready .venv/docs-ready
 
 clean:
 	rm -rf .venv runs docs/_build

@@ -90,7 +90,7 @@ class Looking:
             base_url=self.server.address,
             **({"viewport": {"width": 1280, "height": 900}} | settings),
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         self._contexts.append(context)
         page = context.new_page()
         page.on("console", self._console)

@@ -22,6 +22,18 @@ Done = subprocess.CompletedProcess[str]
 Command = Callable[..., Done]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Fixtures that many tests share are not made in the checkout either."""
+    os.chdir(tmp_path_factory.mktemp("elsewhere"))
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test runs in an empty folder of its own, so that no file of the checkout matters."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="session")
 def tuplet() -> Command:
     """Runs a command as a user would: here, which is quick, or in a process of its own.

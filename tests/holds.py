@@ -8,6 +8,7 @@ takes some minutes; the tests look at a few of its numbers.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
@@ -32,6 +33,48 @@ def pair_results(share: float, split: float) -> list[float]:
     """
     chance = split * 2 * min(share, 1 - share)
     return [max(1 - share - chance / 2, 0.0), chance, max(share - chance / 2, 0.0)]
+
+
+def drawn_pairs(share: float, draws: float, alike: float) -> list[float]:
+    """Chances of the five results of a pair, if `draws` of all games are drawn.
+
+    `alike` 0: its games are independent; 1: they end alike; -1: the better the one, the worse the
+    other; anything between is a mixture.
+    """
+    game = np.array([1 - share - draws / 2, draws, share - draws / 2])
+    assert game.min() > -1e-9
+    ends = np.cumsum(game)[:2]
+    cuts = np.unique(np.clip([0, 1, *ends, *(1 - ends)], 0, 1))
+    middle, chance = (cuts[1:] + cuts[:-1]) / 2, np.diff(cuts)
+    other = middle if alike > 0 else 1 - middle
+    points = np.searchsorted(ends, middle) + np.searchsorted(ends, other)
+    tied = np.bincount(points, chance, 5)
+    chances = (1 - abs(alike)) * np.convolve(game, game) + abs(alike) * tied
+    assert abs(chances @ np.arange(5) / 4 - share) < 1e-9
+    return np.maximum(chances, 0).tolist()  # type: ignore[no-any-return]
+
+
+# Up to shares at which even a hundred pairs seldom lose a game.
+TRUE_SHARES = [*np.linspace(0.5, 0.9, 81), *np.linspace(0.9, 0.9999, 334)]
+
+
+def shares(pairs: int, results: Callable[[float], list[float]]) -> float:
+    """Of shares in so many pairs: the least over true shares, each counted exactly.
+
+    `results` gives the chances of a pair's three or five results, by the true share.
+    """
+    kinds = len(results(0.5))
+    bars = np.array([*combinations(range(pairs + kinds - 1), kinds - 1)])
+    edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, pairs + kinds - 1)))
+    counts = np.diff(edges) - 1  # every result of a match, one a row
+    logs = np.array([math.lgamma(n + 1) for n in range(pairs + 1)])
+    ways = logs[pairs] - logs[counts].sum(1)
+    low, high = np.array([pair_share(*each)[1] for each in counts.tolist()]).T
+    least = 1.0
+    for share in TRUE_SHARES:
+        likely = np.exp(ways + counts @ np.log(np.maximum(results(share), 1e-300)))
+        least = min(least, float(likely[(low <= share) & (share <= high)].sum()))
+    return least
 
 
 def means(player: str, games: int, trials: int) -> float:
@@ -95,6 +138,10 @@ def table(rows: list[object], columns: list[object], cell: Callable[..., float])
 if __name__ == "__main__":
     print("mean scores, by games")
     table(["small", "homework"], [2, 3, 5, 10, 20, 50], lambda p, n: means(p, n, 20_000))
+    print("shares: the least over true shares, by how many pairs are split, and pairs")
+    table([0, 0.1, 0.5, 1], [5, 10, 20, 50, 100], lambda split, n: shares(
+        n, lambda share: pair_results(share, split)
+    ))  # fmt: skip
     tests = [(0, 50), (0, 100), (0, 200), (-50, 0), (200, 300), (300, 500)]
     for name, z in (("1.96", Z), ("2.58", Z_AFTER_TEST)):
         print(f"shares after a test has stopped, with {name}: the least over true Elos")

@@ -273,19 +273,19 @@ MEMBERS = {
     "ewn:board=3x3,cubes=1,directions=4": make_game(3, 3, ONE, directions=4),
     "ewn:board=9x9,directions=4": make_game(9, 9, directions=4),
     "ewn:board=4x8,own=no": make_game(4, 8, own=False),
-    "ewn:board=4x4,cubes=3,own=no,die=free": make_game(
+    "ewn:board=4x4,cubes=3,die=free,own=no": make_game(
         4, 4, THREE, die="free", own=False
     ),
-    "ewn:die=free,board=9x4,directions=4": make_game(9, 4, die="free", directions=4),
+    "ewn:board=9x4,die=free,directions=4": make_game(9, 4, die="free", directions=4),
     "ewn:die=chosen": make_game(die="chosen"),
-    "ewn:die=chosen,board=4x4,cubes=3,own=no,directions=4": make_game(
+    "ewn:board=4x4,cubes=3,die=chosen,directions=4,own=no": make_game(
         4, 4, THREE, die="chosen", own=False, directions=4
     ),
-    "ewn:cycle=60,board=5x7": make_game(5, 7, die="cycle", values=dice(6, 60)),
-    "ewn:cycle=1,cubes=3,own=no": make_game(
+    "ewn:board=5x7,cycle=60": make_game(5, 7, die="cycle", values=dice(6, 60)),
+    "ewn:cubes=3,cycle=1,own=no": make_game(
         5, 5, THREE, die="cycle", values=(1,), own=False
     ),
-    "ewn:cycle=8,board=7x7,own=no,directions=4": make_game(
+    "ewn:board=7x7,cycle=8,directions=4,own=no": make_game(
         7, 7, die="cycle", values=dice(6, 8), own=False, directions=4
     ),
 }  # fmt: skip

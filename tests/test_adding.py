@@ -14,6 +14,8 @@ import pytest
 import tuplet as tuplet_package
 from pages import arguments_of, blocks
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
 START, GAME, AGENT, BANDIT, LEARNER = re.split(r"^## ", PAGE, flags=re.M)
@@ -92,12 +94,12 @@ def test_the_learner(tuplet, here: Path) -> None:
     config = (here / "runs" / "settling" / "config.toml").read_text()
     assert 'learner = "settling"' in config and "learner.py" not in config
     resumed = tuplet("train", "--resume", "runs/settling", "--games", 400, cwd=here, process=True)
-    assert resumed.returncode == 2 and "one of your own is --learner" in resumed.stderr
+    assert resumed.returncode == 2 and "your own, --learner file.py:NAME" in resumed.stderr
     (here / "runs" / "settling" / "config.toml").write_text(
         config.replace('"settling"', '"learner.py:SETTLING"')
     )
     refused = tuplet("train", "--resume", "runs/settling", "--games", 400, cwd=here, process=True)
-    assert refused.returncode == 2 and "cannot name a learner's code" in refused.stderr
+    assert refused.returncode == 2 and "code of a learner cannot be named" in refused.stderr
 
 
 def test_connect_four_is_played_like_any_other_game(tuplet, here: Path) -> None:

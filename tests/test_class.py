@@ -10,6 +10,8 @@ import pytest
 from pages import arguments_of, blocks
 from tuplet.testing import programs
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "class.md").read_text(encoding="utf-8")
 

@@ -13,6 +13,8 @@ import tuplet as package
 from tuplet import Board, Episode, GreedyPlayer, RandomEnvironment, play_episode
 from tuplet.cli import app
 
+pytestmark = pytest.mark.slow
+
 BOARD = "2,4,8,16, 0,2,64,32, 4,8,256,128, 0,2,512,1024"
 NOTATION = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
 CLOCKS = ("elapsed_s", "moves_per_s", "note")

@@ -8,13 +8,17 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from latex2mathml.converter import convert
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 import tuplet
+
+pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).parent.parent / "docs"
 METHODS = DOCS / "methods"
@@ -70,10 +74,11 @@ def test_a_page_has_a_picture_a_formula_the_source_and_a_result(page: str) -> No
 
 @pytest.mark.parametrize("page", PAGES)
 def test_formulas_can_be_drawn(page: str) -> None:
+    converter = pytest.importorskip("latex2mathml.converter")
     text = (METHODS / f"{page}.md").read_text(encoding="utf-8")
     text = re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.S)
     for formula in re.findall(r"\$\$(.+?)\$\$|\$(.+?)\$", text, re.S):
-        assert "\\" not in convert("".join(formula)), formula  # a word it does not know
+        assert "\\" not in converter.convert("".join(formula)), formula  # a word it does not know
 
 
 def test_every_picture_is_on_a_page_and_drawn_as_now(drawn: Any) -> None:
@@ -83,6 +88,24 @@ def test_every_picture_is_on_a_page_and_drawn_as_now(drawn: Any) -> None:
     for name, draw in drawn.DRAWINGS.items():
         assert f'"{name}.svg"' in pages
         assert draw().svg() == (METHODS / f"{name}.svg").read_text(encoding="utf-8"), name
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_no_words_of_a_picture_lie_on_others(picture: str) -> None:
+    """Measured in DejaVu Sans, which is wider than the fonts that are asked for."""
+    boxes = []
+    for text in ET.parse(METHODS / f"{picture}.svg").findall("{http://www.w3.org/2000/svg}text"):
+        if (text.text or "").strip():  # boards have their own
+            font = FontProperties(family="DejaVu Sans", weight=text.get("font-weight", "normal"))
+            size = float(text.attrib["font-size"])
+            box = TextPath((0, 0), text.text, size=size, prop=font).get_extents()
+            before = {"start": 0.0, "middle": 0.5, "end": 1.0}[text.get("text-anchor", "start")]
+            x, y = float(text.attrib["x"]) - before * box.width, float(text.attrib["y"])
+            boxes.append((x, x + box.width, y - box.y1, y - box.y0, text.text))
+    for one, other in combinations(boxes, 2):
+        beside = one[1] - 1 <= other[0] or other[1] - 1 <= one[0]
+        above = one[3] - 1 <= other[2] or other[3] - 1 <= one[2]
+        assert beside or above, (one[4], other[4])
 
 
 def test_the_move_that_is_marked_is_the_one_we_would_play() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from pages import arguments_of, blocks
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -67,6 +70,15 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     assert done.returncode == 2 and "tuplet train --recipe strong" in done.stderr
     # Root may write anywhere: nothing was written all the same.
     assert {p: p.stat().st_mtime_ns for p in package.rglob("*") if p.is_file()} == files
+
+
+def test_the_front_door_shows_public_names_only() -> None:
+    import tuplet
+
+    assert dir(tuplet) == sorted(tuplet.__all__)
+    loaded = {name for name, value in vars(tuplet).items() if not inspect.ismodule(value)}
+    assert {name for name in loaded if name[0] != "_"} <= set(tuplet.__all__)
+    assert not hasattr(tuplet, "re") and not hasattr(tuplet, "Path")
 
 
 LEARNING = (ROOT / "docs" / "learning.md").read_text(encoding="utf-8")

@@ -24,6 +24,8 @@ import tuplet
 from pages import DOCS, blocks, follow
 from tuplet.testing import programs
 
+pytestmark = pytest.mark.slow
+
 PHONE = 390  # pixels
 FETCHED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"),
            ("source", "srcset"), ("img", "srcset"), ("object", "data"), ("link", "href"),

@@ -10,6 +10,8 @@ import pytest
 import tuplet
 from pages import DOCS, follow
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ["2048", "ewn"])
 def test_a_tutorial_does_what_it_says(name: str, tuplet, tmp_path: Path, monkeypatch) -> None:

@@ -41,10 +41,10 @@ class Commands(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """The list, and a section each."""
         self.env.note_reread()  # the code may have changed, whatever the page's date
+        tuplet.help_format = "plaintext"  # docstrings as they are: reST fills paragraphs itself
         text = tuplet.generate_docs(output_format="rst", heading_level=2, flatten_commands=True)
         first = next(iter(commands()))
         _, label, entries = text.partition(f".. _cyclopts-tuplet-{'-'.join(first)}:")
-        entries = entries.replace(" [Default: ``False``]", "")  # that a flag is off goes without
         text = "\n".join((*listed(), "", label + entries))
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 

@@ -83,7 +83,7 @@ def _raised(power: int) -> str:
 
 def isomorphs() -> Drawing:
     """The eight placements of a tuple, and what each finds."""
-    net, drawing = small(), Drawing(386, "Eight placements of one tuple, and the weight of each")
+    net, drawing = small(), Drawing(412, "Eight placements of one tuple, and the weight of each")
     cells, (part, *others) = net.tuples[0], net.explain(AFTER)
     drawing.text(12, 24, f"{spell(cells)} in its eight placements, one table", 15, bold=True)
     for i, placed in enumerate(placements(cells)):
@@ -97,9 +97,11 @@ def isomorphs() -> Drawing:
     drawing.text(12, 342, "sum of the eight", 14)
     drawing.text(408, 342, whole(part.value), 14, COOL, anchor="end", bold=True, name="part")
     rest = " + ".join(whole(other.value) for other in others).replace("+ −", "− ")
-    drawing.text(12, 368, f"with the other tuples, + {rest}:", 13, PALE)
+    drawing.text(12, 368, "the other tuples", 14)
+    drawing.text(408, 368, rest, 14, COOL, anchor="end", bold=True)
+    drawing.text(12, 394, "all together", 14)
     total = f"V = {whole(net.value(AFTER))}"
-    drawing.text(408, 368, total, 15, ACCENT, anchor="end", bold=True, name="value")
+    drawing.text(408, 394, total, 15, ACCENT, anchor="end", bold=True, name="value")
     return drawing
 
 

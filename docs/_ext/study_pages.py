@@ -29,10 +29,15 @@ def table(report: dict[str, Any]) -> str:
     rows = report["rows"]
     shown = report["columns"]
     published = any(row["published"] is not None for row in rows)
-    head = [*shown, "ours (95 %)", *(["published (95 %)", "verdict"] if published else [])]
+    counted = published and any(row.get("ours_games") is not None for row in rows)
+    head = [*shown, *(["our games"] if counted else []), "ours (95 %)"]
+    head += ["published (95 %)", "verdict"] if published else []
     lines = [head, ["---"] * len(head)]
     for row in rows:
-        line = [word(row.get(name, "")) for name in shown] + [_told(row, "ours")]
+        line = [word(row.get(name, "")) for name in shown]
+        if counted:
+            line.append("" if row["ours_games"] is None else f"{row['ours_games']:,}")
+        line.append(_told(row, "ours"))
         if published:
             note = f"; {row['note']}" if row["note"].strip() else ""
             line += [_told(row, "published"), row["verdict"] + note]

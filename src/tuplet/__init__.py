@@ -7,40 +7,40 @@
 True
 """
 
-import re
-from contextlib import AbstractContextManager
-from importlib import import_module
-from pathlib import Path
-from typing import Any
+import re as _re
+from contextlib import AbstractContextManager as _Context
+from importlib import import_module as _import_module
+from pathlib import Path as _Path
+from typing import Any as _Any
 
-from tuplet.system.progress import Watcher, set_display
+from tuplet.system.progress import Watcher as _Watcher, set_display as _set_display
 
 # `__init__.pyi` lists every public name and where it lives. They are imported when first used:
 # `tuplet --help` must not wait for the compiler.
-_STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+_STUB = _Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 _HOMES = {
     name: home
-    for home, names in re.findall(r"^from ([\w.]+) import (\([^)]*\)|.+)", _STUB, re.M)
-    for name in re.findall(r"as (\w+)", names)
+    for home, names in _re.findall(r"^from ([\w.]+) import (\([^)]*\)|.+)", _STUB, _re.M)
+    for name in _re.findall(r"as (\w+)", names)
 }
 
 __all__ = sorted(_HOMES)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'tuplet' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(_import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__
 
 
-def _display() -> AbstractContextManager[Watcher]:
+def _display() -> _Context[_Watcher]:
     from tuplet.cli.display import showing
 
     return showing()
 
 
-set_display(_display)
+_set_display(_display)

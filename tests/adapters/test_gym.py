@@ -163,7 +163,7 @@ def test_what_cannot_be_done_is_said_in_a_line() -> None:
     with pytest.raises(TypeError):
         env.step(1.7)
     for wrong, complaint in (
-        ({"board": "5x5"}, "2x2 to 4x4"), ({"spawn4": 2}, "between 0 and 1"),
+        ({"board": "5x5"}, "2x2 to 4x4"), ({"spawn4": 2}, "spawn4 must be 0 to 1"),
         ({"observation": "pixels"}, "exponents, onehot, afterstates"),
         ({"reward": "score"}, "points, log, merges"), ({"illegal": "no"}, "ignore, end, error"),
         ({"render_mode": "svg"}, "human, ansi, rgb_array"),
@@ -270,6 +270,7 @@ env.step(3)
 """
 
 
+@pytest.mark.slow
 def test_the_window_stays_where_it_is_and_the_cursor_comes_back() -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color"}

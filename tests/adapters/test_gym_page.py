@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from pages import DOCS, follow
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_page_says_what_can_be_done(tuplet, tmp_path: Path, monkeypatch) -> None:

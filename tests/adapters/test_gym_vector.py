@@ -228,8 +228,8 @@ def test_what_cannot_be_done_is_said_in_a_line() -> None:
         envs.reset(seed=[-1, 2])
     for wrong, complaint in (
         ({"render_mode": "human"}, "ansi, rgb_array"), ({"num_envs": 0}, "1 or more"),
-        ({"max_episode_steps": 0}, "1 or more"), ({"threads": 1000}, "threads are 1 to 256"),
-        ({"threads": 0}, "threads are 1 to 256"), ({"max_episode_steps": -2}, "1 or more"),
+        ({"max_episode_steps": 0}, "1 or more"), ({"threads": 1000}, "threads must be 1 to 256"),
+        ({"threads": 0}, "threads must be 1 to 256"), ({"max_episode_steps": -2}, "1 or more"),
         ({"autoreset_mode": "never"}, "never"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=complaint):

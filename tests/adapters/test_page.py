@@ -13,6 +13,8 @@ import pytest
 from pages import DOCS, arguments_of
 from tuplet.learn.hub import READING
 
+pytestmark = pytest.mark.slow
+
 PAGE = (DOCS / "tools.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(sh|python)\n(.*?)^```$", PAGE, re.S | re.M)
 NEEDED = {"tensorboard": "tensorboardX", "openspiel": "pyspiel"}

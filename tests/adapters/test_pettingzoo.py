@@ -17,10 +17,12 @@ from pettingzoo.test import api_test, render_test, seed_test
 import tuplet
 from tuplet.adapters.pettingzoo import ID, GameEnv, env, raw_env
 
+pytestmark = pytest.mark.slow
+
 CONNECT4 = f"{Path(__file__).parents[2] / 'examples' / 'connect4.py'}:CONNECT4"
 FAMILY = [
-    "ewn:board=4x4,cubes=3", "ewn:board=7x9,cubes=6,directions=4", "ewn:die=chosen",
-    "ewn:die=free,own=no", "ewn:cycle=5,board=3x3,cubes=1", "ewn:board=6x6,cubes=2,own=no",
+    "ewn:board=4x4,cubes=3", "ewn:board=7x9,directions=4", "ewn:die=chosen",
+    "ewn:die=free,own=no", "ewn:board=3x3,cubes=1,cycle=5", "ewn:board=6x6,cubes=2,own=no",
 ]  # fmt: skip
 GAMES = ["ewn", "ewn-6x7", *FAMILY, CONNECT4, "2048:board=2x3"]
 

@@ -18,6 +18,8 @@ from tensorboardX.proto.event_pb2 import Event
 from tuplet import Run, resume, train
 from tuplet.adapters.tensorboard import TensorBoard
 
+pytestmark = pytest.mark.slow
+
 
 def events(folder: Path) -> Iterator[Event]:
     for path in sorted(folder.glob("events.out.tfevents.*"), key=lambda path: path.stat().st_mtime):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -128,16 +129,16 @@ def test_settings_reach_the_kernel() -> None:
         ("mcts:sims=" + "9" * 30, "0 or more"),
         ("mcts:c=nan", "a number"),
         ("mcts:c=inf", "a number"),
-        ("mcts:time=fast", "time is a number, not 'fast'"),
-        ("mcts:ucb=best", "ucb is one of ucb1, tuned, report"),
-        ("mcts:results=poor", "one of plain, rich"),
-        ("mcts:final=first", "one of rate, visits, lower"),
+        ("mcts:time=fast", "time must be a number \\(got 'fast'\\)"),
+        ("mcts:ucb=best", "ucb must be one of ucb1, tuned, report"),
+        ("mcts:results=poor", "results must be plain or rich"),
+        ("mcts:final=first", "final must be rate, visits or lower"),
         ("mcts:solver=true", "yes or no"),
         ("mcts:c=1,c=2", "c is set twice"),
         ("mcts:batch=0", "1 to 1,000,000 simulations"),
         ("mcts:nodes=10", "1,000 to"),
-        ("alphabeta:depth=0", "1 to 99, not 0"),
-        ("alphabeta:depth=100", "1 to 99, not 100"),
+        ("alphabeta:depth=0", "alphabeta:depth=0: depth must be 1 to 99 \\(got 0\\)"),
+        ("alphabeta:depth=100", "depth must be 1 to 99 \\(got 100\\)"),
         ("alphabeta:nodes=0", "1 node at least"),
         ("alphabeta:table=40", "2 to 28"),
         ("easy:sims=3", "easy has no settings"),
@@ -353,6 +354,7 @@ def test_a_line_that_is_followed_beats_the_model() -> None:
     assert won >= 2
 
 
+@pytest.mark.slow
 def test_a_move_of_a_line_is_not_much_worse_than_the_best() -> None:
     kept = 0
     for position in bad_positions(6):
@@ -382,6 +384,22 @@ def test_a_trap_takes_no_longer_than_it_may(seconds: float) -> None:
         move = lines.move(position.rules, position.words, -1.0, work, began + seconds)
         assert time.monotonic() - began < seconds + 30
         assert move is None or (seconds and move in position.codes())
+
+
+def test_a_line_is_left_when_the_time_is_over() -> None:
+    (position,), work = lost_positions(1), expectimax.make_workspace(12)
+    line = np.zeros((traps.LONGEST, 3), np.uint64)
+    state = np.uint64(7)
+    found = traps._play_on(position.rules, position.words, state, work, line, 0.0)
+    assert found == (state, 0) and not line.any()
+
+
+def test_warming_up_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = make_agent("alphabeta:time=5", "ewn-6x7")
+    monkeypatch.setattr(agent.search, "think", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        agent.warm_up(start())
+    assert agent.time == 5
 
 
 def test_traps_are_looked_for_only_where_the_outlook_is_bad(
@@ -443,3 +461,14 @@ def test_a_watched_alpha_beta_tells_each_depth_as_if_it_had_been_the_last() -> N
         assert not alone.depths  # nobody watched
         assert (told.value, told.line[0]) == (alone.moves[0].value, alone.best)
     assert found.as_json()["depths"][0].keys() == {"depth", "value", "proven", "line"}
+
+
+def test_the_nodes_of_a_watched_search_are_limited_as_well() -> None:
+    position, counts = start(), []
+    for look in (None, lambda: None):
+        search = AlphaBeta(nodes=20_000)
+        search.look = look
+        search.think(position.rules, position.words)
+        note = search.analysis(position.text_of).note
+        counts.append(int(re.search(r"([\d,]+) nodes", note)[1].replace(",", "")))
+    assert all(20_000 <= count <= 20_100 for count in counts)

@@ -17,7 +17,7 @@ from tuplet.arena.game import play_game
 from tuplet.games import life
 
 BOARD = Board("2,4,8,16, 0,2,64,32, 4,8,256,128, 0,2,512,1024")
-LARGE = "ewn:board=9x9,cycle=21"  # not searched to the end within minutes
+LARGE = "ewn:board=9x9,die=cycle"  # not searched to the end within minutes
 KNOWN = game(LARGE).start(3)
 SEARCHES: list[tuple[Any, Any]] = [
     (lambda: make_agent("mcts:sims=1000000000000", LARGE), KNOWN),

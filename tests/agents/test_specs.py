@@ -13,45 +13,45 @@ from tuplet.agents.specs import short_names
 def test_what_a_network_says_names_neither_programs_nor_classes(tmp_path: Path) -> None:
     for text in ("exec:/bin/true", "exec[time=1]:/bin/true", "os:abort", "mine:Agent"):
         with pytest.raises(ValueError, match="cannot be named from here"):
-            make_agent(Spec(text, trusted=False, folder=tmp_path))
+            make_agent(Spec(text, folder=tmp_path))
     for text in ("os:abort", "mine:Player"):
         with pytest.raises(ValueError, match="cannot be named from here"):
-            make_player(Spec(text, trusted=False, folder=tmp_path))
+            make_player(Spec(text, folder=tmp_path))
 
 
 def test_nor_files_outside_of_its_folder(trained_run: Path) -> None:
     folder = trained_run.parent
-    inside = Spec("run", trusted=False, folder=folder)
+    inside = Spec("run", folder=folder)
     assert isinstance(make_player(inside), LearnedPlayer)
-    over = Spec("expectimax:depth=2,values=run", trusted=False, folder=folder)
+    over = Spec("expectimax:depth=2,values=run", folder=folder)
     assert isinstance(make_player(over), LearnedPlayer)
     outside = [f"../{folder.name}/../../x", str(trained_run.parent.parent), "run/../../..", "/etc"]
     for text in outside:
         with pytest.raises(ValueError, match="outside of the folder"):
-            make_player(Spec(text, trusted=False, folder=folder))
+            make_player(Spec(text, folder=folder))
         with pytest.raises(ValueError, match="outside of the folder"):
-            make_player(Spec(f"expectimax:values={text}", trusted=False, folder=folder))
+            make_player(Spec(f"expectimax:values={text}", folder=folder))
     link = folder / "link"
     link.symlink_to(folder.parent)
     with pytest.raises(ValueError, match="outside of the folder"):
-        make_player(Spec("link", trusted=False, folder=folder))
+        make_player(Spec("link", folder=folder))
     with pytest.raises(ValueError, match="files cannot be named"):
-        make_player(Spec("run", trusted=False))
+        make_player(Spec("run"))
 
 
 def test_what_is_harmless_needs_no_trust() -> None:
     for text in ("easy", "hard", "mcts:sims=10", "best:nodes=100"):
-        assert make_agent(Spec(text, trusted=False))
+        assert make_agent(Spec(text))
     for text in ("random", "greedy", "small", "mcts:sims=10", "expectimax:depth=1",
                  "expectimax:values=small"):  # fmt: skip
-        assert make_player(Spec(text, trusted=False))
+        assert make_player(Spec(text))
 
 
 def test_a_spec_is_taken_wherever_a_name_is(trained_run: Path) -> None:
-    spec = Spec("run", trusted=False, folder=trained_run.parent)
+    spec = Spec("run", folder=trained_run.parent)
     assert evaluate(spec, games=3).summary.games == 3
     assert analyze("2048", [2, 2] + [0] * 14, spec).best is not None
-    assert match(Spec("easy", trusted=False), "easy", games=2).a == "easy"
+    assert match(Spec("easy"), "easy", games=2).a == "easy"
 
 
 def test_agents_are_told_apart_by_short_names() -> None:

@@ -143,3 +143,17 @@ def test_a_terminal_shows_branches(monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     show_tree(agent.tree(2))
     assert "└──" in capsys.readouterr().out
+
+
+def test_an_agent_that_was_watched_is_left_as_it_was() -> None:
+    agent, seen = make_agent("alphabeta:depth=4", "ewn-6x7"), []
+    start = game("ewn-6x7").start(3)
+    analyze("ewn-6x7", start, agent, watch=seen.append)
+    many = len(seen)
+    assert many > 0
+    assert not analyze("ewn-6x7", start, agent).depths and len(seen) == many
+    tree = make_agent("mcts:sims=200", "ewn-6x7")
+    assert analyze("ewn-6x7", start, tree, growth=True).growth is not None
+    assert analyze("ewn-6x7", start, tree).growth is None
+    analyze("ewn-6x7", start, tree, watch=seen.append)
+    assert tree.look is None

@@ -19,7 +19,7 @@ from tuplet import (
     play_episode,
 )
 from tuplet.games.g2048.statistics import Results, printout, summarise
-from tuplet.system.intervals import mean_interval, wilson
+from tuplet.system.intervals import mean_interval, share_interval
 
 
 class Corner:
@@ -168,10 +168,10 @@ def test_means_and_shares_come_with_intervals_that_hold_the_truth() -> None:
         values = random.exponential(1.0, 200)
         low, high = mean_interval(list(values))
         hits += low < 1.0 < high
-        low, high = wilson(int(random.binomial(50, 0.1)), 50)
+        low, high = share_interval(int(random.binomial(50, 0.1)), 50)
         shares += low < 0.1 < high
     assert hits / 400 > 0.9 and shares / 400 > 0.9
-    assert wilson(0, 10)[0] == 0.0 and wilson(10, 10)[1] == 1.0
+    assert share_interval(0, 10)[0] == 0.0 and share_interval(10, 10)[1] == 1.0
 
 
 def test_the_print_out_is_the_courses() -> None:

@@ -25,6 +25,8 @@ from tuplet import (
     tournament,
 )
 
+pytestmark = pytest.mark.slow
+
 MINE = """
     import random
 
@@ -168,7 +170,7 @@ def test_weights_that_change_meanwhile_are_noticed(tmp_path: Path) -> None:
 
     net = Network("0123")
     path = str(net.save(tmp_path / "net.safetensors"))
-    source = Source(Spec(path), digest=digest(path))
+    source = Source(Spec(path, trusted=True), digest=digest(path))
     assert isinstance(source.player(Worker(), 0), LearnedPlayer)
     net.update([2] * 16, 100)
     net.save(path)

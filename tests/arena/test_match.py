@@ -195,7 +195,7 @@ def test_agents_that_cannot_be_made_end_the_match_and_leave_no_file(tmp_path: Pa
     ("wrong", "words"),
     [
         ({"games": 0}, "games"), ({"threads": 0}, "threads"), ({"seed": -1}, "seed"),
-        ({"game": "chess"}, "chess"), ({"sprt": "9"}, "sequential"), ({"games": 10**9}, "games"),
+        ({"game": "chess"}, "chess"), ({"sprt": "9"}, "sprt must be"), ({"games": 10**9}, "games"),
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object], words: str) -> None:

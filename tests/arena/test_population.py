@@ -75,6 +75,7 @@ def test_the_command_line_shows_the_table(
     assert [line.split(",")[1] for line in (tmp_path / "x.csv").read_text().splitlines()] == [
         "seed", "0", "1",
     ]  # fmt: skip
+    pytest.importorskip("tensorboardX")
     capsys.readouterr()
     assert run([*words, "--tensorboard"]) == 2
     assert "no --tensorboard" in capsys.readouterr().err

@@ -170,20 +170,54 @@ def judged(value: float, played_value: float) -> Judgement:
 
 
 @pytest.mark.parametrize(
-    ("value", "played_value", "band", "accuracy"),
+    ("value", "played_value", "band", "share"),
     [
-        (1000, 1000, "best", 100), (1000, 1000 - 1e-7, "best", 100), (1000, 990.1, "good", 87.2),
-        (1000, 990, "inaccurate", 87.1), (1000, 950, "inaccurate", 50), (1000, 949, "bad", 49.3),
-        (1000, -2000, "bad", 0), (0, 0, "best", 100), (0, -1, "bad", 0), (-100, -100, "best", 100),
-        (-100, -104, "inaccurate", 57.4), (-100, -110, "bad", 25),
+        (1000, 1000, "best", 0), (1000, 1000 - 1e-7, "best", 0), (1000, 990.1, "good", 0.0099),
+        (1000, 990, "inaccurate", 0.01), (1000, 950, "inaccurate", 0.05), (1000, 949, "bad", 0.051),
+        (1000, -2000, "bad", 1), (0, 0, "best", 0), (0, -1, "bad", 1), (-100, -100, "best", 0),
+        (-100, -104, "inaccurate", 0.04), (-100, -110, "bad", 0.1),
     ],
 )  # fmt: skip
 def test_moves_are_best_good_inaccurate_or_bad(
-    value: float, played_value: float, band: str, accuracy: float
+    value: float, played_value: float, band: str, share: float
 ) -> None:
     move = judged(value, played_value)
     assert move.band == band and move.blunder == (band == "bad")
-    assert move.accuracy == pytest.approx(accuracy, abs=0.06)
+    assert move.lost_share == pytest.approx(share)
+
+
+def test_random_play_marks_badly_and_the_judges_own_play_well() -> None:
+    judge = tuplet.make_player("small")
+    marks = [tuplet.review(tuplet.play_episode("random", seed=s), judge).accuracy for s in range(8)]
+    assert max(marks) < 40 and sum(marks) / len(marks) < 15
+    own = Episode.parse(str(tuplet.play_episode(judge, seed=5)))
+    assert tuplet.review(own, judge).accuracy == 100
+    assert 90 < tuplet.review(own, judge, depth=2).accuracy < 100  # one that looks further
+
+
+def test_the_mark_compares_what_was_lost_with_what_random_moves_lose() -> None:
+    record = Record(("you",), game("2048:board=2x2").parse("2,2/0,0"))
+    record.play("left")
+    record.roll("4@1")
+    record.play("down")  # for nothing, where left and right earn 8: 8 of 108 is lost
+    record.roll("2@0")
+    found = tuplet.review(record, Network("0123", board="2x2", initial=100.0))
+    first, second = found.moves
+    assert first.random_share == pytest.approx((4 / 104) / 3)  # left, right: best; down loses 4
+    assert second.random_share == pytest.approx((8 / 108) / 3)
+    wanted = 100 * (1 - (8 / 108) / (first.random_share + second.random_share))
+    assert wanted < 0 and found.accuracy == 0  # worse than at random
+    forced = Record(("you",), game("2048:board=2x2").parse("0,2/0,4"))
+    forced.play("left")  # the only move
+    forced.roll("2@1")
+    alone = tuplet.review(forced)
+    assert alone.moves[0].random_share == 0 and alone.accuracy == 100
+
+
+@pytest.mark.parametrize("agent", [None, "small"])
+def test_a_review_looks_one_move_ahead_unless_told_otherwise(agent: str | None) -> None:
+    assert tuplet.review(LINE, agent).depth == 1
+    assert tuplet.review(LINE, agent, depth=2).depth == 2
 
 
 def test_the_command_tells_what_the_score_is_made_of(tuplet: Any, tmp_path: Any) -> None:
@@ -192,8 +226,9 @@ def test_the_command_tells_what_the_score_is_made_of(tuplet: Any, tmp_path: Any)
     path.write_text(record.line + "\n")
     shown = tuplet("review", path, "--top", 1)
     assert shown.returncode == 0, shown.stderr
-    for words in ("judged by the exact solution", "accuracy ", "inaccurate ", "luck with the tiles",
-                  "lost by moves", "the judge changing its mind"):  # fmt: skip
+    for words in ("judged by the exact solution", "accuracy ", "inaccurate ",
+                  "expected at the start", "luck ", "mistakes ", "re-estimates ",
+                  "final score "):  # fmt: skip
         assert words in shown.stdout
     told = json.loads(tuplet("review", record.line, "--json").stdout)
     assert set(told) >= {
@@ -204,7 +239,7 @@ def test_the_command_tells_what_the_score_is_made_of(tuplet: Any, tmp_path: Any)
     assert tuple(told["counts"]) == BANDS and told["blunders"] == told["counts"]["bad"]
     assert set(told["moves"][0]) == {
         "number", "board", "played", "best", "played_value", "value", "loss", "band", "reward",
-        "luck", "drift", "mean_value", "score", "expected",
+        "luck", "drift", "mean_value", "score", "expected", "lost_share", "random_share",
     }  # fmt: skip
     assert told == json.loads(tuplet("review", path, "--json").stdout)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tuplet
-from tuplet.arena.saved import MOST_AGENTS, GameFile, load
+from tuplet.arena.saved import MOST_AGENTS, GameFile, Saved, load
 from tuplet.system.files import MOST_LINE
 
 HEADER: dict[str, Any] = {
@@ -146,6 +146,14 @@ def test_hand_made_settings_are_refused(tmp_path: Path, change: dict[str, Any]) 
     path.write_text(json.dumps(HEADER | change) + "\n")
     with pytest.raises(ValueError, match="match or tournament: its settings are not sound"):
         load(path)
+
+
+@pytest.mark.parametrize("read", [load, Saved.open])
+def test_a_match_of_a_game_for_one_is_refused(tmp_path: Path, read: Any, whole: bytes) -> None:
+    path = tmp_path / "made"
+    path.write_bytes(whole.replace(b'"game": "ewn"', b'"game": "2048"', 1))
+    with pytest.raises(ValueError, match=r"made is not a saved match .*: 2048 is for one player"):
+        read(path)
 
 
 def test_a_tournament_of_very_many_is_refused_at_once(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -128,7 +129,7 @@ def test_bench_prints_speeds(tuplet, monkeypatch: pytest.MonkeyPatch) -> None:
         (["train", "--alpha", "much"], ["much"]),
         (["train", "--games", "-3"], ["games"]),
         (["train", "--budget", "soon"], ["soon"]),
-        (["train", "--spawn4", "1.2"], ["4-tiles"]),
+        (["train", "--spawn4", "1.2"], ["--spawn4 must be 0 to 1"]),
         (["train", "--learner", "magic"], ["magic"]),
         (["train", "--target", "both"], ["both"]),
         (["train", "--threads", "0"], ["threads"]),
@@ -139,7 +140,7 @@ def test_bench_prints_speeds(tuplet, monkeypatch: pytest.MonkeyPatch) -> None:
         (["eval"], ["PLAYER"]),
         (["eval", "random", "--games", "0"], ["game"]),
         (["eval", "random", "--games", "99999999999"], ["games"]),
-        (["eval", "random", "--spawn4", "-1"], ["4-tiles"]),
+        (["eval", "random", "--spawn4", "-1"], ["--spawn4 must be 0 to 1"]),
         (["eval", "random", "--seed", "99999999999999999999"], ["seed"]),
         (["eval", "random", "--seed", "-1"], ["seed"]),
         (["train", "--initial", "1e300"], ["initial"]),
@@ -214,6 +215,7 @@ def test_folders_that_cannot_be_written_are_one_line(tuplet, trained_run, tmp_pa
     one_line(tuplet("train", "--games", 5, "--net", "5x4", "--out", trained_run), "--resume")
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_the_last_checkpoint(tuplet, tmp_path: Path) -> None:
     """A limit on the size of files stands in for a full disk: writing fails half-way."""
     run = tmp_path / "run"
@@ -235,7 +237,8 @@ def test_a_full_disk_keeps_the_last_checkpoint(tuplet, tmp_path: Path) -> None:
 
 def test_output_to_a_reader_that_leaves_is_quiet(trained_run: Path) -> None:
     done = subprocess.run(
-        f"{sys.executable} -m tuplet train --games 2000 --net 5x4 --out {trained_run}2 | head -1",
+        f"{shlex.quote(sys.executable)} -m tuplet train --games 2000 --net 5x4 "
+        f"--out {trained_run}2 | head -1",
         shell=True, capture_output=True, text=True,
     )  # fmt: skip
     assert "Traceback" not in done.stderr

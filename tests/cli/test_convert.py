@@ -98,7 +98,10 @@ def test_every_command_takes_files_of_other_programs_whatever_their_name(here) -
         (["SAMPLE", "out.bin", "--first", "high"], ["--first"]),
         (["nowhere.w", "out.bin"], ["nowhere.w"]),
         (["/dev/null", "out.bin"], ["/dev/null"]),
-        ([str(ROOT / "README.md"), "out.bin"], ["README.md", "not a sound weight file"]),
+        (
+            [str(ROOT / "README.md"), "out.bin"],
+            ["README.md", "is not a weight file tuplet recognises: it is a text file"],
+        ),
     ],
 )
 def test_what_cannot_be_converted_is_one_line(here, tmp_path, arguments, words) -> None:

@@ -128,6 +128,7 @@ def test_a_match_killed_outright_goes_on(tmp_path: Path, tuplet) -> None:
     assert done.returncode == 0 and done.stdout == fresh.stdout
 
 
+@pytest.mark.slow
 def test_at_a_terminal_a_bar_shows_the_running_score() -> None:
     process, terminal = pty.fork()
     if process == 0:
@@ -161,7 +162,7 @@ def test_at_a_terminal_a_bar_shows_the_running_score() -> None:
         (["match", "easy", "easy", "--games", "many"], ["many"]),
         (["match", "easy", "easy", "--threads", "0"], ["threads"]),
         (["match", "easy", "easy", "--seed", "-1"], ["seed"]),
-        (["match", "easy", "easy", "--sprt", "20"], ["sequential"]),
+        (["match", "easy", "easy", "--sprt", "20"], ["--sprt must be elo0,elo1"]),
         (["match", "easy", "easy", "--sprt", "20,0"], ["elo0 < elo1"]),
         (["match", "easy", "easy", "--save", "no/folder/m"], ["no/folder/m"]),
         (["match", "easy", "easy", "--save", "."], ["not a file"]),
@@ -199,6 +200,7 @@ def test_agents_of_a_sweep_are_told_apart_in_a_pipe(tuplet) -> None:
     assert "…" not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", pytest.param("cp1252", marks=pytest.mark.long)])
 def test_no_result_is_lost_to_a_terminal_of_another_encoding(encoding: str) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}

@@ -21,6 +21,8 @@ from tuplet.games.catalogue import game
 from tuplet.games.ewn import Position
 from tuplet.games.record import Record
 
+pytestmark = pytest.mark.slow
+
 # Agents of the tests' own, put where agents are made from names.
 OWN_AGENTS = """
 import time
@@ -45,7 +47,7 @@ def records(path: Path) -> list[Record]:
 
 def test_a_person_plays_with_hints_thoughts_and_takes_back(tmp_path: Path) -> None:
     keys = [
-        ("q ends", "t"), ("no thoughts yet", "h"), ("hint:", "\n"), ("0.625", "t"),
+        ("q ends", "t"), ("no analysis yet", "h"), ("hint:", "\n"), ("0.625", "t"),
         ("▸1", "\x1b[B"), ("▸2", "u"), ("taken back", "u"), ("nothing to take", "9"),
         ("no move 9", "1"), ("▸1", "2"), ("▸1", "n"), ("▸1", "1"), ("▸1", "q"),
     ]  # fmt: skip
@@ -58,7 +60,7 @@ def test_a_person_plays_with_hints_thoughts_and_takes_back(tmp_path: Path) -> No
     first, second = records(tmp_path / "g.jsonl")
     assert first.names == ("you", "telling")
     assert first.start != second.start and len(first.moves) == 4 and len(second.moves) == 2
-    assert "broken off after 2 moves" in screen
+    assert "unfinished after 2 moves" in screen
 
 
 def test_the_rolls_are_the_same_after_a_move_was_taken_back(tmp_path: Path) -> None:
@@ -73,7 +75,7 @@ def test_the_rolls_are_the_same_after_a_move_was_taken_back(tmp_path: Path) -> N
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
 
 
-@pytest.mark.parametrize("game", ["ewn-6x7", "ewn:board=3x3,cubes=3", "ewn:die=chosen,cubes=2"])
+@pytest.mark.parametrize("game", ["ewn-6x7", "ewn:board=3x3,cubes=3", "ewn:cubes=2,die=chosen"])
 def test_a_game_is_played_to_its_end(game: str, tmp_path: Path) -> None:
     """By a person who always presses 1, as often as it takes at the same table without a screen."""
     seated, presses = table.Table(game, "normal", None, "random", 3), 0
@@ -94,10 +96,10 @@ def test_a_game_is_played_to_its_end(game: str, tmp_path: Path) -> None:
 def test_two_agents_are_watched() -> None:
     screen = at_terminal(
         [("speed 7", "+"), ("speed 8", "-"), ("speed 7", " "), ("paused", "t"),
-         ("keeps its thoughts", "n"), ("paused", "q")],
+         ("gives no analysis", "n"), ("paused", "q")],
         "play", "ewn-6x7", "--agent", "normal", "--against", "easy", "--watch", "--speed", 7,
     )  # fmt: skip
-    assert "then" in screen and "broken off" in screen
+    assert "then" in screen and "unfinished" in screen
 
 
 def test_a_watched_game_ends_by_itself() -> None:
@@ -112,11 +114,11 @@ def test_the_terminal_stays_awake_while_an_agent_thinks() -> None:
     for key in ("q", "\x03"):
         began = time.perf_counter()
         screen = at_terminal(
-            [("slow thinks", "t"), ("keeps its", "1"), ("slow thinks", key)],
+            [("slow thinks", "t"), ("gives no", "1"), ("slow thinks", key)],
             "play", "ewn", "--agent", "slow", "--side", "blue", before=OWN_AGENTS,
             code=0 if key == "q" else 130,
         )  # fmt: skip
-        assert "broken off after 0 moves" in screen
+        assert "unfinished after 0 moves" in screen
         assert time.perf_counter() - began < 30
 
 

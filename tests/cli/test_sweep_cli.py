@@ -14,6 +14,7 @@ from tuplet.system.sheet import Sheet
 PAGE = (Path(__file__).parents[2] / "docs" / "sweep.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_pages_commands_and_code_run(tuplet, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
@@ -44,17 +45,17 @@ def test_the_pages_commands_and_code_run(tuplet, tmp_path: Path, monkeypatch) ->
     [
         (["match", "mcts:c=1", "mcts:c=2", "hard"], "in quotes"),
         (["match", "mcts", "hard"], "nothing to sweep"),
-        (["match", "mcts:c={1,x}", "hard"], "c is a number"),
+        (["match", "mcts:c={1,x}", "hard"], "c must be a number"),
         (["match", "mcts:c={1,2}", "hard", "--game", "2048"], "sweep eval"),
         (["match", "{easy,hard}", "hard", "-o", "x.jpg"], "picture"),
         (["match", "{easy,hard}", "hard", "--csv", "no/x.csv"], "no folder no"),
-        (["match", "{easy,hard}", "hard", "--threads", "0"], "threads are 1"),
+        (["match", "{easy,hard}", "hard", "--threads", "0"], "--threads must be 1 to 256 (got 0)"),
         (["eval", "mcts:sims=1", "mcts:sims=2"], "in quotes"),
         (["eval", "{small,nobody}"], "nobody"),
         (["train", "--alpha", "0.1"], "nothing to sweep"),
-        (["train", "--alpha", "0.1,9"], "alpha is a number above 0"),
+        (["train", "--alpha", "0.1,9"], "--alpha must be a number above 0"),
         (["train", "--net", "4x6,zz"], "zz"),
-        (["train", "--alpha", "0.1,0.2", "--seeds", "0"], "seeds are 1"),
+        (["train", "--alpha", "0.1,0.2", "--seeds", "0"], "--seeds must be 1"),
         (["nonsense"], "nonsense"),
     ],
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from tuplet.cli import run
+from tuplet.cli import app, run
 
 EMPTY = ",".join(["0"] * 15)
 SMALL = "2048:board=3x4 2,2,0,0/0,0,0,0/0,0,0,0 0"
@@ -15,9 +18,23 @@ SMALL = "2048:board=3x4 2,2,0,0/0,0,0,0/0,0,0,0 0"
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["eval", "random", "--games", "1.5"], ["--games", "whole number, not '1.5'"]),
+        (["eval", "random", "--games", "1.5"], ["--games must be a whole number (got '1.5')"]),
         (["match", "easy", "easy", "--games", "1e3"], ["--games", "whole number"]),
         (["train", "--games", "2.0"], ["--games", "whole number"]),
+        (["train", "--lambda", "2"], ["--lambda must be a number from 0 to 1 (got 2.0)"]),
+        (["train", "--budget", "-5s"], ["--budget must be a time such as 90s", "(got '-5s')"]),
+        (["train", "--checkpoint", "-5s"], ["--checkpoint must be a time", "(got '-5s')"]),
+        (["train", "--threads", "0"], ["--threads must be a whole number from 1 to 256 (got 0)"]),
+        (["match", "easy", "easy", "--threads", "0"], ["--threads must be 1 to 256 (got 0)"]),
+        (["eval", "random", "--seed", "-1"], ["--seed must be 0 to 2^63 - 1 (got -1)"]),
+        (["play", "2048", "--against", "small"], ["--against needs a two-player game"]),
+        (
+            ["analyze", "ewn", "--agent", "alphabeta:depth=0"],
+            ["alphabeta:depth=0: depth must be 1"],
+        ),
+        (["check", "."], [". is a folder: name the program in it"]),
+        (["eval", "hard"], ["hard plays EWN, not 2048 (players are small"]),
+        (["match", "small", "easy"], ["small plays 2048, not ewn-6x7"]),
         (["eval"], ["eval: PLAYER is missing", "tuplet eval --help"]),
         (["eval", "random", "--seed"], ["--seed needs a value"]),
         (["eval", "random", "--gamez", "3"], ["Did you mean --games", "tuplet eval --help"]),
@@ -52,11 +69,35 @@ def test_bad_input_is_told_in_words_that_help(
         assert word in told.err
 
 
+@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+def test_help_fills_its_lines_at_any_width(columns: int) -> None:
+    """No line ends where the first word of the next would have fitted, and no flag is False."""
+    console = Console(file=StringIO(), width=columns)
+    commands = [(name,) for name in app if name[0] != "-"]
+    parts = [(name, part) for (name,) in commands for part in app[name] if part[0] != "-"]
+    for words in [(), *commands, *parts]:
+        console.file = StringIO()
+        app.help_print(words, console=console)
+        lines = console.file.getvalue().splitlines()
+        assert "default: False" not in " ".join(lines), words
+        for line, following in pairwise(lines):
+            if line[:1] == "│" and following[:6] == "│     ":
+                room = columns - 2 - len(line[:-1].rstrip())
+                assert len(following[1:].split()[0]) + 1 > room, (words, line, following)
+
+
 def test_a_board_with_hyphens_for_empty_cells_is_no_option(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run(["analyze", "2048", "- - 2 4\n- - - -\n- - - -\n- - - 2", "--agent", "greedy"]) == 0
     assert "2   4" in capsys.readouterr().out
+
+
+def test_a_folder_without_programs_is_not_said_to_have_some(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["tournament", "--folder", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"tuplet: there is no program in {tmp_path}\n"
 
 
 def test_one_game_is_not_one_games(capsys: pytest.CaptureFixture[str]) -> None:

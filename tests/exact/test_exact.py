@@ -219,8 +219,8 @@ def test_the_command_reports_what_other_tools_read(capsys, tmp_path: Path) -> No
     [
         (("--board", "4x4"), "2x2, 2x3, 3x2, 2x4, 4x2, 3x3 can be solved"),
         (("--board", "3x4"), "cannot be solved"),
-        (("--board", "ewn"), "a board is 2x2 to 4x4"),
-        (("--spawn4", "1.5"), "between 0 and 1"),
+        (("--board", "ewn"), "board must be 2x2 to 4x4"),
+        (("--spawn4", "1.5"), "spawn4 must be 0 to 1"),
         (("--threads", "0"), "threads"),
         (("--out", "no/such/folder/table"), "no folder"),
     ],

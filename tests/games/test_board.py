@@ -78,7 +78,7 @@ def test_what_is_not_a_board_is_refused_with_the_reason(tiles: object, complaint
         "{board}", "{board!r}", "{tiles}", "{rows}", "{board.tiles}",
         "+---+---+---+---+\n| 2 | . | . | 4 |\n| _ | 8 | - | . |\n| . | . | . | . |\n"
         "| 16 | 2 | 4 | 32768 |\n+---+---+---+---+",
-        "1 0 0 2  0 3 0 0  0 0 0 0  4 1 2 15",
+        "exponents 1 0 0 2  0 3 0 0  0 0 0 0  4 1 2 15",
     ],
 )  # fmt: skip
 def test_a_board_is_read_however_it_is_pasted(text: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tuplet
+from tuplet.games.catalogue import find_game
 from tuplet.games.g2048 import Board
 from tuplet.games.perft import perft
 
@@ -36,7 +37,8 @@ def walk(position, source: random.Random, steps: int):
 @pytest.mark.parametrize("name", GAMES)
 def test_every_game_is_held_in_the_same_way(name: str) -> None:
     game = tuplet.game(name)
-    assert tuplet.game(game) is game and tuplet.game(name) is game and game.name == name
+    assert tuplet.game(game) is game and tuplet.game(name) is game
+    assert game.name == name.replace(" ", "%20")
     assert game.start(5) == game.start(5)
     ended = 0
     for seed in range(4):
@@ -98,7 +100,7 @@ def test_2048_is_the_game_that_is_learned() -> None:
     [
         ("chess", "'chess' is not a game: 2048, ewn"),
         ("2048:board=5x5", "2x2 to 4x4"),
-        ("2048:spawn4=2", "between 0 and 1"),
+        ("2048:spawn4=2", "spawn4 must be 0 to 1"),
         ("2048:speed=2", "no setting is called speed"),
         ("ewn:board=1x1", "3x3 to 9x9"),
         ("ewn-5x5", "is not a game"),
@@ -114,13 +116,12 @@ def test_what_is_no_game_is_refused_with_the_reason(name: str, complaint: str) -
 
 
 def test_who_is_not_trusted_cannot_name_code() -> None:
-    tuplet_game = tuplet.game
     for text in ("json:tool", "mine.py:GAME"):
         with pytest.raises(ValueError, match="must be asked for first"):
-            tuplet_game(text, trusted=False)
+            find_game(text)
         with pytest.raises(ValueError, match="must be asked for first"):
             tuplet.Record.parse(f'{{"start": "{text} 0:0", "first": "a", "second": "b"}}')
-    assert tuplet_game("ewn", trusted=False).name == "ewn"
+    assert find_game("ewn").name == "ewn"
 
 
 @pytest.mark.parametrize(
@@ -133,6 +134,29 @@ def test_who_is_not_trusted_cannot_name_code() -> None:
 def test_a_board_that_cannot_be_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"rows of|hangs|as many"):
         tuplet.game(CONNECT4).parse(text)
+
+
+@pytest.mark.parametrize(
+    "board", ["131072,131072/0,0", "131072,65536/65536,0", "131072,131072,0/0,0,0"]
+)
+def test_tiles_that_would_make_a_262144_are_refused(board: str) -> None:
+    size = "2x3" if board.count(",") == 4 else "2x2"
+    with pytest.raises(ValueError, match=r"262,140 at most, which no game exceeds \(got 262,144\)"):
+        tuplet.game(f"2048:board={size}").parse(board)
+
+
+def test_what_comes_of_a_board_can_be_read_again() -> None:
+    """The fullest board with a free cell: fifteen tiles, 8 to 131072."""
+    tiles = [str(1 << e) for e in range(17, 2, -1)] + ["0"]
+    board = "/".join(",".join(tiles[r : r + 4]) for r in range(0, 16, 4))
+    held = tuplet.game("2048")
+    start = held.parse(board)
+    for move in start.legal_moves():
+        for tile in start.play(move).outcomes():
+            after = start.play(move).happen(tile)
+            assert held.parse(after.notation) == after
+    full = held.parse(board.replace(",0", ",4"))
+    assert full.over and sum(full.tiles) == 262_140
 
 
 def test_connect_four_has_as_many_ways_to_go_on_as_others_count() -> None:
@@ -165,7 +189,7 @@ def test_wins_in_one_are_found_and_proven() -> None:
 def test_records_of_any_game_are_written_read_and_sent() -> None:
     from tuplet.agents.agent import make_agent
 
-    for name in (CONNECT4, "ewn", "ewn-6x7", "ewn:die=chosen,cubes=2"):
+    for name in (CONNECT4, "ewn", "ewn-6x7", "ewn:cubes=2,die=chosen"):
         start = tuplet.game(name).start(1)
         record = tuplet.play_game(make_agent("easy", name), make_agent("easy", name), start)
         assert record.over and tuplet.Record.parse(record.line) == record
@@ -188,3 +212,32 @@ def test_a_drawn_game_is_a_record_without_a_winner() -> None:
 
         with pytest.raises(ValueError, match="the moves show"):
             tuplet.Record.parse(json.dumps({**line, **tampered}))
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("ewn:", "ewn"), ("ewn:cubes=6", "ewn"), ("ewn:own=yes,board=5x5", "ewn"),
+        ("ewn:cubes=3,board=4x4", "ewn:board=4x4,cubes=3"),
+        ("ewn:own=no,cycle=07,die=cycle", "ewn:cycle=7,own=no"), ("ewn:cycle=21", "ewn:die=cycle"),
+    ],
+)  # fmt: skip
+def test_a_game_has_one_name_however_it_was_typed(typed: str, name: str) -> None:
+    one, other = tuplet.game(typed), tuplet.game(name)
+    assert one.name == other.name == name
+    position = one.start(seed=1)
+    assert position == other.start(seed=1) and other.parse(position.notation) == position
+    cells = position.notation.partition(" ")[2]
+    assert one.parse(f"{typed.rstrip(':')} {cells}") == position
+
+
+def test_equal_positions_of_2048_are_all_equal() -> None:
+    game, board = tuplet.game("2048"), Board([2, 2] + 14 * [0])
+    none, some = (game.parse(f"2,2,0,0/0,0,0,0/0,0,0,0/0,0,0,0 {points}") for points in (0, 8))
+    assert (
+        none != some and none == game.standing(board) and hash(none) == hash(game.standing(board))
+    )
+    assert board != none and none != board and Board(none) == Board(some) == board
+    assert none.legal_moves() == [*board.legal_moves()] == ["right", "down", "left"]
+    with pytest.raises(ValueError, match="up changes nothing"):
+        none.play("up")

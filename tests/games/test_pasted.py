@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import tuplet
 from tuplet import Board
 
 ROWS = [[2, 0, 0, 4], [0, 8, 0, 0], [16, 32, 64, 128], [256, 512, 1024, 2048]]
@@ -58,8 +59,9 @@ FORMS = {
     "hard blanks": joined("\u00a0"),
     "indented": "\n\n" + joined(" ", ".", before="    ") + "\n\n",
     "lines above and below": f"{'=' * 20}\n{joined(' ', '.')}\n{'=' * 20}",
-    "exponents": "1 0 0 2 0 3 0 0 4 5 6 7 8 9 10 11",
-    "exponents in rows": "1,0,0,2\n0,3,0,0\n4,5,6,7\n8,9,10,11",
+    "exponents": "exponents 1 0 0 2 0 3 0 0 4 5 6 7 8 9 10 11",
+    "exponents in rows": "exponents:\n1,0,0,2\n0,3,0,0\n4,5,6,7\n8,9,10,11",
+    "exponents in JSON": '{"exponents": [1, 0, 0, 2, 0, 3, 0, 0, 4, 5, 6, 7, 8, 9, 10, 11]}',
 }
 
 
@@ -74,7 +76,10 @@ def test_a_board_is_read_as_it_was_pasted(form: str) -> None:
         ("2 . 4", "not 3 .0 or . is an empty cell"),
         ("0x123456789abcdef0", "is not a board"),
         ("2 4 8 16 / 32 64 128 / 256 512 1024 2048 / 2 2 2 2", "not 15"),
-        ("1 2 4 8 " * 4, "1 is not a tile"),  # tiles that begin with 1, or exponents?
+        ("1 2 4 8 " * 4, r"1 is not a tile \(row 1, column 1\)"),
+        ("2 4 8 16 3" + " 0" * 11, r"3 is not a tile \(row 2, column 1.*if these are exponents"),
+        ("2,4,8,16/0,0,17,0/0,0,0,0/0,0,0,0", r"17 is not a tile \(row 2, column 3\)"),
+        ("exponents 1 2 3 18", r"exponents are 0 \(empty\) to 17 \(got 18\)"),
         ("3 " * 15 + "1024", "3 is not a tile"),
         ("[" * 5000, "not 0"),
         ("2 " * 9000, "a text of 18,000 letters"),
@@ -83,3 +88,11 @@ def test_a_board_is_read_as_it_was_pasted(form: str) -> None:
 def test_what_is_not_clear_is_refused_with_the_reason(text: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         Board(text)
+
+
+def test_a_typing_error_is_no_exponent_wherever_a_board_is_read() -> None:
+    typo = "2,4,8,16,3" + ",0" * 11
+    for read in (Board, tuplet.read, tuplet.game("2048").parse, tuplet.game("2048").standing):
+        with pytest.raises(ValueError, match="3 is not a tile"):
+            read(typo)
+    assert Board("1 0 0 3 0 5 0 0 0 0 0 0 0 0 0 1").tiles[:6] == [2, 0, 0, 8, 0, 32]  # no tile

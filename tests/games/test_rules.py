@@ -226,5 +226,5 @@ def test_spawns_are_uniform_and_of_the_asked_share() -> None:
 def test_impossible_sizes_and_shares_are_refused(size: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="2 to 4"):
         rules_for(*size)
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(ValueError, match="spawn4 must be 0 to 1"):
         rules_for(4, 4, 1.5)

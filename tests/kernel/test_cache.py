@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
@@ -89,3 +90,18 @@ def test_of_much_damage_one_line_is_told(files: dict[str, Path]) -> None:
             flip(path)
             assert hits() == 0
     assert len(told) == 1
+
+
+def test_code_that_is_used_is_not_taken_for_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    folder = cache_folder.__wrapped__()
+    assert folder is not None
+    os.utime(folder, (0, 0))
+    cache_folder.__wrapped__()  # a month later, somebody else begins
+    folders._remove_old(folder.parent, "kernels-*")
+    assert folder.exists()
+    os.utime(folder, (0, 0))  # and nobody again
+    folders._remove_old(folder.parent, "kernels-*")
+    assert not folder.exists()

@@ -238,6 +238,7 @@ def own_game(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_code_for_a_game_of_ones_own_is_kept_until_it_or_its_helpers_are_edited(
     own_game: Path,
 ) -> None:
@@ -285,3 +286,33 @@ def test_code_for_games_nobody_has_played_for_a_month_is_removed(own_game: Path)
     run_cached(own_game)
     (new,) = (own_game / "cache").rglob("own-*")
     assert new != old
+
+
+WITHOUT_CLOCK = """
+import time
+from llvmlite import binding
+known = binding.address_of_symbol
+binding.address_of_symbol = lambda name: None if name == "clock_gettime" else known(name)
+from tuplet.kernel import kernel, now
+
+@kernel
+def read():
+    return now()
+
+before, read_there, after = time.monotonic(), read(), time.monotonic()
+assert before <= read_there <= after, (before, read_there, after)
+print(read.signatures)
+"""
+
+
+def test_compiled_code_has_the_clock_of_python_where_the_system_has_no_clock_gettime(
+    tmp_path: Path,
+) -> None:
+    """As on Windows."""
+    told = subprocess.run(
+        [sys.executable, "-c", WITHOUT_CLOCK],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert told.stdout == "[()]\n", told.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +14,10 @@ import pytest
 
 pytest.importorskip("fcntl")
 
+from tuplet.kernel import turns
 from tuplet.kernel.turns import leave, take
+
+pytestmark = pytest.mark.slow
 
 WAITS = """
 import sys
@@ -83,6 +87,25 @@ def test_a_turn_is_waited_for_until_it_is_left_or_its_process_dies(
             each.wait()
     take(tmp_path, "a")
     leave(tmp_path, "a")
+
+
+def test_a_process_that_was_stopped_in_its_turn_is_waited_for_once_and_not_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "LONGEST", 0.1)
+    holder = begun(WAITS, tmp_path, "a")
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() + holder.stdout.readline() == "here\nmine\n"
+        holder.send_signal(signal.SIGSTOP)
+        with pytest.warns(UserWarning, match="this one compiles for itself"):
+            take(tmp_path, "a")
+        monkeypatch.setattr(turns, "LONGEST", 1e9)
+        take(tmp_path, "a")  # and it is waited for no more
+        leave(tmp_path, "a")
+    finally:
+        holder.kill()
+        holder.wait()
 
 
 def test_two_processes_compile_everything_once(tmp_path: Path) -> None:

@@ -125,3 +125,49 @@ def test_a_notebook_shows_the_table_and_the_curve_of_a_run(tmp_path: Path) -> No
     shown = a_run(tmp_path / "a", [(1000, 10.0), (2000, 20.0)])._repr_html_()
     assert "<table>" in shown and "<svg" in shown
     assert "<svg" not in a_run(tmp_path / "b", [])._repr_html_()
+
+
+def test_a_run_that_was_killed_while_its_curve_was_drawn_is_drawn_when_resumed(
+    tuplet, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    assert tuplet("train", "--net", "0123", "--games", 30, "--out", out).returncode == 0
+    for left in (".curve.png.4711.part", ".rounds.jsonl.12.part"):
+        (out / left).touch()
+    (out / "curve.png").unlink()
+    done = tuplet("train", "--resume", out)
+    assert done.returncode == 0 and f"The curve: {out / 'curve.png'}" in done.stderr
+    assert (out / "curve.png").stat().st_size > 1000 and not [*out.glob(".*.part")]
+    done = tuplet("train", "--resume", out)
+    assert done.returncode == 2 and "is finished (30 games)" in done.stderr
+
+
+RUBBISH = [0, 5, "x", None, True, [], {}, [1], {"x": 1}, {"2": "x"}, float("nan"), 1e300, "\u0663"]
+
+
+@pytest.mark.parametrize("where", ["a block", "fresh games"])
+def test_metrics_are_refused_or_can_be_shown_whatever_stands_in_them(
+    where: str, tmp_path: Path
+) -> None:
+    run = a_run(tmp_path / "run", [(1000, 10.0)])
+    file, (line,) = tmp_path / "run" / "metrics.jsonl", run.metrics
+    fresh = {**line, "learned": 1000, "games": 9, "ci95": [8.0, 12.0], "mean_moves": 3.0}
+    line = {**line, "mean_moves": 3.0, "moves_per_s": 7, "evaluations": [fresh]}
+    place, refused = line if where == "a block" else fresh, dict[tuple[str, str], str]()
+    for key, good in [*place.items()]:
+        for rubbish in RUBBISH:
+            place[key] = rubbish
+            file.write_text(json.dumps(line) + "\n")
+            try:
+                found = Run.load(tmp_path / "run")
+            except ValueError as error:
+                refused[key, str(rubbish)] = str(error)
+                continue
+            found.csv(tmp_path / "table.csv")
+            assert found.sheets() and repr(found) and found.as_json()
+        place[key] = good
+    assert {("ended", "0"), ("reached", "{'x': 1}"), ("mean_score", "nan")} <= refused.keys()
+    assert all("metrics.jsonl: line 1 is not a line of metrics" in e for e in refused.values())
+    line["evaluations"] = [{**fresh, "ci95": [11.0, 9.0]}]  # an interval that is none
+    file.write_text(json.dumps(line) + "\n")
+    assert plot(Run.load(tmp_path / "run")).as_json()

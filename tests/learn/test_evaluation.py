@@ -9,6 +9,7 @@ import pytest
 
 from tuplet import Run, Stop, resume, train
 from tuplet.learn.outlook import outlook
+from tuplet.learn.run import PICTURES
 from tuplet.learn.settings import Limits, Method
 from tuplet.learn.training import Training
 
@@ -77,6 +78,8 @@ def test_a_run_stopped_in_its_last_fresh_games_plays_them_when_resumed(tmp_path:
     run = resume(out, progress=False)
     assert not run.interrupted and [m["games"] for m in run.metrics] == [60]
     assert fresh(run)[0]["games"] == 500
+    for name in PICTURES:  # as if they were drawn
+        (out / name).touch()
     with pytest.raises(ValueError, match=r"is finished .* which are totals"):
         resume(out, progress=False)
 
@@ -101,6 +104,7 @@ def test_what_is_no_evaluation_is_one_line(wrong: str, tuplet) -> None:
     assert done.returncode == 2 and "1000@10m" in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_rate_of_learning_is_the_one_that_was_said(tmp_path: Path) -> None:
     out = tmp_path / "run"
     settings = {"schedule": "0.9:0.1", "alpha": 0.5, "learner": "td", "progress": False}

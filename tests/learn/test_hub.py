@@ -21,6 +21,8 @@ from tuplet.learn.hub import READING, train_command
 from tuplet.learn.settings import Limits, Method
 from tuplet.values.weights import FORMAT
 
+pytestmark = pytest.mark.slow
+
 BOARD = [2, 4, 8, 16, 0, 2, 64, 32, 4, 8, 256, 128, 0, 2, 512, 1024]
 BLOCKED = """
 import sys
@@ -197,7 +199,7 @@ def test_where_somebody_else_asks_a_model_is_found_by_its_name_in_the_folder(mod
     rows = {row["agent"]: row for row in list_agents("2048", model.parent).rows}
     assert rows["first"]["learned"] and "0123" in rows["first"]["about"]
     assert "first" not in {row["agent"] for row in list_agents("2048:board=3x3", model.parent).rows}
-    named = Spec("first", trusted=False, folder=model.parent)
+    named = Spec("first", folder=model.parent)
     assert evaluate(named, games=5).summary == evaluate(Network.load(model), games=5).summary
 
 

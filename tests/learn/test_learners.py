@@ -105,14 +105,14 @@ def test_a_delayed_run_learns_by_td_first_and_by_tc_then() -> None:
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"learner": "sarsa"}, "one of tc, td"),
-        ({"lam": 1.5}, "lam is a number from 0 to 1"),
+        ({"learner": "sarsa"}, "learner must be tc, td"),
+        ({"lam": 1.5}, "lam must be a number from 0 to 1"),
         ({"lam": 0.5, "steps": 3}, "leave out one"),
         ({"lam": 0.5, "order": "forward"}, "from the end"),
         ({"restart": True, "order": "forward"}, "restarted"),
         ({"steps": 0}, "from 1 to 1,000"),
         ({"delay": 0.5, "learner": "td"}, "take --learner tc"),
-        ({"delay": 1.0}, "share of the run"),
+        ({"delay": 1.0}, "delay must be less than 1"),
         ({"stages": "1000"}, "different tiles"),
         ({"stages": "8 16 32 64 128 256"}, "64 stages"),
         ({"stages": "2"}, "from 8"),
@@ -234,6 +234,7 @@ def test_weights_that_are_no_numbers_stop_the_run_and_keep_the_checkpoint(tmp_pa
     assert Training.load(tmp_path / "run", games=200).games == run.games == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("board", "optimum", "settings"),
     [

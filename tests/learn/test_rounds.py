@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import tuplet
-from tuplet.learn import rounds
+from tuplet.learn import apart, rounds, training
 from tuplet.learn.apart import _homes
 from tuplet.learn.learners import TC, TD
 from tuplet.learn.merging import (
@@ -28,6 +29,7 @@ from tuplet.learn.merging import (
     save_changes,
 )
 from tuplet.learn.rounds import Plan, plan_of
+from tuplet.learn.run import ROUNDS
 from tuplet.values.network import Network
 
 NET = "0123 4567"
@@ -79,7 +81,7 @@ def test_tasks_give_the_same_weights_wherever_they_are_done(
     assert scores[0] == scores[1] == scores[2]
     assert [m["games"] for m in away.metrics] == [200, 400, 600, 800, 900]
     assert all(m["moves_per_s"] < 1e8 for m in away.metrics)
-    lines = [json.loads(line) for line in (tmp_path / "away" / rounds.ROUNDS).open()]
+    lines = [json.loads(line) for line in (tmp_path / "away" / ROUNDS).open()]
     assert lines == away.rounds
     assert [line["tasks"] for line in lines][-1] == 3
     assert not (tmp_path / "away" / "rounds").exists()  # what tasks began with is gone
@@ -99,7 +101,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(tmp_path: Path) -> N
     resumed = tuplet.resume(tmp_path / "run", threads=2)
     assert weights_of(resumed) == weights_of(whole)
     assert resumed.limits.tasks == 2
-    games = [json.loads(line)["games"] for line in (tmp_path / "run" / rounds.ROUNDS).open()]
+    games = [json.loads(line)["games"] for line in (tmp_path / "run" / ROUNDS).open()]
     assert games == sorted(set(games))
     assert games[-1] == 800
 
@@ -118,10 +120,111 @@ def test_rounds_begin_late_become_longer_and_have_more_tasks(
     assert total[-1] > 10 * total[0]
 
 
-def test_a_budget_ends_rounds_in_time() -> None:
-    run = tuplet.train(NET, budget=2, learner="tc", threads=2, tasks=2)
-    assert run.elapsed_s < 2.5
+class Clock:
+    """A clock that games move, a millisecond each."""
+
+    def __init__(self) -> None:
+        self.now, self._lock = 0.0, threading.Lock()
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    thread_time = perf_counter
+
+    def play(self, method: Any, games_of: Callable[..., int]) -> Any:
+        def played(*arguments: Any) -> Any:
+            found = method(*arguments)
+            with self._lock:
+                self.now += 0.001 * games_of(*arguments)
+            return found
+
+        return played
+
+
+def test_a_budget_ends_rounds_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    for module in (training, rounds, apart):
+        monkeypatch.setattr(module, "time", clock)
+    play, learn = training.Training._play, apart._learn
+    monkeypatch.setattr(training.Training, "_play", clock.play(play, lambda *words: words[2]))
+    monkeypatch.setattr(apart, "_learn", clock.play(learn, lambda _, task, __: task.games))
+    run = tuplet.train(NET, budget=2, learner="tc", threads=1, tasks=2)
+    assert 2 <= run.elapsed_s < 2 * (1 + rounds.BUDGET)
     assert len(run.rounds) > 10
+
+
+def test_lines_of_rounds_that_a_full_disk_refuses_are_told_of_and_come_later(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "run" / ROUNDS
+
+    def on_block(games: int, _: Any) -> None:
+        if games == 300:
+            file.rename(tmp_path / "before")
+            file.symlink_to("/dev/full")
+        if games == 600:
+            file.unlink()
+
+    with pytest.warns(UserWarning, match=r"rounds.jsonl of run cannot be written .*No space left"):
+        found = tuplet.train(
+            NET, games=800, tasks=2, block=100, out=tmp_path / "run", on_block=on_block
+        )
+    assert [json.loads(line) for line in file.open()] == found.rounds
+    assert len((tmp_path / "before").read_text().splitlines()) < len(found.rounds)
+
+
+def test_a_run_is_resumed_though_its_last_line_of_rounds_is_half_there(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"seed": 1, "tasks": 2, "block": 100}
+    whole = tuplet.train(NET, games=800, **settings)
+    tuplet.train(NET, games=600, out=tmp_path / "run", **settings)
+    file = tmp_path / "run" / ROUNDS
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines)[:-30])
+    resumed = tuplet.resume(tmp_path / "run", games=800)
+    assert weights_of(resumed) == weights_of(whole)
+    games = [json.loads(line)["games"] for line in file.open()]
+    assert games == [line["games"] for line in resumed.rounds] == sorted(set(games))
+    assert len(games) == len(whole.rounds) - 1  # but for the one that was cut
+
+
+@pytest.mark.parametrize("wrong", ["5", '{"a": 1}', '{"games": "9", "tasks": 2}', '{"games": '])
+def test_what_is_no_line_of_rounds_is_told_with_its_file(wrong: str, tmp_path: Path) -> None:
+    tuplet.train(NET, games=300, tasks=2, out=tmp_path / "run")
+    file = tmp_path / "run" / ROUNDS
+    file.write_text(f"{file.read_text()}{wrong}\n")
+    count = len(file.read_text().splitlines())
+    with pytest.raises(ValueError, match=rf"rounds\.jsonl: line {count} is not a round"):
+        tuplet.resume(tmp_path / "run", games=400)
+
+
+def test_what_cannot_be_written_for_those_elsewhere_ends_the_run_which_is_saved(
+    processes: ProcessPoolExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings: dict[str, Any] = {"games": 600, "seed": 5, "tasks": 2}
+    whole, saved = tuplet.train(NET, **settings), []
+
+    def full(path: Path, changes: Changes) -> None:
+        saved.append(path)
+        if len(saved) == 3:
+            raise OSError(28, "No space left on device", str(path))
+        save_changes(path, changes)
+
+    monkeypatch.setattr(rounds, "save_changes", full)
+    with pytest.warns(UserWarning, match=r"safetensors: No space left on device: go on with"):
+        part = tuplet.train(NET, executor=processes, out=tmp_path / "run", **settings)
+    assert part.interrupted and len(part.rounds) == 3
+    assert weights_of(tuplet.resume(tmp_path / "run")) == weights_of(whole)
+
+
+@pytest.mark.parametrize("tasks", [0, 2])
+def test_an_error_of_a_watcher_is_not_taken_for_a_lost_cluster(tasks: int, tmp_path: Path) -> None:
+    def on_block(games: int, _: Any) -> None:
+        if games >= 300:
+            raise FileNotFoundError(2, "No such file", "of-a-logger")
+
+    with pytest.raises(FileNotFoundError, match="of-a-logger"):
+        tuplet.train(NET, games=900, block=100, tasks=tasks, out=tmp_path / "r", on_block=on_block)
+    assert not tuplet.resume(tmp_path / "r").interrupted
 
 
 def naive_merge(
@@ -173,6 +276,7 @@ def test_merging_is_that_of_plain_python(learner: Any) -> None:
     assert (before != net.weights).sum() > 1000
 
 
+@pytest.mark.slow
 def test_changes_bring_one_network_to_the_other_and_survive_a_file(tmp_path: Path) -> None:
     net, (changes,) = learned_apart("tc", 1)
     save_changes(tmp_path / "one.safetensors", changes)

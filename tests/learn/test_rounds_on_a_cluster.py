@@ -17,9 +17,12 @@ import tuplet
 from tuplet.cli import run
 from tuplet.learn import rounds
 from tuplet.learn.merging import remembered
+from tuplet.learn.run import ROUNDS
 from tuplet.system.cluster import Cluster, cluster
 
 pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.slow
 SETTINGS: dict[str, Any] = {
     "net": "0123 4567", "games": 1500, "seed": 2, "tasks": 3, "grow": "0.7:0145", "learner": "tc"
 }  # fmt: skip
@@ -95,7 +98,7 @@ def test_the_command_line_trains_on_a_cluster_and_goes_on_without(
     plain = tmp_path / "plain"
     assert run([*words[:-1], str(plain), "--games", "200"]) == 0
     assert run(["train", "--resume", str(plain), "--games", "900", *where]) == 0  # goes on there
-    assert (plain / rounds.ROUNDS).exists()
+    assert (plain / ROUNDS).exists()
     assert run([*words[:-1], str(tmp_path / "pop"), "--games", "100", "--runs", "2", *where]) == 0
     assert "the average of all" in capsys.readouterr().out
 

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 from both_ways import in_both_ways
 from positions import random_positions
-from tuplet.agents.bandits import check_trust
+from tuplet.agents.bandits import search_from
 from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
 from tuplet.games import game as generic
@@ -245,7 +245,7 @@ def test_a_bandit_is_named_or_given() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"ucb": "best"}, "ucb is one of ucb1, tuned, report, thompson, kl, puct, softmax"),
+        ({"ucb": "best"}, "ucb must be one of ucb1, tuned, report, thompson, kl, puct, softmax"),
         ({"ucb": "thompson", "c": 1.0}, "thompson has no c: it has no settings"),
         ({"ucb": "ucb1", "c1": 1.0}, "ucb1 has no c1: it has c"),
         ({"ucb": "puct", "c2": 1.0}, "puct has no c2: it has c and k"),
@@ -253,10 +253,10 @@ def test_a_bandit_is_named_or_given() -> None:
         ({"ucb": "nowhere:Class"}, "cannot import nowhere: ModuleNotFoundError"),
         ({"ucb": "no/where.py:Class"}, "cannot import no/where.py: FileNotFoundError"),
         ({"ucb": "math:Class"}, "math has no class Class"),
-        ({"ucb": "math:pi"}, "ucb is one of"),
-        ({"ucb": "decimal:Decimal"}, "or a bandit that is registered, not 'decimal:Decimal'"),
-        ({"ucb": 3}, "ucb is one of .* not '3'"),
-        ({"ucb": dict}, "ucb is one of .* not 'dict'"),
+        ({"ucb": "math:pi"}, "ucb must be one of"),
+        ({"ucb": "decimal:Decimal"}, "or a registered bandit \\(got 'decimal:Decimal'\\)"),
+        ({"ucb": 3}, "ucb must be one of .* \\(got '3'\\)"),
+        ({"ucb": dict}, "ucb must be one of .* \\(got 'dict'\\)"),
     ],
     ids=str,
 )
@@ -268,11 +268,12 @@ def test_a_bad_bandit_is_refused_in_one_line(settings: dict[str, Any], words: st
 
 def test_who_is_not_trusted_cannot_name_a_bandits_code() -> None:
     for text in ("mcts:ucb=mine:Class,sims=3", "mcts:ucb = ./mine.py:Class"):
-        check_trust(Spec(text))
+        with pytest.raises(ValueError, match=r"import|no file"):
+            search_from(Mcts, Spec(text, trusted=True))
         with pytest.raises(ValueError, match="cannot be named from here"):
-            check_trust(Spec(text, trusted=False))
+            search_from(Mcts, Spec(text))
     for text in ("mcts:ucb=puct,c=3", "mcts"):
-        check_trust(Spec(text, trusted=False))
+        search_from(Mcts, Spec(text))
 
 
 # Anybody's own

@@ -212,6 +212,7 @@ def test_depth_one_is_greedy_play(trained: Network, target: str) -> None:
         assert (a == b).all()
 
 
+@pytest.mark.slow
 def test_looking_ahead_plays_better(trained: Network) -> None:
     scores = [evaluate(LearnedPlayer(trained, depth=d), games=40, seed=2).results.scores
               for d in (1, 2)]  # fmt: skip
@@ -261,7 +262,7 @@ def test_what_a_network_learns_between_two_looks_counts() -> None:
     ("options", "words"),
     [({"depth": 0}, "depth"), ({"depth": 64}, "1 to 63"), ({"time": 0.0}, "0 seconds"),
      ({"time": float("nan")}, "seconds"), ({"downgrade": 5000}, "5000"), ({"downgrade": 0}, "8"),
-     ({"spawn4": 2.0}, "4-tiles")],
+     ({"spawn4": 2.0}, "spawn4 must be 0 to 1")],
 )  # fmt: skip
 def test_settings_without_sense_are_refused(options: dict[str, float], words: str) -> None:
     with pytest.raises(ValueError, match=words):

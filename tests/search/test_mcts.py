@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ SMALL = [
     "ewn:board=3x3,cubes=3,cycle=4,own=no", "ewn:board=3x3,cubes=2,die=chosen",
     "ewn:board=3x3,cubes=3,die=chosen,own=no", "ewn:board=3x3,cubes=3,die=free",
     "ewn:board=4x4,cubes=2,directions=4", "ewn:board=4x4,cubes=3",
-    "ewn:board=4x4,cubes=3,own=no,cycle=5", "ewn:board=4x4,cubes=2,die=chosen,own=no",
+    "ewn:board=4x4,cubes=3,cycle=5,own=no", "ewn:board=4x4,cubes=2,die=chosen,own=no",
     "ewn:board=4x4,cubes=2,die=free,own=no", "ewn:board=4x4,cubes=3,die=free",
 ]  # fmt: skip
 
@@ -93,6 +93,25 @@ def children(tree: trees.Tree, node: int) -> range:
 
 def words(tree: trees.Tree, node: int) -> tuple[np.uint64, np.uint64]:
     return u(tree.word0[node]), u(tree.word1[node])
+
+
+class Lottery(NamedTuple):
+    """One of 300 numbers is drawn, and nothing else happens."""
+
+
+generic.register_game(
+    Lottery, 1, side=lambda *_: 0, legal=lambda *_: 0, apply=lambda *given: given[1],
+    ending=lambda *_: generic.ONGOING, winner=lambda *_: 0, is_chance=lambda *_: True,
+    outcomes=lambda *_: 300, likelihood=lambda *_: 1 / 300,
+    chance=lambda *given: (u(given[2]), u(0)),
+)  # fmt: skip
+
+
+def test_nature_may_do_more_than_a_byte_can_count() -> None:
+    tree, game = trees.make_tree(1000), Lottery()
+    trees.reset.py_func(game, tree, (u(0), u(0)))
+    assert mcts._expand.py_func(game, tree, mcts.Options(), 0, np.zeros(48, np.uint8))
+    assert tree.moves[1:301].tolist() == list(range(300)) and len(children(tree, 0)) == 300
 
 
 # The descent
@@ -140,6 +159,7 @@ def test_the_descent_takes_the_child_of_the_largest_bound(name: str, variant: st
     assert lost > 10 or name == "ewn"  # where losses whatever the dice show are rare
 
 
+@pytest.mark.slow
 def test_the_descent_never_takes_a_lost_child_while_another_is_open() -> None:
     for settings in (mcts.Options(), mcts.Options(Softmax(0.0)), mcts.Options(Softmax(5.0))):
         tree = grown(start("ewn-6x7", 4), settings, 2000)
@@ -215,6 +235,7 @@ def test_a_batch_is_added_to_its_leaf_and_to_every_node_above(name: str, rich: b
             assert not change[~on_path].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", ["ewn", "ewn-6x7", "ewn:board=4x4,cubes=3,die=chosen"])
 def test_the_books_of_a_tree_balance(name: str, variant: str) -> None:
@@ -274,6 +295,7 @@ def test_outcomes_are_drawn_as_often_as_they_are_likely() -> None:
 # Proofs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_the_solver_never_claims_what_looking_at_everything_denies(name: str) -> None:
     sides = ("red", "blue")
@@ -504,6 +526,9 @@ def tree_hash(tree: trees.Tree) -> str:
     used = int(tree.counters[trees.USED])
     digest = hashlib.sha256()
     for name, array in tree._asdict().items():
+        if name in ("children", "moves"):  # of these games, as few as a byte can count
+            assert array[:used].max() < 256
+            array = array.astype(np.uint8)
         if name not in ("priors", "counters"):
             digest.update(array[:used].tobytes())
     digest.update(tree.counters.tobytes())
@@ -695,7 +720,7 @@ def test_a_full_tree_goes_on_simulating_says_so_and_stays_within_its_arrays(name
 def test_a_million_nodes_take_less_than_200_megabytes() -> None:
     tree = trees.make_tree(1_000_000)
     assert sum(array.nbytes for array in tree) < 200e6
-    assert sum(array.nbytes for array in tree[:-1]) == 57 * 1_000_000  # as its docstring says
+    assert sum(array.nbytes for array in tree[:-1]) == 59 * 1_000_000  # as its docstring says
 
 
 # Budgets and shortcuts
@@ -725,10 +750,10 @@ def test_time_is_kept_and_may_be_set_before_each_move() -> None:
     for seconds in (0.3, 0.05, 0.0):
         search.time = seconds
         search.open(u(1))
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.thread_time()
         search.think(position.rules, position.words)
-        took = time.perf_counter() - began
-        assert seconds <= took < seconds + 1.0
+        took, used = time.perf_counter() - began, time.thread_time() - used
+        assert seconds <= took and used < seconds + 1.0  # of processor time, on a busy machine
     search.time = None
     search.open(u(1))
     search.think(position.rules, position.words)

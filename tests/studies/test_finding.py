@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from tuplet.arena.played import Played
@@ -12,12 +13,13 @@ from tuplet.studies.finding import (
     Cell,
     Estimate,
     judged,
-    least_seen,
     mean_of_runs,
     share,
     won,
     won_in,
 )
+from tuplet.studies.page import page
+from tuplet.studies.report import Found, Report
 
 
 def cell(ours: Estimate, published: Estimate | None, note: str = "") -> Cell:
@@ -25,7 +27,7 @@ def cell(ours: Estimate, published: Estimate | None, note: str = "") -> Cell:
 
 
 def test_a_published_share_has_the_interval_of_its_counts() -> None:
-    """Wilson's, for 793-207: (0.793 + 0.00192 ± 1.96·√(0.793·0.207/1000 + 9.6e-7)) / 1.00384."""
+    """Of 793-207 with 1.92 more of each: 0.79187 ± 1.96 · √(0.79187 · 0.20813 / 1003.84)."""
     found = won(793, 207)
     assert found.value == 0.793
     assert found.ci95 == pytest.approx((0.7668, 0.8170), abs=5e-5)
@@ -80,11 +82,43 @@ def test_runs_deviate_more_than_their_games() -> None:
     assert found.value == 20 and found.ci95 == pytest.approx((20 - 127.06, 20 + 127.06), abs=0.1)
 
 
-def test_a_report_says_how_large_a_difference_must_be() -> None:
-    """Two shares of a half in 1,000 games: 1.96 · √(2 / 4 / 1002) is 4.4 points; more with four."""
+def test_what_could_have_been_seen_decides_between_agreement_and_too_few_games() -> None:
+    """Two shares of a half in 1,000 games: (1.96 + 0.84) · √(2 / 4 / 1002) is 6.3 points."""
     alike = cell(won(500, 500), won(500, 500))
-    assert least_seen([alike]) == pytest.approx([0.0438], abs=1e-4)
-    assert least_seen([alike] * 4 + [cell(won(1, 1), None)]) == pytest.approx(
-        [0.0558] * 4, abs=1e-4
-    )
-    assert least_seen([]) == []
+    (row,) = judged([alike])
+    assert row.verdict == "agrees" and row.detectable == pytest.approx(0.0626, abs=2e-4)
+    assert row.as_json()["ours_games"] == 1000
+    # More is asked for among four, and what is not published counts for none.
+    rows = judged([alike] * 4 + [cell(won(1, 1), None)])
+    assert rows[0].detectable == pytest.approx(0.0747, abs=2e-4) and rows[4].detectable is None
+    few, fewest = judged([cell(won(5, 15), won(143, 57)), cell(won(0, 2), won(143, 57))])
+    assert few.verdict == "differs" and fewest.verdict == "too few games"
+    assert fewest.detectable is None  # no two shares are so far apart
+    assert judged([cell(won(20, 20), won(20, 20))])[0].verdict == "too few games"
+
+
+def test_a_difference_as_large_as_said_is_detected_four_times_in_five() -> None:
+    random, found = np.random.default_rng(1), 0
+    asked = judged([cell(won(80, 80), won(50, 50))])[0].detectable
+    assert asked is not None
+    for _ in range(1000):
+        ours, theirs = (
+            int(random.binomial(160, 0.5 + asked / 2)),
+            int(random.binomial(100, 0.5 - asked / 2)),
+        )
+        row = judged([cell(won(ours, 160 - ours), won(theirs, 100 - theirs))])[0]
+        found += row.verdict == "differs"
+    assert 770 <= found <= 840
+
+
+def test_a_report_says_what_its_verdicts_mean() -> None:
+    alike, few = cell(won(500, 500), won(500, 500)), cell(won(1, 3), won(143, 57))
+    found = Report("s", "a", "c", "x", 1.0, 0, Found([alike, few], {}, {}))
+    table = found.sheets()[1]
+    assert "our games" in table.columns and [row[1] for row in table.rows] == ["1,000", "4"]
+    assert [row[-1] for row in table.rows] == ["agrees", "too few games"]
+    assert "one of 6.9 points of a hundred would have been" in found.seen
+    assert "a difference of 20 points of a hundred would often have gone undetected" in found.seen
+    assert "too few games</span>" in page(found) and "<td>1,000</td>" in page(found)
+    none = Report("s", "a", "c", "x", 1.0, 0, Found([few], {}, {}))
+    assert "no difference was detected" not in none.seen  # there was nothing to detect it with

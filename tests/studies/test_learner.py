@@ -74,6 +74,7 @@ for line in open(0).read().splitlines():
 """
 
 
+@pytest.mark.slow
 def test_compiled_and_plain_learner_agree() -> None:
     ways = [
         {"apart": True, "swapped": True, "late": 2},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shutil
@@ -9,6 +10,8 @@ import subprocess
 from base64 import b64decode
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,11 @@ import pytest
 
 from tuplet import evaluate, reproduce
 from tuplet.cli import run
+from tuplet.cli.reproduce import reproduce as command
 from tuplet.studies.reproduce import STUDIES
+from tuplet.studies.work import Work
+from tuplet.system import files
+from tuplet.system.blocks import Worker
 from tuplet.system.progress import Progress
 from tuplet.system.stop import Stop, Stopped
 
@@ -61,6 +68,7 @@ def interrupted(name: str, out: Path, **more: Any) -> None:
             reproduce(name, out=out, progress=look, stop=stop, **tiny(name), **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [  # one of each kind; the others in `make test-long`
@@ -88,7 +96,7 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(
     for row, other in zip(found["rows"], rows, strict=True):
         assert row == other or row["equal"] == "seconds"
         assert {"ours", "ours_ci95", "published", "published_ci95", "verdict"} <= set(row)
-        assert row["verdict"] in ("agrees", "differs", "not comparable")
+        assert row["verdict"] in ("agrees", "differs", "too few games", "not comparable")
         assert row["verdict"] == "not comparable" or row["published_ci95"]
     html = (tmp_path / "whole" / "report.html").read_text()
     assert "<script" not in html and "http" not in html.replace("http-equiv", "")
@@ -183,7 +191,8 @@ def test_studies_are_listed_and_bad_calls_are_told(capsys, tmp_path: Path, monke
     (tmp_path / "folder" / "mine").write_text("")
     for arguments, word in (
         (["nothing"], "no study"), (["regret", "--board", "5x5"], "5x5"),
-        (["regret", "--scale", "2"], "scale"), (["regret", "--scale", "0"], "scale"),
+        (["regret", "--scale", "5"], "--scale must be above 0 and at most 1 (got 5)"),
+        (["regret", "--scale", "0"], "--scale must be above 0"),
         (["regret", "--sims", "9"], "--sims"), (["ewn-c", "--out", "there"], "another study"),
         (["regret", "--out", "there", "--seed", "1"], "its seed is 0, not 1"),
         (["regret", "--out", "there", "--board", "2x3"], "its board is 2x2, not 2x3"),
@@ -194,6 +203,60 @@ def test_studies_are_listed_and_bad_calls_are_told(capsys, tmp_path: Path, monke
         assert run(["reproduce", *arguments]) == 2, arguments
         told = capsys.readouterr().err
         assert told.count("\n") == 1 and word in told, told
+
+
+def test_a_default_that_is_named_is_the_same_study(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("tuplet.studies.ewn_shortcuts.run.__defaults__", (60,))
+    options = {"scale": 0.004, "out": tmp_path / "a"}
+    assert reproduce("ewn-shortcuts", **options).command.endswith("--scale 0.004")
+    named = reproduce("ewn-shortcuts", sims=60, **options)
+    assert named.command.endswith("--scale 0.004")
+    with pytest.raises(ValueError, match="its sims is the usual, not 61"):
+        reproduce("ewn-shortcuts", sims=61, **options)
+
+
+def test_every_option_of_a_study_is_one_of_the_command() -> None:
+    offered = set(inspect.signature(command).parameters)
+    for name in STUDIES:
+        study = import_module(f"tuplet.studies.{name.replace('-', '_')}")
+        assert {*inspect.signature(study.run).parameters} - {"work"} <= offered, name
+
+
+@pytest.mark.parametrize("freed", [True, False])
+def test_a_full_disk_loses_no_part_of_a_study(tmp_path: Path, monkeypatch, freed: bool) -> None:
+    tried = []
+
+    @contextmanager
+    def replacing(path: Path) -> Iterator[Any]:
+        tried.append(path)
+        if not freed or len(tried) < 3:
+            raise OSError(28, "No space left on device", str(path))
+        with files.replacing(path) as file:
+            yield file
+
+    def do(number: int, _: Worker) -> int:
+        return 2 * number
+
+    monkeypatch.setattr("tuplet.studies.work.replacing", replacing)
+    work = Work("regret", tmp_path, 1.0, 0, 1, None, lambda _: None, Stop())
+    with pytest.warns(UserWarning, match="cannot be written|could not be kept") as told:
+        assert work.parts(do, {str(n): (n,) for n in (1, 2, 3)}) == {"1": 2, "2": 4, "3": 6}
+    texts = [str(each.message) for each in told]
+    assert "cannot be written to now (No space left on device)" in texts[0]
+    kept = {path.name: path.read_text() for path in (tmp_path / "parts").iterdir()}
+    if freed:
+        assert kept == {"1.json": "2\n", "2.json": "4\n", "3.json": "6\n"} and len(texts) == 1
+    else:
+        assert kept == {} and "1, 2, 3 could not be kept in" in texts[1]
+
+
+def test_a_report_that_cannot_be_written_is_returned(tmp_path: Path, monkeypatch) -> None:
+    def write(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tuplet.studies.reproduce.write", write)
+    with pytest.warns(UserWarning, match="the report was not written: .*No space left"):
+        assert reproduce("regret", out=tmp_path / "a", **tiny("regret")).rows
 
 
 def test_a_part_that_is_no_json_is_told(tmp_path: Path) -> None:
@@ -220,6 +283,7 @@ def test_a_report_opens_in_a_browser_without_network_or_complaint(tmp_path: Path
     assert "<h1>regret</h1>" in done.stdout and "CONSOLE" not in done.stderr
 
 
+@pytest.mark.slow
 def test_rounds_count_the_time_that_learners_side_by_side_would_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,6 +175,37 @@ def test_processes_are_told_to_stop_in_the_middle_of_a_block() -> None:
     assert found == [*range(len(found))] and len(found) < 10  # those that had begun
 
 
+def test_processes_do_one_call_after_another_and_are_told_to_stop_for_each() -> None:
+    with processes(1) as pool:
+
+        def run(stop: Stop | None = None) -> list[int | None]:
+            work, end = (waiting_for_stop, stop.set) if stop else (square, lambda: None)
+            blocks = ((n,) for n in range(3))
+            return list(in_order(work, blocks, executor=pool, stop=stop, look=lambda _: end()))
+
+        for _ in range(2):
+            assert run() == [0, 1, 4]
+            assert run(Stop())[:1] == [0]  # what had begun ended when it was told
+
+
+def test_the_main_program_stands_where_it_is_while_processes_begin() -> None:
+    """Other threads may look something up there."""
+    main, seen, done = sys.modules["__main__"], set(), threading.Event()
+
+    def watch() -> None:
+        while not done.is_set():
+            seen.add(sys.modules["__main__"])
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    with processes(2) as pool:
+        assert list(in_order(square, ((n,) for n in range(4)), executor=pool)) == [0, 1, 4, 9]
+    done.set()
+    watcher.join()
+    assert seen == {main}
+
+
+@pytest.mark.slow
 def test_a_script_without_a_guard_may_use_processes(tmp_path: Path) -> None:
     """Python's own pools would run the script again in every process."""
     (tmp_path / "mine.py").write_text(
@@ -197,3 +228,16 @@ def test_what_can_be_named_to_another_process() -> None:
 
     assert can_leave(Counter) and can_leave(square)
     assert not can_leave(Local) and not can_leave(lambda: 1)
+    assert can_leave("a file called __main__.py") and can_leave({"__main__": Counter})
+
+
+def test_what_the_main_program_defines_cannot_be_named_to_another_process() -> None:
+    code = (
+        "import enum\nfrom tuplet.system.blocks import can_leave\n"
+        "class Mine:\n    def move(self): pass\n"
+        "class Colour(enum.Enum):\n    RED = 1\n"
+        "def mine(): pass\n"
+        "print([can_leave(each) for each in (Mine, Mine(), mine, Mine().move, [Colour.RED])])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == f"{[False] * 5}\n", done.stderr

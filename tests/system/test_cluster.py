@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging.handlers
 import os
 import random
 import shutil
@@ -32,6 +34,8 @@ from tuplet.system.cluster import Cluster, cluster, joined
 from tuplet.system.remote import content
 
 pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.slow
 SOURCES, TESTS = Path(tuplet.__file__).parents[1], Path(__file__).parents[1]
 PATIENCE = 100  # seconds; on a quiet machine nothing takes three
 
@@ -220,10 +224,93 @@ def test_workers_that_are_killed_lose_no_block(machines: Machines, kills: int) -
     assert found == [n * n for n in range(count)]
 
 
+class Heard:
+    """Stands in for a Dask client whose scheduler has heard of workers."""
+
+    def __init__(self, *workers: str) -> None:
+        self.seen, self.now, self.scheduler = dict.fromkeys(workers, 0.0), 0.0, self
+
+    async def identity(self, n_workers: int) -> dict[str, Any]:
+        about = {"local_directory": "/tmp", "nthreads": 1}
+        return {
+            "workers": {
+                each: {**about, "last_seen": t, "name": each} for each, t in self.seen.items()
+            }
+        }
+
+    async def run(self, function: Callable[..., Any], *words: Any, workers: list[str]) -> Any:
+        return {each: function(*words) for each in workers}
+
+    def clock(self) -> float:
+        return self.now
+
+
+def test_a_worker_is_silent_after_some_seconds_and_joins_again_when_it_answers() -> None:
+    async def scene() -> list[tuple[float, list[str]]]:
+        client, there = Heard("a", "b"), []
+        them = crew.Crew(client, client.clock)
+        for look in range(80):
+            client.now += 0.5 if look != 60 else 3600  # an hour in which we were asleep
+            client.seen["b"] = client.now
+            if look >= 50:  # until then `a` is frozen
+                client.seen["a"] = client.now - (client.now if look == 60 else 0)
+            await them.settle()
+            there.append((client.now, sorted(them.workers)))
+        return there
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        there = asyncio.run(scene())
+    alone = [now for now, who in there if who == ["b"]]
+    assert alone[0] == crew.SILENT + 0.5 and alone[-1] == 25.0  # it answers at 25.5
+    assert {tuple(who) for now, who in there if now > 25.0} == {("a", "b")}
+    assert [str(each.message) for each in told] == [
+        "worker a (a) has not answered for 10 s: others do its work", "worker a (a) answers again"
+    ]  # fmt: skip
+
+
+def test_a_frozen_workers_block_is_given_to_another(
+    two: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew, "SILENT", 1.0)
+    until(lambda: len(two.crew.workers) == 2)
+    pids = [*two.client.run(os.getpid).values()]
+    results, stop = squares(40, 0.05, two), tuplet.Stop()
+    found = [next(results) for _ in range(4)]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            os.kill(pids[0], signal.SIGSTOP)
+            found += list(results)
+            os.kill(pids[1], signal.SIGSTOP)
+            threading.Timer(0.2, stop.set).start()
+            assert not list(squares(5, 0, two, stop=stop))  # and nobody is waited for
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+            until(lambda: len(two.crew.workers) == 2)
+    assert [square for square, _ in found] == [n * n for n in range(40)]
+    said = [str(each.message).split(") ")[1] for each in told]
+    assert said.count("has not answered for 1 s: others do its work") >= 2
+    assert said.count("answers again") >= 2
+    assert [square for square, _ in squares(4, 0, two)] == [0, 1, 4, 9]
+
+
+def test_a_folder_that_is_not_here_is_no_workers_fault(two: Cluster, tmp_path: Path) -> None:
+    until(lambda: len(two.crew.workers) == 2)
+    with pytest.raises(FileNotFoundError), two.share(tmp_path / "nowhere"):
+        pass
+    assert len(two.crew.workers) == 2 and not two.crew.writes
+    wrong = two.client.sync(two.crew._try_folder, "a", "a", tmp_path / "nowhere")
+    assert wrong.why.endswith("nowhere: No such file or directory")
+
+
 def test_a_scheduler_that_dies_costs_nothing_that_was_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tuplet.system.cluster._CONNECT", 2.0)
+    logged = logging.handlers.BufferingHandler(1000)
+    monkeypatch.setattr(logging.getLogger("distributed.client"), "handlers", [logged])
     machines, saved = Machines(tmp_path), tmp_path / "match.jsonl"
     words = ["match", "mcts:sims=300", "mcts:sims=290", "--games", "40", "--save", str(saved)]
 
@@ -237,6 +324,7 @@ def test_a_scheduler_that_dies_costs_nothing_that_was_done(
             pool.submit(kill)
             assert run([*words, "--cluster", str(machines.file)]) == 2
         assert "scheduler is gone" in capsys.readouterr().err
+        assert not logged.buffer  # what Dask says of it is not shown
         games = saved.read_bytes().splitlines()
         assert 5 < len(games) < 41
         until(lambda: machines.workers["a"].poll() is not None)  # a worker without one leaves
@@ -377,7 +465,7 @@ def test_threads_of_a_worker_share_the_tables_of_a_network(
 ) -> None:
     machines.add("a", threads=2)
     path = tuplet.Network("5x4").save(tmp_path / "net.safetensors")
-    source = Source(Spec(str(path)), digest=content(path))
+    source = Source(Spec(str(path), trusted=True), digest=content(path))
     with cluster(str(machines.file)) as workers:
         until(lambda: workers.crew.workers)
         assert workers._max_workers == 2
@@ -481,7 +569,7 @@ def test_ctrl_c_saves_says_where_and_leaves_no_worker(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     games = len(saved.read_bytes().splitlines()) - 1
-    assert f"Saved in {saved}; the same command goes on from there." in err
+    assert f"Saved in {saved}; the same command resumes it." in err
     assert "Traceback" not in err and f"Stopped after {games - games % 2} of" in err, err
     assert str(games - games % 2) in out
     until(lambda: not left_of(children))

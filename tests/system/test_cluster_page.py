@@ -22,6 +22,8 @@ import tuplet as package
 from pages import DOCS, arguments_of, blocks
 
 pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.slow
 SOURCES = Path(package.__file__).parents[1]
 PAGE = (DOCS / "clusters.md").read_text(encoding="utf-8")
 PATIENCE = 100  # seconds

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 
@@ -38,7 +40,7 @@ def folder(tmp_path: Path, trained_run: Path) -> Path:
         ("review match", "a saved match, for tuplet show"),
         ("review run", "the folder of a training run"),
         ("review demo", "the weights of a network"),
-        ("review noise", "of a kind that tuplet does not know"),
+        ("review noise", "a file of unknown kind"),
         ("review notes", "a text file"),
         ("convert match out.w", "a saved match, for tuplet show"),
         ("convert episodes out.w", "games of 2048, for tuplet review"),

@@ -13,8 +13,12 @@ from pathlib import Path
 import pytest
 
 import tuplet as package
-from tuplet.system.new import KINDS
+from tuplet.agents.specs import ADAPTERS, AGENTS
+from tuplet.system.new import KINDS, TAKEN
 from tuplet.testing import check_agent
+from tuplet.values.players import ABOUT
+
+pytestmark = pytest.mark.slow
 
 FEW = {"20": "2", "10": "1"}  # games
 
@@ -103,7 +107,7 @@ def test_json_is_what_the_function_returns(tuplet, tmp_path: Path, monkeypatch) 
     [
         (["player", "there"], "there.py exists already"),
         (["player", "rich"], "would hide the module rich"),
-        (["player", "random"], "would hide the module random"),
+        (["player", "json"], "would hide the module json"),
         (["agent", "easy"], "a name of tuplet's own"),
         (["player", "class"], "cannot be a name"),
         (["player", "my-idea"], "cannot be a name"),
@@ -124,3 +128,8 @@ def test_what_cannot_be_written_is_refused_in_one_line(
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and complaint in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["there.py"]
     assert (tmp_path / "there.py").read_text() == "mine"
+
+
+def test_every_name_of_tuplets_own_is_taken() -> None:
+    listed = {row["agent"] for game in ("2048", "ewn") for row in package.list_agents(game).rows}
+    assert listed | {*AGENTS, *ADAPTERS, *ABOUT} <= TAKEN

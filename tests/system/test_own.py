@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tuplet.system.own import find
+
 SHADOW = "raise SystemExit('this is not the library')\n"
 PLAYER = """\
 from helper import MOVES  # a file beside it
@@ -21,7 +23,7 @@ import sys
 from tuplet.system.own import find
 for name in sys.argv[1:]:
     try:
-        print(find(name).__name__)
+        print(find(name, trusted=True).__name__)
     except ValueError as error:
         print(error)
 import rich.table, statistics
@@ -61,3 +63,25 @@ def test_the_command_works_beside_files_that_are_called_like_libraries(folder: P
     words = [sys.executable, "-m", "tuplet", "eval", "mine:Corner", "--games", "2"]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "2 games" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("x = 1\ny = nothing\n", r"NameError: .* \(broken\.py, line 2\)"),
+        ("import json\n\njson.loads('{')\n", r"JSONDecodeError: .* \(broken\.py, line 3\)"),
+        ("x = 1\ndef f(:\n", r"SyntaxError: .* \(broken\.py, line 2\)"),
+        ("import no_such_module\n", r"No module named 'no_such_module' \(broken\.py, line 1\)"),
+    ],
+)
+def test_a_mistake_in_a_file_is_told_with_its_line(
+    tmp_path: Path, text: str, complaint: str
+) -> None:
+    (tmp_path / "broken.py").write_text(text)
+    with pytest.raises(ValueError, match=rf"cannot import .*broken\.py: .*{complaint}$"):
+        find(f"{tmp_path / 'broken.py'}:Mine", trusted=True)
+
+
+def test_what_is_not_there_has_no_line() -> None:
+    with pytest.raises(ValueError, match=r"No module named 'no_such_module'$"):
+        find("no_such_module:Mine", trusted=True)

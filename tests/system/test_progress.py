@@ -82,6 +82,7 @@ def test_games_of_an_earlier_call_say_nothing_of_the_time_left(
     assert facts.of(Progress("games", 910, 1000, before=900))[-1] == "1:30 left"
 
 
+@pytest.mark.slow
 def test_at_a_terminal_there_is_a_bar() -> None:
     script = "import tuplet; tuplet.train('5x4', budget='2s'); import sys; sys.exit()"
     screen = at_terminal([], "--version", before=script)

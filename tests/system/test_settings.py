@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
+import numpy as np
 import pytest
 
-from tuplet.learn.settings import Limits, Method, load_settings, save_settings
-from tuplet.system.settings import check, from_text, setting
+from tuplet.learn.recipes import choose
+from tuplet.learn.settings import (
+    Limits,
+    Method,
+    ResumeSettings,
+    TrainSettings,
+    load_settings,
+    save_settings,
+)
+from tuplet.learn.train import resume, train
+from tuplet.system.settings import check, declared, from_text, setting
 from tuplet.values.patterns import NETWORKS
 
 
@@ -27,21 +39,42 @@ class Some:
         check(self)
 
 
+def test_numbers_of_numpy_are_taken_and_become_pythons() -> None:
+    some = Some(
+        count=np.int64(3), rate=np.float32(0.5), loud=np.bool_(True), time=np.array(2.5), name="x"
+    )
+    assert some == Some(count=3, rate=0.5, loud=True, time=2.5, name="x")
+    assert [type(v) for v in (some.count, some.rate, some.loud)] == [int, float, bool]
+    for wrong in ({"count": np.int64(11)}, {"count": np.float64(2)}, {"count": np.array([2])}):
+        with pytest.raises(ValueError, match="count must be a whole number from 1 to 10"):
+            Some(**wrong)
+
+
+def test_the_help_of_a_budget_names_all_that_keeps_it_from_picking_a_recipe() -> None:
+    (text,) = (each.metadata["doc"] for each in fields(Limits) if each.name == "budget")
+    keep = set()
+    for name in [each.name for each in fields(Method) if each.init]:
+        given = {"budget": 60.0, name: None}
+        if choose(None, given).keys() == {*given, "threads"}:
+            keep.add(name)
+    assert keep | {"recipe"} == set(re.findall(r"--(\w+)", text.partition("unless")[2]))
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"count": 0}, "count is a whole number from 1 to 10, not 0"),
-        ({"count": 2.5}, "count is a whole number"),
-        ({"count": True}, "count is a whole number"),
-        ({"rate": 0}, "rate is a number above 0, at most 1, not 0"),
-        ({"rate": float("nan")}, "rate is a number"),
-        ({"count": 10**400}, "count is a whole number"),
-        ({"time": 10**400}, "time is a number"),
-        ({"rate": "much"}, "rate is a number"),
-        ({"way": "up"}, "way is one of left, right, not 'up'"),
-        ({"loud": 1}, "loud is yes or no"),
-        ({"name": 7}, "name is a text"),
-        ({"time": "soon"}, "not a time"),
+        ({"count": 0}, "count must be a whole number from 1 to 10 \\(got 0\\)"),
+        ({"count": 2.5}, "count must be a whole number"),
+        ({"count": True}, "count must be a whole number"),
+        ({"rate": 0}, "rate must be a number above 0, at most 1 \\(got 0\\)"),
+        ({"rate": float("nan")}, "rate must be a number"),
+        ({"count": 10**400}, "count must be a whole number"),
+        ({"time": 10**400}, "time must be a number"),
+        ({"rate": "much"}, "rate must be a number"),
+        ({"way": "up"}, "way must be left or right \\(got 'up'\\)"),
+        ({"loud": 1}, "loud must be true or false"),
+        ({"name": 7}, "name must be a text"),
+        ({"time": "soon"}, "time must be a time such as 90s"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_reason(wrong: dict[str, Any], words: str) -> None:
@@ -57,6 +90,30 @@ def test_texts_become_what_their_types_say() -> None:
                         ("count=x", "whole number"), ("loud=1", "yes or no")):  # fmt: skip
         with pytest.raises(ValueError, match=words):
             from_text(Some, text, "some")
+
+
+def test_editors_know_the_settings_of_train_and_resume() -> None:
+    known = {
+        name: hint | str if each.metadata["seconds"] else hint
+        for kind in (Method, Limits)
+        for name, hint, each in declared(kind)
+        if name not in ("net", "given")  # the first argument, and what a run notes of itself
+    }
+    typed = get_type_hints(TrainSettings)
+    assert typed == known
+    assert get_type_hints(ResumeSettings).items() <= typed.items()
+    for function, settings in ((train, "TrainSettings"), (resume, "ResumeSettings")):
+        *_, last = inspect.signature(function).parameters.values()
+        assert last.kind is last.VAR_KEYWORD and last.annotation == f"Unpack[{settings}]"
+
+
+def test_a_misspelt_setting_is_told_what_may_have_been_meant(trained_run: Path) -> None:
+    with pytest.raises(ValueError, match=r"unknown setting 'lerner': did you mean learner\?"):
+        train("5x4", lerner="td")  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match=r"unknown setting 'quux': there are net, grow, "):
+        train("5x4", quux=1)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match=r"unknown setting 'bugdet': did you mean budget\?"):
+        resume(trained_run, bugdet=1)  # type: ignore[call-arg]
 
 
 def test_the_options_of_train_are_the_settings_of_a_run(tuplet) -> None:

@@ -27,6 +27,8 @@ from tuplet import (
     train,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def stopped(call: Callable[..., Any], after: Callable[[Progress], bool]) -> Any:
     """What a call returns, in a thread of its own, when it is stopped after some event."""
@@ -80,7 +82,7 @@ def test_an_evaluation_and_a_match_judge_what_is_finished(trained_run: Path) -> 
         lambda **w: evaluate("small", games=9, depth=20, **w),
         lambda **w: evaluate("expectimax:depth=60", games=9, **w),
         lambda **w: match("mcts:sims=1000000000000", "hard", games=9, **w),
-        lambda **w: match("alphabeta:depth=60", "hard", "ewn:board=9x9,cycle=21", games=9, **w),
+        lambda **w: match("alphabeta:depth=60", "hard", "ewn:board=9x9,die=cycle", games=9, **w),
         lambda **w: regret("mcts:sims=1000000000000", board="2x2", games=9, **w),
     ],
 )

@@ -9,15 +9,18 @@ import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 import tuplet
 from tuplet.agents.specs import Spec
+from tuplet.games.game import REQUIRED, register_game
 from tuplet.games.perft import perft
 from tuplet.system import own
 from tuplet.testing import check_agent, check_game
+
+pytestmark = pytest.mark.slow
 
 FILE = Path(__file__).parents[1] / "data" / "games" / "race.py"
 RACE, SOLO = f"{FILE}:RACE", f"{FILE}:SOLO"
@@ -145,7 +148,7 @@ def test_a_game_of_a_script_is_played_on_one_core(tmp_path: Path) -> None:
 def test_somebody_else_cannot_name_a_game_by_its_code(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evil.py").write_text("raise SystemExit('code runs')")
-    stranger = Spec("easy", trusted=False)
+    stranger = Spec("easy")
     for call in (
         lambda: tuplet.analyze("evil.py:GAME", "0:0", stranger),
         lambda: tuplet.match(stranger, "easy", "evil.py:GAME"),
@@ -155,7 +158,7 @@ def test_somebody_else_cannot_name_a_game_by_its_code(tmp_path: Path, monkeypatc
         with pytest.raises(ValueError, match="must be asked for first"):
             call()
     with pytest.raises(ValueError, match="cannot be named from here"):
-        tuplet.make_agent(Spec("mcts:ucb=evil.py:Bandit", trusted=False), "ewn")
+        tuplet.make_agent(Spec("mcts:ucb=evil.py:Bandit"), "ewn")
 
 
 def test_two_games_whose_rules_have_one_name_are_two_games(tmp_path: Path) -> None:
@@ -177,6 +180,7 @@ def test_names_that_would_confuse_are_refused() -> None:
         ("2048:board=9x9", ("x", "y"), "cannot be the name"),
         ("two words", ("x", "y"), "cannot be the name"),
         ("fine", ("a", "b"), "a side cannot be called a"),
+        ("fine", ("x", "transcript"), "a side cannot be called transcript"),
     ):
         game: Any = tuplet.Game(race.rules, name)
         game.sides = sides
@@ -185,16 +189,30 @@ def test_names_that_would_confuse_are_refused() -> None:
     assert tuplet.game("ewn").kinds == ("corner", "elimination")
 
 
+def test_a_second_game_of_the_same_name_is_refused() -> None:
+    class Longer(NamedTuple):
+        steps: int
+
+    register_game(Longer, 1, **dict.fromkeys(REQUIRED, lambda *_: 0))
+    short = tuplet.Game(Longer(3), "one-name")
+    assert tuplet.game(short) is short
+    again = tuplet.Game(Longer(3), "one-name")
+    assert tuplet.game(again) is again  # the same game
+    with pytest.raises(ValueError, match="another game called one-name: give one of them"):
+        tuplet.game(tuplet.Game(Longer(4), "one-name"))
+    assert tuplet.game("one-name") is again
+
+
 def test_files_are_loaded_once_and_replace_nothing(tmp_path: Path) -> None:
     (tmp_path / "time.py").write_text("GAME = 1\n")
     with pytest.raises(ValueError, match="there is another module called time"):
-        own.find(f"{tmp_path / 'time.py'}:GAME")
+        own.find(f"{tmp_path / 'time.py'}:GAME", trusted=True)
     folder = tmp_path / "with space"
     folder.mkdir()
     (folder / "slow_game.py").write_text("import time\ntime.sleep(0.3)\n" + FILE.read_text())
     text = f"{folder / 'slow_game.py'}:RACE"
     with ThreadPoolExecutor(3) as pool:
-        found = [*pool.map(own.find, [text] * 3)]
+        found = [*pool.map(lambda text: own.find(text, trusted=True), [text] * 3)]
     assert found[0] is found[1] is found[2]
     game = tuplet.game(text)
     assert game.parse(game.start().notation) == game.start()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
+import shlex
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -170,13 +173,13 @@ def test_hopeless_programs_are_not_tried_for_ever(write, look) -> None:
 
 def test_exit_codes_tell_wrong_programs_from_wrong_words(write, tuplet) -> None:
     path = write(GOOD.replace('f"{cube}{direction}"', 'f"{direction}{cube}"'))
-    done = tuplet("check", f"{sys.executable} {path}", "--time", 0.5, "--games", 2)
+    done = tuplet("check", f"{shlex.quote(sys.executable)} {path}", "--time", 0.5, "--games", 2)
     assert done.returncode == 1 and "likely cause" in done.stdout and " > " in done.stdout
     for words, complaint in (
         (["./nothing"], "is not there"),
         ([""], "which program"),
         ([path, "--time", 0], "more than none"),
-        ([path, "--games", 1], "not 1"),
+        ([path, "--games", 1], "--games must be 2 to 10,000 (got 1)"),
         ([path, "--memory", "much"], "no size of memory"),
     ):
         wrong = tuplet("check", *words)
@@ -203,3 +206,48 @@ def test_advice_fits_the_move() -> None:
     assert "off the board" in blunders.of_a_move(position, "23", None).cause
     assert "no cube 9" in blunders.of_a_move(position, "90", None).cause
     assert blunders.of_a_move(position, "mo", None) == blunders.CHATTER
+
+
+class Prompt:
+    """A program that answers at once; its clock stands still but for the referee's pauses."""
+
+    now = 0.0
+    runs, mark, group, spaces = True, "", 0, 0
+
+    def __init__(self, *_: object) -> None:
+        self.started, self.answers, self.asked = Prompt.now, 0, False
+
+    def send(self, text: str) -> None:
+        self.asked = True
+
+    def listen(self, seconds: float) -> str:
+        if not self.asked:
+            Prompt.now += seconds
+        return "a move" if self.asked else ""
+
+    def receive(self, due: float, legal: list[str]) -> str:
+        self.answers, self.asked = self.answers + 1, False
+        return legal[0]
+
+    def expect_silence(self) -> None:
+        pass
+
+
+def test_the_referees_own_pauses_are_no_time_of_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def sleep(seconds: float) -> None:
+        Prompt.now += seconds
+
+    clock = SimpleNamespace(monotonic=lambda: Prompt.now, sleep=sleep)
+    monkeypatch.setattr(referee, "time", clock)
+    monkeypatch.setattr(referee, "Program", Prompt)
+    monkeypatch.setattr(referee.keeper, "memory_of", lambda groups: dict.fromkeys(groups, 0))
+    seen = referee.Seen()
+    running = SimpleNamespace(command=[], folder=None, memory=None, limit=2.0)
+    one = referee.Referee(running, seen, Stop())
+    one.program.listen(0.1)
+    setup = ("012345", "012345", "0" * 21)
+    manner = referee.Manner(bytewise=True)
+    one.play(setup, 0, referee.races, random.Random(0), manner, plies=4)
+    assert Prompt.now > 0.5 and seen.first_times == [0.0] and seen.times == [0.0]

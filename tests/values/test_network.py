@@ -189,6 +189,21 @@ def test_wrong_tuples_are_refused_by_name(tuples: object, complaint: str) -> Non
         Network(tuples)  # type: ignore[arg-type]
 
 
+def test_only_a_network_that_finds_no_memory_is_told_to_take_shorter_tuples(
+    tuplet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("tuplet.values.parameters.line_aligned", full)
+    done = tuplet("train", "--net", "0123", "--games", 5, "--out", tmp_path / "run")
+    why = "there is not enough memory for network 0123: take shorter tuples"
+    assert (done.returncode, done.stderr) == (2, f"tuplet: {why}\n")
+    monkeypatch.setattr("tuplet.match", full)
+    done = tuplet("match", "easy", "normal", "--games", 2)
+    assert (done.returncode, done.stderr) == (2, "tuplet: there is not enough memory\n")
+
+
 def test_networks_larger_than_memory_are_refused(monkeypatch) -> None:
     monkeypatch.setattr("tuplet.values.parameters.available_memory", lambda: 10**9)
     with pytest.raises(ValueError, match=r"2x8 needs 34.4 GB .* 1.0 GB free"):

@@ -5,13 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+import os
+import time
 import tracemalloc
+import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tuplet import Network, convert, evaluate
+from tuplet.values import packed as packing, unpacked
 from tuplet.values.fitted import write_fitted
 from tuplet.values.levels import MOST_LEVEL, decode, encode
 from tuplet.values.packed import packed_notes, read_packed, write_packed
@@ -23,6 +28,7 @@ def packed(trained: Network, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_packed(trained, tmp_path_factory.mktemp("packed") / "player.xz", 0.5)
 
 
+@pytest.mark.slow
 def test_a_packed_player_is_small_and_plays_as_well(packed: Path, trained: Network) -> None:
     again = Network.load(packed)  # told by content
     assert again.tuples == trained.tuples
@@ -121,6 +127,20 @@ def test_bytes_beyond_the_tables_are_refused(tmp_path: Path) -> None:
         Network.load(path)
     assert tracemalloc.get_traced_memory()[1] < 16_000_000
     tracemalloc.stop()
+
+
+def test_a_file_that_asks_for_much_memory_to_be_unpacked_is_refused(tmp_path: Path) -> None:
+    """A dictionary of 512 MB, which the first block of an xz stream may name in a byte."""
+    path = write_packed(Network("01"), tmp_path / "greedy.xz")
+    data = bytearray(path.read_bytes())
+    assert data[14:16] == b"\x21\x01"  # LZMA2, with one byte of settings
+    end = 12 + 4 * data[12]
+    data[16] = 34  # 2 << 28
+    data[end : end + 4] = zlib.crc32(data[12:end]).to_bytes(4, "little")
+    path.write_bytes(data)
+    assert len(lzma.decompress(data)) > 512  # sound, but for what it asks for
+    with pytest.raises(ValueError, match="not a sound packed file: Memory usage limit"):
+        Network.load(path)
 
 
 def test_the_shipped_player_is_small_and_decent(tmp_path: Path, monkeypatch) -> None:
@@ -287,3 +307,95 @@ def test_more_weights_than_a_packed_file_holds_are_refused_before_they_cost_anyt
         Network.load(path)
     assert tracemalloc.get_traced_memory()[1] < 16_000_000  # what unpacking takes
     tracemalloc.stop()
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder where unpacked weights are kept, however few there are."""
+    monkeypatch.setattr(unpacked, "cache_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(unpacked, "LEAST", 1)
+    return tmp_path / "cache" / "unpacked"
+
+
+def player(path: Path, seed: int = 0, tuples: str = "012 345") -> Path:
+    net = Network(tuples)
+    net.weights[:] = np.random.default_rng(seed).normal(0, 100, len(net.weights))
+    return write_packed(net, path)
+
+
+def test_a_packed_player_is_unpacked_only_once(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = player(tmp_path / "player.xz")
+    first = Network.load(path)
+    assert len(list(kept.iterdir())) == 1
+    with monkeypatch.context() as patch:
+        patch.delattr(packing, "_read_planes")  # nobody unpacks again
+        again = Network.load(path)
+        assert (again.weights == first.weights).all() and again.weights.ctypes.data % 64 == 0
+        again.update([2, 2] + 14 * [0], 1e6)  # it can learn, which is nobody else's affair
+        assert (again.weights != first.weights).any()
+        assert (Network.load(path).weights == first.weights).all()
+    assert (Network.load(player(path, seed=1)).weights != first.weights).any()  # another content
+    assert len(list(kept.iterdir())) == 2
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "longer", "empty", "head", "deep", "folder"])
+def test_damaged_unpacked_weights_are_unpacked_again(
+    kept: Path, tmp_path: Path, damage: str
+) -> None:
+    path = player(tmp_path / "player.xz")
+    weights = Network.load(path).weights.copy()
+    (file,) = kept.iterdir()
+    good = file.read_bytes()
+    flipped = bytearray(good)
+    flipped[-5] ^= 4
+    bad = {
+        "flipped": bytes(flipped),
+        "cut": good[:-8],
+        "longer": good + b"0" * 8,
+        "empty": b"",
+        "head": b"[" + good[1:],
+        "deep": b"[" * 100_000,
+    }
+    if damage == "folder":
+        file.unlink()
+        file.mkdir()
+    else:
+        file.write_bytes(bad[damage])
+    assert (Network.load(path).weights == weights).all()
+    assert damage == "folder" or file.read_bytes() == good
+    assert len(list(kept.iterdir())) == 1
+
+
+def test_what_is_kept_unpacked_is_limited(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, three = (player(tmp_path / f"{seed}.xz", seed) for seed in range(3))
+    Network.load(one)
+    (first,) = kept.iterdir()
+    Network.load(two)
+    (second,) = {*kept.iterdir()} - {first}
+    unfinished = kept / ".x.1.part", kept / ".x.2.part"
+    for age, file in ((50, first), (99, second), (4000, unfinished[0]), (60, unfinished[1])):
+        file.touch()
+        os.utime(file, 2 * (time.time() - age,))
+    monkeypatch.setattr(unpacked, "MOST_KEPT", 2 * first.stat().st_size)
+    Network.load(three)  # the one that was not used for longest makes room
+    assert not second.exists() and first.exists() and len(list(kept.iterdir())) == 3
+    assert [file.exists() for file in unfinished] == [False, True]
+
+
+def test_without_a_place_to_keep_them_weights_are_unpacked_each_time(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = player(tmp_path / "player.xz")
+    kept.parent.touch()  # a file in its place
+    weights = Network.load(path).weights
+    kept.parent.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(unpacked, "replacing", lambda _: (_ for _ in ()).throw(OSError("full")))
+        assert (Network.load(path).weights == weights).all()
+    monkeypatch.setattr(unpacked.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
+    assert (Network.load(path).weights == weights).all()
+    assert not list(kept.iterdir())

@@ -13,6 +13,8 @@ from tuplet.values.fitted import write_fitted
 from tuplet.values.packed import packed_notes
 from tuplet.values.players import PLAYERS, SHIPPED, STRONG, find_player, players_here
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -78,12 +80,12 @@ def test_from_the_page_a_run_comes_before_a_player_of_its_name(tmp_path: Path) -
     runs = tmp_path / "runs"
     runs.mkdir()
     for name in (SHIPPED, STRONG):
-        stranger = Spec(name, trusted=False, folder=runs)
+        stranger = Spec(name, folder=runs)
         assert stranger.path(name) == Path(name)
         (runs / name).mkdir()
         assert stranger.path(name) == (Path(name) if name == SHIPPED else runs / name)
     with pytest.raises(FileNotFoundError, match="`make strong` makes it"):
-        make_player(Spec(STRONG, trusted=False))
+        make_player(Spec(STRONG))
 
 
 def test_the_strong_player_is_small_enough_and_strong() -> None:

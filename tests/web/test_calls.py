@@ -159,9 +159,9 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
         ("analyze", {"game": "ewn", "agent": "alphabeta:table=28"}, "22 at most"),
         ("analyze", {"game": "2048", "agent": "small", "depth": 9}, "6 at most"),
         ("analyze", {"game": "2048", "agent": "small", "time": 1000}, "60.0 at most"),
-        ("analyze", {"game": "2048", "deep": 1}, "not asked for"),
-        ("analyze", {"game": "2048", "depth": "3"}, "depth is a whole number"),
-        ("analyze", {"game": "2048", "depth": True}, "depth is a whole number"),
+        ("analyze", {"game": "2048", "deep": 1}, "unknown field 'deep' (expected: game, "),
+        ("analyze", {"game": "2048", "depth": "3"}, "depth must be a whole number"),
+        ("analyze", {"game": "2048", "depth": True}, "depth must be a whole number"),
         ("analyze", {"position": BOARD}, "game is missing"),
         ("analyze", [], "JSON object"),
         ("analyze", {"game": "2048", "position": "1,2,3"}, "a 4x4 board has 16 tiles"),
@@ -250,4 +250,22 @@ def test_the_document_describes_every_call_and_its_examples_work(server: Server)
             schema, shown = content["schema"], content["example"]
             assert all(each["description"] for each in schema["properties"].values()), path
             assert checked(call, shown) == example_of(call)
-            assert server.ask(path, shown)[0] == 200, path
+            _fits(document, told, *server.ask(path, shown))
+        else:
+            _fits(document, told, *server.ask(path))
+    for path, asked in (
+        ("/api/analyze", {"game": "2048", "position": BOARD}),
+        ("/api/analyze", {"game": "ewn", "agent": "mcts:sims=500", "tree": 2, "growth": True}),
+        ("/api/position", {"game": "ewn"}),
+        ("/api/read", {"text": "me:random@0|0121#D31#L[4]72|@0"}),
+        ("/api/play", {"game": "2048"}),
+    ):
+        _fits(document, document["paths"][path]["post"], *server.ask(path, asked))
+
+
+def _fits(document: Any, told: Any, status: int, answer: Any) -> None:
+    """An answer has the shape that the document promises."""
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = told["responses"][str(status)]["content"]["application/json"]["schema"]
+    assert "$ref" in schema and "429" not in told["responses"]
+    jsonschema.validate(answer, {**schema, "components": document["components"]})

@@ -317,3 +317,20 @@ def test_a_minute_of_rubbish_leaves_the_memory_flat(server: Server) -> None:
         _fuzz(server, seed, 100)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert after - before < 200_000, (before, after)  # kilobytes: some networks and trees
+
+
+def test_what_is_no_text_closes_the_socket_with_a_reason(
+    server: Server, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async def told(*frames: Any) -> tuple[int | None, str | None]:
+        async with websockets.connect(server.socket) as connection:
+            for frame in frames:
+                await connection.send(frame, text=True if b"\xff" in frame else None)
+            with pytest.raises(websockets.ConnectionClosed):
+                await connection.recv()
+            return connection.close_code, connection.close_reason
+
+    assert awaited(told(b"bytes")) == (1003, "a message is text, not bytes")
+    assert awaited(told(b"\xff\xff"))[0] == 1007  # no UTF-8
+    assert "Traceback" not in capfd.readouterr().err
+    assert server.ask("/api/games")[0] == 200

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from typing import Any
 
-from browsing import axe
+import pytest
+
+from browsing import Looking, axe, serving
 from tuplet.web.answers import CALLS
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_call_is_shown_with_an_example_that_is_answered(looking: Any) -> None:
@@ -32,3 +39,31 @@ def test_it_can_be_read_by_all_and_fits(looking: Any) -> None:
         for width in (360, 1920):
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("token", [None, "a-token-of-one-test-only"])
+def test_what_is_copied_works_where_a_token_is_needed_too(chromium: Any, token: str | None) -> None:
+    with serving(token=token) as server:
+        looking = Looking(chromium, server)
+        page = looking.open(
+            f"/api#token={token}" if token else "/api",
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        for call in ("games", "position"):
+            page.wait_for_selector(f"#{call}")
+            for button in ("Copy as Python", "Copy as curl"):
+                page.evaluate("navigator.clipboard.writeText('')")
+                page.locator(f"#{call}").get_by_role("button", name=button).click()
+                page.wait_for_function("() => navigator.clipboard.readText()")
+                copied = page.evaluate("navigator.clipboard.readText()")
+                assert ("TUPLET_TOKEN" in copied) == (token is not None)
+                assert str(token) not in copied
+                if "curl" in button and shutil.which("curl") is None:
+                    continue
+                words = [sys.executable, "-c"] if "Python" in button else ["sh", "-c"]
+                done = subprocess.run(
+                    [*words, copied], capture_output=True, text=True, timeout=60,
+                    env={"TUPLET_TOKEN": token or "", "PATH": "/usr/bin:/bin"},
+                )  # fmt: skip
+                assert '"error"' not in done.stdout and "2048" in done.stdout, done
+        looking.close()

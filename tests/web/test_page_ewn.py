@@ -10,6 +10,8 @@ import pytest
 import tuplet
 from browsing import Looking, axe
 
+pytestmark = pytest.mark.slow
+
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 3"
 KNOWN = (
     "ewn-6x7 r1r4r5..../r2r3...../r0....../......b4/.....b2b1/....b5b0b3 red "
@@ -88,6 +90,25 @@ def test_a_game_is_played_from_the_first_roll_to_a_win(looking: Looking) -> None
     page.keyboard.press("u")  # undo: my last move is mine to make again
     page.wait_for_selector(".ewn-board .target", state="attached")
     assert shown(page).turn == "red"
+
+
+def test_what_cannot_be_moved_says_why(looking: Looking) -> None:
+    """The die's cube, 3, is gone: 2 or 4 may move."""
+    gone = "ewn r1r2.../r4r5.../r6...b6/...b5b4/..b3b2b1 red 3"
+    page = ready(looking.open(address(gone, blue="easy"), **STILL))
+    for act, why in (
+        (lambda: page.keyboard.press("d"), "Cube 3 is gone: choose 2 or 4 first"),
+        (lambda: page.locator("[data-cube=r1]").click(), "Cube 3 is gone: 2 or 4 may move"),
+        (lambda: page.keyboard.press("1"), "Cube 3 is gone: 2 or 4 may move"),
+        (lambda: page.locator("[data-cube=b2]").click(), "You play red now"),
+        (lambda: page.keyboard.press("4") or page.keyboard.press("w"), "Cube 4 cannot go there"),
+    ):
+        act()
+        page.wait_for_selector(f".toast:has-text('{why}')")
+        has(page.locator(".toast"), 1)
+    assert shown(page).notation == gone
+    page.keyboard.press("x")
+    page.wait_for_selector(".ewn-record li", state="attached")
 
 
 def test_the_live_numbers_are_those_of_the_search(looking: Looking) -> None:

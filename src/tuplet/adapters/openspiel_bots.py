@@ -14,7 +14,7 @@ import numpy as np
 from tuplet.adapters.openspiel import CHANCE, TupletState, pyspiel
 from tuplet.agents.agent import Named, agent_from
 from tuplet.games import life
-from tuplet.games.catalogue import game as game_of
+from tuplet.games.catalogue import find_game
 from tuplet.games.ewn.position import Position
 from tuplet.games.g2048.board import MOVES, Board, as_move
 from tuplet.games.g2048.position import GameOf2048, Standing
@@ -107,7 +107,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]  # it says nothing of its typ
         """The action it chooses."""
         position = position_of(state)
         if position.game not in self._agents:
-            held = getattr(position, "held", None) or game_of(position.game)
+            held = getattr(position, "held", None) or find_game(position.game)
             self._agents[position.game] = agent_from(self._named, held)
         agent = self._agents[position.game]
         if not self._begun:

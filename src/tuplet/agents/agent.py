@@ -22,20 +22,19 @@ from typing import Any, Protocol
 import numpy as np
 
 from tuplet.agents.alphabeta import AlphaBeta
-from tuplet.agents.bandits import check_trust
+from tuplet.agents.bandits import search_from
 from tuplet.agents.protocol.external import External
 from tuplet.agents.searches import Mcs, Mcts
 from tuplet.agents.searching import Searching
-from tuplet.agents.specs import ADAPTERS, Sent, Spec, as_spec, make_own
+from tuplet.agents.specs import ADAPTERS, OF_EWN, Sent, Spec, as_spec, make_own
 from tuplet.agents.trees import tree_of
 from tuplet.games.analysis import Analysis
-from tuplet.games.catalogue import game as game_of
+from tuplet.games.catalogue import find_game
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.position import Game
 from tuplet.games.tree import MOST_NODES, TreeView
 from tuplet.kernel import stream
-from tuplet.system.settings import from_text
 
 
 class Agent(Protocol):
@@ -121,17 +120,14 @@ class Searcher(Searching):
         position, limit = start.play(start.legal_moves()[0]), self.time
         self.open(position, position.turn, np.uint64(stream(np.uint64(0), np.uint64(0))))
         self.time = 0.01
-        self.choose(position)
-        self.search.warm_up(position.rules, position.as_words())
-        self.time = limit
+        try:
+            self.choose(position)
+            self.search.warm_up(position.rules, position.as_words())
+        finally:
+            self.time = limit
 
 
 SEARCHES: dict[str, type[Mcts | AlphaBeta]] = {"alphabeta": AlphaBeta, "mcs": Mcs, "mcts": Mcts}
-OF_EWN = ("normal", "hard", "best")
-NAMES = (
-    "easy, alphabeta, mcs, mcts, openspiel:bot=mcts, module:Class, file.py:Class; of EWN also "
-    "normal, hard, best, and exec:PROGRAM"
-)
 
 
 def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
@@ -141,13 +137,14 @@ def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
     2048 also a run folder or a weight file (see `make_player`).
     """
     spec = as_spec(spec)
-    held = game_of(game, trusted=spec.trusted)
+    held = find_game(game, trusted=spec.trusted)
     name, settings = spec.name, spec.settings
     if isinstance(held, GameOf2048):
         from tuplet.agents.g2048 import make_player
 
         return make_player(spec, spawn4=held.spawn4)
-    if spec.text.startswith(("exec:", "exec[")):
+    spec.check_agent(held.name)
+    if spec.is_program:
         spec.needs_trust("a program")
         return External(spec.text, held.name)
     if name in ADAPTERS:  # found by its name, as anybody's class is: its library is an extra
@@ -156,8 +153,7 @@ def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
     if name in ("easy", "random") and not settings:
         return Easy(name)
     if name in SEARCHES:
-        check_trust(spec)
-        return Searcher(spec.text, from_text(SEARCHES[name], settings, spec.text))
+        return Searcher(spec.text, search_from(SEARCHES[name], spec))
     if name in OF_EWN and not isinstance(held, GameOfEwn):
         raise ValueError(f"{name} plays EWN, not {held.name}")
     if name in ("easy", "random", "normal", "hard") and settings:
@@ -169,10 +165,8 @@ def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
     if name == "best":
         from tuplet.agents.best import Best
 
-        return Searcher(spec.text, from_text(Best, settings, spec.text))
-    if spec.is_class:
-        return spec.own_class("choose", "position")
-    raise ValueError(f"{spec.text!r} is not an agent: {NAMES}")
+        return Searcher(spec.text, search_from(Best, spec))
+    return spec.own_class("choose", "position")
 
 
 # An agent, its name, its class, or what makes it.

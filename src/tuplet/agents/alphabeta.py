@@ -42,9 +42,9 @@ class AlphaBeta:
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
-            raise ValueError(f"the depth is 1 to {expectimax.DEEPEST - 1}, not {self.depth}")
+            raise ValueError(f"depth must be 1 to {expectimax.DEEPEST - 1} (got {self.depth})")
         if self.time == 0:
-            raise ValueError("the time of a move is more than 0 seconds")
+            raise ValueError(f"time must be more than 0 seconds (got {self.time:g})")
         if self.nodes is not None and self.nodes < 1:
             raise ValueError("a search looks at 1 node at least")
         if not 2 <= self.table <= 28:
@@ -53,6 +53,7 @@ class AlphaBeta:
         self._asked: tuple[Any, Words] | None = None
         self._move, self.value, self.proven, self._depth = 0, 0.0, False, 0
         self._nodes, self._deepest, self.interrupted = 0, 0, False
+        self._spent = 0  # of the nodes that the move under way may take
         self._depths: list[tuple[int, float, bool, list[int]]] = []  # if somebody watches
         self._seconds = self._began = self._ended = 0.0
 
@@ -81,7 +82,7 @@ class AlphaBeta:
         """Whether the last search might have gone on but for the time."""
         return (
             bool(self.work.counters[expectimax.STOPPED])
-            and (self.nodes is None or self.work.counters[expectimax.NODES] < self.nodes)
+            and (self.nodes is None or self._spent < self.nodes)
             and not told(self.stop)
         )
 
@@ -93,6 +94,7 @@ class AlphaBeta:
 
     def think(self, game: Any, position: Words) -> int:
         """The move to play."""
+        self._spent = 0
         return self.search(game, position, self.time)
 
     def search(self, game: Any, position: Words, seconds: float | None) -> int:
@@ -128,9 +130,10 @@ class AlphaBeta:
         work, began = self.work, clock.monotonic()
         move, value, depth = heard(
             work.stop, expectimax.deepen, game, position, deepest, max(seconds, 0.0),
-            self.nodes or 1 << 62, work,
+            max((self.nodes or 1 << 62) - self._spent, 0), work,
         )  # fmt: skip
         self._nodes += int(work.counters[expectimax.NODES])
+        self._spent += int(work.counters[expectimax.NODES])
         self._ended = clock.monotonic()
         self._seconds += self._ended - began
         stopped = bool(work.counters[expectimax.STOPPED])

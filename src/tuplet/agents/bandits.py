@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from tuplet.agents.specs import Spec
 from tuplet.search.bandits import BANDITS, KINDS
 from tuplet.system.own import find, names_code
+from tuplet.system.settings import from_text
+
+T = TypeVar("T")
 
 
-def check_trust(spec: Spec) -> None:
-    """Whoever is not trusted cannot name a bandit of somebody's own: code that is run."""
+def search_from(kind: type[T], spec: Spec) -> T:
+    """A search with the settings of a text; one that is not trusted cannot name a bandit's code."""
     if ":" in spec.settings:
         spec.needs_trust("a bandit")
+    return from_text(kind, spec.settings, spec.text)
 
 
 def bandit_from(ucb: Any, given: dict[str, float]) -> Any:
     """A bandit from its name, its class or itself; ValueError says what is wrong with it."""
     kind, name = ucb, ucb if isinstance(ucb, str) else getattr(ucb, "__name__", repr(ucb))
     if isinstance(ucb, str):
-        kind = find(ucb) if names_code(ucb) else BANDITS.get(ucb)
+        # A stranger's text was refused above: what is left was typed, here or in Python.
+        kind = find(ucb, trusted=True) if names_code(ucb) else BANDITS.get(ucb)
     if (kind if isinstance(kind, type) else type(kind)) not in KINDS:
         known = ", ".join(BANDITS)
-        raise ValueError(f"ucb is one of {known}, or a bandit that is registered, not {name!r}")
+        raise ValueError(f"ucb must be one of {known}, or a registered bandit (got {name!r})")
     for setting in given:
         if setting not in kind._fields:
             has = " and ".join(kind._fields) or "no settings"

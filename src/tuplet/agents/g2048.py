@@ -14,17 +14,18 @@ A player needs one method, an environment another; nothing need be inherited:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from tuplet.agents.alphabeta import AlphaBeta
-from tuplet.agents.bandits import check_trust
+from tuplet.agents.bandits import search_from
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.searches import Mcts
 from tuplet.agents.searching import Searching
 from tuplet.agents.simple import GreedyPlayer, Numbered, RandomPlayer
-from tuplet.agents.specs import Sent, Spec, as_spec, make_own
+from tuplet.agents.specs import OF_EWN, Sent, Spec, as_spec, make_own
 from tuplet.agents.trees import tree_of
 from tuplet.exact.solution import Solution, is_solution
 from tuplet.games.analysis import Analysis, MoveValue
@@ -34,9 +35,11 @@ from tuplet.games.g2048.position import GameOf2048, Standing
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.game import Words
 from tuplet.games.tree import MOST_NODES, TreeView
-from tuplet.system.settings import from_text
+from tuplet.system.settings import from_text, told_of
 from tuplet.values.network import Network
 from tuplet.values.players import is_shipped
+
+Load = Callable[[Path], Network]  # what reads the weight file, or the run, that a text names
 
 
 class Player(Protocol):
@@ -80,10 +83,11 @@ class _OverValues:
     time: float | None = None
     downgrade: int | None = None
 
-    def player(self, spec: Spec) -> LearnedPlayer:
+    def player(self, spec: Spec, load: Load) -> LearnedPlayer:
         depth = 2 if self.depth is None and self.time is None else self.depth
-        net = Network.load(spec.path(self.values))
-        return LearnedPlayer(net, spec.text, depth, self.time, self.downgrade)
+        net = load(spec.path(self.values))
+        with told_of(spec.text):
+            return LearnedPlayer(net, spec.text, depth, self.time, self.downgrade)
 
 
 class SearchPlayer(Numbered, Searching):
@@ -185,15 +189,16 @@ def make_player(
     time: float | None = None,
     downgrade: int | None = None,
     spawn4: float | None = None,
+    load: Load = Network.load,
 ) -> Player:
     """The player a text names: random, greedy, mcts:sims=1000, expectimax:depth=2,values=RUN,
     module:Class, a run folder, a weight file, or the table of an exact solution.
 
     `depth`, `time` and `downgrade` are a `LearnedPlayer`'s; `spawn4` is what searches expect.
+    `load` reads learned values.
     """
-    return adapted(
-        _named(as_spec(spec), seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
-    )
+    player = _named(as_spec(spec), seed, load)
+    return adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
 
 
 def adapted(
@@ -221,31 +226,31 @@ def adapted(
     return player
 
 
-def _named(spec: Spec, seed: int) -> Player:
+def _named(spec: Spec, seed: int, load: Load) -> Player:
     name, settings = spec.name, spec.settings
     if spec.text == "random":
         return RandomPlayer(seed)
     if spec.text == "greedy":
         return GreedyPlayer()
     if name == "mcts":
-        check_trust(spec)
-        return SearchPlayer(spec.text, from_text(Mcts2048, settings, spec.text), seed)
+        return SearchPlayer(spec.text, search_from(Mcts2048, spec), seed)
     if name == "expectimax" and "values" in settings:
-        return from_text(_OverValues, settings, spec.text).player(spec)
+        return from_text(_OverValues, settings, spec.text).player(spec, load)
     if name == "expectimax":
-        return SearchPlayer(spec.text, from_text(Expectimax2048, settings, spec.text), seed)
+        return SearchPlayer(spec.text, search_from(Expectimax2048, spec), seed)
     if spec.is_class:
         return spec.own_class("choose", "board", seed)  # type: ignore[no-any-return]
     path = spec.path(spec.text)
     try:
         if Path(path).is_file() and is_solution(path):
             return Solution.load(path)
-        return LearnedPlayer(Network.load(path), Path(spec.text).name)
+        return LearnedPlayer(load(path), Path(spec.text).name)
     except FileNotFoundError as error:
         if is_shipped(path):  # it says itself what to do
             raise
+        why = f"{name} plays EWN, not 2048" if name in OF_EWN else str(error)
         raise FileNotFoundError(
-            f"{error} (players are small, strong, random, greedy, mcts, expectimax, module:Class, "
+            f"{why} (players are small, strong, random, greedy, mcts, expectimax, module:Class, "
             "a run folder or a weight file)"
         ) from None
 

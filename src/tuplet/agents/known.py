@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
@@ -84,12 +84,15 @@ def _told(value: Any) -> str:
     return f"{value:,.1f}" if isinstance(value, float) else str(value)
 
 
-def list_games() -> Known:
-    """The games that come with tuplet; some of EWN's family stand for all of it."""
+def list_games(own: Sequence[Game] = ()) -> Known:
+    """The games that come with tuplet, and `own`; some of EWN's family stand for all of it."""
     rows = [
         {"game": name, "title": name, "sides": list(game_of(name).sides), "about": about}
         for name, about in GAMES.items()
     ]
+    for game in own:
+        title, about = game.name.rpartition(":")[2], (type(game).__doc__ or "").partition("\n")[0]
+        rows.append({"game": game.name, "title": title, "sides": [*game.sides], "about": about})
     return Known("games", rows, {})
 
 
@@ -129,7 +132,7 @@ def _agents(held: Game, folder: str | Path | None) -> Iterator[dict[str, Any]]:
         yield _row("random", "Any legal move.")
         return
     if isinstance(held, GameOfEwn):
-        yield _row("best", "The strongest: alpha-beta that reduces late moves.", Best)
+        yield _row("best", "Alpha-beta that reduces late moves; on ewn-6x7 the strongest.", Best)
         yield _row("hard", "The course's strong opponent: alpha-beta, eight moves deep.")
         yield _row("normal", "The course's middle opponent: two moves deep.")
     abouts = {

@@ -64,9 +64,9 @@ class LearnedPlayer:
         if self.depth is None:
             self.depth = 1 if self.time is None else DEEPEST
         if not 1 <= self.depth <= DEEPEST:
-            raise ValueError(f"the depth is 1 to {DEEPEST}, not {self.depth}")
+            raise ValueError(f"depth must be 1 to {DEEPEST} (got {self.depth})")
         if self.time is not None and not 0 < self.time < np.inf:
-            raise ValueError(f"the time of a move is more than 0 seconds, not {self.time:g}")
+            raise ValueError(f"time must be more than 0 seconds (got {self.time:g})")
         self._began = 0.0
         self.spawn4 = as_share(self.network.spawn4 if self.spawn4 is None else self.spawn4)
         as_limit(self.downgrade)

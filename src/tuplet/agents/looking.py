@@ -12,12 +12,17 @@ class Looking:
     """What a `LearnedPlayer` is asked for."""
 
     depth: int | None = setting(
-        None, "How many of its moves a learned player of 2048 looks ahead.", usual="1"
+        None,
+        "How many moves a learned player of 2048 looks ahead. More is stronger but slower.",
+        usual="1",
     )
     time: float | None = setting(
-        None, "Instead (or at most): its seconds a move. The result then depends on the machine."
+        None,
+        "Time limit per move of such a player, in seconds, with or without --depth. The result "
+        "then depends on the machine.",
     )
     downgrade: int | None = setting(
-        None, "From this tile on, it sees large tiles as half of what they are: 32768 for a player "
-        "that was not trained with it."
-    )  # fmt: skip
+        None,
+        "On boards with this tile or a larger one, such a player sees large tiles as half their "
+        "size. Take 32768 for a player that has not met that tile in training.",
+    )

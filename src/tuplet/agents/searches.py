@@ -73,7 +73,7 @@ class Mcts:
         if self.sims == 0:
             raise ValueError("a move takes 1 simulation at least")
         if self.time == 0:
-            raise ValueError("the time of a move is more than 0 seconds")
+            raise ValueError(f"time must be more than 0 seconds (got {self.time:g})")
         if not 1 <= self.batch <= 1_000_000:
             raise ValueError("a batch has 1 to 1,000,000 simulations")
         if not 1000 <= self.nodes <= 200_000_000:

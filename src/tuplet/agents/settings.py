@@ -35,6 +35,6 @@ def settings_of(agent: Any, position: Any = None) -> Settings:
 def settings_by_name(name: str, game: Game) -> Settings:
     """The settings of an agent that a file names: nothing of one that is code of somebody's own."""
     try:
-        return settings_of(make_agent(Spec(name, trusted=False), game), game.start())
+        return settings_of(make_agent(Spec(name), game), game.start())
     except (ValueError, OSError):
         return {}

@@ -115,7 +115,7 @@ class Source(NamedTuple):
         """The player of weights that are seen here as they were there, or that were sent here."""
         what, sent = self.what, copy_of(self.digest)
         if sent is not None:
-            what = Spec(str(sent))
+            what = Spec(str(sent), trusted=True)
         elif digest(what.path(what.text)) != self.digest:
             raise ValueError(f"{what.text} is not the same file here, or has changed meanwhile")
         return player_from(what)
@@ -136,11 +136,12 @@ def source_of(
         what, known = as_sent(named), ""
         if isinstance(player, LearnedPlayer):
             if not text or what.settings:  # a network of this process, or one behind a colon
-                what = Spec(str(player.network.save(Path(folder) / "player.safetensors")))
+                file = player.network.save(Path(folder) / "player.safetensors")
+                what = Spec(str(file), trusted=True)
             file = find_weights(what.path(what.text))
             known = digest(file)
             if cluster is not None:  # whose workers may not see it
-                what = Spec(str(file.resolve()))
+                what = Spec(str(file.resolve()), trusted=True)
                 cluster.provide(file.resolve(), known)
         options = (
             () if own else tuple((n, getattr(player, n)) for n in _OPTIONS if hasattr(player, n))

@@ -1,7 +1,8 @@
 """Texts that name players: `mcts:ucb=tuned,sims=20000`, `mine:Snake,depth=2`, a path; and who typed
 them.
 
-What a person types is trusted. What comes over a network is not: such a text can name neither a
+What a person types is trusted: a plain text that a public function is given. What comes over a
+network or out of a file is a `Spec`, which is not trusted unless it says so: it can name neither a
 program nor a class, nor a path outside a folder that is given.
 """
 
@@ -14,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
-from tuplet.system.own import find
+from tuplet.system.own import find, may_trust, told
 from tuplet.system.settings import MOST, values_from_text
 
 # A module or a file, a class, and its settings. A file's name may have commas; what looks like
@@ -25,6 +26,14 @@ _OWN = re.compile(
 )
 # Agents of other libraries, and the module that makes them.
 ADAPTERS = {"openspiel": "tuplet.adapters.openspiel_agent"}
+AGENTS = ("easy", "random", "alphabeta", "mcs", "mcts", "normal", "hard", "best")  # for two players
+NAMES = (
+    "easy, alphabeta, mcs, mcts, openspiel:bot=mcts, module:Class, file.py:Class; of EWN also "
+    "normal, hard, best, and exec:PROGRAM"
+)
+# Names that belong to one game, to say so where they are used for another.
+OF_EWN = ("normal", "hard", "best")
+OF_2048 = ("small", "strong", "greedy", "expectimax")
 _PLAIN = (int, float, bool, str)
 
 
@@ -35,7 +44,7 @@ class Spec(NamedTuple):
     """
 
     text: str
-    trusted: bool = True
+    trusted: bool = False
     folder: str | Path | None = None
 
     @property
@@ -52,6 +61,19 @@ class Spec(NamedTuple):
     def is_class(self) -> bool:
         """Whether it has the form module:Class or file.py:Class, perhaps with settings behind."""
         return _OWN.fullmatch(self.text) is not None
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it has the form exec:PROGRAM, perhaps with settings in brackets."""
+        return self.text.startswith(("exec:", "exec["))
+
+    def check_agent(self, game: str) -> None:
+        """Raise ValueError if no agent of a game for two is called so; imports none of them."""
+        if self.name in AGENTS or self.name in ADAPTERS or self.is_class or self.is_program:
+            return
+        if self.name in OF_2048:
+            raise ValueError(f"{self.name} plays 2048, not {game}; agents are {NAMES}")
+        raise ValueError(f"{self.text!r} is not an agent: {NAMES}")
 
     def needs_trust(self, what: str) -> None:
         """Raise ValueError if it is not trusted."""
@@ -79,7 +101,7 @@ class Spec(NamedTuple):
         self.needs_trust("a class")
         named = _OWN.fullmatch(self.text)
         assert named is not None  # `is_class` was asked
-        kind, settings = find(named["class"]), named["settings"] or ""
+        kind, settings = find(named["class"], trusted=self.trusted), named["settings"] or ""
         return make_own(kind, self.text, method, argument, seed, settings)
 
 
@@ -89,8 +111,8 @@ def trusted(*named: Any) -> bool:
 
 
 def as_spec(spec: str | Spec) -> Spec:
-    """A text is typed by a person, unless it says otherwise."""
-    return spec if isinstance(spec, Spec) else Spec(spec)
+    """A plain text was typed by the one who calls, except where a stranger is answered."""
+    return spec if isinstance(spec, Spec) else Spec(spec, trusted=may_trust())
 
 
 class Sent(NamedTuple):
@@ -106,7 +128,7 @@ class Sent(NamedTuple):
 def as_sent(named: Any) -> Any:
     """What names a player, as another process can take it, keep it, and know it again."""
     if isinstance(named, str):
-        return Spec(named)
+        return as_spec(named)
     known = isinstance(named, Spec | type | Sent) or inspect.isfunction(named) or named is None
     return named if known else Sent(pickle.dumps(named))
 
@@ -131,7 +153,7 @@ def make_own(
     try:
         own = kind(**values)
     except Exception as error:
-        raise ValueError(f"cannot make {name}: {type(error).__name__}: {error}") from None
+        raise ValueError(f"cannot make {name}: {told(error)}") from None
     if not callable(getattr(own, method, None)):
         raise ValueError(f"{name} has no method {method}({argument})")
     return own

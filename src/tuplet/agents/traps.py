@@ -1,4 +1,4 @@
-"""What to play where the leaf_values is bad: a line that an opponent who sees less would lose.
+"""What to play where the outlook is bad: a line that an opponent who sees less would lose.
 
 Opponent-model search (Iida, Uiterwijk, van den Herik & Herschberg 1993; Carmel & Markovitch
 1993). The model is the course's `hard`, which looks 8 plies ahead at plain distances. The game is
@@ -28,7 +28,7 @@ from tuplet.games.game import (
     winner,
 )
 from tuplet.games.position import apply_move, ended
-from tuplet.kernel import draw, kernel
+from tuplet.kernel import draw, kernel, now
 from tuplet.search import expectimax, transpositions
 
 Array = np.ndarray[Any, Any]
@@ -44,12 +44,18 @@ LONGEST = 256  # plies of a game: more than any has
 
 @kernel
 def _play_on(
-    game: Ewn, position: Words, state: np.uint64, work: expectimax.Workspace, line: Array
+    game: Ewn,
+    position: Words,
+    state: np.uint64,
+    work: expectimax.Workspace,
+    line: Array,
+    until: float,
 ) -> tuple[np.uint64, Int]:
     """Play a game to its end, the side to move against the model.
 
     Writes own positions and moves into `line` (uint64[LONGEST, 3]); returns the random stream's
-    next state and how many there are, or 0 if the line loses, or was told to stop.
+    next state and how many there are; 0 if the line loses, was told to stop, or the clock shows
+    `until`.
     """
     own, n = side(game, position), 0
     moves = np.zeros(MOST_MOVES, np.uint8)
@@ -57,7 +63,7 @@ def _play_on(
         result = ending(game, position)
         if result != ONGOING:
             return state, n if winner(game, result) == own else 0
-        if work.stop[0]:
+        if work.stop[0] or now() >= until:
             return state, 0
         if side(game, position) != own:
             position = apply(game, position, baseline_move(game, position, SEEN))
@@ -111,7 +117,8 @@ class Traps:
                 return None
             self._work.table[:] = np.zeros(1, transpositions.ENTRY)
             own = self._work._replace(stop=work.stop)
-            state, length = _play_on(game, position, self._state, own, self._line)
+            limit = np.inf if until is None else until
+            state, length = _play_on(game, position, self._state, own, self._line, limit)
             self._state = np.uint64(state)
             self._plan = {(red, blue): int(move) for red, blue, move in self._line[:length]}
         return None

@@ -76,9 +76,9 @@ def view(
     with the most visits.
     """
     if depth is not None and depth < 1:
-        raise ValueError(f"a tree is shown to a depth of 1 or more, not {depth}")
+        raise ValueError(f"the depth of a tree must be 1 or more (got {depth})")
     if not 0 <= share <= 1:
-        raise ValueError(f"a share of the visits is 0 to 1, not {share:g}")
+        raise ValueError(f"share must be 0 to 1 (got {share:g})")
     least = share * float(tree.visits[trees.ROOT])
     chosen: dict[int, int] = {}  # nodes, and how many moves each is from the root
     queue = [(0, trees.ROOT, 0)]  # by visits: parents always come before their children

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from tuplet.agents.settings import settings_of
 from tuplet.agents.specs import name_of, trusted
 from tuplet.games import life
 from tuplet.games.analysis import Analysis, MoveValue
-from tuplet.games.catalogue import game as game_of
+from tuplet.games.catalogue import find_game
 from tuplet.games.g2048 import MOVES, Board, as_move
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.growth import Growth
@@ -59,7 +60,7 @@ def analyze(
     deeper, in the thread of the search. `stop`, or Ctrl-C, ends a search with what it has by then
     (`interrupted` tells).
     """
-    held = game_of(game, trusted=trusted(agent))
+    held = find_game(game, trusted=trusted(agent))
     position = _first(held, seed) if position is None else position
     if isinstance(held, GameOf2048):
         if isinstance(position, str) and (game != "2048" or "/" in position):
@@ -91,10 +92,15 @@ def analyze(
                 found = replace(found, tree=made.tree(deep, share or 0.0))
             return replace(found, agent=name, settings=settings_of(made, at))
 
-        if watch is not None and hasattr(made, "look"):
-            made.look = lambda found: watch(whole(found))
         think = _think_2048 if isinstance(held, GameOf2048) else _think
-        found = _thought(think, made, position, seed, growth, progress, stop)
+        with ExitStack() as for_now:  # an agent of the caller's is left as it was
+            if watch is not None and hasattr(made, "look"):
+                for_now.callback(setattr, made, "look", made.look)
+                made.look = lambda found: watch(whole(found))
+            if growth:
+                for_now.callback(setattr, made.search, "growth", made.search.growth)
+                made.search.growth = Growth()
+            found = _thought(think, made, position, seed, progress, stop)
         if isinstance(found.position, Board) and not any(found.position.tiles):
             raise ValueError("the board is empty: a game begins with two tiles")
         if found.growth is not None:
@@ -136,13 +142,10 @@ def _thought(
     made: Any,
     position: Any,
     seed: int,
-    growth: bool,
     progress: Show,
     stop: Stop | None,
 ) -> Analysis:
     """Let an agent think, in a thread, so that its progress can be seen and it can be stopped."""
-    if growth:
-        made.search.growth = Growth()
     with watching(progress) as watch:
 
         def look(_: Worker) -> None:

@@ -13,6 +13,7 @@ from tuplet.arena.evaluate import evaluate
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.position import Game
 from tuplet.kernel import as_seed, stream
+from tuplet.learn.learners import learner_named
 from tuplet.learn.run import Run
 from tuplet.learn.settings import Limits, Method
 from tuplet.learn.training import Training
@@ -90,6 +91,7 @@ def bench(
 def _bench_2048(
     threads: int, net: str, learner: str, target: Target, seed: int, watch: Watcher, stop: Stop
 ) -> Bench:
+    learner = learner_named(learner, trusted=True).name
     method = Method(net=net, learner=learner, target=target)
     network = method.network()
 

@@ -8,23 +8,22 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import Any, NamedTuple
 
 from tuplet.agents.g2048 import Player, adapted, player_from
 from tuplet.agents.specs import Spec, name_of
-from tuplet.arena.differences import chance_of, holm, independent_scores
+from tuplet.arena.differences import ERROR, POWER, chance_of, holm, independent_scores
 from tuplet.arena.evaluate import Evaluation, evaluate
+from tuplet.games.g2048.statistics import score_variance
 from tuplet.learn.run import CONFIG, Run
-from tuplet.system.intervals import Interval, student, wilson
+from tuplet.system.intervals import Interval, share_interval, student
 from tuplet.system.progress import Progress, Show, Watcher, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.table import Table, table_of
 from tuplet.values.network import Network
 
-SURE = 0.05  # what a p-value must be below
-POWER = 0.8  # with which a difference is to be found
 MOST_TILES = 5  # the largest, in tables
 _HOW_LONG = ("games", "budget", "threads", "checkpoint", "keep", "evaluate")
 
@@ -38,13 +37,13 @@ class Difference(NamedTuple):
     ci95: Interval  # of this difference by itself
     p: float  # how likely a difference as large is if there were none
     p_holm: float  # the same, given how many pairs are compared (Holm 1979)
-    needed: int  # games of each that would tell `asked`
+    needed: int  # games of each that would tell `asked`, among so many pairs
     asked: float
 
     @property
     def better(self) -> str | None:
         """Who is better; None if they cannot be told apart."""
-        if self.p_holm >= SURE:
+        if self.p_holm >= ERROR:
             return None
         return self.a if self.difference > 0 else self.b
 
@@ -93,17 +92,18 @@ class Comparison(Shown):
     @property
     def differences(self) -> list[Difference]:
         """Of every two, in the order they were named."""
-        scores = [each.results.scores.astype(float) for each in self.evaluations]
+        scores: list[list[float]] = [each.results.scores.tolist() for each in self.evaluations]
         pairs = list(combinations(range(len(scores)), 2))
         found = [independent_scores(scores[i], scores[j]) for i, j in pairs]
         chances = [chance_of(each) for each in found]
-        about = _round(0.02 * max(float(each.mean()) for each in scores))
+        about = _round(0.02 * max(map(fmean, scores)))
+        # As strict as for the first of them after Holm, which has all others against it.
+        both = NormalDist().inv_cdf(1 - ERROR / len(pairs) / 2) + NormalDist().inv_cdf(POWER)
         differences = []
-        for (i, j), apart, p, (p_holm, _) in zip(pairs, found, chances, holm(chances), strict=True):
+        for (i, j), apart, p, p_holm in zip(pairs, found, chances, holm(chances), strict=True):
             half = student(apart.freedom) * apart.error
             ci95 = apart.value - half, apart.value + half
-            spread = float(scores[i].var(ddof=1) + scores[j].var(ddof=1))
-            both = NormalDist().inv_cdf(1 - SURE / 2) + NormalDist().inv_cdf(POWER)
+            spread = score_variance(scores[i]) + score_variance(scores[j])
             needed = max(int(_round(both**2 * spread / about**2, 2)), 2)
             differences.append(Difference(
                 self.names[i], self.names[j], apart.value, ci95, p, p_holm, needed, about,
@@ -187,13 +187,13 @@ class Comparison(Shown):
         return [t for t in tiles if min(self._share(i, t) for i in players) < 0.995][-MOST_TILES:]
 
     def _shares_apart(self, tiles: list[int]) -> list[list[str]]:
-        """How two players' shares differ, by tile: from Wilson's intervals (Newcombe 1998)."""
+        """How two players' shares differ, by tile: from the intervals of both (Newcombe 1998)."""
         rows = []
         for tile in tiles:
             parts = []
             for i in (0, 1):
                 share, games = self._share(i, tile), self.evaluations[i].summary.games
-                parts.append((share, *wilson(round(share * games), games)))
+                parts.append((share, *share_interval(round(share * games), games)))
             (p, low_p, high_p), (q, low_q, high_q) = parts
             low = p - q - math.hypot(p - low_p, high_q - q)
             high = p - q + math.hypot(high_p - p, q - low_q)

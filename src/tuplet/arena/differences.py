@@ -2,9 +2,10 @@
 
 Whatever is measured of a point of a grid comes as samples: scores, or shares of points. Points are
 compared with the best of their group. Which one that is, is seen only afterwards, so that all
-pairs of a group count as compared: verdicts are corrected for so many by Holm (1979), and are all
-right, together, nineteen times in twenty. An interval is the one that belongs to its verdict: it
-leaves out 0 just where a difference is no noise.
+pairs of a group count as compared. Verdicts are corrected for so many by Holm (1979): in nineteen
+sweeps of twenty no two points that are equally good are told apart. Intervals are corrected by
+Bonferroni: in nineteen of twenty all of them together hold the truth. Holm's steps are a little
+sharper, so that a point may be told apart although its interval still holds 0.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.games.g2048.statistics import score_variance
 from tuplet.system.intervals import Interval, student, within
 
 Array = np.ndarray[Any, Any]
 ERROR = 0.05  # of all verdicts together
+POWER = 0.8  # with which a difference is to be found
 
 
 class Apart(NamedTuple):
@@ -35,7 +38,7 @@ class Difference(NamedTuple):
     """A point minus the best of its group."""
 
     value: float
-    ci95: Interval  # as wide as the verdict asks for
+    ci95: Interval  # one of all pairs that are compared (Bonferroni)
     p: float  # after Holm
 
     @property
@@ -78,14 +81,10 @@ def paired_shares(a: Sequence[float], b: Sequence[float]) -> Apart:
     return Apart(float(away.mean()), math.sqrt(spread / count), max(count - 1, 1))
 
 
-def independent_scores(a: Array, b: Array) -> Apart:
-    """Of scores in games that have nothing in common, two or more of each: Welch (1947)."""
-    return welch(float(a.mean() - b.mean()), (_squared(a), len(a) - 1), (_squared(b), len(b) - 1))
-
-
-def _squared(scores: Array) -> float:
-    """The squared error of a mean."""
-    return float(np.var(scores, ddof=1)) / len(scores)
+def independent_scores(a: Sequence[float], b: Sequence[float]) -> Apart:
+    """Of scores of 2048 in games that have nothing in common, two or more of each: Welch (1947)."""
+    sides = ((score_variance([*each]) / len(each), len(each) - 1) for each in (a, b))
+    return welch(fmean(a) - fmean(b), *sides)
 
 
 def welch(value: float, *sides: tuple[float, int]) -> Apart:
@@ -130,8 +129,7 @@ def judge(
     """Compare each point with the best (largest value) of its group."""
     pairs = [(i, j) for i, j in combinations(range(len(values)), 2) if groups[i] == groups[j]]
     found = {(i, j): apart(i, j) for i, j in pairs}
-    corrected = holm([chance_of(each) for each in found.values()])
-    judged = dict(zip(pairs, corrected, strict=True))
+    judged = dict(zip(pairs, holm([chance_of(each) for each in found.values()]), strict=True))
     best = [
         max((j for j in range(len(values)) if groups[j] == groups[i]), key=lambda j: values[j])
         for i in range(len(values))
@@ -143,10 +141,9 @@ def judge(
             continue
         pair, sign = ((i, top), 1) if i < top else ((top, i), -1)
         value, error, freedom = found[pair]
-        p, compared = judged[pair]
-        half = student(freedom, 1 - ERROR / compared) * error
+        half = student(freedom, 1 - ERROR / len(pairs)) * error
         ends = (sign * value - half, sign * value + half)
-        behind.append(Difference(sign * value, ends, p))
+        behind.append(Difference(sign * value, ends, judged[pair]))
     return Verdict(best, behind, len(pairs))
 
 
@@ -159,19 +156,16 @@ def chance_of(apart: Apart) -> float:
     return max(1 - within(abs(apart.value) / apart.error, apart.freedom), 0.0)
 
 
-def holm(chances: Sequence[float]) -> list[tuple[float, int]]:
-    """P-values, each as large as all of them ask for, and with how many it is compared (Holm 1979).
+def holm(chances: Sequence[float]) -> list[float]:
+    """P-values, each as large as the number of comparisons asks for (Holm 1979).
 
-    The smallest has all of them against it, the next one less, until the first that is no more
-    than chance; those behind it have as many against them.
+    The smallest has all of them against it, the next one less; none is below one before it.
 
     >>> holm([0.001, 0.04, 0.03])
-    [(0.003, 3), (0.06, 2), (0.06, 2)]
+    [0.003, 0.06, 0.06]
     """
-    judged, least, against = [(0.0, 0)] * len(chances), 0.0, len(chances)
+    corrected, least = [0.0] * len(chances), 0.0
     for rank, i in enumerate(sorted(range(len(chances)), key=lambda i: chances[i])):
-        if least < ERROR:
-            against = len(chances) - rank
         least = max(least, min(1.0, (len(chances) - rank) * chances[i]))
-        judged[i] = (least, against)
-    return judged
+        corrected[i] = least
+    return corrected

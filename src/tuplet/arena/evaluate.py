@@ -42,7 +42,7 @@ from tuplet.kernel import as_seed, stream
 from tuplet.learn.greedy import play_greedily
 from tuplet.search import g2048_games
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
-from tuplet.system.intervals import Interval, wilson
+from tuplet.system.intervals import Interval, share_interval
 from tuplet.system.pictures import inline, save_figure
 from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
 from tuplet.system.settings import in_full
@@ -151,7 +151,7 @@ def judge(
         asked,
         summary,
         score_interval([float(s) for s in results.scores]),
-        {t: wilson(round(share * games), games) for t, share in summary.reached.items()},
+        {t: share_interval(round(share * games), games) for t, share in summary.reached.items()},
         float(results.lengths.mean()),
         rate,
         results,
@@ -192,7 +192,7 @@ def evaluate(
     `stop`, or Ctrl-C, ends early and judges the games finished by then.
     """
     if not 1 <= games <= MOST_GAMES:
-        raise ValueError(f"the games of an evaluation are 1 to {MOST_GAMES:,}, not {games}")
+        raise ValueError(f"games must be 1 to {MOST_GAMES:,} (got {games})")
     as_threads(threads)
     as_seed(seed)
     made = adapted(

@@ -7,7 +7,7 @@ from typing import Any
 
 from tuplet.system.sheet import counted
 
-NOT_ASKED = "was late in each of its first games, and is not asked again"
+NOT_ASKED = "timed out in its first four games and was disqualified"
 _MOST = 5  # reasons shown of a match
 
 Forfeited = dict[str, Any]  # agent, side, kind, reason, games: as `Match.forfeits` has them

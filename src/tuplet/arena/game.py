@@ -14,7 +14,7 @@ import numpy as np
 from tuplet.agents.agent import Agent, Named, agent_from
 from tuplet.agents.specs import label_of
 from tuplet.games import life
-from tuplet.games.catalogue import game as game_of
+from tuplet.games.catalogue import find_game
 from tuplet.games.record import FORFEITS, Forfeit, Record
 from tuplet.kernel import told
 from tuplet.system.stop import Stop
@@ -45,7 +45,7 @@ def play_game(
         raise ValueError(f"{start.game} is a game for one: play_episode lets a player play it")
     if start.over:
         raise ValueError("there is nothing left to play: the game is over")
-    held = getattr(start, "held", None) or game_of(start.game)
+    held = getattr(start, "held", None) or find_game(start.game)
     made = [agent_from(first, held), agent_from(second, held)]
     agents: dict[str, Agent] = dict(zip(start.sides, made, strict=True))
     record = Record((label_of(first, made[0]), label_of(second, made[1])), start)

@@ -88,8 +88,11 @@ def _equal_numbers(texts: Sequence[str]) -> list[str]:
     return [text for text, value in zip(texts, values, strict=False) if values.count(value) > 1]
 
 
-def points_of(axes: Sequence[Axis]) -> list[tuple[str, ...]]:
-    """A value of every axis, for all points; the last axis changes first."""
+def points_of(axes: Sequence[Axis], example: str = "c={0.5,1.0}") -> list[tuple[str, ...]]:
+    """A value of every axis, for all points; the last axis changes first.
+
+    `example` is of several values, for who has given none.
+    """
     names = [each.name for each in axes]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -98,7 +101,7 @@ def points_of(axes: Sequence[Axis]) -> list[tuple[str, ...]]:
     for each in axes:
         count *= len(each.values)
     if count < 2:
-        raise ValueError("there is nothing to sweep: give a setting several values, c={0.5,1.0}")
+        raise ValueError(f"nothing to sweep: give a setting several values, as in {example}")
     if count > MOST_POINTS:
         raise ValueError(f"a sweep has up to {MOST_POINTS} points, not {count:,}")
     return [*product(*(each.values for each in axes))]

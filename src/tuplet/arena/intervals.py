@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from tuplet.system.intervals import Interval, Z, wilson
+from tuplet.system.intervals import Interval, Z, share_interval
 
 # A sequential test ends a match at a moment when its share is far out: there 1.96 holds the truth
-# in 86 to 97 % of matches, and this, which is 99 % elsewhere, in 95 %. docs/statistics.md.
+# in 86 to 97 % of matches, and this, which is 99 % elsewhere, in 96 %. docs/statistics.md.
 Z_AFTER_TEST = NormalDist().inv_cdf(0.995)
 
 # How many pairs of games gave 0, ½, 1, 1½ and 2 points; a game drawn is half a point.
@@ -52,7 +52,7 @@ def effective_games(*counts: int) -> float:
 
 
 def pair_share(*counts: int, z: float = Z) -> tuple[float, Interval]:
-    """The share of points in pairs of games, and its interval: Wilson's, of effective games.
+    """The share of points in pairs of games, and its interval: that of effective games.
 
     >>> share, (low, high) = pair_share(10, 20, 20)
     >>> round(share, 3), round(low, 3), round(high, 3)
@@ -61,7 +61,7 @@ def pair_share(*counts: int, z: float = Z) -> tuple[float, Interval]:
     lost, half, split, more, won = as_pairs(*counts)
     share = (won + 0.75 * more + split / 2 + 0.25 * half) / (lost + half + split + more + won)
     games = effective_games(*counts)
-    return share, wilson(share * games, games, z)
+    return share, share_interval(share * games, games, z)
 
 
 def elo(share: float) -> float:

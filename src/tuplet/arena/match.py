@@ -30,7 +30,7 @@ from tuplet.arena.results import Match, Tournament
 from tuplet.arena.saved import MOST_AGENTS, GameFile
 from tuplet.arena.seats import Seats
 from tuplet.arena.sprt import Sprt
-from tuplet.games.catalogue import game as game_of, is_found
+from tuplet.games.catalogue import find_game, is_found
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
 from tuplet.kernel import as_seed, own_digest, stream
@@ -54,7 +54,7 @@ def _play_number(
     pairings = list(combinations(range(len(named)), 2))
     at = place_of(number, len(pairings))
     pair = np.uint64(stream(np.uint64(seeds[at.pairing]), np.uint64(at.pair)))
-    rolls, start = game_of(game).opening(pair)
+    rolls, start = find_game(game, trusted=True).opening(pair)
     n = np.uint64(2 * at.game)
     streams = (np.uint64(stream(pair, n)), np.uint64(stream(pair, n + np.uint64(1))))
     first, second = pairings[at.pairing][:: -1 if at.game else 1]
@@ -228,11 +228,11 @@ class _Schedule:
         self, named: Sequence[Any], game: str | Game, games: int, seed: int, threads: int,
         score: _Score,
     ) -> None:  # fmt: skip
-        self.held = game_of(game, trusted=trusted(*named))
+        self.held = find_game(game, trusted=trusted(*named))
         if self.held.players != 2:
             raise ValueError(f"{self.held.name} is for one player, and a match for two")
         if not 1 <= games <= MOST_GAMES:
-            raise ValueError(f"games are 1 to {MOST_GAMES:,}, not {games}")
+            raise ValueError(f"games must be 1 to {MOST_GAMES:,} (got {games})")
         self.named, self.games, self.seed = named, games, seed
         # Other processes find a game by its name, or are sent the game itself.
         self.game = self.held.name if is_found(self.held.name) else self.held

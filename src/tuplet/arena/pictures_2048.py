@@ -115,8 +115,8 @@ def _draw_parts(axes: Any, found: Any) -> None:
     losses = [-move.loss for move in found.moves]
     for name, changes, colour, style in (
         ("luck", [move.luck for move in found.moves], LUCK, "-"),
-        ("lost by moves", losses, BLUNDER, "-"),
-        ("the judge changing its mind", [move.drift for move in found.moves], JUDGE, DASHED),
+        ("mistakes", losses, BLUNDER, "-"),
+        ("re-estimates", [move.drift for move in found.moves], JUDGE, DASHED),
     ):
         total = np.cumsum([0.0, *changes])
         axes.plot(total, color=colour, linestyle=style, linewidth=1.3, rasterized=len(total) > MANY,

@@ -87,7 +87,9 @@ class Population(Shown):
                 "ones. A mean of values is a value by mean weights: the average is their ensemble."
             )
         else:
-            notes.append(f"{len(self.members)} of {self.asked} are done: the same command goes on.")
+            notes.append(
+                f"{len(self.members)} of {self.asked} are done: the same command resumes it."
+            )
         title = f"{counted(len(self.members), 'run')} side by side"
         return [Sheet(title, ("weights", "mean score (95 %)", ""), rows, notes, words=(0, 2))]
 

@@ -20,8 +20,8 @@ from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
 from tuplet.games import life
 from tuplet.games.g2048 import Board
+from tuplet.games.g2048.statistics import score_interval
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
-from tuplet.system.intervals import mean_interval
 from tuplet.system.progress import Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
@@ -30,6 +30,7 @@ from tuplet.values.network import Network
 Where = tuple[str, str, float]  # a solution's file, or its board and share of fours
 USUAL_BOARD = "2x3"
 GAMES = 10  # of a block
+_DEVIATION = 0.7  # of the mean: on small boards scores deviate by a half and more
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,7 @@ def _judge(played: SampledRegret) -> dict[str, Any]:
     """Means of games that were played, with intervals."""
 
     def interval(values: list[float]) -> list[float] | None:
-        return list(mean_interval(values)) if len(values) > 1 else None
+        return list(score_interval(values, _DEVIATION)) if len(values) > 1 else None
 
     return {
         "games": len(played.scores),

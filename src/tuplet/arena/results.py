@@ -187,8 +187,7 @@ class Match(Shown):
             rows.append(["test", answer, f"LLR {self.llr:.2f} ({low:.2f} to {high:.2f})"])
             if self.decision is not None:
                 stopped.append(
-                    "The test ended the match: the interval is wider, to hold the truth in 95 % "
-                    "all the same."
+                    "The test ended the match early: the interval is widened to keep 95 % coverage."
                 )
         by_score = [self.kinds(score) for score in ((1, 0.5, 0) if drawn else (1, 0))]
         endings = [
@@ -344,10 +343,16 @@ class Tournament(Shown):
         return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
 
     def table(self) -> Table:
-        """A row for each agent, from best to worst; its points against each, in that order."""
+        """A row for each agent, from best to worst; its points against each, in that order.
+
+        Columns of points have the agent's name; one that is called like another column has
+        "against" before it.
+        """
         order = self.ranking
         columns = ["place", "agent", "rating", "ci95_low", "ci95_high", "wins", "draws", "losses",
-                   *FORFEITS, *(self.agents[j] for j in order)]  # fmt: skip
+                   *FORFEITS]  # fmt: skip
+        names = [self.agents[j] for j in order]
+        columns += [f"against {name}" if name in columns else name for name in names]
         rows: list[list[object]] = []
         for place, i in enumerate(order, 1):
             rating, (wins, losses) = self.ratings[i], self.total(i)

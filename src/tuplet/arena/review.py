@@ -5,7 +5,7 @@ to come if the best move is made, and `played_value` after the one that was play
 
     loss  = value - played_value                   what the move cost
     luck  = value of the board that came - mean    what the tile changed
-    drift = reward + mean - played_value           the judge changing its mind: 0 if it is exact
+    drift = reward + mean - played_value           the judge's re-estimate: 0 if it is exact
 
 where the mean is over all tiles that might have come. A finished board is worth 0, so that over a
 game
@@ -13,6 +13,14 @@ game
     score = first_value + luck + drift - losses - left
 
 where `left` is what was still to come if the game was not played to its end.
+
+Points alone are no mark: early in a game a bad move costs thousands. So a loss is taken as a share
+of `value`, 1 at most, and the shares of a game are compared with what moves chosen at random would
+have lost on the same boards:
+
+    accuracy = 1 - sum of lost shares / sum of a random move's mean share, at least 0
+
+The judge's own play has 100 %, random play about 0 %. A board with one legal move does not count.
 """
 
 from __future__ import annotations
@@ -24,7 +32,7 @@ from typing import Any
 
 from tuplet.agents.g2048 import adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.specs import Spec, label_of
+from tuplet.agents.specs import label_of
 from tuplet.arena.g2048 import ask, streams_of
 from tuplet.arena.judges import Judge, usual_judge
 from tuplet.arena.pictures_2048 import draw_review, worst_boards
@@ -41,14 +49,20 @@ from tuplet.system.progress import Pace, Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
 
-DEPTH = 3  # where neither depth nor time is given
 GOOD, BLUNDER = 0.01, 0.05  # of all that was still to be won: less, and more
 EQUAL = 1e-9  # of it: what rounding makes of moves that are as good
 BANDS = ("best", "good", "inaccurate", "bad")
 ACCURACY_MEANS = (
-    "Accuracy is the mean over all moves: a best move has 100 %, and each twentieth of what was to "
-    "come that a move costs halves it."
+    "Accuracy: 100 % means that every move was as good as the judge's best; 0 % that the moves "
+    "gave up as much of the expected score as random moves would, or more."
 )
+
+
+def share_of(loss: float, value: float) -> float:
+    """A loss as a share of all that was to come, 0 to 1; 0 where rounding alone made it."""
+    if loss <= EQUAL * abs(value):
+        return 0.0
+    return min(1.0, loss / abs(value)) if value else 1.0
 
 
 @dataclass(frozen=True)
@@ -65,6 +79,7 @@ class Judgement:
     luck: float  # what the tile that came changed
     mean_value: float  # of the board that came, over all tiles that might have
     score: int  # before the move
+    random_share: float = 0.0  # the mean lost share over all legal moves
 
     @property
     def loss(self) -> float:
@@ -73,7 +88,7 @@ class Judgement:
 
     @property
     def drift(self) -> float:
-        """What the judge thinks of the after-state, less what it thought of the move."""
+        """The judge's re-estimate: the after-state's value less what it expected of the move."""
         return self.reward + self.mean_value - self.played_value
 
     @property
@@ -83,10 +98,8 @@ class Judgement:
 
     @property
     def lost_share(self) -> float:
-        """The loss as a share of all that was to come."""
-        if self.loss <= EQUAL * abs(self.value):
-            return 0.0
-        return self.loss / abs(self.value) if self.value else float("inf")
+        """The loss as a share of all that was to come, 0 to 1."""
+        return share_of(self.loss, self.value)
 
     @property
     def band(self) -> str:
@@ -99,11 +112,6 @@ class Judgement:
         """Whether the move cost a good part of all that was to come."""
         return self.lost_share > BLUNDER
 
-    @property
-    def accuracy(self) -> float:
-        """100 of a best move, and half of that for each twentieth of what was to come."""
-        return float(100 * 0.5 ** (self.lost_share / BLUNDER))
-
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
         return {
@@ -111,7 +119,8 @@ class Judgement:
             "best": self.best, "played_value": self.played_value, "value": self.value,
             "loss": self.loss, "band": self.band, "reward": self.reward, "luck": self.luck,
             "drift": self.drift, "mean_value": self.mean_value, "score": self.score,
-            "expected": self.expected,
+            "expected": self.expected, "lost_share": self.lost_share,
+            "random_share": self.random_share,
         }  # fmt: skip
 
 
@@ -150,8 +159,10 @@ class Review(Shown):
 
     @property
     def accuracy(self) -> float:
-        """The mean of the moves' accuracies, 0 to 100."""
-        return sum(move.accuracy for move in self.moves) / len(self.moves)
+        """100 if no move lost anything, 0 if they lost what random moves would, or more."""
+        lost = sum(move.lost_share for move in self.moves)
+        at_random = sum(move.random_share for move in self.moves)
+        return 100 * max(0.0, 1 - lost / at_random) if at_random else 100.0
 
     @property
     def first_value(self) -> float:
@@ -165,7 +176,7 @@ class Review(Shown):
 
     @property
     def drift(self) -> float:
-        """How much the judge changed its mind."""
+        """The judge's re-estimates."""
         return sum(move.drift for move in self.moves)
 
     @property
@@ -210,14 +221,14 @@ class Review(Shown):
     def _parts(self) -> list[list[str]]:
         """What the score is made of, a line each."""
         parts = [
-            ("expected before the first move", f"{self.first_value:,.1f}"),
-            ("luck with the tiles", f"{self.luck:+,.1f}"),
-            ("lost by moves", f"{0 - self.losses:+,.1f}"),
-            ("the judge changing its mind", f"{self.drift:+,.1f}"),
+            ("expected at the start", f"{self.first_value:,.1f}"),
+            ("luck", f"{self.luck:+,.1f}"),
+            ("mistakes", f"{0 - self.losses:+,.1f}"),
+            ("re-estimates", f"{self.drift:+,.1f}"),
         ]
         if self.left:
             parts.append(("still to come where the record ends", f"{0 - self.left:+,.1f}"))
-        return [*map(list, parts), ["score", f"{self.episode.score:,.1f}"]]
+        return [*map(list, parts), ["final score", f"{self.episode.score:,.1f}"]]
 
     def plot(self, path: str | Path | None = None) -> Any:
         """The expected score, luck and skill told apart, and what each move cost, as a figure.
@@ -271,10 +282,10 @@ def review(
     `record` is an episode, a record, the text of one (the Framework's, ours, or 2048verse's), or a
     file of such lines, of which number `game` (counted from 1) is taken. The judge has learned
     values (those that come with tuplet if none is named; of boards of up to six cells, the exact
-    ones), and looks `depth` moves ahead (3 if it is named by a text), or as far as `time` seconds a
-    move allow; or is any player whose `analyze(board)` gives every legal move a value in points
-    (mcts:sims=1000, a class, an object): such a one is asked of every board that might have come,
-    which takes some twenty times as long.
+    ones), and looks `depth` moves ahead (1 unless it is made with another), or as far as `time`
+    seconds a move allow; or is any player whose `analyze(board)` gives every legal move a value in
+    points (mcts:sims=1000, a class, an object): such a one is asked of every board that might have
+    come, which takes some twenty times as long.
     """
     if not isinstance(record, Episode | Record):
         record = read_game(record, game)
@@ -284,11 +295,7 @@ def review(
     label = ""
     if agent is None:
         label, agent = usual_judge(size, 0.1 if share is None else share)
-    player = player_from(agent)
-    learned = isinstance(player, LearnedPlayer)
-    if learned and isinstance(agent, str | Spec) and depth is None and time is None:
-        depth = DEPTH
-    player = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=share)
+    player = adapted(player_from(agent), depth=depth, time=time, downgrade=downgrade, spawn4=share)
     if isinstance(player, Solution) and share not in (None, player.spawn4):
         raise ValueError(
             f"the table is of {100 * player.spawn4:g} % fours, and the game of {100 * share:g} %: "
@@ -323,9 +330,11 @@ def _judged(
                 raise ValueError(judge.speechless)
             value = mean if came is None else value
             number, best = len(moves) + 1, max(known, key=known.__getitem__)
+            top = known[best]
+            at_random = sum(share_of(top - other, top) for other in known.values()) / len(known)
             judged = Judgement(
-                number, board, slide.move, best, known[slide.move], known[best],
-                slide.reward, value - mean, mean, score,
+                number, board, slide.move, best, known[slide.move], top,
+                slide.reward, value - mean, mean, score, at_random,
             )  # fmt: skip
             moves.append(judged)
             score, known = score + slide.reward, coming

@@ -26,7 +26,7 @@ from tuplet.agents.settings import settings_by_name
 from tuplet.arena.played import Played, place_of
 from tuplet.arena.results import Match, Tournament
 from tuplet.arena.sprt import Sprt
-from tuplet.games.catalogue import game as game_of
+from tuplet.games.catalogue import find_game
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
 from tuplet.system.files import MOST_LINE, hold, lines_of, replacing
@@ -180,7 +180,7 @@ class Saved(NamedTuple):
         """Read the settings; ValueError if it is no saved match or tournament."""
         with path.open("rb") as file:
             settings = _settings(path, file.readline())
-        return cls(path, settings, game_of(settings["game"], trusted=False))
+        return cls(path, settings, _game(path, settings))
 
     def lines(self) -> Iterator[Header]:
         """Each game as JSON; a last pair that is not finished is left out."""
@@ -208,7 +208,7 @@ def load(path: str | Path) -> Match | Tournament:
         settings = _settings(path, first)
         pairings = _pairings(settings)
         lines = [line for line in _lines(file, path) if not _asks_for_more(line, settings)]
-    held = game_of(settings["game"], trusted=False)
+    held = _game(path, settings)
     played = [_played(path, n, line, pairings, held) for n, line in enumerate(lines)]
     agents, game, seed = settings["agents"], settings["game"], settings["seed"]
     asked = settings["games"] + settings["games"] % 2
@@ -319,6 +319,15 @@ def _settings(path: Path, line: bytes) -> Header:
         why = "its settings are not sound" if what.startswith("a saved") else f"it is {what}"
         raise ValueError(f"{path} is not a saved match or tournament: {why}")
     return settings
+
+
+def _game(path: Path, settings: Header) -> Game:
+    """The game of a file, which must be one for two players."""
+    held = find_game(settings["game"])
+    if held.players != 2:
+        why = f"{held.name} is for one player"
+        raise ValueError(f"{path} is not a saved match or tournament: {why}")
+    return held
 
 
 def _check_same(path: Path, old: Header, new: Header) -> None:

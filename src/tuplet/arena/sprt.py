@@ -41,8 +41,8 @@ class Sprt:
     def __post_init__(self) -> None:
         if not -1000 <= self.elo0 < self.elo1 <= 1000:
             raise ValueError(
-                f"a sequential test needs elo0 < elo1, both within 1000 Elo, "
-                f"not {self.elo0:g},{self.elo1:g}"
+                f"sprt must be elo0,elo1 with elo0 < elo1, both within 1000 Elo "
+                f"(got {self.elo0:g},{self.elo1:g})"
             )
 
     @classmethod
@@ -51,7 +51,7 @@ class Sprt:
         try:
             elo0, elo1 = (float(word) for word in text.split(","))
         except ValueError:
-            raise ValueError(f"a sequential test is elo0,elo1 as in 0,20, not {text!r}") from None
+            raise ValueError(f"sprt must be elo0,elo1 such as 0,20 (got {text!r})") from None
         return cls(elo0, elo1)
 
     @property

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from tuplet.arena.differences import Apart, Verdict, judge
 from tuplet.arena.grids import Axis, label
 from tuplet.arena.sweep_picture import draw_sweep
 from tuplet.system.intervals import Interval
-from tuplet.system.pictures import inline
+from tuplet.system.pictures import can_draw, inline
 from tuplet.system.sheet import Sheet, Shown, percent
 from tuplet.system.table import Table
 
@@ -74,6 +74,11 @@ class Sweep(Shown):
             [point.group for point in self.points[: len(self.outcomes)]],
             lambda i, j: self.apart(self.outcomes[i].samples, self.outcomes[j].samples),
         )
+
+    @property
+    def best(self) -> list[str]:
+        """The point with the largest value, in full; one for each opponent if these vary."""
+        return [self.points[i].spec for i in dict.fromkeys(self.verdict.best)]
 
     def label(self, number: int) -> str:
         """A point by what makes it differ from the others: c=0.6, sims=100."""
@@ -172,7 +177,7 @@ class Sweep(Shown):
         if gaps and all(map(math.isfinite, gaps)):
             least = median(gaps)
             told = f"{100 * least:.1f} percentage points" if share else f"{least:,.0f} points"
-            line = f"Differences below some {told} cannot be told here."
+            line = f"Differences smaller than about {told} are not significant here."
             if (many := self.verdict.comparisons) > 1:
                 line += f" Corrected for {many:,} comparisons (Holm)."
             lines.append(line)
@@ -183,12 +188,16 @@ class Sweep(Shown):
         return draw_sweep(self, path)
 
     def table(self) -> Table:
-        """A row for each point."""
+        """A row for each point.
+
+        A column that is called like a setting of the grid has "measured" before it.
+        """
         names = [axis.name for axis in self.axes]
         behind = ["difference", "difference_low", "difference_high", "p", "verdict"]
-        facts = [name for name in ("opponent", "elo") if self.outcomes[0].facts.get(name, self)
-                 is not self]  # fmt: skip
-        columns = [*names, "spec", "games", self.measure, "low", "high", *behind, *facts]
+        facts = [name for name in ("opponent", "elo") if name in self.outcomes[0].facts
+                 and name not in names]  # fmt: skip
+        own = ["spec", "games", self.measure, "low", "high", *behind, *facts]
+        columns = [*names, *(f"measured {name}" if name in names else name for name in own)]
         rows = []
         for number, (point, out) in enumerate(zip(self.points, self.outcomes, strict=False)):
             found = self.verdict.behind[number]
@@ -225,11 +234,14 @@ class Sweep(Shown):
 
 def kept_in_folder(sweep: Sweep) -> Sweep:
     """The sweep, its table and its picture written into its folder, if it has one."""
-    if sweep.folder is not None:
+    if sweep.folder is None:
+        return sweep
+    try:
         sweep.csv(sweep.folder / "sweep.csv")
-        with suppress(ValueError):  # nothing to draw with
-            for kind in ("svg", "png"):
-                sweep.plot(sweep.folder / f"sweep.{kind}")
+        for kind in ("svg", "png") if can_draw() else ():
+            sweep.plot(sweep.folder / f"sweep.{kind}")
+    except OSError as error:  # its tables are shown all the same
+        warnings.warn(f"the sweep's table or picture was not written: {error}", stacklevel=2)
     return sweep
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from tuplet.system.files import hold, replacing, sweep as tidy_up
+from tuplet.system.sheet import counted
 from tuplet.system.version import __version__
 
 SETTINGS, RESULTS, LOCK = "sweep.json", "results.jsonl", ".lock"
@@ -25,6 +29,8 @@ class SweepFolder:
         self.path = path
         self.settings = {"tuplet": __version__, **settings, "points": list(points)}
         self.results: list[dict[str, Any]] = []
+        self._unwritten = b""  # lines that a full disk had no place for
+        self._size = 0  # bytes of whole lines in the file
 
     @contextmanager
     def held(self) -> Iterator[SweepFolder]:
@@ -46,23 +52,47 @@ class SweepFolder:
                 settings.write(json.dumps(self.settings, indent=1).encode() + b"\n")
             self.results = self._read()
             yield self
+            if self._unwritten and (error := self._write()):
+                lost = counted(self._unwritten.count(b"\n"), "result")
+                told = f"{lost} could not be written to {self.path / RESULTS} ({error.strerror})"
+                warnings.warn(f"{told}: the same command measures again", stacklevel=2)
 
     def place(self, name: str, ending: str = "") -> Path:
         """A path for a point, named after its settings."""
         return self.path / f"{file_name(name.replace(', ', ','))}{ending}"
 
     def add(self, line: dict[str, Any]) -> None:
-        """Note a result."""
+        """Note a result; where it cannot be written, it is kept, and written with a later one."""
         self.results.append(line)
-        with (self.path / RESULTS).open("ab") as file:
-            file.write(json.dumps(line).encode() + b"\n")
+        known = bool(self._unwritten)
+        self._unwritten += json.dumps(line).encode() + b"\n"
+        if (error := self._write()) and not known:
+            told = f"results cannot be written to {self.path / RESULTS} now ({error.strerror})"
+            warnings.warn(f"{told}: they are kept, and written when that works", stacklevel=2)
+
+    def _write(self) -> OSError | None:
+        """Write what is not written yet, or nothing: half a line would spoil the next."""
+        path = self.path / RESULTS
+        try:
+            with path.open("ab", buffering=0) as file:
+                try:
+                    written = file.write(self._unwritten)
+                    if written < len(self._unwritten):
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                except OSError:
+                    with suppress(OSError):
+                        file.truncate(self._size)
+                    raise
+        except OSError as error:
+            return error
+        self._size, self._unwritten = self._size + len(self._unwritten), b""
+        return None
 
     def _read(self) -> list[dict[str, Any]]:
         """The results noted so far; a line that was cut off is dropped."""
         path, found = self.path / RESULTS, []
         if not path.exists():
             return []
-        whole = b""
         for number, line in enumerate(path.read_bytes().splitlines(keepends=True), 1):
             if not line.endswith(b"\n"):
                 break
@@ -77,9 +107,9 @@ class SweepFolder:
             if not sound:
                 raise ValueError(f"{path}: line {number} is not a result of a sweep")
             found.append(result)
-            whole += line
+            self._size += len(line)
         with path.open("r+b") as file:
-            file.truncate(len(whole))
+            file.truncate(self._size)
         return found
 
     def _check_same(self) -> None:

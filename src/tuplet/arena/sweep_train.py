@@ -76,11 +76,12 @@ def sweep_train(
     added.
     """
     if not 1 <= seeds <= MOST_SEEDS:
-        raise ValueError(f"seeds are 1 to {MOST_SEEDS}, not {seeds}")
+        raise ValueError(f"seeds must be 1 to {MOST_SEEDS} (got {seeds})")
     if not 2 <= evaluate_games <= 10_000_000:
-        raise ValueError(f"a run is judged by 2 to 10,000,000 games, not {evaluate_games}")
+        raise ValueError(f"evaluate_games must be 2 to 10,000,000 (got {evaluate_games})")
     axes, fixed = grid_of({"recipe": recipe, **settings})
-    points, runs = runs_of(axes, fixed, points_of(axes), range(seed, seed + seeds), Path(out))
+    grid = points_of(axes, "--alpha 0.05,0.1")
+    points, runs = runs_of(axes, fixed, grid, range(seed, seed + seeds), Path(out))
     kept = {"kind": "train", "seed": seed, "evaluate_games": evaluate_games, "seeds": seeds}
     done = learn_runs(
         runs, kept, [point.spec for point in points], evaluate_games, Path(out), threads=threads,
@@ -116,7 +117,7 @@ def runs_of(
         for number in seeds:
             own = {"threads": 1, "seed": number, **given}
             chosen = choose(given.get("recipe"), {k: v for k, v in own.items() if k != "recipe"})
-            method, limits = split(chosen)
+            method, limits = split(chosen, trusted=True)
             parse(str(method.net), as_size(method.board))  # refuses it now
             runs.append(OneRun(spec, number, out / name / f"seed-{number}", own, limits))
     return points, runs
@@ -249,7 +250,7 @@ def _resumed(folder: str, settings: dict[str, Any], tell: Watcher, stop: Stop) -
         return None
     own = {name: settings[name] for name in ("learner",) if ":" in str(settings.get(name))}
     if own:
-        learner_named(own["learner"])
+        learner_named(own["learner"], trusted=True)
     begun = Training.load(folder)
     return begun.run if begun.done else resume(folder, progress=tell, stop=stop, **own)
 

@@ -22,7 +22,7 @@ from tuplet.arena.match import match
 from tuplet.arena.results import Match
 from tuplet.arena.sweep import Outcome, Point, Sweep, kept_in_folder
 from tuplet.arena.sweep_folder import SweepFolder
-from tuplet.games.catalogue import game as game_of
+from tuplet.games.catalogue import find_game
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.games.position import Game
 from tuplet.system.blocks import as_threads, cores
@@ -55,7 +55,7 @@ def sweep_match(
     own, other = as_spec(agent), as_spec(opponent)
     ours, theirs = template(own.text, "agent"), template(other.text, "opponent", "opponent ")
     axes = (*ours.axes, *theirs.axes)
-    held = game_of(game, trusted=trusted(own, other))
+    held = find_game(game, trusted=trusted(own, other))
     if held.players != 2:
         raise ValueError(f"{held.name} is for one player: tuplet sweep eval is for such")
     points = [

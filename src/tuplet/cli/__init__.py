@@ -14,8 +14,9 @@ import threading
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from cyclopts import App, CycloptsError, MissingArgumentError
+from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter
 
 import tuplet
 from tuplet.cli.agent import agent
@@ -29,7 +30,7 @@ from tuplet.cli.eval import eval_
 from tuplet.cli.list import list_
 from tuplet.cli.match import match
 from tuplet.cli.new import new
-from tuplet.cli.options import with_whole_numbers
+from tuplet.cli.options import shown_default, with_whole_numbers
 from tuplet.cli.play import play
 from tuplet.cli.plot import plot
 from tuplet.cli.regret import regret
@@ -48,19 +49,31 @@ from tuplet.system.stop import Stopped
 
 app = App(
     name="tuplet",
-    help="Two stochastic games: 2048, learned from nothing; EinStein würfelt nicht!, by search.",
+    help="Train and evaluate agents for 2048 and EinStein würfelt nicht!",
     version=tuplet.__version__,
-    help_format="plaintext",
+    help_format="markdown",  # fills paragraphs to the width of the terminal
+    default_parameter=Parameter(negative=(), show_default=shown_default),
     suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
-COMMANDS = (
-    train, eval_, plot, compare, analyze, play, serve, review, match, tournament, show, agent,
-    check, solve, regret, reproduce, convert, bench, list_, new,
-)  # fmt: skip
-for command in COMMANDS:
-    app.command(with_whole_numbers(command), name=command.__name__.strip("_"))
-app.command(sweep)
-app.command(cluster)
+COMMANDS: dict[str, tuple[Any, ...]] = {
+    "Play and analyse": (play, serve, analyze, review),
+    "Train and evaluate players of 2048": (train, eval_, compare, plot),
+    "Play matches": (match, tournament, show, agent, check),
+    "Solve small boards": (solve, regret),
+    "Experiment": (sweep, reproduce),
+    "Tools": (list_, new, convert, bench, cluster),
+}
+for title, commands in COMMANDS.items():
+    group = Group.create_ordered(title)
+    for command in commands:
+        if isinstance(command, App):
+            command.group, command.default_parameter = group, app.default_parameter
+            app.command(command)
+        else:
+            app.command(with_whole_numbers(command), name=command.__name__.strip("_"), group=group)
+options = Group.create_ordered("Options")
+for flag in ("--help", "--version"):
+    app[flag].group = options
 
 
 def main() -> None:
@@ -118,13 +131,14 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader (head, less) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except MemoryError:
-        return complain("there is not enough memory for this network: take shorter tuples")
+    except MemoryError as error:
+        own = type(error) is MemoryError and error.args  # not NumPy's, which tells of arrays
+        return complain(str(error) if own else "there is not enough memory")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return complain(f"{where}{error.strerror or error}")
     except ValueError as error:
-        return complain(str(error))
+        return complain(_of_option(str(error), arguments))
     except ModuleNotFoundError as error:
         if "pip install" not in str(error):  # it is no extra that is missing
             raise
@@ -170,5 +184,17 @@ def _in_one_line(error: CycloptsError) -> str:
     if isinstance(error, MissingArgumentError) and chain and error.argument is not None:
         name = error.argument.name
         text = f"{name} needs a value." if name[0] == "-" else f"{chain[-1]}: {name} is missing."
+    text = re.sub(r"^Invalid value for (\S+): (?=must be )", r"\1 ", text)
     command = " ".join(("tuplet", *chain))
     return f"{text}  ({command} --help says more)"
+
+
+def _of_option(text: str, arguments: list[str]) -> str:
+    """A message about an argument of Python, "lam must be ...", for the one who typed --lambda."""
+    name, must, rest = text.partition(" must be ")
+    if must and name.isidentifier():
+        _, apps, _ = app.parse_commands(arguments)
+        for each in apps[-1].assemble_argument_collection():
+            if each.field_info.name == name and each.name.startswith("--"):
+                return f"{each.name}{must}{rest}"
+    return text

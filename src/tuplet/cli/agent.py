@@ -20,7 +20,7 @@ def agent(
     time: float = 1.8,
     seed: int | None = None,
 ) -> int:
-    """Play on standard input and output, in the protocol of ewn-6x7.
+    """Play ewn-6x7 on standard input and output, for a referee.
 
     Input: Red's cubes (6 digits), Blue's (6), the die (21), f or s; then the opponent's moves;
     after a game, y for another. Output: our moves, two digits each, and nothing else.
@@ -28,16 +28,19 @@ def agent(
     Parameters
     ----------
     agent
-        Who plays: best, hard, mcts:results=rich, ... (docs/ewn.md lists them).
+        The agent that plays: best, hard, mcts:results=rich, ... (see docs/ewn.md).
     game
-        ewn-6x7.
+        The game: only ewn-6x7 has a protocol.
     time
-        Seconds a move may take, from the question to the answer.
+        Time limit per move, in seconds.
     seed
-        Of the agent's choices. [default: different each time]
+        Random seed. [default: different each time]
 
     """
     from tuplet.agents.protocol.session import GAME, converse, ready
+    from tuplet.agents.specs import Spec
+
+    Spec(agent).check_agent(GAME)  # before the input is read
 
     @cache  # each once
     def complain(text: str) -> None:

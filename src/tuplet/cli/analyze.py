@@ -26,34 +26,35 @@ def analyze(
     json_: Json = False,
     **looking: Any,
 ) -> int:
-    """Show the value of every move in a position, the best, and where the values come from.
+    """Show the value of each move in a position.
+
+    Intervals of mcts and mcs are ± 1.96 standard errors of the simulations, which the search chose:
+    no confidence intervals of a move's true value.
 
     Parameters
     ----------
     game
-        2048, 2048:board=3x3, ewn, ewn-6x7, another of EWN's family, or a game of your own:
+        2048, 2048:board=3x3, ewn, ewn-6x7, another variant of EWN, or your own game:
         path/to/file.py:GAME.
     position
-        2048: sixteen tiles row by row, 0 for empty: "2,0,0,4, 0,0,8,2, ..." (fewer on the smaller
-        board of the agent). Others: a notation, as in
-        "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2".
-        [default: the first position]
+        2048: the sixteen tiles row by row, 0 for empty: "2,0,0,4, 0,0,8,2, ..." (fewer on a smaller
+        board). Other games: their notation, such as
+        "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2". [default: the first position]
     agent
-        2048: a run folder, a weight file, the table of an exact solution, mcts:sims=1000, ...
-        Others: mcts:sims=20000, alphabeta:depth=10, hard, ... [default: small, the player that
-        comes with tuplet; EWN best, else mcts]
+        The agent to ask. 2048: a run folder, a weight file, the table of an exact solution,
+        mcts:sims=1000, ... Other games: mcts:sims=20000, alphabeta:depth=10, hard, ...
+        [default: small for 2048, best for EWN, mcts for other games]
     tree
-        Of mcts and mcs: show the search's tree, so many moves deep (400 nodes at most, the most
-        visited).
+        Show the search tree of mcts or mcs down to this depth (at most the 400 most visited nodes).
     share
-        The same, or less of it: only nodes with this share of the visits, as in 0.01.
+        Show only the nodes of the tree with at least this share of the visits, such as 0.01.
     svg
-        Draw that tree into this file.
+        Draw the tree into this SVG file.
     growth
-        Draw how visits and values of the moves grew with the simulations into this file: .svg,
+        Draw how the visits and values of the moves grew during the search into this file: .svg,
         .png or .pdf.
     seed
-        Of an agent's random choices.
+        Random seed.
 
     """
     import tuplet

@@ -20,26 +20,26 @@ def bench(
 ) -> None:
     """Measure how fast this machine learns, plays and searches.
 
-    2048: TD(0) or TC (lambda 0.5) from the end of each game: 10,000 games to warm up, then 3,000
-    games of training and 3,000 of greedy play are timed.
-    ewn: random games, Monte-Carlo tree search and alpha-beta on ewn-6x7 from the start, and tree
-    search on ewn beside OpenSpiel's, where that is installed.
-    Another game: random games, tree search and alpha-beta from its start.
+    - 2048: trains for 10,000 games to warm up, then times 3,000 games of training and 3,000 of
+      greedy play.
+    - ewn: times random games, tree search and alpha-beta on ewn-6x7, and tree search on ewn beside
+      that of OpenSpiel, if it is installed.
+    - Other games: times random games, tree search and alpha-beta.
 
     Parameters
     ----------
     game
         2048, ewn, or another game: ewn:board=4x4,cubes=3, path/to/file.py:GAME.
     threads
-        Threads that share the table (2048), or search side by side (ewn).
+        Number of threads. They train one network (2048) or search separately (other games).
     net
-        The network (2048).
+        2048: the network.
     learner
-        td or tc (2048).
+        2048: the learning rule, td (lambda 0) or tc (lambda 0.5).
     target
-        Values of after-states or of states (2048).
+        2048: learn the values of after-states or of states.
     seed
-        The same seed gives the same games (with one thread).
+        Random seed. With one thread, the same seed gives the same games.
 
     """
     import tuplet

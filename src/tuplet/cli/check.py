@@ -15,27 +15,27 @@ def check(
     seed: int = 0,
     json_: Json = False,
 ) -> int:
-    """Let a program meet all that a referee of ewn-6x7 may do, and say what it does wrong.
+    """Test a program against the ewn-6x7 protocol.
 
-    First and second, many games in one process, forced moves, odd dice, long games, input in
-    pieces, input that ends. What is wrong comes with what both sides said, the likely cause, and
-    what to do.
+    It plays first and second, many games in one process, forced moves, unusual dice, long games,
+    input in pieces and input that ends. For each problem you see what both sides wrote, the likely
+    cause and what to do.
 
-    The exit code is 0 if all is well (warnings aside), 1 if something is wrong with the program, 2
-    if there is no such program, 130 if you stopped it.
+    The exit code is 0 if all is well (there may be warnings), 1 if the program has a problem, 2 if
+    there is no such program, 130 if you stopped it.
 
     Parameters
     ----------
     program
         A program: ./agent, agent.py, "python3 agent.py --level 3", exec[time=1]:./agent.
     time
-        Seconds a move may take. [default: 2]
+        Time limit per move, in seconds. [default: 2]
     memory
-        What all its processes may have of memory, such as 1GB. [default: any]
+        Memory limit for all its processes together, such as 1GB. [default: none]
     games
-        How many games are played in one process; some more are played in others.
+        Number of games played in one process. A few more are played in others.
     seed
-        Of setups, dice, and the opponents' moves.
+        Random seed of setups, dice and the opponents' moves.
 
     """
     import tuplet

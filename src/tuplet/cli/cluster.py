@@ -10,8 +10,7 @@ from tuplet.cli.working import Json, Tls, show_result, working
 
 cluster = App(
     name="cluster",
-    help="A Dask cluster that --cluster names: what do its workers have?",
-    help_format="plaintext",
+    help="Inspect a Dask cluster.",
 )
 
 
@@ -19,16 +18,16 @@ cluster = App(
 def check(
     address: str, /, *, runs: Path = Path("runs"), tls: Tls = None, json_: Json = False
 ) -> int:
-    """Ask every worker for its versions, threads, memory and speed, and whether it sees the runs.
+    """Show each worker's versions, threads, memory and speed, and whether it sees the runs.
 
-    The exit code is 1 if no worker can work.
+    The exit code is 1 if no worker can be used.
 
     Parameters
     ----------
     address
         tcp://host:8786, tls://host:8786, a scheduler file, or local:N.
     runs
-        The folder of runs that workers should see.
+        The folder of training runs that the workers should see.
 
     """
     import tuplet

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from tuplet.agents.looking import Looking
 from tuplet.cli.options import with_settings
@@ -13,7 +11,7 @@ from tuplet.cli.working import Json, show_result, tell_stopped, working
 
 @with_settings(Looking)
 def compare(
-    players: Annotated[list[str], Parameter(negative="")],
+    players: list[str],
     /,
     *,
     games: int = 1000,
@@ -23,20 +21,20 @@ def compare(
     json_: Json = False,
     **looking: Any,
 ) -> int:
-    """Let players play fresh games, and say who is better, by how much, and how sure that is.
+    """Compare players of 2048: which is better, by how much, and how certain is that?
 
     Parameters
     ----------
     players
-        Two or more: run folders, weight files, or whatever tuplet eval takes.
+        Two or more players: run folders, weight files, or anything else tuplet eval takes.
     games
-        How many games of each.
+        Number of games for each player.
     threads
-        How many games are played at a time; the result is the same for any number.
+        Number of games played at a time. It does not change the result.
     spawn4
-        The share of new tiles that are fours. [default: as trained, else 0.1]
+        The probability that a new tile is a 4. [default: as trained, otherwise 0.1]
     seed
-        The same seed gives the same games, those of tuplet eval.
+        Random seed. The same seed gives the same games as in tuplet eval.
 
     """
     import tuplet

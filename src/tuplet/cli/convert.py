@@ -22,29 +22,28 @@ def convert(
     size: str | None = None,
     json_: Json = False,
 ) -> None:
-    """Write a network's weights in the format of another program, or in tuplet's.
+    """Convert a network's weights to another program's format, or to tuplet's.
 
     Parameters
     ----------
     source
-        A run folder, a model folder or a weight file: tuplet's (packed, too), TDL2048-Demo's,
-        TDL2048+'s or the 2048-Framework's.
+        A run folder, a model folder, or a weight file of tuplet (packed or not), TDL2048-Demo,
+        TDL2048+ or the 2048-Framework.
     target
-        The file to write, or the model folder. An existing one is replaced when the new one is
-        complete.
+        The file or model folder to write. An existing one is replaced once the new one is complete.
     to
-        Its format; packed is small, rounds weights, and only plays; hub is a model folder, with a
-        card for which 1,000 games are played. [default: by its ending:
+        The format to write. packed is small, with rounded weights, and is for playing only. hub is
+        a model folder; 1,000 games are played for its model card. [default: by the file's ending:
         .safetensors tuplet, .xz packed, .bin demo, .w tdl2048]
     net
-        The tuples of a Framework file, which has no names: "0123 4567 ...". [default: the named
-        network with tables of the same sizes]
+        The tuples of a 2048-Framework file, which does not name them: "0123 4567 ...". [default:
+        the named network with tables of the same sizes]
     first
-        Whether a tuple's first cell is the lowest or the highest digit of an index in a Framework
-        file (if both are such files: in the source).
+        2048-Framework files: whether a tuple's first cell is the lowest or the highest digit of the
+        index. If both files are of this kind, this is about the source.
     size
-        Packed files: so many bytes at most, as in 32M; weights are rounded as coarsely as that
-        takes. [default: rounded so that it cannot be told in play]
+        packed: the largest size of the file, such as 32M. Weights are rounded until it fits.
+        [default: rounded so little that play is not affected]
 
     """
     import tuplet

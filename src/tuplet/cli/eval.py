@@ -27,31 +27,31 @@ def eval_(
     json_: Json = False,
     **looking: Any,
 ) -> int:
-    """Let a player play many games and report its mean score and tiles, with 95 % intervals.
+    """Evaluate a player of 2048: mean score and tiles, with 95 % intervals.
 
     Parameters
     ----------
     player
-        A run folder, a weight file, small or strong (players that come with tuplet, strong with
-        its repository alone), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN, or a
-        player of your own: module:Class, file.py:Class, or with settings file.py:Class,depth=2
-        (tuplet new player writes one).
+        A run folder, a weight file, small or strong (the players that come with tuplet; strong only
+        with the repository), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN, or your
+        own player: module:Class, file.py:Class, or with settings file.py:Class,depth=2 (tuplet new
+        player writes one).
     games
-        How many games.
+        Number of games.
     threads
-        How many games are played at a time; the result is the same for any number. (Classes of
-        your own play in processes. The same holds for them if they draw from open's state alone.)
+        Number of games played at a time. It does not change the result. (Your own classes are
+        played in processes; for them this holds if all their randomness comes from open's state.)
     seed
-        The same seed gives the same games.
+        Random seed. The same seed gives the same games.
     spawn4
-        The share of new tiles that are fours. [default: as trained, else 0.1]
+        The probability that a new tile is a 4. [default: as trained, otherwise 0.1]
     environment
-        random, or an environment of your own: module:Class, file.py:Class,tile=4.
+        What places the tiles: random, or your own class: module:Class, file.py:Class,tile=4.
     csv
-        Write a table of the games to this file: score, largest tile, and moves of each.
+        Write a table of the games to this file: score, largest tile and moves of each.
     episodes
-        Append every game, as a line of text, to this file (plays in Python: slower; the same
-        games).
+        Append every game to this file, a line of text each. The games are the same but are played
+        in Python, which is slower.
 
     """
     import tuplet

@@ -57,9 +57,16 @@ def scrolled(lines: list[Text], at: int, room: int) -> list[Text]:
 
 
 def too_small(what: str, fits: Callable[[int, int], bool], columns: int, lines: int) -> Group:
-    """Instead of a picture that does not fit: how large the window must at least be."""
-    grown = ((columns + wider, lines + more) for wider in range(120) for more in range(50))
-    fitting = (size for size in grown if fits(*size))
+    """Instead of a picture that does not fit: how large the window must at least be.
+
+    What fits in some lines fits in more of them, and in more columns. So the fewest lines are
+    looked for one column after another, from where the last one had them.
+    """
+    fitting, more = [], 49
+    for wider in range(120):
+        while more >= 0 and fits(columns + wider, lines + more):
+            fitting.append((columns + wider, lines + more))
+            more -= 1
     needed = min(fitting, key=lambda size: size[0] + 2 * size[1], default=None)
     size = f"{needed[0]}x{needed[1]}" if needed else "another shape"
     text = (

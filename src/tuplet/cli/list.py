@@ -21,11 +21,11 @@ def list_(
     Parameters
     ----------
     what
-        games, agents or runs.
+        What to list.
     game
-        Whose agents: 2048, ewn, ewn-6x7, ...
+        The game whose agents to list: 2048, ewn, ewn-6x7, ...
     runs
-        The folder of the runs.
+        The folder of training runs to list.
 
     """
     import tuplet

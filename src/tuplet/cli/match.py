@@ -24,9 +24,9 @@ def match(
     tls: Tls = None,
     json_: Json = False,
 ) -> int:
-    """Let two agents play against each other, and report A's share and Elo, with intervals.
+    """Play a match between two agents, and report A's share of the points and Elo, with intervals.
 
-    Games come in pairs from the same start with the same dice, sides exchanged.
+    Games come in pairs: the same start and the same dice, with sides exchanged.
 
     Parameters
     ----------
@@ -36,19 +36,20 @@ def match(
     b
         Its opponent.
     game
-        ewn, ewn-6x7, one of the family, as in ewn:board=4x4,cubes=3, or a game of your own:
+        ewn, ewn-6x7, another variant of EWN such as ewn:board=4x4,cubes=3, or your own game:
         path/to/file.py:GAME.
     games
-        How many games; an odd number is rounded up to whole pairs.
+        Number of games. An odd number is rounded up to whole pairs.
     seed
-        The same seed gives the same games.
+        Random seed. The same seed gives the same games.
     threads
-        How many games are played at a time; the result is the same for any number. (Classes of
-        your own play in processes.)
+        Number of games played at a time. It does not change the result. (Your own classes are
+        played in processes.)
     sprt
-        Stop as soon as a sequential test tells elo0 from elo1: 0,20 asks "no better, or 20 Elo?"
+        Stop as soon as a sequential test can decide between two differences in Elo: 0,20 asks
+        whether A is no better or 20 Elo better.
     save
-        Write every game to this file; a file with games of the same match is continued.
+        Save every game to this file. If it already has games of this match, the match continues.
     csv
         Write a table of the games to this file: who moved first, who won, and how.
 

@@ -16,17 +16,17 @@ def new(
     out: Path | None = None,
     json_: Json = False,
 ) -> int:
-    """Write a commented file of your own to begin with, NAME.py, that works at once.
+    """Write a commented file to start from, NAME.py, that works at once.
 
     Parameters
     ----------
     kind
-        A player or an environment of 2048, an agent for a game of two, a game, or a program that
-        speaks the protocol of ewn-6x7.
+        A player or an environment of 2048, an agent for a two-player game, a game, or a program
+        that speaks the ewn-6x7 protocol.
     name
-        What it is called: my_idea makes my_idea.py, with the class MyIdea.
+        Its name: my_idea gives the file my_idea.py with the class MyIdea.
     out
-        The folder, or the file, to write. What exists is not overwritten.
+        The folder or file to write. Existing files are not overwritten. [default: this folder]
 
     """
     import tuplet

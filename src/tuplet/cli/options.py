@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Sequence
-from types import NoneType
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType, NoneType
 from typing import Annotated, Any, TypeVar, Union, get_args
 
 from cyclopts import Parameter, Token
@@ -26,12 +26,16 @@ _LAST = (
 
 
 def with_settings(
-    *kinds: type, lists: bool = False, without: tuple[str, ...] = ()
+    *kinds: type,
+    lists: bool = False,
+    without: tuple[str, ...] = (),
+    usual: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[F], F]:
     """Let a command that takes `**settings` have an option for each setting of these classes.
 
     An option that is not given is not passed on: recipes and defaults come in later. Where it may
-    be a list of values, it is taken as a text.
+    be a list of values, it is taken as a text. `usual` has this command's own defaults, for the
+    help.
     """
 
     def decorate(command: F) -> F:
@@ -42,7 +46,7 @@ def with_settings(
             if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         options = [
-            _option(name, str if lists else hint, each.metadata, each.default)
+            _option(name, str if lists else hint, each.metadata, each.default, usual.get(name))
             for kind in kinds
             for name, hint, each in declared(kind)
             if not each.metadata["hidden"] and name not in without
@@ -55,6 +59,11 @@ def with_settings(
         return command
 
     return decorate
+
+
+def shown_default(value: Any) -> str | None:
+    """A default as the help shows it: not that a flag is off, nor that there is nothing."""
+    return None if isinstance(value, bool) or value in ("", None) else str(value)
 
 
 def with_whole_numbers(command: F) -> F:
@@ -77,18 +86,17 @@ def _whole(_: object, tokens: Sequence[Token]) -> int:
     try:
         return int(token.value)
     except ValueError:
-        raise ValueError(f"it is a whole number, not {token.value!r}") from None
+        raise ValueError(f"must be a whole number (got {token.value!r})") from None
 
 
-def _option(name: str, hint: Any, about: Any, default: Any) -> inspect.Parameter:
+def _option(name: str, hint: Any, about: Any, default: Any, usual: str | None) -> inspect.Parameter:
     kinds = [kind for kind in get_args(hint) if kind is not NoneType]
     kind: Any = str if about["seconds"] else kinds[0] if NoneType in get_args(hint) else hint
-    usual = about["usual"] or default
-    told = not isinstance(usual, bool) and usual not in ("", None)
-    help_ = f"{about['doc']} [default: {usual}]" if told else about["doc"]
+    shown = usual or about["usual"] or shown_default(default)
+    help_ = f"{about['doc']} [default: {shown}]" if shown else about["doc"]
     option = f"--{(about['option'] or name).replace('_', '-')}"
-    negative: Any = {"negative": ""} if kind is bool else {}
-    about_option = Parameter(name=option, help=help_, **negative)
+    hyphen = about["seconds"]  # -5s is no option, but a wrong time
+    about_option = Parameter(name=option, help=help_, allow_leading_hyphen=hyphen)
     annotation = Annotated[Union[kind, None], about_option]  # noqa: UP007  # made at run time
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from tuplet.agents.looking import Looking
 from tuplet.cli.options import with_settings
@@ -19,7 +17,7 @@ def play(
     /,
     *,
     agent: str | None = None,
-    watch: Annotated[bool, Parameter(negative="")] = False,
+    watch: bool = False,
     against: str | None = None,
     side: str = "first",
     speed: int | None = None,
@@ -29,42 +27,41 @@ def play(
     save: Path | None = None,
     **looking: Any,
 ) -> int:
-    """Play 2048 with the arrow keys, another game against an agent, or watch agents play.
+    """Play 2048, or another game against an agent, or watch agents play.
 
-    Keys of 2048: arrows (or w a s d) move, h asks the agent for a hint, u takes back, n begins a
-    new game, q ends.
-    Keys of other games: the number of a move makes it (or arrows and Enter), t shows what the agent
-    thought, h asks for a hint, u takes back, n begins a new game, q ends.
-    Watching: space pauses, + and - change the speed, q ends.
+    - 2048: arrows (or w a s d) move, h gives a hint, u takes back, n starts a new game, q quits.
+    - Other games: type a move's number, or use arrows and Enter; t shows the agent's analysis, h
+      gives a hint, u takes back, n starts a new game, q quits.
+    - Watching: space pauses, + and - change the speed, q quits.
 
     Parameters
     ----------
     game
-        2048, 2048:board=3x3,spawn4=0.2, ewn, ewn-6x7, another of EWN's family, as in
-        ewn:board=4x4,cubes=3, or a game of your own: path/to/file.py:GAME.
+        2048, 2048:board=3x3,spawn4=0.2, ewn, ewn-6x7, another variant of EWN such as
+        ewn:board=4x4,cubes=3, or your own game: path/to/file.py:GAME.
     agent
-        2048: who gives hints or plays: a run folder, a weight file, small or strong (players
-        that come with tuplet), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN,
-        module:Class. Other games: the opponent. [default: small, on smaller boards
-        expectimax:depth=3; EWN best, else mcts]
+        2048: the agent that gives hints or plays: a run folder, a weight file, small or strong (the
+        players that come with tuplet), random, greedy, mcts:sims=100,
+        expectimax:depth=2,values=RUN, module:Class. Other games: your opponent. [default: small for
+        2048, expectimax:depth=3 on its smaller boards, best for EWN, mcts for other games]
     watch
-        Let the agent play.
+        Watch the agent play.
     against
-        The second agent to watch. [default: the same as the first]
+        Two-player games: the second agent to watch. [default: the same as the first]
     side
-        The side you have, or the first agent where two are watched: first, second, random, or
-        the side's name (red and blue in EWN; red moves first).
+        Your side (when watching: the first agent's): first, second, random, or its name (red or
+        blue in EWN; red moves first).
     speed
-        How fast agents play, from 1 (a move takes a second or two) to 8 (at once). [default: 5,
-        games for two 3]
+        How fast agents move, from 1 (a second or two per move) to 8 (no pause). [default: 5 for
+        2048, 3 for other games]
     board
-        The board of 2048, from 2x2 to 4x4. [default: the agent's, else 4x4]
+        2048: the board, from 2x2 to 4x4. [default: the agent's, otherwise 4x4]
     spawn4
-        The share of new tiles of 2048 that are fours. [default: as trained, else 0.1]
+        2048: the probability that a new tile is a 4. [default: as trained, otherwise 0.1]
     seed
-        Of the tiles that appear, or of placement, dice and agents. [default: different each time]
+        Random seed. [default: different each time]
     save
-        Append the games, a line of text each, to this file.
+        Append the games to this file, a line of text each.
 
     """
     if save is not None:
@@ -72,7 +69,7 @@ def play(
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     if game == "2048" or game.startswith("2048:"):
         if against is not None:
-            raise ValueError("--against is of games for two, not of 2048")
+            raise ValueError("--against needs a two-player game (got 2048)")
         from tuplet.cli.play_2048 import play_2048
 
         speed = 5 if speed is None else speed
@@ -81,7 +78,7 @@ def play(
 
     for name, value in (("board", board), ("spawn4", spawn4), *looking.items()):
         if value is not None:
-            raise ValueError(f"--{name} is of 2048, not of {game}")
+            raise ValueError(f"--{name} is only for 2048 (got {game})")
     speed = 3 if speed is None else speed
     return play_game(game, agent, against, watch, side, speed, seed, save)
 

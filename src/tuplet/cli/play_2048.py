@@ -39,7 +39,7 @@ def play_2048(
     """Play, or watch; returns the exit code."""
     held = GameOf2048.of(game, board, spawn4)
     if not 1 <= speed <= len(PAUSES):
-        raise ValueError(f"the speed is 1 to {len(PAUSES)}, not {speed}")
+        raise ValueError(f"--speed must be 1 to {len(PAUSES)} (got {speed})")
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not watch and not on_terminal:
         raise ValueError("playing needs a terminal; to let an agent play, use --watch")

@@ -34,7 +34,7 @@ def play_game(
     if against is not None and not watch:
         raise ValueError("--against names the second of two agents: add --watch")
     if not 1 <= speed <= len(PAUSES):
-        raise ValueError(f"the speed is 1 to {len(PAUSES)}, not {speed}")
+        raise ValueError(f"--speed must be 1 to {len(PAUSES)} (got {speed})")
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not watch and not on_terminal:
         raise ValueError("playing needs a terminal; to let agents play, use --agent and --watch")

@@ -11,34 +11,34 @@ from tuplet.cli.working import Json, check_folder, show_result
 
 
 def plot(
-    runs: Annotated[list[Path], Parameter(negative="")],
+    runs: list[Path],
     /,
     *,
-    log: Annotated[bool, Parameter(negative="")] = False,
+    log: bool = False,
     by: Literal["games", "time"] = "games",
-    band: Annotated[bool, Parameter(negative="")] = False,
+    band: bool = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     csv: Path | None = None,
     json_: Json = False,
 ) -> None:
-    """Draw mean score against games or time, one point per block, for one or more runs.
+    """Draw the learning curves of one or more runs: mean score against games or time.
 
     Parameters
     ----------
     runs
         Run folders.
     log
-        Count on a logarithmic axis.
+        Use a logarithmic axis for games or time.
     by
-        Count games, or minutes.
+        Draw against games, or against minutes.
     band
-        Draw runs that differ in their seeds only as one curve, their mean, in a band: its 95 %
-        interval by Student's t.
+        Draw runs that differ only in their seeds as one curve: their mean, with a band for its 95 %
+        interval (Student's t).
     output
-        The picture: its ending, .png, .svg or .pdf, says the kind. [default: curve.png in the
-        folder of a single run, curves.png for several]
+        The picture to write: .png, .svg or .pdf. [default: curve.png in the folder of a single run,
+        curves.png for several]
     csv
-        Write a table of all metrics to this file, too, a line for each block of games.
+        Also write a table of all metrics to this file, a line for each block of games.
 
     """
     import tuplet

@@ -21,26 +21,27 @@ def regret(
 ) -> int:
     """Compare a player with perfect play on a small board, move by move.
 
-    Exact: follows the chance of every board. With --games it plays instead, and gives 95 %
-    intervals: for players that think long, or decide by chance.
+    The result is exact: it follows every board with its probability. With --games it plays games
+    instead and gives 95 % intervals: for players that are slow or random.
 
     Parameters
     ----------
     player
-        As for eval: a run folder or weight file of a small board, random, greedy, mcts:sims=100,
-        or module:Class.
+        A run folder or weight file of a small board, random, greedy, mcts:sims=100, or
+        module:Class.
     board
-        2x2, 2x3, 3x2, 2x4, 4x2 or 3x3. [default: the network's or the table's, else 2x3]
+        2x2, 2x3, 3x2, 2x4, 4x2 or 3x3. [default: the network's or the table's, otherwise 2x3]
     table
-        The solution that `tuplet solve --out` has kept. [default: solve the board now]
+        The solution saved by tuplet solve --out. [default: solve the board now]
     spawn4
-        The share of new tiles that are fours. [default: the table's, else as trained, else 0.1]
+        The probability that a new tile is a 4. [default: the table's, otherwise as trained,
+        otherwise 0.1]
     games
-        Play this many games instead of computing.
+        Play this many games instead of computing the exact result.
     seed
-        The same seed gives the same games.
+        Random seed of these games. The same seed gives the same games.
     threads
-        How many of these games are played at a time.
+        Number of these games played at a time.
 
     """
     import tuplet

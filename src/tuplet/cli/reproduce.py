@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from tuplet.cli.working import Cluster, Json, Tls, sharing, show_result
 
@@ -24,51 +21,54 @@ def reproduce(
     net: str | None = None,
     minutes: str | None = None,
     recipes: str | None = None,
-    keep: Annotated[bool, Parameter(negative="")] = False,
+    keep: bool = False,
     player: str | None = None,
     milliseconds: str | None = None,
     downgrade: int | None = None,
+    learners: str | None = None,
     threads: int | None = None,
     cluster: Cluster = None,
     tls: Tls = None,
     json_: Json = False,
 ) -> None:
-    """Run a published experiment again: ours beside the published, with intervals and verdicts.
+    """Rerun a published experiment and compare the results, with intervals and verdicts.
 
-    Without a name: list the studies. Ctrl-C keeps what is finished; the same command goes on.
+    Without a name, it lists the studies. Ctrl-C keeps what is finished; the same command continues.
 
     Parameters
     ----------
     name
         The study.
     scale
-        The share of its games to play: 0.1 for a quick look.
+        The share of the study's games to play, such as 0.1 for a quick look.
     out
-        The folder of its games, pictures and report. [default: studies/NAME]
+        The folder for its games, pictures and report. [default: studies/NAME]
     seed
-        The same seed gives the same result.
+        Random seed. The same seed gives the same result.
     sims
-        Simulations a move, where the study is about search. [default: the report's]
+        Studies of search: simulations per move. [default: the study's]
     board
-        Boards, where the study is about small ones. [default: the study's]
+        regret: the boards. [default: 2x2 2x3]
     net
-        The network, where the study is about learning. [default: the reports', 4x6]
+        Studies of learning: the network. [default: 8g in tuples, otherwise 4x6]
     minutes
-        How long each recipe learns, where the study is about time: "1 3 10". [default: 1 3 10 30]
+        leaderboard: how many minutes each recipe learns: "1 3 10". [default: 1 3 10 30]
     recipes
-        Which recipes then, each at all of these times or at its own: "grown quick@1". [default:
-        those that are ahead at some time, and the reports']
+        leaderboard: the recipes, each at all of these times or at its own: "grown quick@1".
+        [default: those that lead at some time, and the published one]
     keep
-        Keep the weights of its runs then, too: up to a gigabyte each.
+        leaderboard: also keep the weights of the runs (up to a gigabyte each).
     player
-        Who plays, where the study is about looking ahead: a run or a weight file. [default: strong]
+        looking-ahead: the player, a run folder or a weight file. [default: strong]
     milliseconds
-        What a move may take then: "0.1 1 10". [default: 0.1 0.3 1 3 10]
+        looking-ahead: the time limits per move: "0.1 1 10". [default: 0.1 0.3 1 3 10]
     downgrade
-        See boards with this tile or a larger one lowered then. [default: never]
+        looking-ahead: search boards with this tile or a larger one as if their large tiles were
+        half as big. [default: never]
+    learners
+        rounds: the numbers of learners: "1 4". [default: 1 2 4 8 16]
     threads
-        How much of it is done at a time; the result is the same for any number. [default: all
-        cores]
+        Number of games or runs at a time. It does not change the result. [default: all cores]
 
     """
     import tuplet
@@ -81,7 +81,8 @@ def reproduce(
         result = tuplet.reproduce(
             name, scale=scale, out=out, seed=seed, sims=sims, board=board, net=net,
             minutes=minutes, recipes=recipes, player=player, milliseconds=milliseconds,
-            downgrade=downgrade, keep=keep or None, threads=threads, **work._asdict(),
+            downgrade=downgrade, learners=learners, keep=keep or None, threads=threads,
+            **work._asdict(),
         )  # fmt: skip
     show_result(result, json_)
     print(f"The report is {folder_of(name, out) / 'report.html'}.", file=sys.stderr)

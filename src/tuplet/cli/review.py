@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tuplet.games.record import Record
 
 
-@with_settings(Looking)
+@with_settings(Looking, usual={"depth": "3, unless --time is given"})
 def review(
     record: Annotated[str, Parameter(allow_leading_hyphen=True)],  # -
     /,
@@ -30,24 +30,26 @@ def review(
     json_: Json = False,
     **looking: Any,
 ) -> None:
-    """Go through a recorded game of 2048: what each move cost, and the moments that cost most.
+    """Review a recorded game of 2048: what each move cost, and the costliest moves.
 
-    A move's loss is the value of the best move by search less that of the one that was played. It
-    is best (0), good (under 1 % of all that was still to be won), inaccurate (up to 5 %) or bad: a
-    blunder. Luck is what a tile changed against the mean of all that might have come. With what the
-    judge changes its mind by, expectation, luck and losses add up to the score. The judge looks 3
-    moves ahead, unless --depth or --time says otherwise.
+    A move's loss is the value of the best move, found by search, minus the value of the move that
+    was played. A move is best (loss 0), good (under 1 % of the score still expected), inaccurate
+    (up to 5 %) or a blunder. Accuracy is 100 % if every move was as good as the best, and 0 % if
+    the moves gave up as much as random moves would. Luck is what a new tile changed, compared with
+    the average over all tiles that could have come. A re-estimate is the judge valuing a board
+    differently once the move is made. The score expected at the start, luck, mistakes and
+    re-estimates add up to the final score.
 
     Parameters
     ----------
     record
-        What tuplet play --save or tuplet eval --episodes has written, or a game of 2048verse; -
-        for standard input; or a game's line of text itself.
+        A file that tuplet play --save or tuplet eval --episodes wrote, or a game of 2048verse; a
+        single hyphen for standard input; or the text of one game.
     agent
-        Who judges: a run folder, a weight file, a table of tuplet solve, or a search. [default:
+        The judge: a run folder, a weight file, a table of tuplet solve, or a search. [default:
         small, the player that comes with tuplet; on boards of up to six cells, the exact solution]
     game
-        Which game of the record, counted from 1.
+        Which game of the file, counted from 1.
     top
         How many of the costliest moves to show.
 
@@ -55,7 +57,7 @@ def review(
     import tuplet
 
     if top < 0:
-        raise ValueError(f"the costliest moves to show are 0 or more, not {top}")
+        raise ValueError(f"--top must be 0 or more (got {top})")
     played = _played(record, game)
     with working(quiet=json_) as work:
         result = tuplet.review(played, agent, **looking, **work._asdict())
@@ -95,7 +97,7 @@ def _moment(console: Console, move: Judgement) -> None:
 
     from tuplet.cli.draw_2048 import grid
 
-    part = f" ({100 * move.loss / abs(move.value):.1f} %)" if move.value else ""
+    part = f" ({100 * move.lost_share:.1f} %)"
     word = "  blunder" if move.blunder else ""
     console.print(f"[bold]Move {move.number:,}[/] cost {move.loss:,.1f} points{part}{word}")
     table = Table.grid(padding=(0, 2, 0, 0))

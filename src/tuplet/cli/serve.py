@@ -16,27 +16,32 @@ def serve(
     port: int | None = None,
     host: str = "127.0.0.1",
     runs: Path = Path("runs"),
-    rules: Annotated[list[str] | None, Parameter(negative="")] = None,
+    rules: list[str] | None = None,
     token: str | None = None,
-    open_: Annotated[bool, Parameter(name="--open")] = True,
+    allowed_host: list[str] | None = None,
+    open_: Annotated[bool, Parameter(name="--open", negative="--no-open")] = True,
 ) -> int:
-    """Open the page: play, analyse, and watch agents think, in your browser. Ctrl-C ends it.
+    """Open the page in your browser: play, analyse, and watch agents think. Ctrl-C ends it.
 
-    Its HTTP/JSON API is under /api/, with the same answers as --json; the page /api shows how.
+    The page has an HTTP/JSON API under /api/ that gives the same answers as --json. The page /api
+    documents it.
 
     Parameters
     ----------
     port
-        The port to listen on; 0 takes any. [default: 2048, or the next that is free]
+        The port to listen on; 0 for any free port. [default: 2048, or the next free port]
     host
-        The address to listen on. By default nobody else can reach it; with any other address (as in
-        0.0.0.0, all of this machine's) whoever knows the token can.
+        The address to listen on. By default only this machine can connect. With another address
+        (0.0.0.0 for all networks) anyone who has the token can.
     runs
-        The folder whose training runs can be chosen.
+        The folder of training runs to choose from.
     rules
-        A game of your own that can be played, as in path/to/file.py:GAME; may be repeated.
+        A game of your own to offer: path/to/file.py:GAME. May be repeated.
     token
-        What others must know, where they can reach it. [default: a new one each time]
+        The token others need to connect. [default: a new one each time]
+    allowed_host
+        The public name of a proxy in front of the server, such as tuplet.example.org. May be
+        repeated. Others then need the token.
     open_
         Open the browser.
 
@@ -52,8 +57,9 @@ def serve(
     stop = Stop()
     with stopping(stop):
         tuplet.serve(
-            port=port, host=host, runs=runs, rules=rules or (), token=token, ready=ready, stop=stop
-        )
+            port=port, host=host, runs=runs, rules=rules or (), token=token,
+            allowed_hosts=allowed_host or (), ready=ready, stop=stop,
+        )  # fmt: skip
     print("Closed.", file=sys.stderr)
     return 0
 

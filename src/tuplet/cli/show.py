@@ -25,26 +25,26 @@ def show(
     rules: str | None = None,
     json_: Json = False,
 ) -> None:
-    """Show a saved match or tournament, or replay one of its games move by move.
+    """Show a saved match or tournament, or replay one of its games.
 
     Parameters
     ----------
     file
-        What --save of tuplet match, tournament or play has written.
+        A file that --save of tuplet match, tournament or play wrote.
     game
-        Replay the game of this number, counted from 1.
+        Replay the game with this number, counted from 1.
     ply
-        Only the position after so many moves of that game.
+        Only show the position after this many moves of the game.
     svg
-        Draw that position (the last, without --ply) to this file instead.
+        Draw that position (without --ply, the last one) to this SVG file instead.
     page
-        Write an HTML page of it all: tables, forfeits with what was said, games to replay.
+        Write an HTML page with tables, forfeits and their causes, and games to replay.
     csv
-        Write a table to this file: of a match, its games; of a tournament, ratings and scores,
-        and the games beside it: table.csv, table-games.csv.
+        Write a table to this file. For a match: its games. For a tournament: ratings and scores,
+        and beside it the games (table.csv and table-games.csv).
     rules
-        The game, if it is one of your own, as the file names it: path/to/file.py:GAME. (A file
-        alone cannot run code.)
+        The game, if it is your own, as the file names it: path/to/file.py:GAME. (A saved file alone
+        never runs code.)
 
     """
     from tuplet.arena.reports import Reports

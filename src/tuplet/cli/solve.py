@@ -18,9 +18,9 @@ def solve(
     out: Path | None = None,
     json_: Json = False,
 ) -> None:
-    """Solve a small board exactly: the expected score of optimal and of random play.
+    """Solve 2048 on a small board exactly: the expected score of perfect and of random play.
 
-    3x3 takes 1.4 GB of memory and, with two threads, half a minute; the others take seconds.
+    3x3 needs 1.4 GB of memory and half a minute on two threads; the other boards take seconds.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ def solve(
     board
         2x2, 2x3, 3x2, 2x4, 4x2 or 3x3. [default: 2x3]
     spawn4
-        The share of new tiles that are fours. [default: 0.1]
+        The probability that a new tile is a 4. [default: 0.1]
     threads
-        Threads to use; the result is the same for any number.
+        Number of threads. It does not change the result.
     out
-        Keep the table of all values in this file, for analyze and regret (3x3: 585 MB).
+        Save the table of all values to this file, for tuplet analyze and regret (3x3: 585 MB).
 
     """
     import tuplet

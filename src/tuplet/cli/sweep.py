@@ -16,14 +16,15 @@ from tuplet.learn.settings import Limits, Method
 
 sweep = App(
     name="sweep",
-    help="A grid over settings of an agent, a player or a learner: which are better?",
-    help_format="plaintext",
+    help="Try combinations of settings: which are better, and which differences are noise?",
 )
 Picture = Annotated[
     Path | None,
-    Parameter(name=["--output", "-o"], help="Draw the picture: .svg, .png or .pdf."),
+    Parameter(name=["--output", "-o"], help="Draw the results into this file: .svg, .png or .pdf."),
 ]
-Csv = Annotated[Path | None, Parameter(help="Write a line for each point to this file.")]
+Csv = Annotated[
+    Path | None, Parameter(help="Write a table to this file, a line for each combination.")
+]
 
 
 @sweep.command
@@ -41,26 +42,25 @@ def match(
     tls: Tls = None,
     json_: Json = False,
 ) -> int:
-    """Let an agent play at every point of a grid, in the same games, against an opponent.
+    """Play an agent with each combination of settings against the same opponent, in the same games.
 
     tuplet sweep match "mcts:ucb=ucb1,c={0.2,0.6,1.0}" hard --games 400
 
     Parameters
     ----------
     agents
-        The agent and its opponent, in quotes; values in braces are the grid.
+        The agent and its opponent, in quotes. The values to try stand in braces.
     game
-        ewn, ewn-6x7, one of the family, as in ewn:board=4x4,cubes=3, or a game of your own:
+        ewn, ewn-6x7, another variant of EWN such as ewn:board=4x4,cubes=3, or your own game:
         path/to/file.py:GAME.
     games
-        How many games for each point; an odd number is rounded up to whole pairs.
+        Number of games per combination. An odd number is rounded up to whole pairs.
     seed
-        The same seed gives the same games.
+        Random seed. The same seed gives the same games.
     threads
-        How many games are played at a time; the result is the same for any number. [default: all
-        cores]
+        Number of games played at a time. It does not change the result. [default: all cores]
     out
-        Keep the games in this folder; the same command goes on with it, and may add values.
+        Save the games in this folder. The same command continues there, also with more values.
 
     """
     import tuplet
@@ -89,25 +89,24 @@ def eval_(
     tls: Tls = None,
     json_: Json = False,
 ) -> int:
-    """Let a player of 2048 play at every point of a grid, in games of the same numbers.
+    """Evaluate a player of 2048 with each combination of settings, with the same seeds.
 
     tuplet sweep eval "expectimax:depth={1,2},values=small" --games 50
 
     Parameters
     ----------
     player
-        The player, in quotes; values in braces are the grid.
+        The player, in quotes. The values to try stand in braces.
     games
-        How many games for each point.
+        Number of games per combination.
     seed
-        The same seed gives the same games.
+        Random seed. The same seed gives the same games.
     threads
-        How many games are played at a time; the result is the same for any number. [default: all
-        cores]
+        Number of games played at a time. It does not change the result. [default: all cores]
     spawn4
-        The share of new tiles that are fours. [default: as trained, else 0.1]
+        The probability that a new tile is a 4. [default: as trained, otherwise 0.1]
     out
-        Keep the scores in this folder; the same command goes on with it, and may add values.
+        Save the scores in this folder. The same command continues there, also with more values.
 
     """
     import tuplet
@@ -137,27 +136,27 @@ def train(
     json_: Json = False,
     **settings: Any,
 ) -> int:
-    """Teach a network at every point of a grid, with several seeds, and judge by fresh games.
+    """Train a network with each combination of settings, with several seeds, and evaluate each run.
 
     tuplet sweep train --alpha 0.025,0.05,0.1 --learner td --games 5000 --seeds 3
 
-    Every option of train may have several values, with commas between them: they are the grid.
+    Every option of train takes several values, separated by commas.
 
     Parameters
     ----------
     seeds
-        How many runs for each point.
+        Number of runs per combination.
     evaluate_games
-        How many greedy games judge a run.
+        Number of games that evaluate each run.
     recipe
-        Settings that go well together, by name, as of train.
+        Named settings, as in tuplet train.
     threads
-        How many runs at a time, each on one core. [default: all cores]
+        Number of runs at a time, each on one core. [default: all cores]
     seed
-        The first of the seeds.
+        The first of the random seeds.
     out
-        The folder of the sweep, with a run folder for every seed of every point; the same command
-        goes on with it, and may add values and seeds.
+        The folder of the sweep, with a run folder for every seed of every combination. The same
+        command continues there, also with more values and seeds.
 
     """
     import tuplet
@@ -181,9 +180,9 @@ def _play(
         as_picture(output)  # refuses it now, not after hours
     if csv is not None and not csv.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {csv.parent} to write {csv.name} in")
-    then = "The games are not saved: --out FOLDER keeps them, and can go on."
+    then = "The games are not saved: with --out FOLDER they are kept, and the sweep can be resumed."
     if out is not None:
-        then = f"Saved in {out}; the same command goes on from there."
+        then = f"Saved in {out}; the same command resumes it."
     try:
         with sharing(cluster, tls, quiet=as_json) as work:
             result = play(seed=seed, threads=threads, out=out, **work._asdict())

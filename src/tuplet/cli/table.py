@@ -134,7 +134,7 @@ class Table:
         record, many = self.record, counted(len(self.record.moves), "move")
         players = ", ".join(f"{side} {name}" for side, name in self.names.items()) + ": "
         if not record.over:
-            return f"{players}broken off after {many}"
+            return f"{players}unfinished after {many}"
         reason = f", {harmless(record.reason)}" if record.reason else ""
         ended = f"{record.winner} won" if record.winner else "drawn"
         if len(self.sides) == 1 and record.position.outcome is not None:
@@ -166,9 +166,9 @@ class Table:
             if side in self.thoughts:
                 lines += thoughts_lines(name, *self.thoughts[side], self.look, room)
             elif life.tells(self.agents[side]):
-                lines.append(f"{name}: no thoughts yet")
+                lines.append(f"{name}: no analysis yet")
             else:
-                lines.append(f"{name} keeps its thoughts")
+                lines.append(f"{name} gives no analysis")
         return lines
 
     def take_back(self) -> str:

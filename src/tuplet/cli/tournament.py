@@ -27,41 +27,42 @@ def tournament(
     tls: Tls = None,
     json_: Json = False,
 ) -> int:
-    """Let everybody play against everybody; a cross table, and ratings with intervals.
+    """Play a round-robin tournament; report a cross table and ratings with intervals.
 
-    With --folder every program in it plays, within limits. That is no sandbox: programs can read,
-    write and send whatever you can. Run those of people you trust, or as a user of their own.
+    With --folder, every program in it plays, within limits of time and memory. This is no sandbox:
+    the programs can read, write and send anything you can. Run only programs of people you trust,
+    or run them as a separate user.
 
     Parameters
     ----------
     agents
-        Agents: easy, normal, hard, ...; two or more, without a folder.
+        Agents: easy, normal, hard, ... At least two, or fewer with --folder.
     folder
-        A folder of programs that speak the protocol of ewn-6x7: files that can be executed,
-        scripts of Python, and folders with a file "run" (docs/class.md). Each is named after its
-        file or folder, and forfeits what it spoils: the tournament goes on whatever it does.
+        A folder of programs that speak the ewn-6x7 protocol: executable files, Python scripts, and
+        folders with a file "run" (see docs/class.md). Each is named after its file or folder. A
+        program that fails forfeits its game, and the tournament goes on.
     time
-        Seconds that a program of the folder has for a move. [default: 2]
+        Time limit per move for programs of the folder, in seconds. [default: 2]
     memory
-        Resident memory that all processes of such a program may have together, such as 1GB; it is
-        watched ten times a second. [default: any]
+        Memory limit for all processes of such a program together, such as 1GB (resident memory,
+        checked ten times a second). [default: none]
     game
-        ewn, ewn-6x7, one of the family, as in ewn:board=4x4,cubes=3, or a game of your own:
+        ewn, ewn-6x7, another variant of EWN such as ewn:board=4x4,cubes=3, or your own game:
         path/to/file.py:GAME.
     games
-        How many games each pairing plays; an odd number is rounded up to whole pairs.
+        Number of games per pairing. An odd number is rounded up to whole pairs.
     seed
-        The same seed gives the same games.
+        Random seed. The same seed gives the same games.
     threads
-        How many games are played at a time; the result is the same for any number. (Classes of
-        your own play in processes.)
+        Number of games played at a time. It does not change the result. (Your own classes are
+        played in processes.)
     save
-        Write every game to this file; a file with games of the same tournament is continued.
+        Save every game to this file. If it already has games of this tournament, it continues.
     page
-        Write an HTML page: tables, forfeits with what was said, games to replay. It needs nothing
-        but a browser.
+        Write an HTML page with tables, forfeits and their causes, and games to replay. It needs
+        only a browser.
     csv
-        Write the table to this file, and the games beside it: table.csv, table-games.csv.
+        Write the table to this file, and the games beside it (table.csv and table-games.csv).
 
     """
     import tuplet
@@ -83,8 +84,11 @@ def _tell_who_plays(folder: Path) -> int:
     from tuplet.agents.protocol.submissions import submissions
 
     programs, skipped = submissions(folder)
-    names = ", ".join(each.name for each in programs)
-    print(harmless(f"{counted(len(programs), 'program')} in {folder}: {names}"), file=sys.stderr)
+    if programs:  # else it is told at once that there are none
+        names = ", ".join(each.name for each in programs)
+        print(
+            harmless(f"{counted(len(programs), 'program')} in {folder}: {names}"), file=sys.stderr
+        )
     for name, why in skipped:
         print(harmless(f"{name} does not play: {why}"), file=sys.stderr)
     return len(programs)

@@ -23,41 +23,40 @@ def train(
     *,
     recipe: str | None = None,
     out: Path | None = None,
-    tensorboard: Annotated[bool, Parameter(negative="")] = False,
+    tensorboard: bool = False,
     resume: Path | None = None,
     runs: int = 1,
     evaluate_games: int = 1000,
     csv: Path | None = None,
     cluster: Cluster = None,
     tls: Tls = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Annotated[bool, Parameter(name="--json")] = False,
     **settings: Any,
 ) -> int:
-    """Teach a network 2048 by letting it play, and keep what it learned in a run folder.
+    """Train a network to play 2048, and save it in a run folder.
 
-    Prints statistics for every thousand games. Ctrl-C saves; --resume goes on from there.
+    Prints statistics after every 1,000 games. Ctrl-C saves the run; --resume continues it.
 
     Parameters
     ----------
     recipe
-        Settings that go well together, by name: homework, quick, grown, strong, small, states,
-        restart, stages or optimistic (docs/learning.md says when to take which). Others given
-        replace its own.
+        Named settings that work well together: homework, quick, grown, strong, small, states,
+        restart, stages or optimistic (see docs/learning.md). Other options override the recipe's.
     out
-        The run folder to make. [default: a new one in runs/]
+        The run folder to create. [default: a new one in runs/]
     tensorboard
-        Write what TensorBoard shows into the run folder, too (pip install 'tuplet[tensorboard]').
+        Also write TensorBoard logs to the run folder (needs pip install 'tuplet[tensorboard]').
     resume
-        Go on with the run in this folder; --games and --budget, which are totals, --threads,
-        --tasks, --checkpoint, --keep and --evaluate may change.
+        Continue the run in this folder. You may change --games and --budget (they are totals),
+        --threads, --tasks, --checkpoint, --keep and --evaluate.
     runs
-        Train so many, that differ by their seeds, side by side, each on one core; keep the best,
-        and the average of all.
+        Train this many runs with different seeds in parallel, each on one core; keep the best and
+        the average.
     evaluate_games
-        Fresh games that each of several --runs is judged by.
+        With --runs: number of games that evaluate each run.
     csv
-        Write a table of the metrics to this file, too, a line for each block of games (for each of
-        several --runs).
+        Also write a table of the metrics to this file, a line for each block of games (with --runs,
+        for each run).
     json_
         Print only the last line of metrics, as JSON.
 
@@ -74,7 +73,9 @@ def train(
         told |= {"on_block": _print_block, "on_evaluation": _print_evaluation}
     if runs != 1:
         if resume is not None or tensorboard:
-            raise ValueError("several --runs go on by the same command, and have no --tensorboard")
+            raise ValueError(
+                "--runs has no --resume (the same command resumes it) and no --tensorboard"
+            )
         with sharing(cluster, tls, quiet=json_) as work:
             found = tuplet.population(
                 runs=runs, evaluate_games=evaluate_games, recipe=recipe,
@@ -89,7 +90,7 @@ def train(
         with sharing(cluster, tls) as work:
             run = tuplet.resume(resume, **given, **work._asdict(), **told)
     else:
-        method, _ = split(choose(recipe, given))
+        method, _ = split(choose(recipe, given), trusted=True)
         with sharing(cluster, tls) as work:
             run = tuplet.train(
                 recipe=recipe, **given, **work._asdict(), **told,
@@ -145,7 +146,7 @@ def _report(run: Run, as_json: bool) -> int:
     if run.interrupted:
         print(
             f"Stopped after {counted(run.games, 'game')}. Saved in {run.folder}; "
-            f"go on with  tuplet train --resume {run.folder}",
+            f"resume with  tuplet train --resume {run.folder}",
             file=sys.stderr,
         )
     if as_json:

@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from tuplet.system.sheet import Sheet
     from tuplet.system.stop import Stop
 
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object.")]
+Json = Annotated[bool, Parameter(name="--json", help="Print one JSON object.")]
 Cluster = Annotated[
     str | None,
     Parameter(
         name="--cluster",
-        help="Have it done by a Dask cluster: local:N starts N workers on this machine, "
-        "tcp://host:8786 or a scheduler file names one that runs. [default: none, threads do it]",
+        help="Run on a Dask cluster: local:N starts N workers on this machine; tcp://host:8786, "
+        "tls://host:8786 or a scheduler file names a running cluster. [default: threads here]",
     ),
 ]
 Tls = Annotated[
     Path | None,
     Parameter(
         name="--tls",
-        help="A folder with ca.pem, cert.pem and key.pem, for a cluster that is reached by tls://.",
+        help="A folder with ca.pem, cert.pem and key.pem, for a tls:// cluster.",
     ),
 ]
 INTERRUPTED = 130  # the exit code
@@ -210,9 +210,9 @@ def play_pairs(
     asked = (games + games % 2) * pairings
     if games % 2 and games > 0:
         print(f"Games come in pairs: {games + 1:,} are played, not {games:,}.", file=sys.stderr)
-    then = "The games are not saved: --save FILE keeps them, and can go on."
+    then = "The games are not saved: with --save FILE they are kept and can be resumed."
     if save is not None:
-        then = f"Saved in {save}; the same command goes on from there."
+        then = f"Saved in {save}; the same command resumes it."
     try:
         with sharing(cluster, tls, quiet=as_json) as work:
             result = play(games=games, save=save, **work._asdict())

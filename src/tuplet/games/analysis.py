@@ -24,7 +24,7 @@ class MoveValue(NamedTuple):
     legal: bool = True
     reward: int = 0  # points, where a game has them
     visits: int | None = None  # simulations
-    ci95: tuple[float, float] | None = None
+    ci95: tuple[float, float] | None = None  # of simulations, as if they were independent
     proven: bool = False  # the value is no estimate
 
     def __repr__(self) -> str:

@@ -8,35 +8,46 @@ from typing import Any
 
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.g2048.position import GameOf2048
+from tuplet.games.game import same_rules
 from tuplet.games.position import Game
 from tuplet.system import own
 
 GAMES = "2048, ewn, ewn-6x7, 2048:board=3x3, ewn:board=4x4,cubes=3, or file.py:GAME"
 
-RESERVED = ("start", "moves", "rolls", "winner", "kind", "reason", "pair", "pairing", "a")
+# Keys of a record's JSON beside the sides; a saved match has three more.
+RECORD_KEYS = ("start", "moves", "rolls", "winner", "kind", "reason", "transcript")
+RESERVED = (*RECORD_KEYS, "pair", "pairing", "a")
 
 _own: dict[str, Game] = {}  # games of one's own that were asked for, by name
 
 
-def game(named: str | Game = "2048", *, trusted: bool = True) -> Game:
+def game(named: str | Game = "2048") -> Game:
     """The game that a text names, or a game itself.
 
     `2048` and `ewn` may have settings: `2048:board=3x3,spawn4=0.2`, `ewn:board=4x4,cubes=3`.
-    `module:NAME` or `path/to/file.py:NAME` is a game of one's own. A text of somebody else's, or of
-    a file, is not `trusted` to name code: it finds such a game only if it was asked for before.
+    `module:NAME` or `path/to/file.py:NAME` is a game of one's own: its code is run.
+    """
+    return find_game(named, trusted=True)
+
+
+def find_game(named: str | Game, *, trusted: bool = False) -> Game:
+    """The same for a text of whatever origin: from a file, a network, the clipboard.
+
+    Not `trusted`, it cannot name code: it finds a game of one's own only if that was asked for
+    before.
     """
     if isinstance(named, Game):
         if not isinstance(named, GameOf2048 | GameOfEwn):
             _enter(named)
         return named
-    if named in _own:
-        return _own[named]
+    if (written := named.replace(" ", "%20")) in _own:  # as `_loaded` writes a path
+        return _own[written]
     text = "".join(named.split())
     if _is_built_in(text):
         return _built_in(text)
     if not own.names_code(named):
         raise ValueError(f"{named!r} is not a game: {GAMES}")
-    if not trusted:
+    if not (trusted and own.may_trust()):
         raise ValueError(
             f"{named} is a game of somebody's own, and must be asked for first: with "
             "tuplet.game in Python, with --rules in tuplet show"
@@ -65,13 +76,25 @@ def _enter(game: Game) -> Game:
     taken = [side for side in game.sides if side in RESERVED]
     if taken:
         raise ValueError(f"{game.name}: a side cannot be called {taken[0]}, which records use")
+    known = _own.get(game.name)
+    if known is not None and not _may_replace(game, known):
+        raise ValueError(f"there is another game called {game.name}: give one of them another name")
     _own[game.name] = game
     return game
 
 
+def _may_replace(game: Game, known: Game) -> bool:
+    """Whether it is the same game, or one whose class was defined anew, as in a notebook."""
+    kinds = [(type(each), type(each.rules)) for each in (game, known)]
+    if kinds[0] == kinds[1]:
+        return same_rules(game.rules, known.rules)
+    names = [[(kind.__module__, kind.__qualname__) for kind in pair] for pair in kinds]
+    return names[0] == names[1]
+
+
 def _loaded(text: str) -> Game:
     """A game of somebody's own, called as it was asked for, so that files can name it."""
-    found = own.find(text.replace("%20", " "), "game")
+    found = own.find(text.replace("%20", " "), "game", trusted=True)  # `find_game` has asked
     if isinstance(found, type):
         raise ValueError(f"{text} is a class: name the game that is made of it")
     if not isinstance(found, Game):
@@ -84,4 +107,4 @@ def _loaded(text: str) -> Game:
 def parse_position(notation: str) -> Any:
     """A position of the game that is its first word; a notation cannot run code."""
     name = notation.split(maxsplit=1)[0] if notation.strip() else ""
-    return game(name, trusted=False).parse(notation)
+    return find_game(name).parse(notation)

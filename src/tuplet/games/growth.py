@@ -107,7 +107,7 @@ class Growth(Tabular):
             if number < SHOWN:
                 ends += [(above, grown.values[-1], move, colour), (below, grown.visits[-1], move,
                                                                    colour)]  # fmt: skip
-        above.set_ylabel("value to the side to move, with 95 %")
+        above.set_ylabel("value to the side to move, ± 1.96 s.e.")
         below.set_ylabel("visits")
         below.set_xlabel("simulations")
         below.set_xscale("log")

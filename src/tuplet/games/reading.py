@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tuplet.games.catalogue import game as game_of, parse_position
+from tuplet.games.catalogue import find_game, parse_position
 from tuplet.games.g2048 import Board, Episode, verse
 from tuplet.games.g2048.position import GameOf2048, Standing
 from tuplet.games.position import AnyPosition, Game
@@ -31,7 +31,9 @@ FORMATS = ("record", "episode", "2048verse")
 Step = tuple[str | None, str | None, int, str]  # move, what chance did, reward, notation after
 
 _STAMPED = re.compile(r"[^|\n]*@\d{1,18}\|")  # an episode begins so
-_NOTATION = re.compile(r"(?:(2048\S*)\s+)?(\d+(?:,\d+)+(?:/\d+(?:,\d+)+)+)((?:\s+\d+)?(?:\s+\?)?)")
+_NOTATION = re.compile(
+    r"(?:(2048(?::\S+)?)\s+)?(\d+(?:,\d+)+(?:/\d+(?:,\d+)+)+)((?:\s+\d+)?(?:\s+\?)?)"
+)
 _NEITHER = (
     "this is neither a position nor a game: paste a board (its tiles row by row, 2,0,0,4,...), a "
     "notation (ewn r1r2.../... red 3), or the line of a recorded game"
@@ -78,7 +80,7 @@ def read(text: str, game: str | Game | None = None) -> Pasted:
     """
     if len(text) > MOST:
         raise ValueError(f"a text of {len(text):,} letters is too long: {MOST:,} are read")
-    held = None if game is None else game_of(game, trusted=False)
+    held = None if game is None else find_game(game)
     text = text.removeprefix("\ufeff").lstrip()
     if not text.strip():
         raise ValueError("there is nothing to read: paste a position or a game")
@@ -121,7 +123,7 @@ def _position(text: str, held: Game | None) -> tuple[str, Any]:
     if found := _NOTATION.fullmatch(text):
         rows = found[2].split("/")
         size = f"{len(rows)}x{rows[0].count(',') + 1}"
-        of = game_of(found[1]) if found[1] else GameOf2048(size, _share(held))
+        of = find_game(found[1]) if found[1] else GameOf2048(size, _share(held))
         return "notation", of.parse(f"{found[2]}{found[3]}")
     if word.startswith(("ewn", "2048:")) or (rest and names_code(word)):
         return "notation", parse_position(text)
@@ -203,7 +205,7 @@ def written(
     """  # noqa: E501
     if format not in FORMATS:
         raise ValueError(f"{format!r} is not a form of games: {', '.join(FORMATS)}")
-    held = game_of(game, trusted=False)
+    held = find_game(game)
     position = start if isinstance(start, AnyPosition) else held.parse(str(start))
     names = tuple(position.sides if names is None else names)
     if len(names) != len(position.sides) or not all(isinstance(name, str) for name in names):

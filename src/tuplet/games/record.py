@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from tuplet.games.catalogue import parse_position
+from tuplet.games.catalogue import RECORD_KEYS, parse_position
 from tuplet.system.table import Table, Tabular
 
 FORFEITS = ("late", "illegal", "crashed", "memory")  # kinds of endings besides the game's own
@@ -131,12 +131,9 @@ class Record(Tabular):
 
     def as_json(self) -> dict[str, Any]:
         """The record as a JSON object; what is empty is left out."""
-        values = {
-            "start": self.start.notation, "moves": self.moves,
-            "rolls": [int(roll) if _is_number(roll) else roll for roll in self.rolls],
-            "winner": self.winner, "kind": self.kind, "reason": self.reason,
-            "transcript": self.transcript,
-        }  # fmt: skip
+        values = {key: getattr(self, key) for key in RECORD_KEYS}
+        values["start"] = self.start.notation
+        values["rolls"] = [int(roll) if _is_number(roll) else roll for roll in self.rolls]
         told = {name: value for name, value in values.items() if value not in (None, "", [])}
         return dict(zip(self.sides, self.names, strict=True)) | told
 

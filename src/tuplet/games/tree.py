@@ -33,7 +33,7 @@ class TreeNode:
     move: str  # the move, or what chance did, that leads here; "" for the root
     visits: int  # simulations that came through
     value: float | None  # to the side that moves at the root; None where nobody has been
-    ci95: tuple[float, float] | None = None
+    ci95: tuple[float, float] | None = None  # of simulations, as if they were independent
     proven: bool = False  # the value is no estimate
     side: str = ""  # who moves here; "chance" where nature acts; "" where the game is over
     children: tuple[TreeNode, ...] = ()  # the most visited first

@@ -8,13 +8,14 @@ from tuplet.kernel.bits import line_aligned, pdep, pext, popcount, prefetch, two
 from tuplet.kernel.clock import now
 from tuplet.kernel.compile import inlined, kernel, told
 from tuplet.kernel.dispatch import code_of, register
-from tuplet.kernel.folders import cache_folder, own_digest
+from tuplet.kernel.folders import cache_folder, cache_root, own_digest
 from tuplet.kernel.random import as_seed, draw, mix, stream
 from tuplet.kernel.watch import compiling
 
 __all__ = [
     "as_seed",
     "cache_folder",
+    "cache_root",
     "code_of",
     "compiling",
     "draw",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
@@ -20,11 +21,22 @@ def now() -> float:
     return time.monotonic()
 
 
+# Windows has no clock_gettime: there compiled code asks Python, by a name of our own.
+_PYTHONS = "tuplet_monotonic"
+_ask_python = ctypes.CFUNCTYPE(ctypes.c_double)(time.monotonic)
+_HAS_CLOCK = binding.address_of_symbol("clock_gettime") is not None
+if not _HAS_CLOCK:
+    binding.add_symbol(_PYTHONS, ctypes.cast(_ask_python, ctypes.c_void_p).value)
+
+
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
 def _clock(typing_context: Any) -> Any:  # noqa: ARG001
     """A call of the C library's `clock_gettime`, found by name when the code is loaded."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        if not _HAS_CLOCK:
+            asked = ir.FunctionType(ir.DoubleType(), [])
+            return builder.call(cgutils.get_or_insert_function(builder.module, asked, _PYTHONS), [])
         word, number = ir.IntType(64), ir.IntType(32)
         reading = cgutils.alloca_once(builder, ir.ArrayType(word, 2))
         kind = ir.FunctionType(number, [number, ir.ArrayType(word, 2).as_pointer()])

@@ -41,16 +41,21 @@ _HOMES: dict[type, set[str]] = {}  # the modules that a type's code is from
 _OWN: dict[frozenset[str], Path] = {}  # their folders, by the modules
 
 
+def cache_root() -> Path:
+    """The user's cache folder: NUMBA_CACHE_DIR/tuplet if that is set."""
+    base = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(base, "tuplet") if base else user_cache_path("tuplet", appauthor=False)
+
+
 @cache
 def cache_folder() -> Path | None:
     """Where compiled kernels are kept, or None where nothing can be written."""
-    base = os.environ.get("NUMBA_CACHE_DIR")
     try:
-        root = Path(base, "tuplet") if base else user_cache_path("tuplet", appauthor=False)
-        folder = root / f"kernels-{_sources_hash()}"
+        folder = cache_root() / f"kernels-{_sources_hash()}"
         if not folder.exists():
             folder.mkdir(parents=True, exist_ok=True)
             _remove_old(folder.parent, "kernels-*")
+        os.utime(folder)  # it is in use
         tempfile.TemporaryFile(dir=folder).close()
     except (OSError, RuntimeError):  # unwritable, full, or no home folder
         return None

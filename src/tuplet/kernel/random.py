@@ -23,7 +23,7 @@ _WORD = (1 << 64) - 1
 def as_seed(seed: int) -> np.uint64:
     """A seed as the kernels take it; what does not fit raises ValueError."""
     if not 0 <= seed < 1 << 63:
-        raise ValueError(f"the seed is between 0 and 2^63 - 1, not {seed}")
+        raise ValueError(f"seed must be 0 to 2^63 - 1 (got {seed})")
     return np.uint64(seed)
 
 

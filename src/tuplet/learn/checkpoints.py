@@ -22,12 +22,14 @@ from tuplet.learn.run import (
     CONFIG,
     KEPT,
     METRICS,
+    ROUNDS,
     STATE,
     Metrics,
     Run,
     check_evaluation,
     read_metrics,
-    write_metrics,
+    read_rounds,
+    write_lines,
 )
 from tuplet.learn.settings import Limits, Method
 from tuplet.system.files import replacing
@@ -59,7 +61,7 @@ class Checkpoint(NamedTuple):
 
 
 class Keeper:
-    """Writes lines of metrics and checkpoints into a run's folder, if it has one.
+    """Writes lines of metrics and of rounds, and checkpoints, into a run's folder, if it has one.
 
     What cannot be written does not end the training: it is said, once, and tried again.
     """
@@ -69,31 +71,41 @@ class Keeper:
         self._found = [] if found is None else [found.state]  # the state of the weights there
         self._failing: set[str] = set()  # what could not be written the last time
 
-    def write_line(self, anew: bool = False) -> None:
-        """Write the last line of metrics; if that fails, or it is not new, write all of them."""
+    def write_line(self, name: str = METRICS, anew: bool = False) -> None:
+        """Write the last line of a file; if that failed before, or it is not new, all of them."""
         if self.run.folder is None:
             return
+        last = self._lines(name)[-1]
         try:
-            if anew or METRICS in self._failing:
-                self.write_lines()
+            if anew or name in self._failing:
+                self._write(name)
             else:
-                with (self.run.folder / METRICS).open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(self.run.metrics[-1]) + "\n")
+                with (self.run.folder / name).open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(last) + "\n")
         except OSError as error:
-            self._failed(METRICS, self.run.metrics[-1]["games"], error, "with the next block")
+            self._failed(name, last["games"], error, "with the next line")
 
     def write_lines(self) -> None:
-        """Write all lines of metrics anew."""
+        """Write all lines of metrics anew, and those of rounds, if there are any."""
         assert self.run.folder is not None
-        write_metrics(self.run.folder / METRICS, self.run.metrics)
-        self._failing.discard(METRICS)
+        self._write(METRICS)
+        if self.run.rounds or (self.run.folder / ROUNDS).exists():
+            self._write(ROUNDS)
+
+    def _lines(self, name: str) -> list[Metrics]:
+        return self.run.metrics if name == METRICS else self.run.rounds
+
+    def _write(self, name: str) -> None:
+        assert self.run.folder is not None
+        write_lines(self.run.folder / name, self._lines(name))
+        self._failing.discard(name)
 
     def save(self, now: Checkpoint) -> None:
         """Write a checkpoint; if that fails, the one before is still whole."""
         folder = self.run.folder
         if folder is not None:
-            if METRICS in self._failing:  # a checkpoint must not be ahead of them
-                self.write_lines()
+            for name in self._failing & {METRICS, ROUNDS}:  # a checkpoint must not be ahead of them
+                self._write(name)
             with replacing(folder / STATE) as file:
                 file.write(json.dumps({"checkpoints": [*self._found, now.state]}).encode())
             notes = {"games": str(now.games), "block_start": str(now.block_start)}
@@ -148,9 +160,10 @@ class Keeper:
 def load_checkpoint(folder: Path, method: Method, limits: Limits) -> tuple[Run, Checkpoint]:
     """The run of a folder, exactly as its last checkpoint left it.
 
-    Lines of metrics that are younger than the checkpoint are dropped, they will come again.
+    Lines of metrics and rounds that are younger than the checkpoint are dropped, they will come
+    again.
     """
-    metrics = read_metrics(folder / METRICS)
+    metrics, rounds = read_metrics(folder / METRICS), read_rounds(folder / ROUNDS)
     parameters, notes, extra = read_weights(folder)
     run = Run(method, limits, Network.of(parameters), folder)
     size, net = as_size(method.board), run.network
@@ -177,6 +190,7 @@ def load_checkpoint(folder: Path, method: Method, limits: Limits) -> tuple[Run, 
         raise ValueError(f"{folder / WEIGHTS} is not a sound checkpoint")
     run.games, run.elapsed_s = games, elapsed_s
     run.metrics = [m for m in metrics if m["games"] <= start]
+    run.rounds = [each for each in rounds if each["games"] <= games]
     return run, Checkpoint(games, start, elapsed_s, pending, state.get("evaluations", []))
 
 

@@ -97,8 +97,8 @@ def _draw_fresh_games(
         spent = [e["learned"] if by == "games" else e["elapsed_s"] / 60 for e in told]
         means = [e["mean_score"] for e in told]
         sides = [
-            [mean - e["ci95"][0] for mean, e in zip(means, told, strict=True)],
-            [e["ci95"][1] - mean for mean, e in zip(means, told, strict=True)],
+            [max(mean - e["ci95"][0], 0) for mean, e in zip(means, told, strict=True)],
+            [max(e["ci95"][1] - mean, 0) for mean, e in zip(means, told, strict=True)],
         ]
         moved = ScaledTranslation(aside / 72, 0, axes.figure.dpi_scale_trans)
         axes.errorbar(

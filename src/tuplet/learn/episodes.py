@@ -8,6 +8,7 @@ import numpy as np
 
 from tuplet.games.g2048.episode import Episode, Slide
 from tuplet.games.g2048.rules import view
+from tuplet.learn.learners import learner_named
 from tuplet.learn.settings import Method
 from tuplet.learn.td import AHEAD, learn_backward, learn_forward
 from tuplet.values.network import Network
@@ -21,8 +22,9 @@ def learn_from(net: Network, episode: Episode | str, **settings: Any) -> None:
     """
     if isinstance(episode, str):
         episode = Episode.parse(episode)
-    method = Method(**{"learner": "td", "gamma": net.gamma, **settings})
-    rule, learner = method.rule_at(0.0), method.registered
+    learner = learner_named(str(settings.pop("learner", "td")), trusted=True)
+    method = Method(**{"learner": learner.name, "gamma": net.gamma, **settings})
+    rule = method.rule_at(0.0)
     tables = net.tables_with(learner.memory, learner.floats)
     states = net.target == "state"
     boards, rewards = [], []

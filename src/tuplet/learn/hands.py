@@ -27,7 +27,7 @@ _BEST = 0.95  # of one thread's speed, that each of several can have
 class Hands:
     """The way that is taken now, and what is known of the others."""
 
-    def __init__(self, most: int, now: float = 0.0) -> None:
+    def __init__(self, most: int, now: float) -> None:
         self.most, self.way = most, most
         self.rates: dict[int, float] = {}  # moves a second, the last time
         self._chosen_at = 0.0  # the rate of `way` when it was chosen

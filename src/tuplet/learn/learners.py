@@ -64,17 +64,17 @@ def register_learner(
     register(fetch_memory, type(learner.by), fetches or _fetch_nothing)
 
 
-def learner_named(name: str) -> Learner:
-    """A learner by its name, or `file.py:LEARNER`; ValueError says which there are."""
+def learner_named(name: str, *, trusted: bool = False) -> Learner:
+    """A learner by its name, or by its code, `file.py:LEARNER`, if the text is trusted."""
     if names_code(name):
-        found: Any = find(name, "learner")
+        found: Any = find(name, "learner", trusted=trusted)
         if not isinstance(found, Learner) or LEARNERS.get(found.name) is not found:
             raise ValueError(f"{name} is no learner: make a Learner(...), and register_learner it")
         return found
     if name not in LEARNERS:
+        known = ", ".join(LEARNERS)
         raise ValueError(
-            f"the learner is one of {', '.join(LEARNERS)}, not {name!r}; one of your own is "
-            "--learner file.py:NAME"
+            f"learner must be {known} or your own, --learner file.py:NAME (got {name!r})"
         )
     return LEARNERS[name]
 

@@ -79,7 +79,7 @@ def choose(recipe: str | None, settings: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"there is no recipe {recipe!r}: take one of {', '.join(RECIPES)}")
     budget = settings.get("budget")
     if isinstance(budget, str):
-        budget = seconds(budget)
+        budget = seconds(budget, "budget")
     fixed = {
         "net",
         "grow",

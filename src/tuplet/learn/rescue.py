@@ -46,7 +46,7 @@ def rescue(run: Run, error: OSError, now: Checkpoint) -> None:
     warnings.warn(run.trouble, stacklevel=3)
 
 
-def lost(run: Run, error: OSError) -> None:
+def lost(run: Run, error: Exception) -> None:
     """Say that others who learned for a run are gone: it ends here, and is saved."""
     again = f": go on with  tuplet train --resume {run.folder}" if run.folder else ""
     run.trouble = f"{error}{again}"

@@ -13,12 +13,12 @@ longer, as the games that are learned from do.
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import tempfile
 import time
 import uuid
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -36,22 +36,25 @@ from tuplet.learn.apart import (
     leave,
     tables_size,
 )
+from tuplet.learn.checkpoints import Keeper
 from tuplet.learn.merging import Changes, merge, save_changes
-from tuplet.learn.run import Run
+from tuplet.learn.run import ROUNDS, Run
 from tuplet.learn.settings import Limits, Method
 from tuplet.system.blocks import as_executor, in_order, stays_here
-from tuplet.system.files import replacing
 from tuplet.system.memory import available_memory
 from tuplet.system.remote import content
 from tuplet.system.stop import Stop
 from tuplet.values.network import Network
 from tuplet.values.patterns import Tuple
 
-ROUNDS = "rounds.jsonl"  # in a run's folder: a line for each round
 ALONE = 10_000  # games for each task of a round: with twice as many, two tasks
 SHARE = 0.1  # a round's games, of all before it
 SPARE = 1.5  # times the memory that copies take has to be free
 BUDGET = 0.04  # a round's time, of the budget, at most
+
+
+class LostError(Exception):
+    """Those who learn for a run are gone, or the files that they need cannot be written."""
 
 
 class Plan(NamedTuple):
@@ -82,6 +85,7 @@ class Learning(Protocol):
     method: Method
     limits: Limits
     stop: Stop
+    keeper: Keeper
     games: int
 
     @property
@@ -108,8 +112,6 @@ class Rounds:
         self._base_size = self._steps_size = 0  # bytes of files
         self._folder: Path | None = None
         self._pace = 0.0  # games a second, of a task
-        if training.run.folder is not None:
-            _keep_lines(training.run.folder / ROUNDS, training.games)
 
     def plan(self, games: int) -> Plan | None:
         """The round after so many games; None while one learner goes first."""
@@ -129,19 +131,36 @@ class Rounds:
             self._snapshot = None
 
     def go(self, last: float) -> None:
-        """A round, without games from number `last` on; given up if told to stop meanwhile."""
+        """A round, without games from number `last` on; given up if told to stop meanwhile.
+
+        LostError, with nothing of the run half done, if those who learn elsewhere are lost.
+        """
         training, began = self.training, time.perf_counter()
-        snapshot, found = self._now(), []
-        tasks = self._tasks(last)
-        for learned in in_order(
-            learn_apart, ((snapshot, task) for task in tasks), executor=self.executor,
-            threads=training.limits.threads, stop=training.stop, look=lambda _: training.tell(),
-        ):  # fmt: skip
-            if learned is None:
-                return
-            found.append(learned)
+        with self._elsewhere():
+            snapshot, found = self._now(), []
+            tasks = self._tasks(last)
+            for learned in in_order(
+                learn_apart, ((snapshot, task) for task in tasks), executor=self.executor,
+                threads=training.limits.threads, stop=training.stop, look=lambda _: training.tell(),
+            ):  # fmt: skip
+                if learned is None:
+                    return
+                found.append(learned)
         if tasks and len(found) == len(tasks):
-            self._merge(found, began)
+            changes = self._merge(found, began)
+            with self._elsewhere():
+                self._step(changes)
+
+    @contextmanager
+    def _elsewhere(self) -> Iterator[None]:
+        """Do what the cluster, or a file for it, may fail at."""
+        try:
+            yield
+        except OSError as error:
+            if self.here:  # a watcher's: not for us to explain
+                raise
+            where = f"{error.filename}: " if error.filename else ""
+            raise LostError(f"{where}{error.strerror or error}") from error
 
     def _tasks(self, last: float) -> list[Task]:
         """The tasks of a round; it ends before game `last`, and when tuples join."""
@@ -162,7 +181,7 @@ class Rounds:
             if other > one
         ]
 
-    def _merge(self, found: list[Learned], began: float) -> None:
+    def _merge(self, found: list[Learned], began: float) -> Changes:
         """Make one of what tasks have learned, and let the run know of their games."""
         training, now, busy = self.training, time.perf_counter(), time.thread_time()
         weighs = training.method.registered.weighs
@@ -179,10 +198,7 @@ class Rounds:
             "changed": [each.changes.size for each in found], "merged": changes.size,
         }  # fmt: skip
         training.run.rounds.append(line)
-        folder = training.run.folder
-        if folder is not None:
-            with suppress(OSError), (folder / ROUNDS).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+        training.keeper.write_line(ROUNDS)
         took = time.perf_counter() - began
         for each in found:
             at, block = 0, training.limits.block
@@ -194,7 +210,7 @@ class Rounds:
                 when = began + took * (here + count - first) / games
                 training.record(Chunk(here, part, moves, each.by), when)
                 at += count
-        self._step(changes)  # last of all: the cluster may be gone by now
+        return changes
 
     def _now(self) -> Snapshot:
         """The tables as they are, for tasks to begin with."""
@@ -275,13 +291,3 @@ class Rounds:
 def _name(before: str, by: str) -> str:
     """The name of the snapshot after one: the same for the same steps."""
     return hashlib.blake2b(f"{before} {by}".encode(), digest_size=16).hexdigest()
-
-
-def _keep_lines(path: Path, games: int) -> None:
-    """Drop the lines of rounds that a run will go through again."""
-    if path.exists():
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        with replacing(path) as file:
-            file.write("".join(
-                line for line in lines if json.loads(line)["games"] <= games
-            ).encode())  # fmt: skip

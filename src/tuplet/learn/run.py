@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +31,8 @@ from tuplet.values.weights import WEIGHTS
 
 CONFIG, METRICS, STATE, LOCK = "config.toml", "metrics.jsonl", "state.json", ".lock"
 KEPT = "checkpoints"  # the folder of those that --keep keeps
+ROUNDS = "rounds.jsonl"
+PICTURES = ("curve.svg", "curve.png")
 
 Metrics = dict[str, Any]
 
@@ -47,7 +49,7 @@ class Run(Shown):
     ) -> None:
         self.method, self.limits, self.folder = method, limits, folder
         self.metrics: list[Metrics] = []
-        self.rounds: list[Metrics] = []  # of tasks that learned apart, since this process began
+        self.rounds: list[Metrics] = []  # of tasks that learned apart
         self.games = 0
         self.elapsed_s = 0.0
         self.interrupted = False
@@ -95,10 +97,21 @@ class Run(Shown):
         """Draw the curve into the run's folder; `no_picture` says why if that cannot be."""
         if self.folder is not None and self.metrics:
             try:
-                for kind in ("svg", "png"):
-                    self.plot(self.folder / f"curve.{kind}")
+                for name in PICTURES:
+                    self.plot(self.folder / name)
             except (OSError, ValueError) as error:
                 self.no_picture = str(error)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the curve in the folder is that of the last checkpoint."""
+        if self.folder is None or not self.metrics:
+            return True
+        try:
+            saved = (self.folder / WEIGHTS).stat().st_mtime
+            return all((self.folder / name).stat().st_mtime >= saved for name in PICTURES)
+        except FileNotFoundError:
+            return False
 
     def table(self) -> Table:
         """The metrics, a row for each block (and for each evaluation)."""
@@ -137,49 +150,74 @@ class Run(Shown):
 
 def read_metrics(path: Path) -> list[Metrics]:
     """The lines of a `metrics.jsonl`; a last line cut off by a crash is left out."""
+    return _read(path, _check_block, "a line of metrics")
+
+
+def read_rounds(path: Path) -> list[Metrics]:
+    """The lines of a `rounds.jsonl`; a last line cut off by a crash is left out."""
+    return _read(path, _check_round, "a round (without the file the run goes on all the same)")
+
+
+def _read(path: Path, check: Callable[[Metrics], None], what: str) -> list[Metrics]:
     if not path.is_file():
         return []
-    metrics: list[Metrics] = []
-    wrong = 0
+    found: list[Metrics] = []
     with path.open("rb") as file:
         for number, line in enumerate(lines_of(file, path), 1):
-            if wrong:
-                raise ValueError(f"{path}: line {wrong} is not a line of metrics")
-            if line.strip():
-                entry = _entry(line)
-                wrong = 0 if entry is not None else number
-                metrics += [entry] if entry is not None else []
-    if wrong and line.endswith(b"\n"):
-        raise ValueError(f"{path}: line {wrong} is not a line of metrics")
-    return metrics
+            try:
+                if line.strip():
+                    entry = json.loads(line)
+                    check(entry)
+                    found.append(entry)
+            except (ValueError, TypeError, KeyError, RecursionError):
+                if line.endswith(b"\n"):
+                    raise ValueError(f"{path}: line {number} is not {what}") from None
+    return found
 
 
-def _entry(line: bytes) -> Metrics | None:
-    """A line of metrics, if it is one."""
-    try:
-        entry: Metrics = json.loads(line)
-        numbers = [entry[key] for key in ("games", "elapsed_s", "mean_score", "max_score")]
-        for shares in (entry.get("reached", {}), entry.get("ended", {})):
-            numbers += shares.values()
-        for evaluation in entry.get("evaluations", ()):
-            check_evaluation(evaluation)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-    return entry if all(type(n) in (int, float) and abs(n) < 1e15 for n in numbers) else None
+def _check_round(entry: Metrics) -> None:
+    """Raise an error if this is not a line of `rounds.jsonl`."""
+    _check_numbers([entry["games"], entry["tasks"]])
+
+
+def _check_block(entry: Metrics) -> None:
+    """Raise an error if this is not a line of `metrics.jsonl`."""
+    _check_scores(entry, "games", "elapsed_s", "mean_score", "max_score")
+    evaluations = entry.get("evaluations", [])
+    if not isinstance(evaluations, list):
+        raise TypeError("evaluations are a list")
+    for each in evaluations:
+        check_evaluation(each)
 
 
 def check_evaluation(entry: Metrics) -> None:
     """Raise an error if this is not what a line of metrics says of fresh games."""
+    _check_scores(entry, "learned", "elapsed_s", "games", "mean_score")
     low, high = entry["ci95"]
-    for value in (*(entry[key] for key in ("learned", "elapsed_s", "games", "mean_score")),
-                  low, high):  # fmt: skip
-        float(value + 0)
+    _check_numbers([low, high])
 
 
-def write_metrics(path: Path, metrics: list[Metrics]) -> None:
+def _check_scores(entry: Metrics, *needed: str) -> None:
+    optional = ("max_score", "mean_moves", "moves_per_s")
+    _check_numbers([entry[key] for key in (*needed, *(key for key in optional if key in entry))])
+    for shares in (entry.get("reached", {}), entry.get("ended", {})):
+        if not isinstance(shares, dict):
+            raise TypeError("shares of games are told by tiles")
+        if not all(tile.isdecimal() and len(tile) < 10 for tile in shares):
+            raise ValueError("a tile is a number")
+        _check_numbers(shares.values())
+
+
+def _check_numbers(values: Iterable[object]) -> None:
+    for value in values:
+        if type(value) not in (int, float) or not abs(value) < 1e15:  # type: ignore[arg-type]
+            raise ValueError(f"{value!r} is not a number")
+
+
+def write_lines(path: Path, lines: list[Metrics]) -> None:
     """Write all lines anew."""
     with replacing(path) as file:
-        file.write("".join(json.dumps(m) + "\n" for m in metrics).encode())
+        file.write("".join(json.dumps(each) + "\n" for each in lines).encode())
 
 
 def as_run_folder(folder: str | Path) -> Path:
@@ -231,7 +269,6 @@ def locked(folder: Path | None) -> Iterator[None]:
         hold(
             file, f"another process is training in {folder}: wait for it, or choose another folder"
         )
-        for name in (CONFIG, METRICS, STATE, WEIGHTS):
-            sweep(folder / name)
+        sweep(folder / "*")
         sweep(folder / KEPT / "*")
         yield

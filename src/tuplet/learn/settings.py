@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import tomli_w
 
@@ -36,70 +37,77 @@ class Method:
 
     net: str | None = setting(
         None,
-        'A network (4x6, 5x6, 8x6, 8g, 12g, 16g, 5x4, 4x5, 2x7, 2x8) or its tuples ("0123 4567").',
-        usual="4x6, on smaller boards one of all or most cells",
+        'The network: 4x6, 5x6, 8x6, 8g, 12g, 16g, 5x4, 4x5, 2x7, 2x8, or tuples ("0123 4567").',
+        usual="4x6; on 2x2, 2x3, 3x2 and 3x3, tuples of all or most cells",
     )
     grow: str = setting(
         "",
-        'Tuples that join while it learns, with weights of 0: "0.2:8g 0.5:0156ab" (after a fifth '
-        "of the run those of 8g, after half of it one more).",
+        'Tuples to add during training: "0.2:8g 0.5:0156ab" adds those of 8g after a fifth of the '
+        "run and one more after half of it.",
         usual="none",
     )
-    board: str = setting("4x4", "The board's rows and columns, 2x2 to 4x4.")
+    board: str = setting("4x4", "Rows and columns of the board, 2x2 to 4x4.")
     stages: str = setting(
-        "", 'Tables of their own for the stages of a game, told by large tiles: "16384 8192".'
+        "",
+        'Use separate tables for the stages of a game, told apart by large tiles: "16384 8192".',
+        usual="none",
     )
     learner: str = setting(
         "tc",
-        "How values are learned: by temporal coherence (tc), where each weight has a rate of "
-        "its own, by plain temporal differences (td), or by a learner of yours (file.py:NAME).",
+        "The learning rule: tc (temporal coherence: each weight has its own learning rate), td "
+        "(plain temporal differences), or your own (file.py:NAME).",
     )
     target: Literal["afterstate", "state"] = setting(
-        "afterstate", "Learn the values of after-states, or of states (slower, to compare)."
+        "afterstate", "Learn the values of after-states, or of states (slower; for comparison)."
     )
     alpha: float | None = setting(
         None,
-        "The learning rate, shared by a board's weights.",
+        "The learning rate, divided among the weights of a board.",
         above=0,
         most=1,
         usual="1.0 for tc, 0.1 for td",
     )
     schedule: str = setting(
         "constant",
-        "How alpha changes in a run: constant, linear, cosine, or steps "
-        '"0.5:0.1 0.9:0.01" (after half of the run a tenth, after nine tenths a hundredth).',
+        "How alpha changes during the run: constant, linear, cosine, or in steps: "
+        '"0.5:0.1 0.9:0.01" takes a tenth of alpha after half of the run and a hundredth after '
+        "nine tenths.",
     )
-    gamma: float = setting(1.0, "The discount of later rewards.", least=0, most=1)
+    gamma: float = setting(1.0, "The discount factor of later rewards.", least=0, most=1)
     lam: float | None = setting(
         None,
-        "TD(lambda): 0 looks one move ahead, 1 at a game's end.",
+        "TD(lambda): 0 learns from the next move only, 1 from the whole rest of the game.",
         least=0,
         most=1,
         usual="0.5 for tc, 0 for td",
         option="lambda",
     )
     steps: int = setting(
-        1, "n-step TD: the rewards counted before values take over.", least=1, most=1000
+        1,
+        "n-step TD: how many rewards are summed before the value of a later board is used.",
+        least=1,
+        most=1000,
     )
     initial: float = setting(
         0.0,
-        "What every board is worth before learning (an optimistic start: 320000).",
+        "The value of every board before training (for an optimistic start: 320000).",
         least=-1e9,
         most=1e9,
     )
     delay: float = setting(
-        0.0, "The share of the run that is learned by TD before TC begins.", least=0, most=1
+        0.0, "With tc: the share of the run that is first trained by plain TD.", least=0, most=1
     )
-    delay_alpha: float = setting(0.1, "The learning rate until then.", above=0, most=1)
+    delay_alpha: float = setting(0.1, "The learning rate during --delay.", above=0, most=1)
     order: Literal["backward", "forward"] = setting(
-        "backward", "Update from the end of a game (backward) or as it goes (forward)."
+        "backward",
+        "Learn from each game after it, from its end (backward), or during it (forward).",
     )
     restart: bool = setting(
         False,
-        "Play on from the middle of each game, and learn from that, again until it is short; but "
-        "not in the last tenth of the run.",
+        "After each game, play again from its middle and learn from that too; repeat until the "
+        "rest is short. Not done in the last tenth of the run.",
     )
-    spawn4: float = setting(0.1, "The share of new tiles that are fours.")
+    spawn4: float = setting(0.1, "The probability that a new tile is a 4.")
 
     def __post_init__(self) -> None:
         from tuplet.games.g2048.board import as_size
@@ -125,7 +133,7 @@ class Method:
         schedule_of(self.schedule)
         forward = self.order == "forward"
         for wrong, why in (
-            (self.delay == 1, f"the delay of TC is a share of the run, not {self.delay}"),
+            (self.delay == 1, f"delay must be less than 1 (got {self.delay:g})"),
             (self.delay and not learner.floats,
              "a delay is the share of a run before TC: take --learner tc"),
             (self.steps > 1 and self.lam,
@@ -196,53 +204,58 @@ class Limits:
 
     games: int | None = setting(
         None,
-        "Stop after so many games in all, those before --resume included.",
+        "Total games, including those before --resume.",
         least=1,
         most=10**12,
-        usual=f"{USUAL_GAMES} unless there is a budget",
+        usual=f"{USUAL_GAMES:,}, or no limit with --budget",
     )
     budget: float | None = setting(
         None,
-        "Stop after so much time in all, that before --resume included: 60s, 10m, 2h. Picks the "
-        "recipe that learns most in that time, unless a recipe is named, or any of net, board, "
-        "stages, learner, target, initial, delay, order or steps is given.",
+        "Total time, including that before --resume: 60s, 10m, 2h. Also picks the recipe that "
+        "learns most in that time, unless --recipe, --net, --grow, --board, --stages, --learner, "
+        "--target, --initial, --delay, --order or --steps is given.",
         above=0,
         seconds=True,
-        usual="none",
+        usual="no limit",
     )
     threads: int = setting(
         1,
-        "Threads that share the tables (more than one: not repeatable).",
+        "Number of threads that train the same tables. With more than one, a run cannot be "
+        "repeated exactly.",
         least=1,
         most=256,
-        usual="1, or all cores with a budget",
+        usual="1, or all cores with --budget",
     )
     tasks: int = setting(
         0,
-        "Learners that learn apart, each in tables of its own, and are merged in rounds: on "
-        "--threads of this machine, or a cluster. The same number gives the same weights.",
+        "Train this many learners separately, each with its own tables, and merge them in rounds. "
+        "They run on --threads of this machine, or on a --cluster. The same number gives the same "
+        "weights.",
         least=0,
         most=4096,
-        usual="none, or one for each thread of the cluster",
+        usual="none, or one for each thread of the --cluster",
     )
     seed: int = setting(
         0,
-        "With --games and one thread, the same seed gives the same weight file to the byte.",
+        "Random seed. With --games and one thread, the same seed gives the same weight file to the "
+        "byte.",
         least=0,
         most=2**63 - 1,
     )
-    checkpoint: float = setting(300.0, "Save so often.", above=0, seconds=True, usual="5m")
+    checkpoint: float = setting(
+        300.0, "Time between checkpoints.", above=0, seconds=True, usual="5m"
+    )
     keep: int = setting(
         0,
-        "Keep the last so many checkpoints, as checkpoints/GAMES.safetensors.",
+        "How many of the latest checkpoints to keep, as checkpoints/GAMES.safetensors.",
         least=0,
         most=10**6,
-        usual="none but the last",
+        usual="only the last, as weights.safetensors",
     )
     evaluate: str = setting(
         "",
-        "Play fresh games without learning every so often: 1000@10m, a thousand every ten minutes "
-        "of training, or 200@5000, two hundred every 5,000 games, and at the end.",
+        "Evaluate during training and at its end: 1000@10m plays 1,000 games without learning "
+        "every ten minutes, 200@5000 plays 200 every 5,000 games.",
         usual="none",
     )
     serial: int = setting(1000, "Games before a second thread joins in (TC).", least=0, hidden=True)
@@ -258,12 +271,80 @@ class Limits:
             object.__setattr__(self, "games", USUAL_GAMES)
 
 
-def split(settings: dict[str, Any]) -> tuple[Method, Limits]:
-    """Settings sorted into the two; ValueError names those that do not exist."""
+class MethodSettings(TypedDict, total=False):
+    """The settings of `Method` by name, for editors and type checkers (`net` comes first)."""
+
+    grow: str
+    board: str
+    stages: str
+    learner: str
+    target: Literal["afterstate", "state"]
+    alpha: float | None
+    schedule: str
+    gamma: float
+    lam: float | None
+    steps: int
+    initial: float
+    delay: float
+    delay_alpha: float
+    order: Literal["backward", "forward"]
+    restart: bool
+    spawn4: float
+
+
+class LimitsSettings(TypedDict, total=False):
+    """The settings of `Limits` by name. Times are seconds, or texts such as "10m"."""
+
+    games: int | None
+    budget: float | str | None
+    threads: int
+    tasks: int
+    seed: int
+    checkpoint: float | str
+    keep: int
+    evaluate: str
+    serial: int
+    block: int
+
+
+class TrainSettings(MethodSettings, LimitsSettings, total=False):
+    """What `train` takes by name."""
+
+
+class ResumeSettings(TypedDict, total=False):
+    """What `resume` takes by name: what may change, and where a learner of one's own is."""
+
+    games: int | None
+    budget: float | str | None
+    threads: int
+    tasks: int
+    checkpoint: float | str
+    keep: int
+    evaluate: str
+    learner: str
+
+
+def check_names(names: Iterable[str]) -> None:
+    """ValueError for a setting that does not exist, with the one that may have been meant."""
+    known = [each.name for kind in (Method, Limits) for each in fields(kind)]
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            raise ValueError(f"unknown setting {name!r}: {hint}")
+
+
+def split(settings: Mapping[str, Any], *, trusted: bool = False) -> tuple[Method, Limits]:
+    """Settings sorted into the two; ValueError names one that does not exist.
+
+    Where they are trusted, a learner may be named by its code.
+    """
+    from tuplet.learn.learners import learner_named
+
+    check_names(settings)
+    if trusted and isinstance(settings.get("learner"), str):
+        settings = {**settings, "learner": learner_named(settings["learner"], trusted=True).name}
     names = {kind: {each.name for each in fields(kind)} for kind in (Method, Limits)}
-    unknown = set(settings) - names[Method] - names[Limits]
-    if unknown:
-        raise ValueError(f"there are no settings {', '.join(sorted(unknown))}")
     return (
         Method(**{name: settings[name] for name in names[Method] & set(settings)}),
         Limits(**{name: settings[name] for name in names[Limits] & set(settings)}),
@@ -283,8 +364,6 @@ def load_settings(path: Path) -> tuple[Method, Limits]:
         if path.stat().st_size > _MOST_BYTES:
             raise ValueError(f"settings take no more than {_MOST_BYTES:,} bytes")
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
-        if ":" in str(settings.get("learner")):
-            raise ValueError("a file cannot name a learner's code")
         return split(settings)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not sound: {error}") from None

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from tuplet.learn.learners import learner_named
 from tuplet.learn.loggers import check_loggers, logged
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run, as_run_folder, create_folder, locked
-from tuplet.learn.settings import Method, load_settings, split
+from tuplet.learn.settings import (
+    Method,
+    ResumeSettings,
+    TrainSettings,
+    check_names,
+    load_settings,
+    split,
+)
 from tuplet.learn.training import BlockWatcher, EvaluationWatcher, Training
 from tuplet.system.blocks import as_executor, at_once
 from tuplet.system.progress import Show, watching
@@ -31,7 +38,7 @@ def train(
     on_begin: Callable[[Run], object] | None = None,
     on_evaluation: EvaluationWatcher | None = None,
     executor: Any = None,
-    **settings: Any,
+    **settings: Unpack[TrainSettings],
 ) -> Run:
     """Teach a network 2048 by letting it play, and return the run.
 
@@ -47,23 +54,24 @@ def train(
     """
     check_loggers(loggers)
     made = net if isinstance(net, Network) else None
+    given: dict[str, Any] = {**settings}
     if made is not None:
-        if "initial" in settings:
+        if "initial" in given:
             raise ValueError("a network has its initial value already: leave out initial")
-        settings |= {
+        given |= {
             "net": made.name, "board": "x".join(map(str, made.size)), "initial": made.initial,
             "stages": " ".join(map(str, made.stages)),
         }  # fmt: skip
         if made.trained:
-            settings["given"] = True
+            given["given"] = True
         for name in ("target", "gamma", "spawn4"):
-            settings.setdefault(name, getattr(made, name))
+            given.setdefault(name, getattr(made, name))
     elif net is not None:
-        settings["net"] = net
+        given["net"] = net
     executor = as_executor(executor)
     if executor is not None:
-        settings.setdefault("tasks", at_once(executor))
-    method, limits = split(choose(recipe, settings))
+        given.setdefault("tasks", at_once(executor))
+    method, limits = split(choose(recipe, given), trusted=True)
     made = _with_meaning(made, method) if made is not None else method.network()
     run = Run(method, limits, made, create_folder(Path(out)) if out is not None else None)
     with watching(progress) as watch, locked(run.folder):
@@ -102,7 +110,7 @@ def resume(
     on_begin: Callable[[Run], object] | None = None,
     on_evaluation: EvaluationWatcher | None = None,
     executor: Any = None,
-    **limits: Any,
+    **changes: Unpack[ResumeSettings],
 ) -> Run:
     """Go on with the run in a folder, exactly where its last checkpoint left it.
 
@@ -113,9 +121,11 @@ def resume(
     says so).
     """
     check_loggers(loggers)
+    limits: dict[str, Any] = {**changes}
+    check_names(set(limits) - {"recipe", "out"})
     own = str(limits.get("learner", ""))
     if ":" in own:
-        learner_named(limits.pop("learner"))
+        learner_named(limits.pop("learner"), trusted=True)
     free = {"games", "budget", "threads", "tasks", "checkpoint", "keep", "evaluate"}
     fixed = set(limits) - free
     if fixed:
@@ -130,6 +140,10 @@ def resume(
             limits.setdefault("tasks", at_once(executor))  # it goes on there
         training = Training.load(folder, executor, **limits)
         if training.finished:
+            if not training.run.drawn:  # it was ended in the middle of that
+                training.run.draw()
+                if not training.run.no_picture:
+                    return training.run
             raise ValueError(
                 f"the run in {folder} is finished ({counted(training.games, 'game')}): "
                 "give it more with --games or --budget, which are totals"

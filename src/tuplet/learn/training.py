@@ -30,7 +30,7 @@ from tuplet.learn.hands import APART, Hands
 from tuplet.learn.learners import TD
 from tuplet.learn.outlook import how_far, outlook, share_done
 from tuplet.learn.rescue import diverged, lost, rescue
-from tuplet.learn.rounds import Rounds
+from tuplet.learn.rounds import LostError, Rounds
 from tuplet.learn.run import CONFIG, Metrics, Run, as_run_folder
 from tuplet.learn.settings import Limits, load_settings, save_settings
 from tuplet.learn.td import UpdateRule, play_afterstates, play_states
@@ -81,9 +81,8 @@ class Training:
                 whole[: len(part)] = part
         self._fresh_games = plan_of(self.limits.evaluate)
         self.keeper = Keeper(run, found)
-        many = self.limits.threads > 1
         self.rounds = Rounds(self, executor)
-        self.hands = Hands(self.limits.threads) if many and not self.limits.tasks else None
+        self.hands: Hands | None = None  # where there are threads to choose from
         self._way = self.limits.threads  # how many of them share the tables now
 
     @classmethod
@@ -108,7 +107,7 @@ class Training:
 
         The curve is drawn, too. If it cannot be saved in its folder, it is saved elsewhere.
         """
-        run, stop = self.run, self.stop
+        run = self.run
         if run.folder is not None:
             # The settings last: a folder that has them can be resumed.
             if not (run.folder / CONFIG).exists():
@@ -118,35 +117,42 @@ class Training:
             self.keeper.keep_some(self.games)
         self._get_ready()
         self._save_at = time.perf_counter() + self.limits.checkpoint
-        while True:
-            try:
-                self._evaluate_if_due()
-                if self.done or stop.is_set():
-                    break
-                self._grow_if_due()
-                self._stint(self._next_look())
-                if time.perf_counter() >= self._save_at and not self.done and not stop.is_set():
-                    wait = self.keeper.try_to_save(self._checkpoint())
-                    self._save_at = time.perf_counter() + max(wait, SHORTEST)
-            except DivergedError:
-                raise diverged(run, self.games) from None
-            except OSError as error:  # the cluster is gone
-                lost(run, error)
-                stop.set()
-            except KeyboardInterrupt:  # between two chunks
-                if stop.is_set():
-                    raise
-                stop.set()
+        try:
+            self._go_on()
+        finally:
+            self.rounds.close()
         run.interrupted = not self.finished
         if self.finished:
             self.close_block()
-        self.rounds.close()
         try:
             self.save()
         except OSError as error:
             rescue(run, error, self._checkpoint())
         run.draw()
         return run
+
+    def _go_on(self) -> None:
+        """Learn, evaluate and save, until it is done or told to stop."""
+        stop = self.stop
+        while True:
+            try:
+                self._evaluate_if_due()
+                if self.done or stop.is_set():
+                    return
+                self._grow_if_due()
+                self._stint(self._next_look())
+                if time.perf_counter() >= self._save_at and not self.done and not stop.is_set():
+                    wait = self.keeper.try_to_save(self._checkpoint())
+                    self._save_at = time.perf_counter() + max(wait, SHORTEST)
+            except DivergedError:
+                raise diverged(self.run, self.games) from None
+            except LostError as error:
+                lost(self.run, error)
+                stop.set()
+            except KeyboardInterrupt:  # between two chunks
+                if stop.is_set():
+                    raise
+                stop.set()
 
     def _get_ready(self) -> None:
         """Compile, or load from the cache, what the threads will run; then start the clock."""
@@ -157,6 +163,8 @@ class Training:
             self.play(self.rules, self.tables, rule, work, np.uint64(0), 0, 0, nothing, 0)
         self._began = time.perf_counter() - self.run.elapsed_s
         self._block_began = time.perf_counter()
+        if self.limits.threads > 1 and not self.limits.tasks:
+            self.hands = Hands(self.limits.threads, self._block_began)
 
     def _next_look(self) -> float:
         """On the clock of `time.perf_counter`: when to save or evaluate, or the time is over."""

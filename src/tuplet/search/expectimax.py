@@ -354,6 +354,9 @@ def deepen(
             # What was better than the last depth's choice counts, though not all were looked at.
             if best > low and best_move != chosen and reached > 0:
                 chosen, worth = best_move, best
+            elif i > 0 and best <= low and reached > 0 and root_values[i] > low:
+                # That choice is lost: the next move is not, as far as the last depth saw.
+                chosen, worth = np.int64(moves[i]), root_values[i]
             break
         if best <= low and reached > 0:  # lost: the move that held out longest stays
             worth = best

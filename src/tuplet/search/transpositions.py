@@ -32,8 +32,9 @@ def key_of(position: Words) -> np.uint64:
 def look_up(
     table: Array, key: np.uint64, bucket: np.uint64, depth: Int, alpha: float, beta: float
 ) -> tuple[Int, Int, float]:
-    """The best move known, or NO_MOVE; and a result as deep, or deeper, that the window needs no
-    more than: its depth, 0 if there is none, and its value.
+    """The best move known (or NO_MOVE), the depth of its result, and the value.
+
+    The depth is 0 unless the result is deep enough and settles the window.
     """
     for i in range(4):
         entry = table[bucket + np.uint64(i)]
@@ -58,7 +59,10 @@ def store(
     table: Array, key: np.uint64, bucket: np.uint64, depth: Int, bound: Int, move: Int,
     found: float,
 ) -> None:  # fmt: skip
-    """Keep a result: over the same position, else over the shallowest of its neighbours."""
+    """Keep a result: over the same position, else over the shallowest of the bucket.
+
+    The fourth entry counts as empty, so that it is replaced unless one of the others is empty.
+    """
     slot = bucket
     shallowest: Int = 1 << 30
     for i in range(4):

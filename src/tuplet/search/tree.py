@@ -29,6 +29,7 @@ NO_NODE = -1
 UNPROVEN, DRAWN = 2, 3  # in `proven`: else the player who wins whatever the other does
 CHANCE = 2  # in `sides`: nature acts here
 USED, SIMULATIONS, FULL = range(3)  # counters
+MOST_OUTCOMES = (1 << 16) - 1  # of a node where nature acts
 
 
 class Tree(NamedTuple):
@@ -38,8 +39,8 @@ class Tree(NamedTuple):
     word1: Array  # uint64[nodes]: and its second
     parents: Array  # int32[nodes]: NO_NODE for the root
     first: Array  # int32[nodes]: the first child, or NO_NODE for a leaf
-    children: Array  # uint8[nodes]: how many
-    moves: Array  # uint8[nodes]: the move, or nature's outcome, that leads here
+    children: Array  # uint16[nodes]: how many
+    moves: Array  # uint16[nodes]: the move, or nature's outcome, that leads here
     sides: Array  # uint8[nodes]: who moves here: 0, 1 or CHANCE
     endings: Array  # uint8[nodes]
     proven: Array  # uint8[nodes]: UNPROVEN, DRAWN, or who wins
@@ -51,9 +52,9 @@ class Tree(NamedTuple):
 
 
 def make_tree(nodes: int = 1_000_000) -> Tree:
-    """An empty tree that can hold so many nodes: 57 bytes each."""
+    """An empty tree that can hold so many nodes: 59 bytes each."""
     kinds = (
-        np.uint64, np.uint64, np.int32, np.int32, np.uint8, np.uint8, np.uint8, np.uint8,
+        np.uint64, np.uint64, np.int32, np.int32, np.uint16, np.uint16, np.uint8, np.uint8,
         np.uint8, np.int64, np.float64, np.float64, np.float32,
     )  # fmt: skip
     arrays = [np.zeros(nodes, kind) for kind in kinds]

@@ -1,23 +1,27 @@
 """What a study found, beside what was published: estimates, and whether they agree.
 
-A cell agrees where its difference is within what chance does, and differs where it is not; all
-cells of a study together are wrong once in twenty (Holm 1979). A number that was published without
-the counts behind it has no interval: there is nothing to test, and the verdict says so.
+A cell differs where its difference is more than chance does: in nineteen studies of twenty no cell
+does so by chance alone (Holm 1979). It agrees where no difference was detected, but one of `SIZE`
+would have been, four times in five (`POWER`). Where it would not, there were too few games to tell.
+A number that was published without the counts behind it has no interval: there is nothing to test,
+and the verdict says so.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
-from tuplet.arena.differences import ERROR, Apart, chance_of, holm, run_error, welch
+from tuplet.arena.differences import ERROR, POWER, Apart, chance_of, holm, run_error, welch
 from tuplet.arena.intervals import effective_games
 from tuplet.arena.results import Match
-from tuplet.system.intervals import Interval, student, wilson
+from tuplet.system.intervals import Interval, share_interval, student
 
-Verdict = Literal["agrees", "differs", "not comparable"]
+Verdict = Literal["agrees", "differs", "too few games", "not comparable"]
 Unit = Literal["share", "points", "Elo", "number"]
+SIZE = 0.2  # of a difference that "agrees" rules out: in a share, else as a part of the published
 
 
 class Estimate(NamedTuple):
@@ -27,6 +31,7 @@ class Estimate(NamedTuple):
     ci95: Interval | None = None  # None: nobody knows
     error: float = math.inf  # standard, as a test takes it
     freedom: int = 1  # Student's
+    games: int | None = None  # that it is of
 
 
 def share(count: float, total: float, ci95: Interval | None = None) -> Estimate:
@@ -36,11 +41,14 @@ def share(count: float, total: float, ci95: Interval | None = None) -> Estimate:
 
     >>> found = share(90, 100)
     >>> [round(x, 4) for x in (found.value, *found.ci95, found.error)]
-    [0.9, 0.8256, 0.9448, 0.0307]
+    [0.9, 0.8239, 0.9465, 0.0307]
     """
     middle = (count + 1) / (total + 2)
     error = math.sqrt(middle * (1 - middle) / (total + 2))
-    return Estimate(count / total, ci95 or wilson(count, total), error, max(int(total) - 1, 1))
+    return Estimate(
+        count / total, ci95 or share_interval(count, total), error, max(int(total) - 1, 1),
+        round(total),
+    )  # fmt: skip
 
 
 def won(wins: int, losses: int) -> Estimate:
@@ -51,7 +59,7 @@ def won(wins: int, losses: int) -> Estimate:
 def won_in(match: Match) -> Estimate:
     """A's share of a match in pairs, as sure as so many independent games would make it."""
     games = effective_games(*match.pairs)
-    return share(match.win_rate * games, games, match.ci95)
+    return share(match.win_rate * games, games, match.ci95)._replace(games=match.games)
 
 
 def mean_of_runs(runs: Sequence[Sequence[float]]) -> Estimate:
@@ -61,10 +69,11 @@ def mean_of_runs(runs: Sequence[Sequence[float]]) -> Estimate:
     """
     value = math.fsum(math.fsum(scores) / len(scores) for scores in runs) / len(runs)
     error, freedom = run_error(runs)
+    games = sum(map(len, runs))
     if not math.isfinite(error):
-        return Estimate(value)
+        return Estimate(value, games=games)
     half = student(freedom) * error
-    return Estimate(value, (value - half, value + half), error, freedom)
+    return Estimate(value, (value - half, value + half), error, freedom, games)
 
 
 class Cell(NamedTuple):
@@ -85,6 +94,7 @@ class Row(NamedTuple):
     verdict: Verdict
     p: float | None  # after Holm: how likely so large a difference is where there is none
     note: str
+    detectable: float | None = None  # the difference that would be found with `POWER`
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
@@ -94,10 +104,12 @@ class Row(NamedTuple):
             "unit": unit,
             "ours": _finite(ours.value),
             "ours_ci95": _bounds(ours.ci95),
+            "ours_games": ours.games,
             "published": None if published is None else published.value,
             "published_ci95": None if published is None else _bounds(published.ci95),
             "verdict": self.verdict,
             "p": self.p,
+            "detectable": self.detectable,
             "note": self.note,
             **more,
         }
@@ -110,26 +122,30 @@ def judged(cells: Sequence[Cell]) -> list[Row]:
         if published is not None and math.isfinite(ours.error + published.error):
             tested[number] = _apart(ours, published)
     chances = [chance_of(apart) for apart in tested.values()]
-    corrected = dict(zip(tested, (p for p, _ in holm(chances)), strict=True))
+    corrected = dict(zip(tested, holm(chances), strict=True))
     rows = []
     for number, cell in enumerate(cells):
         p = corrected.get(number)
-        if p is None:
+        if p is None or cell.published is None:
             rows.append(Row(cell, "not comparable", None, "; ".join(filter(None, _untested(cell)))))
-        else:
-            rows.append(Row(cell, "differs" if p < ERROR else "agrees", p, cell.note))
+            continue
+        seen, most = _detectable(tested[number], len(tested)), 1.0
+        if cell.unit != "share":
+            most = abs(cell.published.value)
+        unseen: Verdict = "agrees" if seen <= SIZE * most else "too few games"
+        verdict: Verdict = "differs" if p < ERROR else unseen
+        known = None if cell.unit == "share" and seen > most else seen  # shares differ by 1 at most
+        rows.append(Row(cell, verdict, p, cell.note, known))
     return rows
 
 
-def least_seen(cells: Sequence[Cell]) -> list[float]:
-    """For each cell that is tested, the difference that it would take to be called one.
+def _detectable(apart: Apart, cells: int) -> float:
+    """The difference that would be found with `POWER`.
 
-    As strict as for the first of them after Holm, which has all others against it.
+    As strict as for the first of so many cells after Holm, which has all others against it.
     """
-    found = [_apart(cell.ours, cell.published) for cell in cells if cell.published is not None]
-    tested = [apart for apart in found if math.isfinite(apart.error)]
-    level = 1 - ERROR / max(len(tested), 1)
-    return [student(apart.freedom, level) * apart.error for apart in tested]
+    called = student(apart.freedom, 1 - ERROR / cells)
+    return (called + NormalDist().inv_cdf(POWER)) * apart.error
 
 
 def _apart(ours: Estimate, published: Estimate) -> Apart:

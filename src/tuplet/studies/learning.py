@@ -54,9 +54,14 @@ class Published(NamedTuple):
 
 
 def runs_of(
-    work: Work, ways: Mapping[str, Way], net: str, full: int = GAMES, seeds: int = SEEDS
-) -> dict[str, list[Run]]:
-    """Runs of each way, one for each seed; those of a study beside this one are taken over."""
+    work: Work, ways: Mapping[str, Way], net: str, full: int = GAMES, seeds: int = SEEDS, *,
+    timed: bool = False,
+) -> dict[str, list[Run]]:  # fmt: skip
+    """Runs of each way, one for each seed.
+
+    Those of a study beside this one are taken over, unless seconds are compared (`timed`): what
+    another machine, or a busier one, took says nothing about this one's.
+    """
     games, fresh = work.games(full, least=20), work.games(FRESH, least=20)
     for how in ways.values():
         tuples_of(net, how)  # refuses it now
@@ -71,7 +76,8 @@ def runs_of(
         for each in planned.values():
             name = name_of(each[n])
             parts[name] = (each[n], str(folder / f"{name}.safetensors"))
-            _take_over(work, name, each[n])
+            if not timed:
+                _take_over(work, name, each[n])
     found = work.parts(learned, parts, watched(work, games, len(parts)))
     return {way: [found[name_of(each)] for each in some] for way, some in planned.items()}
 
@@ -116,26 +122,27 @@ def mean_at(points: Sequence[tuple[float, float, int]]) -> Estimate:
     """
     means = [mean for mean, _, _ in points]
     if len(points) < 2:
-        return Estimate(fmean(means))
+        return Estimate(fmean(means), games=points[0][2])
     inside = math.fsum(deviation**2 / games for _, deviation, games in points) / len(points) ** 2
-    return _over_runs(means, inside, (0.0, math.inf))
+    return _over_runs(means, inside, (0.0, math.inf), sum(games for *_, games in points))
 
 
-def _over_runs(means: Sequence[float], inside: float, ends: Interval) -> Estimate:
+def _over_runs(means: Sequence[float], inside: float, ends: Interval, games: int) -> Estimate:
     """The mean of runs' means, given the squared error that follows from their games alone."""
     value, freedom = fmean(means), len(means) - 1
     error = math.sqrt(max(variance(means) / len(means), inside))
     half = student(freedom) * error
-    return Estimate(value, (max(value - half, ends[0]), min(value + half, ends[1])), error, freedom)
+    around = (max(value - half, ends[0]), min(value + half, ends[1]))
+    return Estimate(value, around, error, freedom, games)
 
 
 def share_of_runs(runs: Sequence[Sequence[bool]]) -> Estimate:
     """The share of runs' games that came to something, as sure as `mean_of_runs`."""
     shares = [sum(each) / len(each) for each in runs]
-    if len(runs) < 2:
-        return Estimate(shares[0])
     games = sum(map(len, runs))
-    return _over_runs(shares, share(sum(map(sum, runs)), games).error ** 2, (0.0, 1.0))
+    if len(runs) < 2:
+        return Estimate(shares[0], games=games)
+    return _over_runs(shares, share(sum(map(sum, runs)), games).error ** 2, (0.0, 1.0), games)
 
 
 def for_another(ours: Estimate, runs: Sequence[Sequence[bool]]) -> Estimate:

@@ -8,14 +8,16 @@ from html import escape
 from pathlib import Path
 
 from tuplet.studies.finding import Estimate, Row
-from tuplet.studies.report import Report, interval, word, written
+from tuplet.studies.report import Report, games, interval, word, written
 from tuplet.system.files import replacing
 from tuplet.system.page import document, picture
 from tuplet.system.pictures import as_svg, save_figure
 from tuplet.system.version import __version__
 
 JSON, PAGE = "report.json", "report.html"
-_BADGES = {"agrees": "agrees", "differs": "differs", "not comparable": "open"}
+_BADGES = {
+    "agrees": "agrees", "differs": "differs", "too few games": "open", "not comparable": "open",
+}  # fmt: skip
 
 
 def write(report: Report, folder: Path) -> None:
@@ -47,10 +49,11 @@ def _head(report: Report) -> str:
 def _table(report: Report) -> str:
     names, rows = report.columns, report.rows
     numbers = [not report.of_words(name) for name in names]
-    published = any(row.cell.published is not None for row in rows)
+    published = report.published
     head = [
         *(f'<th{"" if number else " class=words"}>{escape(name)}</th>'
           for name, number in zip(names, numbers, strict=True)),
+        *(["<th>our games</th>"] if report.counted else []),
         "<th>ours</th><th>95 %</th>",
     ]  # fmt: skip
     if published:
@@ -62,6 +65,7 @@ def _table(report: Report) -> str:
             f"<td{'' if number else ' class=words'}>{escape(word(where.get(name, '')))}</td>"
             for name, number in zip(names, numbers, strict=True)
         ]
+        cells += [f"<td>{games(ours)}</td>"] if report.counted else []
         cells.append(f'<td class="strong">{written(ours.value, unit)}</td>')
         cells.append(f'<td class="range">{interval(ours.ci95, unit)}</td>')
         if published:
@@ -75,8 +79,8 @@ def _table(report: Report) -> str:
         lines.append(f"<tr>{''.join(cells)}</tr>")
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in report.found.notes)
     legend = (
-        f'<p class="note">Intervals are of 95 %. {escape(report.seen)} All verdicts together are '
-        "wrong once in twenty (Holm 1979). Bars: ours in blue, published in red.</p>"
+        f'<p class="note">Intervals are of 95 %. {escape(report.seen)} Differs: in 19 of 20 '
+        "studies no row does by chance alone (Holm 1979). Bars: ours in blue, published in red.</p>"
     ) if published else ""  # fmt: skip
     return (
         f'<section><h2>Ours and the published</h2><div class="scroll"><table><thead><tr>'

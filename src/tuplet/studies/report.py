@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tuplet.studies.finding import Cell, Estimate, Row, Unit, judged, least_seen
+from tuplet.studies.finding import SIZE, Cell, Estimate, Row, Unit, judged
 from tuplet.system.intervals import Interval
 from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown
@@ -56,13 +56,22 @@ class Report(Shown):
         """What rows are of."""
         return list(dict.fromkeys(name for row in self.rows for name in row.cell.where))
 
+    @property
+    def published(self) -> bool:
+        """Whether there is anything to compare with."""
+        return any(row.cell.published is not None for row in self.rows)
+
+    @property
+    def counted(self) -> bool:
+        """Whether to say how many games ours are of: where there are verdicts, and it is known."""
+        return self.published and any(row.cell.ours.games is not None for row in self.rows)
+
     def sheets(self) -> list[Sheet]:
         """What it was made with, and the table."""
         names, noted = self.columns, any(row.note.strip() for row in self.rows)
-        published = any(row.cell.published is not None for row in self.rows)
-        head = [*names, "ours", "95 %"]
+        head = [*names, *(["our games"] if self.counted else []), "ours", "95 %"]
         words = [i for i, name in enumerate(names) if self.of_words(name)]
-        if published:
+        if self.published:
             words.append(len(head) + 2)
             head += ["published", "95 %", "verdict"]
         if noted:
@@ -72,8 +81,9 @@ class Report(Shown):
         for row in self.rows:
             where, ours, theirs, unit, *_ = row.cell
             line = [word(where.get(name, "")) for name in names]
+            line += [games(ours)] if self.counted else []
             line += [written(ours.value, unit), interval(ours.ci95, unit)]
-            if published:
+            if self.published:
                 line += [*_theirs(theirs, unit), row.verdict]
             rows.append(line + ([row.note] if noted else []))
         settings = [[*each] for each in self.found.settings.items()]
@@ -81,7 +91,7 @@ class Report(Shown):
         title = f"{self.study}: {self.about}"
         return [
             Sheet("Settings", (), settings, words=(0, 1)),
-            Sheet(title, head, rows, notes, words=words, strong=(len(names),)),
+            Sheet(title, head, rows, notes, words=words, strong=(head.index("ours"),)),
         ]
 
     def of_words(self, column: str) -> bool:
@@ -90,17 +100,23 @@ class Report(Shown):
 
     @property
     def seen(self) -> str:
-        """How large a difference must be to be seen, where any is looked for."""
-        found = least_seen(self.found.cells)
-        if not found:
-            return ""
-        share = all(row.cell.unit == "share" for row in self.rows if row.p is not None)
-        ends = [f"{100 * x:.1f}" if share else f"{x:,.2g}" for x in (min(found), max(found))]
-        size = " to ".join(dict.fromkeys(ends)) + (" points of a hundred" if share else "")
-        return (
-            "Agrees: the difference is within what chance does. With so many games and cells, it "
-            f"takes {size}, cell by cell, to be called one."
-        )
+        """What the verdicts mean: how large a difference would have been detected."""
+        tested = [row for row in self.rows if row.p is not None]
+        share = all(row.cell.unit == "share" for row in tested)
+        told = []
+        found = [row.detectable for row in tested if row.verdict == "agrees" and row.detectable]
+        if found:
+            ends = [f"{100 * x:.1f}" if share else f"{x:,.2g}" for x in (min(found), max(found))]
+            size = " to ".join(dict.fromkeys(ends)) + (" points of a hundred" if share else "")
+            size += " (depending on the row)" if len({*ends}) > 1 else ""
+            told.append(
+                f"Agrees: no difference was detected; one of {size} would have been, four times in "
+                "five."
+            )
+        if any(row.verdict == "too few games" for row in tested):
+            size = f"{100 * SIZE:g} " + ("points of a hundred" if share else "% of the published")
+            told.append(f"Too few games: a difference of {size} would often have gone undetected.")
+        return " ".join(told)
 
     @property
     def scaled(self) -> str:
@@ -126,6 +142,11 @@ def written(value: float, unit: Unit) -> str:
     if unit == "points":
         return f"{value:,.0f}"
     return f"{value:+,.1f}" if unit == "Elo" else f"{value:,.4f}"
+
+
+def games(ours: Estimate) -> str:
+    """How many games a number is of, where that is known."""
+    return "" if ours.games is None else f"{ours.games:,}"
 
 
 def interval(ci95: Interval | None, unit: Unit) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Executor
 from importlib import import_module
@@ -95,19 +96,22 @@ def reproduce(
     `scale` is the share of its games that is played. What is finished is kept in the folder `out`
     (studies/NAME), and at the end the report: a page, JSON, pictures. The work is done by all
     cores, by so many threads, or by `executor`. `options` are a study's own: `sims`, the
-    simulations a move where it is about search; `minutes` and `recipes` of the leaderboard.
+    simulations a move where it is about search; `minutes` and `recipes` of the leaderboard;
+    `learners` of rounds.
     """
     if name not in STUDIES:
         raise ValueError(f"there is no study {name!r}; there is {', '.join(STUDIES)}")
     if not 0 < scale <= 1:
-        raise ValueError(f"a scale is more than 0, and 1 at most, not {scale:g}")
+        raise ValueError(f"--scale must be above 0 and at most 1 (got {scale:g})")
     as_seed(seed)
     module = import_module(f"tuplet.studies.{name.replace('-', '_')}")
     run: Callable[..., Found] = module.run
     given = {option: value for option, value in options.items() if value is not None}
-    unknown = set(given) - set(inspect.signature(run).parameters)
-    if unknown:
+    known = inspect.signature(run).parameters
+    if unknown := set(given) - set(known):
         raise ValueError(f"the study {name} has no --{', --'.join(sorted(unknown))}")
+    # One that is named with its default is the same study as one that is not.
+    given = {option: value for option, value in given.items() if value != known[option].default}
     new_figure(1, 1)  # says now, not after hours, that there is nothing to draw with
     folder = folder_of(name, out)
     threads = cores() if threads is None else as_threads(threads)
@@ -126,5 +130,8 @@ def reproduce(
             command = " ".join(["tuplet reproduce", name, *words])
             about, claim = STUDIES[name].about, str(module.CLAIM)
             report = Report(name, about, claim, command, scale, seed, found)
-            write(report, folder)
+            try:
+                write(report, folder)
+            except OSError as error:  # the table is shown all the same
+                warnings.warn(f"the report was not written: {error}", stacklevel=2)
     return report

@@ -8,14 +8,13 @@ through one cable.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tuplet.learn import rounds as learning
-from tuplet.learn.run import CONFIG, Run
+from tuplet.learn.run import CONFIG, ROUNDS, Run, read_rounds
 from tuplet.learn.train import resume, train
 from tuplet.studies.finding import Cell, Estimate
 from tuplet.studies.learning import watched
@@ -95,8 +94,7 @@ def trained(folder: str, settings: dict[str, Any], worker: Worker) -> dict[str, 
             run = train(out=path, **settings, **tell)
     if run.interrupted:
         return None
-    file = path / learning.ROUNDS
-    lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    lines = read_rounds(path / ROUNDS)
     looks = [each for line in run.metrics for each in line.get("evaluations", ())]
     return {
         "before_s": _before(run, lines) if lines else run.elapsed_s, "rounds": lines,

@@ -33,7 +33,7 @@ WAYS = {STATE: Way(states=True), AFTERSTATE: Way()}
 
 def run(work: Work, net: str = "4x6") -> Found:
     """Learn both, and look where each is when as much was spent."""
-    runs = runs_of(work, WAYS, net)
+    runs = runs_of(work, WAYS, net, timed=True)
     cells, changes = [], {}
     for by, unit in UNITS.items():
         # What the thriftier of the two spent in all: the other had not as much for it.

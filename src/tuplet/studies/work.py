@@ -12,6 +12,7 @@ scale in the same folder goes on from a smaller one's games.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, suppress
@@ -108,14 +109,32 @@ class Work:
             self.watch(Progress("parts", len(found), len(parts), figures={"now": now},
                                 before=len(parts) - len(missing)))  # fmt: skip
 
+        unwritten: dict[str, Any] = {}
+
+        def write() -> None:
+            """Write what is not written yet: a full disk may be freed before the next is done."""
+            try:
+                for name in [*unwritten]:
+                    with replacing(folder / f"{name}.json") as file:
+                        file.write(json.dumps(unwritten[name]).encode() + b"\n")
+                    del unwritten[name]
+            except OSError as error:
+                if len(unwritten) == 1:
+                    told = f"{folder} cannot be written to now ({error.strerror})"
+                    warnings.warn(f"{told}: what is done is kept in memory", stacklevel=3)
+
         blocks = [parts[name] for name in missing]
         for name, result in zip(missing, in_order(
             do, blocks, threads=self.threads, executor=self.executor, stop=self.stop, look=see,
         ), strict=False):  # fmt: skip
             if result is not None:
-                with replacing(folder / f"{name}.json") as file:
-                    file.write(json.dumps(result).encode() + b"\n")
-                found[name] = result
+                found[name] = unwritten[name] = result
+                write()
+        if unwritten:
+            write()
+        if unwritten:
+            told = f"{', '.join(unwritten)} could not be kept in {folder}"
+            warnings.warn(f"{told}: the same command does it again", stacklevel=2)
         if len(found) < len(parts):
             raise self.stopped(len(found), len(parts), "parts")
         return {name: found[name] for name in parts}

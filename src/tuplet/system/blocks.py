@@ -25,11 +25,15 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager
+from ctypes import c_char
+from multiprocessing import spawn
+from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.reduction import ForkingPickler
+from pickle import PicklingError
 from typing import Any, TypeVar
 
 from tuplet.system.stop import Stop
-from tuplet.system.worker import Array, Worker as Worker, cores as cores, stop_all
+from tuplet.system.worker import Array, Worker as Worker, cores as cores, hear, stop_all
 
 T = TypeVar("T")
 
@@ -40,7 +44,7 @@ _LOOK = 0.1  # seconds between looks at the clock, the screen, and whether to st
 def as_threads(threads: int) -> int:
     """A number of threads; ValueError for others."""
     if not 1 <= threads <= MOST_THREADS:
-        raise ValueError(f"threads are 1 to {MOST_THREADS}, not {threads}")
+        raise ValueError(f"threads must be 1 to {MOST_THREADS} (got {threads})")
     return threads
 
 
@@ -61,10 +65,19 @@ def stays_here(executor: Executor | None) -> bool:
 def can_leave(thing: object) -> bool:
     """Whether a class or a function can be named, or an object copied, to another process."""
     try:
-        data = bytes(ForkingPickler.dumps(thing))
+        _Leaving.dumps(thing)
     except Exception:
         return False
-    return b"__main__" not in data  # a script's or a notebook's own: nothing to be imported there
+    return True
+
+
+class _Leaving(ForkingPickler):
+    """Refuses what a script or a notebook defines: elsewhere there is nothing to import."""
+
+    def reducer_override(self, thing: object) -> Any:
+        if isinstance(thing, type | types.FunctionType) and thing.__module__ == "__main__":
+            raise PicklingError(f"{thing.__qualname__} is of the main program")
+        return NotImplemented
 
 
 def heard(flag: Array, kernel: Callable[..., T], *arguments: Any) -> T:
@@ -139,7 +152,7 @@ def in_order(
                 pending.popleft()
                 yield found
     finally:
-        if pending or isinstance(pool, _Processes):
+        if pending:
             _tell(inner, pool)
         for future in pending:
             future.cancel()
@@ -163,9 +176,7 @@ def _ahead(pool: Executor) -> int:
 
 def _tell(inner: Worker, pool: Executor) -> None:
     """Tell the blocks that have begun to stop, as far as they can be told."""
-    if isinstance(pool, _Processes):
-        pool.event.set()
-    elif hasattr(pool, "tell") and not inner.stop.is_set():
+    if hasattr(pool, "tell") and not inner.stop.is_set():
         pool.tell(inner.token)
     inner.stop.set()
 
@@ -187,32 +198,69 @@ def processes(count: int) -> Iterator[Executor]:
             process.terminate()
         raise
     finally:
-        pool.event.set()
+        pool.tell(_EVERY)
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-class _Processes(ProcessPoolExecutor):
-    """Processes that import what they are sent, but not the program that sends it.
+_EVERY = "every call"  # in place of a call's token
+_TOKENS, _LENGTH = 32, 32  # calls that were told to stop and are remembered; letters of a token
+_OURS = "tuplet-"  # how the names of our processes begin
+
+
+class _Process(SpawnProcess):
+    """A process that imports what it is sent, but not the program that sends it.
 
     (Python would run the main program's file again in each, for the sake of what it defines.)
     """
 
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.name = f"{_OURS}{self.name}"
+
+
+class _Context(SpawnContext):
+    Process = _Process
+
+
+_prepared = spawn.get_preparation_data
+
+
+def _without_main(name: str) -> dict[str, Any]:
+    """What a new process is told of this one; ours are not told of the main program."""
+    data = _prepared(name)
+    if name.startswith(_OURS):
+        for key in ("init_main_from_name", "init_main_from_path"):
+            data.pop(key, None)
+    return data
+
+
+spawn.get_preparation_data = _without_main
+
+
+class _Processes(ProcessPoolExecutor):
+    """Processes that can be told to stop the blocks of a call.
+
+    They look into memory that all share, a few times a second. (Events and locks would hang where
+    a process was killed that waited for them.)
+    """
+
     def __init__(self, count: int) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.event = context.Event()  # to stop
-        super().__init__(count, context, _begin, (self.event,))
+        context = _Context()
+        self._telling = threading.Lock()
+        self._count = context.RawValue("Q")
+        self._tokens: Any = context.RawArray(c_char, _TOKENS * _LENGTH)
+        super().__init__(count, context, _begin, (self._count, self._tokens))
 
-    def submit(self, *arguments: Any, **more: Any) -> Future[Any]:
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = types.ModuleType("__main__")
-        try:
-            return super().submit(*arguments, **more)
-        finally:
-            sys.modules["__main__"] = main
+    def tell(self, token: str) -> None:
+        """Tell the blocks of one call, or of every call, to stop."""
+        with self._telling:
+            at = self._count.value % _TOKENS * _LENGTH
+            self._tokens[at : at + _LENGTH] = token.encode().ljust(_LENGTH)
+            self._count.value += 1
 
 
-def _begin(event: Any) -> None:
-    """In a new process: stop its blocks when the others stop; leave Ctrl-C to the parent.
+def _begin(count: Any, tokens: Any) -> None:
+    """In a new process: stop blocks when it is told to; leave Ctrl-C to the parent.
 
     It ends with the parent, however that ends: nobody would ever ask it again.
     """
@@ -221,15 +269,18 @@ def _begin(event: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)  # what somebody's class prints is no result
 
-    def listen() -> None:
-        event.wait()
-        stop_all()
+    parent = multiprocessing.parent_process()
+    assert parent is not None
 
-    def end_with_the_parent() -> None:
-        parent = multiprocessing.parent_process()
-        if parent is not None:
-            parent.join()
-            os._exit(1)
+    def listen() -> None:
+        heard = 0
+        while parent.is_alive():
+            parent.join(_LOOK)
+            for number in range(max(heard, count.value - _TOKENS), count.value):
+                at = number % _TOKENS * _LENGTH
+                token = tokens[at : at + _LENGTH].decode().rstrip()
+                stop_all() if token == _EVERY else hear(token)
+                heard = number + 1
+        os._exit(1)
 
     threading.Thread(target=listen, daemon=True).start()
-    threading.Thread(target=end_with_the_parent, daemon=True).start()

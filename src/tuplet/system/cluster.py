@@ -3,10 +3,11 @@
     with cluster("local:2") as workers:                 # or tcp://host:8786, or a scheduler file
         tuplet.evaluate("runs/ten", games=1000, executor=workers)
 
-A block whose worker dies is handed out again, for as long as any are left; `crew.py` says who may
-do one. Dask sends Python objects as pickles: whoever can reach the ports of a scheduler or a worker
-can run code there. `local:N` listens on this machine alone; others need TLS, or a network of their
-own.
+A block whose worker dies is handed out again, for as long as any are left. One whose worker is
+silent is given to another as well, and whoever is first counts: what it returns does not depend on
+who does it. `crew.py` says who may do one. Dask sends Python objects as pickles: whoever can reach
+the ports of a scheduler or a worker can run code there. `local:N` listens on this machine alone;
+others need TLS, or a network of their own.
 
 All state is touched by the event loop of Dask's client alone, in coroutines: there is nothing to
 lock. What other threads call (`submit`, `provide`, `tell`, ...) passes on what they want.
@@ -54,7 +55,8 @@ class Block:
     call: bytes
     token: str  # of the call that it is part of
     result: Future[Any] = field(default_factory=Future)
-    sent: Any = None  # the Dask future that it is now
+    sent: list[Any] = field(default_factory=list)  # the Dask futures that it is now
+    stuck: Any = None  # an asyncio future that tells that all who have it are silent
     allowed: frozenset[str] = frozenset()  # the workers that may do it
     failures: int = 0
 
@@ -174,12 +176,9 @@ class Cluster(Executor):
             if not self.crew.workers or self.client.status != "running":
                 await asyncio.sleep(_LOOK / 4)
                 continue
-            block.allowed = frozenset(self.crew.workers)
+            block.allowed = frozenset()
             try:
-                block.sent = self.client.submit(
-                    do, block.call, workers=[*block.allowed], pure=False, priority=block.failures
-                )
-                became, found = pickle.loads(await block.sent)
+                became, found = pickle.loads(await self._first_answer(block))
             except CancelledError:  # its workers are gone, or the scheduler
                 await asyncio.sleep(_LOOK / 4)
             except Exception as error:
@@ -195,7 +194,35 @@ class Cluster(Executor):
                     raise found
                 return found
             finally:
-                block.sent = None
+                block.sent = []
+
+    async def _first_answer(self, block: Block) -> bytes:
+        """What the first returns who has done a block; another does it, too, where they are silent.
+
+        Nothing is taken from a silent worker: it may only be slow to tell that it is there.
+        """
+        asked: dict[asyncio.Task[bytes], Any] = {}
+        try:
+            while True:
+                if not asked or (block.stuck.done() and self.crew.workers and not self.crew.writes):
+                    there, priority = [*self.crew.workers], block.failures + len(asked)
+                    block.allowed |= {*there}
+                    future = self.client.submit(
+                        do, block.call, workers=there, pure=False, priority=priority
+                    )
+                    asked[asyncio.create_task(_result(future))] = future
+                block.sent = [*asked.values()]
+                block.stuck = asyncio.get_running_loop().create_future()
+                await asyncio.wait([*asked, block.stuck], return_when=asyncio.FIRST_COMPLETED)
+                for task in [task for task in asked if task.done()]:
+                    if len(asked) == 1 or task.exception() is None:
+                        return task.result()
+                    del asked[task]  # one of several has failed
+                if block.token in self._told:
+                    raise CancelledError
+        finally:
+            for task in asked:
+                task.cancel()
 
     async def _keep_looking(self) -> None:
         """See who comes and goes, until the scheduler is gone, or nobody has come for long."""
@@ -212,8 +239,9 @@ class Cluster(Executor):
             await asyncio.sleep(_LOOK)
             with suppress(Exception):  # the scheduler does not answer now
                 await asyncio.wait_for(self.crew.look_round(), _CONNECT)
-                there = self.crew.workers.keys()
+                there = self.crew.workers.keys() | self.crew.silent
                 await self._wake(each for each in self._blocks if not each.allowed & there)
+                await asyncio.wait_for(self._see_who_is_stuck(), _CONNECT)
             now = time.monotonic()
             self._pace = (self._finished - finished) / (now - then)
             finished, then = self._finished, now
@@ -231,10 +259,25 @@ class Cluster(Executor):
 
     async def _wake(self, blocks: Iterable[Block]) -> None:
         """Have blocks handed out again, or given up, that would wait for workers that have left."""
-        asleep = [each.sent for each in blocks if each.sent is not None]
+        asleep = [future for each in blocks for future in each.sent]
         with suppress(Exception):  # nobody sleeps where the client is closed
             if asleep:
                 await self.client.cancel(asleep)
+
+    async def _see_who_is_stuck(self) -> None:
+        """Tell blocks that all who have them are silent."""
+        if not self.crew.silent:
+            return
+        held = await self.client.scheduler.processing(workers=[*self.crew.silent])
+        keys = {key for each in held.values() for key in each}
+        for block in self._blocks:
+            held_by_silent = block.sent and all(future.key in keys for future in block.sent)
+            if held_by_silent and not block.stuck.done():
+                block.stuck.set_result(None)
+
+
+async def _result(future: Any) -> bytes:
+    return await future  # type: ignore[no-any-return]
 
 
 _known: dict[Any, Cluster] = {}  # by client
@@ -252,16 +295,28 @@ def workers_of(client: Any) -> Cluster:
 
 
 @contextmanager
+def _hushed() -> Iterator[None]:
+    """Let Dask log nothing: what matters is told as an error, or a warning."""
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    levels = {name: logging.getLogger(name).level for name in ("distributed", *names)}
+    for name in levels:  # some have a level of their own, whatever that of the others
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
+
+
+@contextmanager
 def joined(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
     """A cluster, whoever is there."""
     try:
         from distributed import Client
     except ImportError:
         raise ValueError("a cluster needs Dask: pip install 'tuplet[cluster]'") from None
-    logger = logging.getLogger("distributed")
     with ExitStack() as stack:
-        stack.callback(logger.setLevel, logger.level)
-        logger.setLevel(logging.CRITICAL)  # what matters is told as an error, or a warning
+        stack.enter_context(_hushed())
         if where.startswith("local:"):
             if tls is not None:
                 raise ValueError("local:N does not leave this machine: it takes no TLS")

@@ -2,7 +2,8 @@
 
 A worker is looked at before it gets work: it must have this version of tuplet and the same code,
 see the folders that blocks write to, and have the files that blocks read, which are sent to it if
-need be. One that comes late is looked at, and joins.
+need be. One that comes late is looked at, and joins. One that gives no sign of life for some
+seconds (it was stopped, its machine sleeps or swaps) gets no more work until it does.
 
 All of this is done by the event loop of Dask's client, in coroutines: there is nothing to lock.
 """
@@ -10,6 +11,7 @@ All of this is done by the event loop of Dask's client, in coroutines: there is 
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
 import warnings
 from collections import Counter
@@ -21,6 +23,10 @@ from typing import Any, NamedTuple
 from tuplet.system.remote import Here, about, content, forget, has, here_of, put, sees
 
 PIECE = 4 << 20  # bytes of a file that are sent at once
+SILENT = 10.0  # seconds without a sign of life, in a small cluster; workers give two a second
+_A_WORKER = 0.05  # seconds more for each worker: where there are many, signs come more seldom
+_GAP = 2.0  # seconds between two looks that count: in more, it was we who were asleep
+_LOOK = 0.5  # seconds between looks at whether somebody who is asked is silent
 _SETTLE = 10.0  # seconds to wait for newcomers
 _ANSWER = 60.0  # seconds that a worker has to answer, and a piece of a file to arrive
 
@@ -36,10 +42,13 @@ class Refused(NamedTuple):
 class Crew:
     """Those who can work, and those who cannot."""
 
-    def __init__(self, client: Any) -> None:
-        self.client, self.here = client, here_of(about())
+    def __init__(self, client: Any, clock: Callable[[], float] = time.monotonic) -> None:
+        self.client, self.here, self._clock = client, here_of(about()), clock
         self.workers: dict[str, Here] = {}  # by address
         self.refused: dict[str, Refused] = {}
+        self.silent: set[str] = set()  # addresses
+        self._signs: dict[str, tuple[Any, float]] = {}  # of life: the last, and seconds since then
+        self._looked = clock()
         self.sent: list[tuple[str, str]] = []  # files, by digest, and to whom
         self.guests: set[asyncio.Task[None]] = set()  # newcomers that are looked at
         self._known: dict[str, str] = {}  # who was looked at, and a folder that no other has
@@ -53,12 +62,42 @@ class Crew:
         for address, home in [*self._known.items()]:
             if there.get(address, {}).get("local_directory") != home:
                 self._lose(address)
+        self._listen(there)
         for address, worker in there.items():
-            if address not in self._known:
+            if address not in self._known and address not in self.silent:
                 self._known[address] = worker["local_directory"]
                 guest = asyncio.create_task(self._welcome(address, worker))
                 self.guests.add(guest)
                 guest.add_done_callback(self.guests.discard)
+
+    def _listen(self, there: dict[str, dict[str, Any]]) -> None:
+        """Find out who is silent, by what the scheduler has heard of workers."""
+        now = self._clock()
+        passed, self._looked = min(now - self._looked, _GAP), now
+        longest = SILENT + _A_WORKER * len(there)
+        self.silent &= there.keys()
+        self._signs = {each: sign for each, sign in self._signs.items() if each in there}
+        for address, worker in there.items():
+            sign = (worker["local_directory"], worker["last_seen"])
+            before, quiet = self._signs.get(address, (sign, 0.0))
+            quiet = quiet + passed if sign == before else 0.0
+            self._signs[address] = (sign, quiet)
+            who = f"worker {worker.get('name', address)} ({address})"
+            if quiet >= longest and address not in self.silent:
+                self.silent.add(address)
+                self._lose(address)
+                then = "what it writes waits for it" if self.writes else "others do its work"
+                warnings.warn(f"{who} has not answered for {longest:.0f} s: {then}", stacklevel=2)
+            elif not quiet and address in self.silent:
+                self.silent.discard(address)
+                warnings.warn(f"{who} answers again", stacklevel=2)
+
+    @property
+    def writes(self) -> bool:
+        """Whether blocks write to a folder: two that did the same one would get in each other's
+        way.
+        """
+        return bool(self._folders)
 
     async def settle(self) -> None:
         """See who is there, and wait a little for those that are looked at."""
@@ -84,7 +123,8 @@ class Crew:
             await self.tell(forget, digest)
 
     async def share(self, folder: Path) -> None:
-        """Let only those work who see a folder as it is seen here."""
+        """Let only those work who see a folder as it is seen here; OSError if it is not here."""
+        _mark(folder).unlink()
         self._folders[folder] += 1
         for address, worker in [*self.workers.items()]:
             try:
@@ -160,13 +200,23 @@ class Crew:
 
     async def _ask(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a worker answers; raises what it raises, or what keeps it from answering."""
-        run = self.client.run(function, *arguments, workers=[address])
-        return (await asyncio.wait_for(run, _ANSWER))[address]
+        run = asyncio.ensure_future(self.client.run(function, *arguments, workers=[address]))
+        end = self._clock() + _ANSWER
+        try:
+            while not (await asyncio.wait([run], timeout=_LOOK))[0]:
+                if address in self.silent or self._clock() > end:
+                    raise TimeoutError(f"{address} does not answer")
+            return run.result()[address]
+        finally:
+            run.cancel()
 
     async def _try_folder(self, address: str, name: str, folder: Path) -> Refused:
         """Whether a worker sees what is written to a folder here."""
-        mark = folder / f".seen-{uuid.uuid4().hex}"
-        mark.write_text(mark.name)
+        try:
+            mark = _mark(folder)
+        except OSError as error:  # it is gone here: no fault of the worker's
+            why = f"cannot be asked for {folder}: {error.strerror or error}"
+            return Refused(name, why, folder)
         try:
             seen = await self._ask(address, sees, str(mark))
         finally:
@@ -213,6 +263,13 @@ class Crew:
 def is_lacking(error: Exception) -> bool:
     """Whether somebody was asked who cannot import what he was asked for: Dask has texts for it."""
     return isinstance(error, ImportError) or "ModuleNotFoundError" in str(error)
+
+
+def _mark(folder: Path) -> Path:
+    """A new file in a folder, that holds its own name."""
+    mark = folder / f".seen-{uuid.uuid4().hex}"
+    mark.write_text(mark.name)
+    return mark
 
 
 def _content(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,9 +21,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
-    part = path.with_name(f".{path.name}.{os.getpid()}{PART}")
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}{PART}")
     try:
-        with part.open("wb") as file:
+        with part.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

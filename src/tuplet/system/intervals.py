@@ -60,17 +60,18 @@ def mean_interval(values: list[float]) -> Interval:
     return (mean - half, mean + half)
 
 
-def wilson(count: float, total: float, z: float = Z) -> Interval:
-    """Of a share, after Wilson (1927): sound near 0 and 1, too.
+def share_interval(count: float, total: float, z: float = Z) -> Interval:
+    """Of a share, after Agresti & Coull (1998).
 
-    >>> low, high = wilson(0, 100)
-    >>> round(low, 4), round(high, 4)
-    (0.0, 0.037)
+    Wilson's (1927) has the same middle and is narrower near 0 and 1, where it holds the truth in
+    as few as 84 % of samples. A share is not 0 if it was seen at all, nor 1 if it was missed once:
+    where the formula says so, it is what would be seen or missed with a chance of 1 - 95 %.
+
+    >>> [(round(low, 4), round(high, 4)) for low, high in map(share_interval, (0, 99), (100, 100))]
+    [(0.0, 0.0444), (0.9401, 0.9995)]
     """
-    share, weight = count / total, z * z / total
-    middle = share + weight / 2
-    half = z * math.sqrt(share * (1 - share) / total + weight / (4 * total))
-    # At the ends the formula gives 0 and 1, but for rounding.
-    low = (middle - half) / (1 + weight) if count > 0 else 0.0
-    high = (middle + half) / (1 + weight) if count < total else 1.0
-    return (low, high)
+    share, counted = count / total, total + z * z
+    middle = (count + z * z / 2) / counted
+    half = z * math.sqrt(middle * (1 - middle) / counted)
+    error = math.erfc(z / math.sqrt(2))
+    return (max(middle - half, share * error), min(middle + half, 1 - (1 - share) * error))

@@ -38,7 +38,7 @@ def what_is(path: str | Path) -> str:
         return "no file" if path.exists() else "not there"
     with path.open("rb") as file:
         head = file.read(_HEAD)
-    return _named(head) or _of_lines(head.lstrip()) or "of a kind that tuplet does not know"
+    return _named(head) or _of_lines(head.lstrip()) or "a file of unknown kind"
 
 
 def _named(head: bytes) -> str:

@@ -47,8 +47,8 @@ KINDS = {
 
 # Names in front of a colon that mean something else.
 TAKEN = {
-    "easy", "normal", "hard", "best", "greedy", "small", "mcs", "mcts", "alphabeta", "expectimax",
-    "exec", "ewn", "openspiel", "tuplet",
+    "easy", "random", "normal", "hard", "best", "greedy", "small", "strong", "mcs", "mcts",
+    "alphabeta", "expectimax", "exec", "ewn", "openspiel", "tuplet",
 }  # fmt: skip
 
 

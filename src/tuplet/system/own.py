@@ -1,17 +1,46 @@
-"""Other people's code by name: `module:Name`, or `path/to/file.py:Name`."""
+"""Other people's code by name: `module:Name`, or `path/to/file.py:Name`; and who may name it.
+
+All code that a text names is imported here, in `find`, and only where the caller says that the text
+is trusted: typed by the person whose process this is. Nothing is trusted by default.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.machinery import PathFinder
 from pathlib import Path
 from threading import RLock
+from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
 _loading = RLock()  # a module is seen before it has run
+_for_strangers: ContextVar[bool] = ContextVar("for_strangers", default=False)
+
+
+@contextmanager
+def for_strangers() -> Iterator[None]:
+    """Within, no text is trusted, whatever the caller says: a server answers requests so.
+
+    The public functions take a plain text as typed by the person who calls them. A server calls
+    them for somebody else, and must not pass a stranger's text on as its own. (A thread does not
+    inherit this: start it with `contextvars.copy_context().run`.)
+    """
+    before = _for_strangers.set(True)
+    try:
+        yield
+    finally:
+        _for_strangers.reset(before)
+
+
+def may_trust() -> bool:
+    """Whether a text can be trusted here at all."""
+    return not _for_strangers.get()
 
 
 def names_code(text: str) -> bool:
@@ -22,17 +51,33 @@ def names_code(text: str) -> bool:
     )
 
 
-def find(text: str, what: str = "class") -> Any:
-    """What a text names; ValueError says why it is not found."""
+def find(text: str, what: str = "class", *, trusted: bool = False) -> Any:
+    """What a text that is trusted names; ValueError says why it is not found."""
+    if not (trusted and may_trust()):
+        raise ValueError(f"{text!r}: the code of a {what} cannot be named from here")
     home, _, name = text.rpartition(":")
     try:
         with _loading:
             module = _of_file(Path(home)) if home.endswith(".py") else _of_name(home)
     except Exception as error:
-        raise ValueError(f"cannot import {home}: {type(error).__name__}: {error}") from None
+        raise ValueError(f"cannot import {home}: {told(error)}") from None
     if not hasattr(module, name):
         raise ValueError(f"module {module.__name__} has no {what} {name}")
     return getattr(module, name)
+
+
+def told(error: Exception) -> str:
+    """What went wrong in somebody's own code, and where: `NameError: ... (mine.py, line 3)`."""
+    text = f"{type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError):  # which says where itself
+        return text
+    libraries = ("<", str(Path(importlib.__file__).parents[1]), str(Path(__file__).parents[1]))
+    calls = [
+        call
+        for call in extract_tb(error.__traceback__)
+        if not call.filename.startswith(libraries) and "-packages" not in call.filename
+    ]
+    return f"{text} ({Path(calls[-1].filename).name}, line {calls[-1].lineno})" if calls else text
 
 
 def _of_name(home: str) -> ModuleType:

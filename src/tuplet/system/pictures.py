@@ -22,6 +22,15 @@ def new_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    try:
+        new_figure(1, 1)
+    except ValueError:
+        return False
+    return True
+
+
 def as_picture(path: str | Path) -> Path:
     """A picture's path; raises ValueError where it could not be written."""
     path = Path(path)

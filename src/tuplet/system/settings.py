@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, fields
 from functools import cache
 from types import NoneType
@@ -51,12 +52,15 @@ def declared(kind: type) -> Iterator[tuple[str, Any, Any]]:
 def check(settings: Any) -> None:
     """Raise ValueError, with the reason, where a setting is not of its type or out of range.
 
-    Times that are texts become seconds.
+    Times that are texts become seconds, and NumPy's numbers Python's.
     """
     for name, hint, each in declared(type(settings)):
         value = getattr(settings, name)
+        if getattr(value, "ndim", None) == 0:  # NumPy's: a file would not take it
+            value = value.item()
+            object.__setattr__(settings, name, value)
         if each.metadata.get("seconds") and isinstance(value, str):
-            value = seconds(value)
+            value = seconds(value, name)
             object.__setattr__(settings, name, value)
         if not (value is None and NoneType in _kinds(hint)):
             _check(name, _kinds(hint), value, each.metadata)
@@ -70,13 +74,13 @@ def _kinds(hint: Any) -> tuple[Any, ...]:
 def _check(name: str, kinds: tuple[Any, ...], value: Any, about: Any) -> None:
     for kind in kinds:
         if get_origin(kind) is Literal and value not in get_args(kind):
-            raise ValueError(f"{name} is one of {', '.join(get_args(kind))}, not {value!r}")
+            raise ValueError(f"{name} must be {either(get_args(kind))} (got {value!r})")
     if bool in kinds:
         if not isinstance(value, bool):
-            raise ValueError(f"{name} is yes or no, true or false, not {value!r}")
+            raise ValueError(f"{name} must be true or false (got {value!r})")
         return
     if str in kinds and not isinstance(value, str):
-        raise ValueError(f"{name} is a text, not {value!r}")
+        raise ValueError(f"{name} must be a text (got {value!r})")
     if not {int, float} & set(kinds):
         return
     number = int if float not in kinds else (int, float)
@@ -85,7 +89,7 @@ def _check(name: str, kinds: tuple[Any, ...], value: Any, about: Any) -> None:
     least, above, most = (about.get(key) for key in ("least", "above", "most"))
     sound = sound and (least is None or value >= least) and (above is None or value > above)
     if not sound or (most is not None and value > most):
-        raise ValueError(f"{name} is {_range(kinds, least, above, most)}, not {value!r}")
+        raise ValueError(f"{name} must be {_range(kinds, least, above, most)} (got {value!r})")
 
 
 def _range(
@@ -101,13 +105,33 @@ def _range(
     return f"{what} above {_short(above)}" if above is not None else what
 
 
+def either(choices: Sequence[str]) -> str:
+    """Choices in words.
+
+    >>> either(["left", "right", "up"])
+    'left, right or up'
+    """
+    return " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
+
+
 def _short(number: float) -> str:
     return f"{number:,}" if isinstance(number, int) else f"{number:g}"
 
 
 def from_text(kind: type[T], text: str, spec: str) -> T:
     """Settings made from `name=value,...`; ValueError says what is wrong and what there is."""
-    return kind(**values_from_text({name: hint for name, hint, _ in declared(kind)}, text, spec))
+    values = values_from_text({name: hint for name, hint, _ in declared(kind)}, text, spec)
+    with told_of(spec):
+        return kind(**values)
+
+
+@contextmanager
+def told_of(spec: str) -> Iterator[None]:
+    """Let what is wrong with settings say whose they are: the text that named them."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{spec}: {error}") from None
 
 
 def values_from_text(
@@ -138,20 +162,20 @@ def _value(hint: Any, name: str, text: str, spec: str, least: float) -> Any:
     if choices:
         if text in choices:
             return text
-        raise ValueError(f"{spec}: {name} is one of {', '.join(choices)}")
+        raise ValueError(f"{spec}: {name} must be {either(choices)} (got {text!r})")
     if bool in kinds:
         if text in ("yes", "no"):
             return text == "yes"
-        raise ValueError(f"{spec}: {name} is yes or no")
+        raise ValueError(f"{spec}: {name} must be yes or no (got {text!r})")
     if not {int, float} & set(kinds):
         return text
     wanted = "a number" if float in kinds else "a whole number"
     try:
         number = float(text) if float in kinds else int(text)
     except ValueError:
-        raise ValueError(f"{spec}: {name} is {wanted}, not {text!r}") from None
+        raise ValueError(f"{spec}: {name} must be {wanted} (got {text!r})") from None
     if not least <= number <= MOST:  # nor is it nan
-        raise ValueError(f"{spec}: {name} is {wanted}, {_short(least)} or more, not {text}")
+        raise ValueError(f"{spec}: {name} must be {wanted}, {_short(least)} or more (got {text})")
     return number
 
 
@@ -169,14 +193,14 @@ def in_full(name: str, settings: Mapping[str, Any]) -> list[str]:
     """A line that tells all settings of what has a name, in the form in which they are typed.
 
     >>> in_full("mcts:c=1", {"ucb": "tuned", "c": 1.0, "reuse": True})
-    ['mcts:c=1 in full: ucb=tuned, c=1.0, reuse=yes']
+    ['All settings of mcts:c=1: ucb=tuned, c=1.0, reuse=yes']
     """
     words = {True: "yes", False: "no"}
     texts = (
         f"{key}={words[value] if isinstance(value, bool) else value}"
         for key, value in settings.items()
     )
-    return [f"{name} in full: {', '.join(texts)}"] if settings else []
+    return [f"All settings of {name}: {', '.join(texts)}"] if settings else []
 
 
 def all_in_full(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -188,7 +212,7 @@ def all_in_full(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-def seconds(text: str) -> float:
+def seconds(text: str, name: str = "value") -> float:
     """A time such as 90s, 10m, 1.5h, or 1h30m, in seconds.
 
     >>> seconds("90"), seconds("1h30m")
@@ -202,7 +226,7 @@ def seconds(text: str) -> float:
             total = 0.0
         if total > 0:
             return total
-    raise ValueError(f"{text!r} is not a time: write it as 90s, 10m or 2h")
+    raise ValueError(f"{name} must be a time such as 90s, 10m or 2h (got {text!r})")
 
 
 _SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}

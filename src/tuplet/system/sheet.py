@@ -30,9 +30,34 @@ class Shown(Tabular):
         """The result as tables."""
         raise TypeError(f"{type(self).__name__} has no tables")
 
+    def __str__(self) -> str:
+        """The tables, for `print`."""
+        return "\n".join(map(as_text, self.sheets()))
+
     def _repr_html_(self) -> str:
         """How notebooks show it."""
         return "".join(map(as_html, self.sheets()))
+
+
+def as_text(sheet: Sheet) -> str:
+    """A table for a terminal.
+
+    >>> print(as_text(Sheet("Scores", ("player", "mean"), [["small", "9"], ["strong", "10"]])))
+    Scores
+    player  mean
+    small      9
+    strong    10
+    """
+    rows = [*([sheet.columns] if sheet.columns and sheet.rows else []), *sheet.rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if i in sheet.words else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    return "\n".join([*([sheet.title] if sheet.title else []), *lines, *sheet.notes])
 
 
 def as_html(sheet: Sheet) -> str:

@@ -32,6 +32,7 @@ from tuplet.games.perft import perft
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
 from tuplet.kernel import code_of, draw, kernel, stream
+from tuplet.search.tree import MOST_OUTCOMES
 from tuplet.testing.agents import check_agent
 from tuplet.testing.problems import Problems
 
@@ -174,6 +175,9 @@ def _check_position(game: Game, position: Any, problems: Problems) -> None:
         count = int(generic.outcomes(rules, words))
         problems.unless(len(shares) == count or isinstance(game, GameOf2048),
                         "two of chance's outcomes have one text", "outcome_text()",
+                        where)  # fmt: skip
+        problems.unless(count <= MOST_OUTCOMES, f"chance can do {count:,} things",
+                        f"a search can tell {MOST_OUTCOMES:,} apart: let it act in two steps",
                         where)  # fmt: skip
         problems.unless(shares and abs(sum(shares) - 1) < 1e-9 and min(shares) >= 0,
                         f"what chance can do has probabilities that sum to {sum(shares):g}",

@@ -126,7 +126,7 @@ def check(
     are played in one process. ValueError if there is no such program.
     """
     if not 2 <= games <= 10_000:
-        raise ValueError(f"2 to 10,000 games are played in one process, not {games}")
+        raise ValueError(f"games must be 2 to 10,000 (got {games})")
     running = running_of(program, time, memory)
     stop, seen, done = stop or Stop(), Seen(), list[Trial]()
     luck = random.Random(seed)
@@ -254,7 +254,7 @@ def _figures(seen: Seen, limit: float) -> Iterator[Sheet]:
     if times is None:
         return
     rows = [
-        ["first move", _seconds(times["first"]), "from the start of the program, 2 s are allowed"],
+        ["first move", _seconds(times["first"]), "its start included, 2 s are allowed"],
         ["fastest", _seconds(times["fastest"]), ""],
         ["median", _seconds(times["median"]), f"of {counted(len(seen.times), 'move')}"],
         ["slowest", _seconds(times["slowest"]), f"{limit:g} s are allowed"],

@@ -94,7 +94,7 @@ class Seen:
     def __init__(self) -> None:
         self.situations: Counter[str] = Counter(dict.fromkeys(SITUATIONS, 0))
         self.times: list[float] = []
-        self.first_times: list[float] = []  # from the program's start
+        self.first_times: list[float] = []  # of a program's first move, its start included
         self.faces: set[str] = set()
         self.games = self.wins = self.longest = self.memory = self.spaces = 0
         self.chatter = False  # on standard error
@@ -276,10 +276,9 @@ class Referee:
                 raise Wrong(self._illegal(forfeit, position, before)) from None
             raise Wrong(self._crashed(forfeit)) from None
         now = time.monotonic()
-        if program.answers == 1:
-            self.seen.first_times.append(now - program.started)
-        else:
-            self.seen.times.append(now - began)
+        # Where the referee asks as soon as the program starts, a first answer includes loading.
+        times = self.seen.first_times if program.answers == 1 else self.seen.times
+        times.append(now - began)
         return move
 
     def _late(self, legal: list[str], allowed: float) -> Finding:

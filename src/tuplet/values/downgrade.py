@@ -33,7 +33,7 @@ def as_limit(tile: int | None) -> np.uint64:
         return NO_LIMIT
     exponent = int(tile).bit_length() - 1
     if tile != 1 << max(exponent, 0) or not 3 <= exponent <= LARGEST:
-        raise ValueError(f"boards are lowered from a tile on, 8 to {1 << LARGEST}, not {tile}")
+        raise ValueError(f"downgrade must be a tile from 8 to {1 << LARGEST} (got {tile})")
     return np.uint64(exponent)
 
 

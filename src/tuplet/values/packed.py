@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import lzma
 from concurrent.futures import ThreadPoolExecutor
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,6 +29,9 @@ from tuplet.values.levels import SPARE, decode, from_levels
 from tuplet.values.parameters import Parameters, are_sound
 from tuplet.values.patterns import spell
 from tuplet.values.tables import table_order
+from tuplet.values.unpacked import unpacked
+
+Array = np.ndarray[Any, Any]
 
 FORMAT, FORMAT_2 = "tuplet-packed-1", "tuplet-packed-2"
 STEP = 8.0  # points: on 4x5, rounding to 16 changed the mean score by less than could be measured
@@ -90,24 +94,31 @@ def read_packed(path: Path) -> Parameters:
     """
     try:
         with path.open("rb") as file:
-            return _read(_Unpacker(file))
+            return _read(file)
     except (lzma.LZMAError, EOFError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} is not a sound packed file: {error or 'cut off'}") from None
     except ValueError as error:
         raise ValueError(f"{path} is not a sound packed file: {error}") from None
 
 
-def packed_notes(path: Path) -> dict[str, str]:
-    """How a packed player was made, as far as its first line says so; reads no more than that."""
+def packed_head(path: Path) -> dict[str, Any]:
+    """The first line of a packed file, reading no more than that; empty if it is not sound."""
     try:
         with path.open("rb") as file:
-            notes = json.loads(_Unpacker(file).line()).get("notes", {})
-        return {name: str(value) for name, value in notes.items()}
-    except (OSError, lzma.LZMAError, ValueError, AttributeError, RecursionError):
-        return {}
+            head = json.loads(_Unpacker(file).line())
+    except (OSError, lzma.LZMAError, ValueError, RecursionError):
+        head = None
+    return head if isinstance(head, dict) else {}
 
 
-def _read(unpacker: _Unpacker) -> Parameters:
+def packed_notes(path: Path) -> dict[str, str]:
+    """How a packed player was made, as far as its first line says so."""
+    notes = packed_head(path).get("notes")
+    return {k: str(v) for k, v in notes.items()} if isinstance(notes, dict) else {}
+
+
+def _read(file: BufferedReader) -> Parameters:
+    unpacker = _Unpacker(file)
     head = json.loads(unpacker.line())
     if head["format"] not in MOST_WEIGHTS:
         raise ValueError("it is an xz file, but not one of tuplet's networks")
@@ -125,11 +136,16 @@ def _read(unpacker: _Unpacker) -> Parameters:
     if not 0 < step < 1e6:
         raise ValueError(f"it has weights in steps of {step}")
     net = Parameters(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
-    (_read_planes if head["format"] == FORMAT else _read_levels)(unpacker, net, step, head)
-    if unpacker.take(1) or unpacker.goes_on:
-        raise ValueError("it goes on after its last table")
-    if not unpacker.complete:  # its checksum is missing
-        raise ValueError("it ends too early")
+
+    def unpack() -> Array:
+        (_read_planes if head["format"] == FORMAT else _read_levels)(unpacker, net, step, head)
+        if unpacker.take(1) or unpacker.goes_on:
+            raise ValueError("it goes on after its last table")
+        if not unpacker.complete:  # its checksum is missing
+            raise ValueError("it ends too early")
+        return net.weights
+
+    net.weights = unpacked(file, len(net.weights), unpack)
     return net
 
 

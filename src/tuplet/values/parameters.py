@@ -51,7 +51,7 @@ class Parameters:
         if target not in ("afterstate", "state"):
             raise ValueError(f"the target is 'afterstate' or 'state', not {target!r}")
         if not 0 <= gamma <= 1:
-            raise ValueError(f"the discount gamma is between 0 and 1, not {gamma}")
+            raise ValueError(f"gamma must be 0 to 1 (got {gamma})")
         self.size = as_size(board)
         self.tuples: list[Tuple] = parse(
             usual_network(self.size) if tuples is None else tuples, self.size
@@ -118,7 +118,11 @@ class Parameters:
         """Room for numbers; zeros cost no memory until touched (nor may those `beside` them)."""
         ask_for_memory(self.name, count + beside)
         # Sixteen weights that are asked for together should share a cache line.
-        return line_aligned(count, np.float32)
+        try:
+            return line_aligned(count, np.float32)
+        except MemoryError:
+            why = f"there is not enough memory for network {self.name}: take shorter tuples"
+            raise MemoryError(why) from None
 
     @property
     def name(self) -> str:
@@ -202,7 +206,7 @@ def as_stages(tiles: str | Sequence[int]) -> tuple[int, ...]:
     except (TypeError, ValueError):
         marks = (0,)
     if len(set(marks)) < len(marks) or not all(8 <= t <= 32768 and not t & (t - 1) for t in marks):
-        raise ValueError(f"stages are told by different tiles from 8 to 32768, not {tiles!r}")
+        raise ValueError(f"stages must be different tiles from 8 to 32768 (got {tiles!r})")
     if len(marks) > 5:
         raise ValueError(f"{len(marks)} tiles would make {2 ** len(marks)} stages: take at most 5")
     return marks

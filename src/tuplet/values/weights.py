@@ -12,6 +12,7 @@ arrays ride along (a checkpoint keeps its unfinished block of games there).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -25,7 +26,7 @@ from tuplet.system.remote import content
 from tuplet.system.tensors import is_written, write_header
 from tuplet.values.foreign import kind_of, read_foreign
 from tuplet.values.layout import index_of
-from tuplet.values.packed import packed_notes, read_packed
+from tuplet.values.packed import packed_head, packed_notes, read_packed
 from tuplet.values.parameters import (
     Parameters,
     Target,
@@ -206,29 +207,47 @@ def find_weights(path: str | Path) -> Path:
     return path
 
 
-def read_weights(path: str | Path) -> WeightFile:
+def weights_in(path: str | Path) -> int:
+    """How many weights reading a file would make, as far as its first bytes tell; an estimate."""
+    from safetensors import SafetensorError, safe_open
+
+    path = find_weights(path)
+    notes: Mapping[str, str] = {}
+    with suppress(OSError, SafetensorError):
+        if kind_of(path) == "tuplet":
+            with safe_open(path, framework="numpy") as file:
+                notes = file.metadata() or {}
+        elif kind_of(path) == "packed":
+            notes = packed_head(path)
+    tuples, stages = str(notes.get("tuples", "")).split(), str(notes.get("stages", "")).split()
+    listed = sum(16 ** len(cells) for cells in tuples[:64] if len(cells) < 9) << len(stages[:5])
+    return listed or path.stat().st_size // 4
+
+
+def read_weights(path: str | Path, *, memory: bool = True) -> WeightFile:
     """Read a weight file whole, ours or another program's.
 
-    Raises ValueError, with the reason, if it is not sound.
+    `memory=False` leaves out what a learner remembers, which who only plays does not need. Raises
+    ValueError, with the reason, if it is not sound.
     """
     from safetensors import SafetensorError, safe_open
 
     path = find_weights(path)
     kind = kind_of(path)
     if kind is None:
-        raise ValueError(f"{path} is not a sound weight file, but {what_is(path)}")
+        raise ValueError(f"{path} is not a weight file tuplet recognises: it is {what_is(path)}")
     if kind == "packed":
         return WeightFile(read_packed(path), packed_notes(path), {})
     if kind != "tuplet":
         return WeightFile(read_foreign(path, kind), {}, {})
     try:
         with safe_open(path, framework="numpy") as file:
-            return _read(file, path)
+            return _read(file, path, memory)
     except SafetensorError as error:
         raise ValueError(f"{path} is not a sound weight file: {error}") from None
 
 
-def _read(file: Any, path: Path) -> WeightFile:
+def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
     notes: dict[str, str] = file.metadata() or {}
     if str(notes.get("format")).startswith("tuplet-solution"):
         raise ValueError(
@@ -276,6 +295,8 @@ def _read(file: Any, path: Path) -> WeightFile:
         floats, memory = 0, None  # nothing was learned yet
     if floats > MOST_REMEMBERED:
         raise unsound(f"{floats} numbers are remembered of each weight")
+    if not with_memory:
+        floats, memory = 0, None
     for name in names:
         extra = file.get_slice(name)
         if not is_written(extra.get_dtype()) or len(extra.get_shape()) != 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 import time as clock
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -17,17 +17,19 @@ from tuplet.agents.known import list_agents, list_games, list_runs
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.arena.analyze import analyze as analyzed
 from tuplet.arena.evaluate import evaluate as evaluated
-from tuplet.arena.review import DEPTH, review as reviewed
+from tuplet.arena.review import review as reviewed
 from tuplet.games.analysis import Analysis
 from tuplet.games.ewn.position import Position
 from tuplet.games.g2048.position import GameOf2048, Standing
+from tuplet.games.position import GamePosition
 from tuplet.games.reading import read as readable, written
 from tuplet.kernel import as_seed, stream
 from tuplet.system.progress import Show
 from tuplet.system.stop import Stop
 from tuplet.values.downgrade import downgraded
+from tuplet.web import shapes
 from tuplet.web.calls import example
-from tuplet.web.desk import MOST_GAMES, Desk, check_budget
+from tuplet.web.desk import MOST_GAMES, Desk, check_budget, turn_of
 
 MOST_TREE = 12  # moves that a tree is shown deep
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
@@ -38,12 +40,12 @@ Json = dict[str, Any]
 Watch = Callable[[Analysis], object] | None
 
 
-def games(desk: Desk) -> Json:  # noqa: ARG001
-    """The games there are, EWN's family by examples."""
-    return list_games().as_json()
+def games(desk: Desk) -> Annotated[Json, shapes.Games]:
+    """The games there are, EWN's family by examples, and those of `serve --rules`."""
+    return list_games(desk.own).as_json()
 
 
-def agents(desk: Desk, *, game: str = "2048") -> Json:
+def agents(desk: Desk, *, game: str = "2048") -> Annotated[Json, shapes.Agents]:
     """Who plays a game, and what can be set.
 
     game: which game, as in ewn or 2048:board=3x3.
@@ -51,7 +53,7 @@ def agents(desk: Desk, *, game: str = "2048") -> Json:
     return list_agents(desk.game(game), desk.runs).as_json()
 
 
-def runs(desk: Desk) -> Json:
+def runs(desk: Desk) -> Annotated[Json, shapes.Runs]:
     """The training runs in the server's folder, with their last figures."""
     return list_runs(desk.runs).as_json() | {"folder": desk.runs.name}
 
@@ -67,7 +69,7 @@ def position(
     blue: str | None = None,
     die: str | None = None,
     roll: bool = False,
-) -> Json:
+) -> Annotated[Json, shapes.Dealt]:
     """A position: the one that is described, or a first one, and a stream of luck to go on with.
 
     game: which game, as in ewn or 2048:board=3x3.
@@ -93,7 +95,13 @@ def position(
         state, found = held.deal(state)
     if roll:
         state, found, _ = happened(found, None, state)
-    return {"position": found.as_json(), "luck": luck_text(state)}
+    return {"position": shown(found), "luck": luck_text(state)}
+
+
+def shown(position: Any) -> Json:
+    """A position as plain values; one of a game of somebody's own with its drawing."""
+    drawing = {"svg": position._repr_svg_()} if isinstance(position, GamePosition) else {}
+    return {**position.as_json(), **drawing}
 
 
 def luck_of(luck: str | None, seed: int | None = None) -> np.uint64:
@@ -130,7 +138,7 @@ def play(
     move: str | None = None,
     outcome: str | None = None,
     luck: str | None = None,
-) -> Json:
+) -> Annotated[Json, shapes.Played]:
     """Play a move, and let chance act.
 
     game: which game.
@@ -145,7 +153,7 @@ def play(
     after, reward = (before, 0) if move is None else played(before, move)
     state, found, what = happened(after, outcome, state)
     answer: Json = {
-        "position": found.as_json(), "after": None if what is None else after.as_json(),
+        "position": shown(found), "after": None if what is None else shown(after),
         "happened": what, "reward": reward, "luck": None if state is None else luck_text(state),
     }  # fmt: skip
     if isinstance(before, Standing):
@@ -180,7 +188,7 @@ def analyze(
     seed: int = 0,
     watch: Watch = None,
     stop: Stop | None = None,
-) -> Json:
+) -> Annotated[Json, shapes.Analyzed]:
     """What an agent thinks of a position: the value of every move, the best, and why.
 
     game: which game.
@@ -195,16 +203,17 @@ def analyze(
     seed: of the agent's random choices.
     """
     held = desk.game(game)
-    asked = looking(desk.agent(agent, held), depth, time, downgrade)
+    asked = looking(desk.agent(agent, held, stop), depth, time, downgrade)
     if tree is not None and not 1 <= tree <= MOST_TREE:
-        raise ValueError(f"a tree is shown 1 to {MOST_TREE} moves deep, not {tree}")
+        raise ValueError(f"tree must be 1 to {MOST_TREE} (got {tree})")
     given = None if position is None else desk.position(held, position)
-    began = clock.perf_counter()
-    found = analyzed(
-        held.name, given, asked, tree=tree, share=share, growth=growth, seed=seed, watch=watch,
-        progress=False, stop=stop,
-    )  # fmt: skip
-    return found.as_json() | {"seconds": clock.perf_counter() - began}
+    with desk.taking(stop, asked, turn=turn_of(asked)):
+        began = clock.perf_counter()
+        found = analyzed(
+            held.name, given, asked, tree=tree, share=share, growth=growth, seed=seed, watch=watch,
+            progress=False, stop=stop,
+        )  # fmt: skip
+        return found.as_json() | {"seconds": clock.perf_counter() - began}
 
 
 def looking(agent: Any, depth: int | None, time: float | None, downgrade: int | None = None) -> Any:
@@ -217,7 +226,15 @@ def looking(agent: Any, depth: int | None, time: float | None, downgrade: int | 
 
 
 @example(game="2048", position=BOARD, move="left")
-def explain(desk: Desk, *, game: str, position: str, move: str, agent: str | None = None) -> Json:
+def explain(
+    desk: Desk,
+    *,
+    game: str,
+    position: str,
+    move: str,
+    agent: str | None = None,
+    stop: Stop | None = None,
+) -> Annotated[Json, shapes.Explained]:
     """Which tuples make the value of the board after a move, in each of their eight placements.
 
     game: 2048.
@@ -226,7 +243,7 @@ def explain(desk: Desk, *, game: str, position: str, move: str, agent: str | Non
     agent: somebody with learned values.
     """
     held = desk.game(game)
-    player = desk.agent(agent, held)
+    player = desk.agent(agent, held, stop)
     if not isinstance(held, GameOf2048) or not isinstance(player, LearnedPlayer):
         raise ValueError("only learned values of 2048 are made of tuples: take small, or a run")
     after, reward = played(desk.position(held, position), move)
@@ -261,7 +278,7 @@ def evaluate(
     time: float | None = None,
     seed: int = 0,
     stop: Stop | None = None,
-) -> Json:
+) -> Annotated[Json, shapes.Evaluated]:
     """Let a player of 2048 play some games: mean score and tiles, with 95 % intervals.
 
     agent: who plays.
@@ -272,8 +289,9 @@ def evaluate(
     """
     if not 1 <= games <= MOST_GAMES:
         raise ValueError(f"an evaluation over the network has 1 to {MOST_GAMES} games, not {games}")
-    player = looking(desk.agent(agent, desk.game("2048")), depth, time)
-    return evaluated(player, games=games, seed=seed, progress=False, stop=stop).as_json()
+    player = looking(desk.agent(agent, desk.game("2048"), stop), depth, time)
+    with desk.taking(stop, player, turn="long"):
+        return evaluated(player, games=games, seed=seed, progress=False, stop=stop).as_json()
 
 
 @example(record=EPISODE)
@@ -286,7 +304,7 @@ def review(
     time: float | None = None,
     progress: Show = False,
     stop: Stop | None = None,
-) -> Json:
+) -> Annotated[Json, shapes.Reviewed]:
     """Go through a game of 2048: what each move cost, and what was luck.
 
     record: the game, a line of text.
@@ -298,15 +316,14 @@ def review(
     if played is None or not isinstance(played.start, Standing):
         raise ValueError(f"a game of 2048 is a line of text, as in {EPISODE}")
     whole = len(played.start.tiles) == 16
-    judge = desk.agent(agent, played.start.held) if agent is not None or whole else None
-    if isinstance(judge, LearnedPlayer) and depth is time is None:
-        depth = DEPTH
+    judge = desk.agent(agent, played.start.held, stop) if agent is not None or whole else None
     judge = looking(judge, depth, time)
-    return reviewed(played, judge, progress=progress, stop=stop).as_json()
+    with desk.taking(stop, judge, turn="long"):
+        return reviewed(played, judge, progress=progress, stop=stop).as_json()
 
 
 @example(text="2 . . 4 / . 8 . . / . . . . / . . . .")
-def read(desk: Desk, *, text: str, game: str | None = None) -> Json:
+def read(desk: Desk, *, text: str, game: str | None = None) -> Annotated[Json, shapes.Read]:
     """What somebody pasted: a position, or a game with all its steps.
 
     text: a board in whatever dress, a notation, a record, the Framework's line, 2048verse's.
@@ -324,7 +341,7 @@ def write(
     steps: list[Any],
     format: str = "record",
     names: list[Any] | None = None,
-) -> Json:
+) -> Annotated[Json, shapes.Written]:
     """A game as text, to be pasted elsewhere.
 
     game: which game.

@@ -11,7 +11,16 @@ import re
 from collections.abc import Callable
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from tuplet.system.version import __version__
 
@@ -20,7 +29,7 @@ Call = Callable[..., Any]
 OURS = ("progress", "stop", "watch")  # arguments that are the server's
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array",
-          dict: "object"}  # fmt: skip
+          dict: "object", NoneType: "null"}  # fmt: skip
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false",
           list: "a list", dict: "an object"}  # fmt: skip
 
@@ -48,13 +57,13 @@ def checked(call: Call, given: object) -> dict[str, Any]:
     """What a client gave, as arguments of a call; ValueError says what is wrong."""
     known = arguments_of(call)
     if not isinstance(given, dict):
-        raise ValueError('a question is a JSON object, as in {"game": "2048"}')
+        raise ValueError('the request must be a JSON object, such as {"game": "2048"}')
     for name, value in given.items():
         if name not in known:
-            raise ValueError(f"{str(name)[:40]!r} is not asked for here: {', '.join(known)}")
+            raise ValueError(f"unknown field {str(name)[:40]!r} (expected: {', '.join(known)})")
         kind = known[name][0]
         if value is not None and not _fits(value, kind):
-            raise ValueError(f"{name} is {_WORDS[kind]}")
+            raise ValueError(f"{name} must be {_WORDS[kind]}")
     missing = [name for name, (_, needed) in known.items() if needed and given.get(name) is None]
     if missing:
         raise ValueError(f"{missing[0]} is missing")
@@ -69,39 +78,66 @@ def _fits(value: Any, kind: type) -> bool:
     return type(value) is kind
 
 
-def openapi(calls: dict[tuple[str, str], Call]) -> dict[str, Any]:
-    """The OpenAPI document of calls, which are known by method and path."""
+def openapi(calls: dict[tuple[str, str], Call], *, closed: bool = False) -> dict[str, Any]:
+    """The OpenAPI document of calls, which are known by method and path.
+
+    `closed` says that a token is needed.
+    """
     paths: dict[str, Any] = {}
-    for (method, path), call in calls.items():
-        paths.setdefault(path, {})[method.lower()] = _operation(method, path, call)
-    error = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "tuplet", "version": __version__, "description":
-                 "Two stochastic games, 2048 and EinStein würfelt nicht!: the answers of the "
-                 "command line's --json."},
-        "paths": paths,
-        "components": {"schemas": {"Error": error}},
+    schemas: dict[str, Any] = {
+        "Error": {
+            "type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"],
+        }
     }  # fmt: skip
+    for (method, path), call in calls.items():
+        paths.setdefault(path, {})[method.lower()] = _operation(method, path, call, schemas)
+    components: dict[str, Any] = {"schemas": schemas}
+    found: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "tuplet",
+            "version": __version__,
+            "description": "2048 and EinStein würfelt nicht!: the answers of the command line's "
+            "--json.",
+        },
+        "paths": paths,
+        "components": components,
+    }
+    if closed:
+        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        found["security"] = [{"token": []}]
+    return found
 
 
-def _operation(method: str, path: str, call: Call) -> dict[str, Any]:
+_REFUSED = {
+    400: "The request is wrong.",
+    401: "A token is needed.",
+    403: "The request comes from the page of another host.",
+    413: "The body is too large.",
+    421: "The host is not served here.",
+    503: "The server is busy, or has not enough memory: try again later.",
+}
+
+
+def _operation(method: str, path: str, call: Call, schemas: dict[str, Any]) -> dict[str, Any]:
     about, fields = described(call)
     properties = {
         name: {"type": _TYPES[kind], "description": fields.get(name, "")}
         for name, (kind, _) in arguments_of(call).items()
     }
     needed = [name for name, (_, needed) in arguments_of(call).items() if needed]
-    refused = {"description": "What is wrong, in one line.", "content": {
-        "application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}  # fmt: skip
+    responses = {200: ("The answer.", schema_of(_answer_of(call), schemas))}
+    for status, why in _REFUSED.items():
+        if status != 413 or method == "POST":
+            responses[status] = why, {"$ref": "#/components/schemas/Error"}
     found: dict[str, Any] = {
-        "operationId": path.rpartition("/")[2], "summary": about,
+        "operationId": path.rpartition("/")[2],
+        "summary": about,
         "responses": {
-            "200": {"description": "The answer.", "content": {
-                "application/json": {"schema": {"type": "object"}}}},
-            "400": refused, "429": refused, "503": refused,
+            str(status): {"description": why, "content": {"application/json": {"schema": schema}}}
+            for status, (why, schema) in responses.items()
         },
-    }  # fmt: skip
+    }
     if method == "GET":
         found["parameters"] = [
             {"name": name, "in": "query", "required": name in needed,
@@ -115,8 +151,39 @@ def _operation(method: str, path: str, call: Call) -> dict[str, Any]:
             "required": True,
             "content": {"application/json": {"schema": schema, "example": example_of(call)}},
         }
-        found["responses"]["413"] = refused
     return found
+
+
+def _answer_of(call: Call) -> Any:
+    """The shape that a call's answer is annotated with; any object if it has none."""
+    hint = get_type_hints(call, include_extras=True)["return"]
+    return get_args(hint)[1] if get_origin(hint) is Annotated else dict
+
+
+def schema_of(hint: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of a type; those of typed dictionaries go by name to `schemas`."""
+    if hint is Any:
+        return {}
+    if is_typeddict(hint):
+        if hint.__name__ not in schemas:
+            schemas[hint.__name__] = {}  # one that has itself as a part ends here
+            parts = get_type_hints(hint).items()
+            marked = get_type_hints(hint, include_extras=True).items()
+            schemas[hint.__name__] |= {
+                "type": "object",
+                "description": " ".join((hint.__doc__ or "").split()),
+                "properties": {name: schema_of(part, schemas) for name, part in parts},
+                "required": [n for n, part in marked if get_origin(part) is not NotRequired],
+            }
+        return {"$ref": f"#/components/schemas/{hint.__name__}"}
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind in (UnionType, Union):
+        return {"anyOf": [schema_of(each, schemas) for each in inner]}
+    if kind is list:
+        return {"type": "array", "items": schema_of(inner[0], schemas)}
+    if kind is dict:
+        return {"type": "object", "additionalProperties": schema_of(inner[1], schemas)}
+    return {"type": _TYPES[hint]}
 
 
 @cache

@@ -9,17 +9,21 @@ import ipaddress
 import re
 import secrets
 import socket
+from collections.abc import Collection, Sequence
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tuplet.system.own import for_strangers
+from tuplet.web import shapes
+from tuplet.web.calls import example
 
 MOST_BODY = 64 * 1024  # bytes of a question
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-COOKIE = "tuplet"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -42,13 +46,26 @@ def is_loopback(host: str) -> bool:
 class Guard:
     """Stands before the application, and lets through what may ask."""
 
-    def __init__(self, app: ASGIApp, host: str = "127.0.0.1", token: str | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        host: str = "127.0.0.1",
+        token: str | None = None,
+        allowed_hosts: Sequence[str] = (),  # names of a proxy that stands before the server
+    ) -> None:
         self.app, self.token = app, token
+        self._allowed = {host.lower() for host in allowed_hosts}
+        proxies = [_name_of(host) for host in allowed_hosts]
+        if None in proxies:
+            wrong = allowed_hosts[proxies.index(None)]
+            raise ValueError(
+                f"--allowed-host must be a host name such as tuplet.example.org (got {wrong!r})"
+            )
         self.session = secrets.token_urlsafe(32)  # what a cookie holds, which is not the token
         self._anywhere = host in ("0.0.0.0", "::", "")  # it is what was asked for
         name = socket.gethostname().lower()
         own = () if is_loopback(host) else (host.lower(), name, f"{name}.local")
-        self._hosts = {*LOOPBACK, *own}
+        self._hosts = {*LOOPBACK, *own, *proxies}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or say why not."""
@@ -59,18 +76,21 @@ class Guard:
         refused = self._refused(scope, headers)
         if refused is not None:
             await self._refuse(scope, receive, send, *refused)
-        elif scope["type"] == "websocket":
-            await self.app(scope, receive, send)
         else:
-            await self._http(scope, receive, send, headers)
+            with for_strangers():  # whichever route it is
+                if scope["type"] == "websocket":
+                    await self.app(scope, receive, send)
+                else:
+                    await self._http(scope, receive, send, headers)
 
     def _refused(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         """The status and the reason why somebody may not ask; None if he may."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
-            return 421, "this host is not served here: take the address that tuplet serve printed"
+            why = "this host is not served here: open the address that tuplet serve printed, or"
+            return 421, f"{why} start it with --allowed-host"
         origin = headers.get("origin")
-        if origin is not None and not _same(origin, hosts[0]):
+        if origin is not None and not _is_from(origin, {hosts[0].strip().lower(), *self._allowed}):
             return 403, "this comes from another page: open tuplet's own"
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and (
             scope["type"] == "websocket" or scope["method"] != "GET"
@@ -78,20 +98,17 @@ class Guard:
             return 403, "this comes from another page: open tuplet's own"
         closed = scope["type"] == "websocket" or scope["path"].startswith("/api/")
         asks = closed and scope["path"] != "/api/token"
-        if self.token is not None and asks and not self._is_known(headers):
+        if self.token is not None and asks and not self._is_known(scope, headers):
             return 401, "a token is needed: open the address that tuplet serve printed"
         return None
 
     def _is_ours(self, host: str) -> bool:
-        found = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:\d{1,5})?", host.strip())
-        if found is None:
-            return False
-        name = found[1].strip("[]").lower()
-        return name in self._hosts or (self._anywhere and _is_address(name))
+        name = _name_of(host)
+        return name is not None and (name in self._hosts or (self._anywhere and _is_address(name)))
 
-    def _is_known(self, headers: Headers) -> bool:
+    def _is_known(self, scope: Scope, headers: Headers) -> bool:
         try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+            cookie = SimpleCookie(headers.get("cookie", "")).get(_cookie_name(scope))
         except CookieError:
             cookie = None
         kind, _, given = headers.get("authorization", "").partition(" ")
@@ -103,15 +120,19 @@ class Guard:
         """Whether somebody knows it."""
         return self.token is not None and _equal(given, self.token)
 
-    def let_in(self, response: Any) -> None:
+    def let_in(self, scope: Scope, response: Response) -> None:
         """Give a cookie that scripts cannot read, in place of the token."""
-        response.set_cookie(COOKIE, self.session, path="/", httponly=True, samesite="strict")
+        response.set_cookie(
+            _cookie_name(scope), self.session, path="/", httponly=True, samesite="strict",
+            secure=scope["scheme"] == "https",
+        )  # fmt: skip
 
     async def _refuse(
         self, scope: Scope, receive: Receive, send: Send, status: int, why: str
     ) -> None:
         if scope["type"] == "websocket":
             await receive()
+            await send({"type": "websocket.accept"})  # or a browser does not tell the reason
             await send({"type": "websocket.close", "code": 4000 + status, "reason": why})
         else:
             await JSONResponse({"error": why}, status, dict(HEADERS))(scope, receive, send)
@@ -145,13 +166,32 @@ class Guard:
         await self.app(scope, counted, dressed)
 
 
-def _same(origin: str, host: str) -> bool:
-    """Whether a page's origin is the host it asks."""
+@example(token="what stands behind #token= in the address")
+def log_in(*, token: str) -> Annotated[None, shapes.LoggedIn]:
+    """Exchange the token that tuplet serve printed for a cookie; programs need none.
+
+    token: the token.
+    """
+
+
+def _cookie_name(scope: Scope) -> str:
+    """Browsers send cookies to all ports of a host: each server has one of its own."""
+    return f"tuplet-{scope['server'][1]}"
+
+
+def _name_of(host: str) -> str | None:
+    """A host without its port: `[::1]:2048` is ::1; None of what is no host."""
+    found = re.fullmatch(r"(\[[0-9a-f:.]+\]|[^:\[\]/@\s]+)(:\d{1,5})?", host.strip().lower())
+    return None if found is None else found[1].strip("[]")
+
+
+def _is_from(origin: str, hosts: Collection[str]) -> bool:
+    """Whether a page is of one of these hosts, each with its port."""
     try:
         found = urlsplit(origin)
     except ValueError:
         return False
-    return found.scheme in ("http", "https") and found.netloc.lower() == host.strip().lower()
+    return found.scheme in ("http", "https") and found.netloc.lower() in hosts
 
 
 def _is_address(name: str) -> bool:
@@ -164,4 +204,6 @@ def _is_address(name: str) -> bool:
 
 
 def _equal(one: str, other: str) -> bool:
-    return hmac.compare_digest(one.encode(), other.encode())
+    # JSON may hold half of a character, which UTF-8 has not.
+    both = (text.encode(errors="surrogatepass") for text in (one, other))
+    return hmac.compare_digest(*both)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic as time_now
 from typing import Any
 
 from tuplet.games import life
 from tuplet.games.g2048.position import Standing
-from tuplet.system.stop import Stop
+from tuplet.system.stop import Stop, Stopped
 from tuplet.web import answers
-from tuplet.web.desk import Desk
+from tuplet.web.desk import Desk, turn_of
 
 MOST_STEPS = 500  # in a frame: whoever plays faster waits for the one who looks
+STALLED = 10.0  # seconds without an answer to a frame after which nobody looks
 LONGEST_WAIT = 3600.0  # seconds for somebody who does not look
 
 Frame = dict[str, Any]
@@ -27,6 +29,7 @@ class Job:
         self.dressed: Callable[[Frame], Frame] = dict  # a frame as it is sent
         self._lock = threading.Condition()
         self._ready = True  # the client has drawn the last frame
+        self._sent = 0.0  # when that was sent
         self._next: Frame = {}
         self.pace = 0.0  # seconds a move at least
         self.ended = False
@@ -70,17 +73,30 @@ class Job:
         """Whether the client would see what is told now."""
         return self._ready and not self.ended
 
-    def wait(self, seconds: float, least: int = 0) -> None:
-        """Wait, unless it is told to stop; or until fewer than so many steps wait to be sent."""
+    @property
+    def stalled(self) -> bool:
+        """Whether the client has not drawn the last frame for long."""
+        return not self._ready and time_now() - self._sent > STALLED
+
+    def wait(self, seconds: float) -> None:
+        """Wait, unless it is told to stop."""
         with self._lock:
-            self._lock.wait_for(
-                lambda: self.stop.is_set() or len(self._next.get("steps", ())) < least, seconds
-            )
+            self._lock.wait_for(self.stop.is_set, seconds)
+
+    def wait_for_client(self, seconds: float) -> bool:
+        """Wait until the client looks, and few steps are on their way; whether it does by then."""
+
+        def looks() -> bool:
+            few = len(self._next.get("steps", ())) < MOST_STEPS
+            return self.stop.is_set() or (few and not self.stalled)
+
+        with self._lock:
+            return self._lock.wait_for(looks, seconds)
 
     def _flush(self) -> None:
         if self._ready and self._next and not self.ended:
             self._send({"id": self.number, **self.dressed(self._next), "done": False})
-            self._ready, self._next = False, {}
+            self._ready, self._next, self._sent = False, {}, time_now()
 
 
 def asked_of_play(
@@ -106,23 +122,45 @@ class Playing:
         moves: int | None = None, thoughts: bool = False,
     ) -> None:  # fmt: skip
         held = desk.game(game)
-        self.job, self.thoughts, self.left = job, thoughts, moves
+        self.desk, self.job, self.thoughts, self.left = desk, job, thoughts, moves
         self.position, self.luck = desk.position(held, position), answers.luck_of(luck)
-        self.agents: dict[str, Any] = {}
         for side, text in agents.items():
             if side not in held.sides or not isinstance(text, str):
                 sides = " and ".join(held.sides)
                 raise ValueError(f"agents are named by the sides of {held.name}: {sides}")
-            made = answers.looking(desk.agent(text, held), depth, time)
-            life.begin(made, self.position, side, answers.luck_of(None))
+
+        def make(side: str) -> Any:
+            made = desk.agent(agents[side], held, job.stop)
+            made = answers.looking(made, depth, time)
             if hasattr(made, "stop"):
                 made.stop = job.stop
-            self.agents[side] = made
+            return made
+
+        self._sides, self._make = list(agents), make
         self._made, self._began = 0, time_now()
         job.dressed = self._dressed
 
     def run(self) -> Frame:
-        """Play; the last frame has what was not sent yet."""
+        """Play; the last frame has what was not sent yet.
+
+        While nobody looks there are no agents: what they keep in memory is for others.
+        """
+        with suppress(Stopped):
+            while not self._finished():
+                if not self.job.wait_for_client(LONGEST_WAIT):
+                    raise ValueError("the game was given up: nobody looked at it for an hour")
+        return self._at(self.position, self.luck)
+
+    def _finished(self) -> bool:
+        """Make agents and let them play; whether that was all, or nobody looks any longer."""
+        agents = {side: self._make(side) for side in self._sides}
+        with self.desk.taking(self.job.stop, *agents.values()):
+            for side, agent in agents.items():  # not before: an agent may take its memory now
+                life.begin(agent, self.position, side, answers.luck_of(None))
+            return self._play(agents)
+
+    def _play(self, agents: dict[str, Any]) -> bool:
+        """Play on; whether that was all. It is not when nobody looks any longer."""
         job = self.job
         while not self.position.over and not job.stop.is_set():
             began, before = time_now(), self.position
@@ -130,22 +168,24 @@ class Playing:
                 self.luck, self.position, outcome = answers.happened(before, None, self.luck)
                 self._tell([None, outcome, 0, self.position.notation])
                 continue
-            if before.turn not in self.agents or self.left == 0:
+            if before.turn not in agents or self.left == 0:
                 break
-            agent = self.agents[before.turn]
-            move = str(agent.choose(before))
-            if job.stop.is_set():
-                break  # what it had by then is not its choice
-            more: Frame = {"moved": (before, move)}
-            if self.thoughts and life.tells(agent) and (job.ready or job.pace):
-                more["found"] = life.thoughts(agent, before, move)
+            agent = agents[before.turn]
+            with self.desk.taking(job.stop, turn=turn_of(agent), patience=LONGEST_WAIT):
+                move = str(agent.choose(before))
+                if job.stop.is_set():
+                    break  # what it had by then is not its choice
+                more: Frame = {"moved": (before, move)}
+                if self.thoughts and life.tells(agent) and (job.ready or job.pace):
+                    more["found"] = life.thoughts(agent, before, move)
             after, reward = answers.played(before, move)
             self.luck, self.position, outcome = answers.happened(after, None, self.luck)
             self._tell([move, outcome, reward, self.position.notation], **more)
             self.left = None if self.left is None else self.left - 1
             job.wait(job.pace - (time_now() - began))
-            job.wait(LONGEST_WAIT, MOST_STEPS)
-        return self._at(self.position, self.luck)
+            if not job.wait_for_client(STALLED):
+                return False
+        return True
 
     def _tell(self, step: list[Any], **more: Any) -> None:
         self._made += 1
@@ -169,4 +209,4 @@ class Playing:
         return told
 
     def _at(self, position: Any, luck: Any) -> Frame:
-        return {"position": position.as_json(), "luck": answers.luck_text(luck)}
+        return {"position": answers.shown(position), "luck": answers.luck_text(luck)}

@@ -12,8 +12,11 @@ import json
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from time import monotonic as time_now
+from typing import NamedTuple
 
+from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from tuplet.games.analysis import Analysis
@@ -45,7 +48,18 @@ class Session:
         self.texts: dict[int, list[str]] = {}
         self._outgoing: asyncio.Queue[Frame] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
+        self.client = socket.client.host if socket.client else ""
         self._allowance, self._then = float(AT_ONCE), time_now()
+
+    @property
+    def heard(self) -> float:
+        """When it last said something."""
+        return self._then
+
+    @property
+    def idle(self) -> bool:
+        """Whether none of its jobs goes on."""
+        return all(job.stalled for job in [*self.jobs.values()])
 
     def send(self, frame: Frame) -> None:
         """From any thread."""
@@ -53,23 +67,29 @@ class Session:
             self._loop.call_soon_threadsafe(self._outgoing.put_nowait, frame)
 
     async def run(self) -> None:
-        """Until somebody leaves, or says something that is no message."""
-        await self.socket.accept()
+        """Until the client leaves, is silent for too long, or sends what is no message."""
         writer = asyncio.create_task(self._write())
         try:
-            while True:
-                async with asyncio.timeout(IDLE):
-                    text = await self.socket.receive_text()
+            while (message := await self._next())["type"] != "websocket.disconnect":
                 self._count()
-                self._take(text)
-        except (WebSocketDisconnect, TimeoutError, RuntimeError, KeyError):
-            pass  # it has left, or sent bytes
+                self._take(message.get("text"))
         except _Rubbish as rubbish:
             await self._close(rubbish.code, str(rubbish))
         finally:
             for job in self.jobs.values():
                 job.cancel()
             writer.cancel()
+
+    async def _next(self) -> Message:
+        try:
+            async with asyncio.timeout(IDLE):
+                return await self.socket.receive()
+        except TimeoutError:
+            raise _Rubbish(1001, "closed: nothing was asked for an hour") from None
+
+    async def leave(self) -> None:
+        """Make room for others; a page that is still there comes back when it needs to."""
+        await self._close(1013, "too many connections: this one was not used for longest")
 
     async def _close(self, code: int, why: str) -> None:
         with suppress(RuntimeError):  # it is closed already
@@ -95,7 +115,9 @@ class Session:
         if self._allowance < 0 or self._outgoing.qsize() > MOST_WAITING:
             raise _Rubbish(1008, "too many messages")
 
-    def _take(self, text: str) -> None:
+    def _take(self, text: str | None) -> None:
+        if text is None:
+            raise _Rubbish(1003, "a message is text, not bytes")
         if len(text) > MOST_MESSAGE:
             raise _Rubbish(1009, "a message has 16 KiB at most")
         try:
@@ -152,11 +174,11 @@ class Session:
 
         def work() -> None:
             try:
-                with self.desk.job(job.stop):
+                with self.desk.job(job.stop, self.client):
                     done = threading.Event()
                     threading.Thread(target=_watch_over, args=(job, do, done), daemon=True).start()
                     try:
-                        last = DOES[do](self.desk, job, given, pieces)
+                        last = DOES[do].work(self.desk, job, self._asked(job, do, given, pieces))
                     finally:
                         done.set()
                 job.end(last)
@@ -169,7 +191,17 @@ class Session:
             except Exception as error:  # whatever it is, the others go on
                 job.end({"error": f"this failed: {type(error).__name__}"})
 
-        threading.Thread(target=work, daemon=True, name=f"tuplet-{do}").start()
+        run = copy_context().run  # a thread would not know that it works for a stranger
+        threading.Thread(target=run, args=(work,), daemon=True, name=f"tuplet-{do}").start()
+
+    def _asked(self, job: Job, do: str, given: Frame, pieces: str) -> Frame:
+        """What a message gave, checked as HTTP checks it."""
+        kind, given = DOES[do], dict(given)
+        if do == "play":
+            job.pace = _pace(given.pop("pace", 0))
+        if pieces and kind.pieces is not None:
+            given = {kind.pieces: _joined(kind.pieces, pieces), **given}
+        return checked(kind.takes, given)
 
 
 class _Rubbish(Exception):  # noqa: N818
@@ -196,7 +228,17 @@ def _pace(pace: object) -> float:
     return float(pace)  # type: ignore[arg-type]
 
 
-def _analyze(desk: Desk, job: Job, given: Frame, _: str) -> Frame:
+def _joined(name: str, pieces: str) -> object:
+    """An argument that came in pieces: a text, or the JSON of the steps of a game."""
+    if name != "steps":
+        return pieces
+    try:
+        return json.loads(pieces)
+    except (ValueError, RecursionError):
+        raise ValueError("the pieces of a game to be written are the JSON of its steps") from None
+
+
+def _analyze(desk: Desk, job: Job, asked: Frame) -> Frame:
     """A search as it grows."""
 
     def watch(found: Analysis) -> None:
@@ -205,47 +247,46 @@ def _analyze(desk: Desk, job: Job, given: Frame, _: str) -> Frame:
             told.pop("growth", None)  # it comes with the last
             job.tell({"analysis": told})
 
-    asked = checked(answers.analyze, given)
     return {"analysis": answers.analyze(desk, **asked, watch=watch, stop=job.stop)}
 
 
-def _review(desk: Desk, job: Job, given: Frame, pieces: str) -> Frame:
+def _review(desk: Desk, job: Job, asked: Frame) -> Frame:
     """A game gone through."""
 
     def progress(event: Progress) -> None:
         if job.ready:
             job.tell({"done_moves": int(event.done), "moves": int(event.total or 0)})
 
-    asked = checked(answers.review, {"record": pieces, **given})
     return {"review": answers.review(desk, **asked, progress=progress, stop=job.stop)}
 
 
-def _read(desk: Desk, _: Job, given: Frame, pieces: str) -> Frame:
+def _read(desk: Desk, _: Job, asked: Frame) -> Frame:
     """A long game that was pasted."""
-    return {"read": answers.read(desk, **checked(answers.read, {"text": pieces, **given}))}
+    return {"read": answers.read(desk, **asked)}
 
 
-def _write(desk: Desk, _: Job, given: Frame, pieces: str) -> Frame:
-    """A long game to be copied; its steps come in pieces."""
-    try:
-        steps = json.loads(pieces) if pieces else None
-    except (ValueError, RecursionError):
-        raise ValueError("the pieces of a game to be written are the JSON of its steps") from None
-    asked = {"steps": steps, **given} if pieces else given
-    return {"write": answers.write(desk, **checked(answers.write, asked))}
+def _write(desk: Desk, _: Job, asked: Frame) -> Frame:
+    """A long game to be copied."""
+    return {"write": answers.write(desk, **asked)}
 
 
-def _play(desk: Desk, job: Job, given: Frame, _: str) -> Frame:
+def _play(desk: Desk, job: Job, asked: Frame) -> Frame:
     """Agents play, until the game is over or somebody else is to move."""
-    given = dict(given)
-    job.pace = _pace(given.pop("pace", 0))
-    return Playing(desk, job, **checked(asked_of_play, given)).run()
+    return Playing(desk, job, **asked).run()
 
 
-DOES: dict[str, Callable[[Desk, Job, Frame, str], Frame]] = {
-    "analyze": _analyze,
-    "play": _play,
-    "review": _review,
-    "read": _read,
-    "write": _write,
+class Kind(NamedTuple):
+    """A kind of job: whose arguments it takes, what is done, and what may come in pieces."""
+
+    takes: Callable[..., object]
+    work: Callable[[Desk, Job, Frame], Frame]
+    pieces: str | None = None
+
+
+DOES: dict[str, Kind] = {
+    "analyze": Kind(answers.analyze, _analyze),
+    "play": Kind(asked_of_play, _play),
+    "review": Kind(answers.review, _review, "record"),
+    "read": Kind(answers.read, _read, "text"),
+    "write": Kind(answers.write, _write, "steps"),
 }

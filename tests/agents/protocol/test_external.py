@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shlex
 import signal
 import stat
 import subprocess
@@ -51,6 +52,7 @@ def game(answer):
     return take(1) == "y"
 """
 USUAL = "sys.stdout.write(move); sys.stdout.flush()"
+PYTHON = Path(sys.executable).resolve()  # not in .venv, whose folder may have a space in its name
 
 
 @pytest.fixture
@@ -62,7 +64,7 @@ def program(tmp_path: Path):
         path = tmp_path / f"program{len(made)}.py"
         source = str(Path(__file__).parents[3] / "src")
         head = GOOD.format(source=source) if "game(" in body else "import os, signal, sys, time\n"
-        path.write_text(f"#!{sys.executable} -S\n{head}{body}\n")
+        path.write_text(f"#!{PYTHON} -S\n{head}{body}\n")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         agent = External(f"exec{f'[time={limit}]' if limit else ''}:{path}")
         made.append(agent)
@@ -282,7 +284,7 @@ def lost_now(agent: External) -> Forfeit:
 
 def test_a_program_of_this_folder_is_named_as_a_shell_would(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(f"#!{sys.executable}\n")
+    (tmp_path / "mine.py").write_text(f"#!{PYTHON}\n")
     (tmp_path / "mine.py").chmod(0o755)
     with pytest.raises(ValueError, match=r"write \./mine\.py"):
         make_agent("exec:mine.py")
@@ -330,7 +332,9 @@ def test_only_whole_games_can_be_played(program) -> None:
 
 def test_our_own_agent_is_a_program_too() -> None:
     """`tuplet agent hard` behind pipes plays what `hard` plays here, game after game."""
-    outside = make_agent(f"exec[time=60]:{sys.executable} -m tuplet agent hard --time 50")
+    outside = make_agent(
+        f"exec[time=60]:{shlex.quote(sys.executable)} -m tuplet agent hard --time 50"
+    )
     inside = make_agent("hard")
     assert isinstance(outside, External)
     state, pids = np.uint64(5), set()

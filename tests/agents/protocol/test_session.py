@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import random
@@ -14,18 +15,19 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import pytest
 
 from tuplet.agents.agent import Easy
-from tuplet.agents.protocol import plain
+from tuplet.agents.protocol import plain, session
 from tuplet.agents.protocol.session import converse
+from tuplet.cli.agent import agent
 from tuplet.games.ewn import SIDES, Position
 
 GAMES = Path(__file__).parents[2] / "data" / "ewn"
 SETUP = "203541135204145110431455221232514"
+PATIENCE = 100  # seconds until a test gives up; no promise is measured by it
 
 
 class Referee:
@@ -44,7 +46,7 @@ class Referee:
         self.process.stdin.write(text.encode())
         self.process.stdin.flush()
 
-    def receive(self, within: float = 10.0) -> str:
+    def receive(self, within: float = PATIENCE) -> str:
         """The next move; "" at the end of output."""
         assert self.process.stdout is not None
         text = b""
@@ -60,7 +62,7 @@ class Referee:
 
     def end(self) -> tuple[int, str, str]:
         """Close the pipes: exit code, output not yet read, standard error."""
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out.decode(), err.decode()
 
 
@@ -88,10 +90,12 @@ def _warm_cache() -> None:
     one = Referee("hard", "--time", 100)
     position = plain.start(SETUP[:6], SETUP[6:12], SETUP[12:])
     one.send(SETUP + "f")
-    position = plain.play(position, one.receive(100))
+    position = plain.play(position, one.receive())
     one.send(plain.legal_moves(position)[0])
-    one.receive(100)
+    one.receive()
     one.end()
+    start = Position.start("ewn-6x7", die=SETUP[12:])  # and in this process
+    Easy().choose(start.play(start.legal_moves()[0]))
 
 
 class Near(Referee):
@@ -122,7 +126,7 @@ class Near(Referee):
     def send(self, text: str) -> None:
         os.write(self.input[1], text.encode("latin-1"))
 
-    def receive(self, within: float = 10.0) -> str:
+    def receive(self, within: float = PATIENCE) -> str:
         text = b""
         until = time.monotonic() + within
         while len(text) < 2:
@@ -136,7 +140,7 @@ class Near(Referee):
 
     def close(self) -> None:
         os.close(self.input[1])
-        self.thread.join(5)
+        self.thread.join(PATIENCE)
         assert not self.thread.is_alive()
         os.close(self.input[0])
         os.close(self.output[0])
@@ -147,23 +151,20 @@ def random_setup(luck: random.Random) -> tuple[str, str, str]:
     return red, blue, "".join(luck.choices("012345", k=21))
 
 
-def play_out(one: Referee, setup: str, side: int, luck: random.Random) -> tuple[int, list[float]]:
-    """A game of the program against random moves: who won, and how long each move took."""
+def play_out(one: Referee, setup: str, side: int, luck: random.Random) -> int:
+    """A game of the program against random moves: who won."""
     position = plain.start(setup[:6], setup[6:12], setup[12:33])
     one.send(setup + "fs"[side])
-    times = []
     while plain.winner(position) is None:
         if position.turn == side:
-            began = time.monotonic()
             move = one.receive()
-            times.append(time.monotonic() - began)
         else:
             move = luck.choice(plain.legal_moves(position))
             one.send(move)
         position = plain.play(position, move)
     winner = plain.winner(position)
     assert winner is not None
-    return winner, times
+    return winner
 
 
 def test_plain_rules_are_the_kernels_rules() -> None:
@@ -194,26 +195,26 @@ def test_plain_rules_are_the_kernels_rules() -> None:
     assert plies > 1500
 
 
-def test_plain_search_sees_wins_and_threats_and_keeps_its_time() -> None:
+def test_plain_search_sees_wins_and_threats_and_keeps_its_time(monkeypatch) -> None:
+    clock = itertools.count()  # a tick each time it is read, whatever the machine does
+    monkeypatch.setattr(plain.time, "monotonic", lambda: next(clock))
     luck = random.Random(5)
     wins = 0
-    times: list[float] = []
     for game in range(10):
         position = plain.start(*random_setup(luck))
         while plain.winner(position) is None:
             moves = plain.legal_moves(position)
             if position.turn == game % 2:
-                began = time.monotonic()
-                move = plain.choose(position, began + 0.01)
+                until = next(clock) + 500
+                move = plain.choose(position, until)
+                assert next(clock) <= until + 100
                 winning = [m for m in moves if plain.winner(plain.play(position, m)) is not None]
                 assert not winning or move in winning or len(moves) == 1
-                times.append(time.monotonic() - began)
             else:
                 move = luck.choice(moves)
             position = plain.play(position, move)
         wins += plain.winner(position) == game % 2
-    assert wins >= 7  # a hundredth of a second a move is little on a machine that does much else
-    assert median(times) < 1  # others use the machine too
+    assert wins >= 7
     with pytest.raises(ValueError, match="99 is not legal"):
         plain.play(plain.start("012345", "012345", 21 * "0"), "99")
 
@@ -234,33 +235,26 @@ def test_recorded_games_are_played_again_move_for_move(referee, name: str) -> No
     assert one.end() == (0, "", "")
 
 
-def test_the_first_move_comes_within_two_seconds_of_the_start(referee) -> None:
-    complaints = ""
-    for _ in range(8):  # the machine may be busy with other things
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        one = referee("hard")
-        one.send(SETUP + "f")
-        assert one.receive() == "10"
-        took = time.monotonic() - one.began
-        code, out, complaints = one.end()
-        assert (code, out) == (0, "")
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        worked = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-        crowded = worked < 0.8 * took  # it had to wait for a core
-        if took < 2 and (crowded or not complaints):  # then plain Python may have to answer
-            return
-    raise AssertionError((took, complaints))  # the agent itself was never ready in time
+@pytest.mark.slow
+def test_an_agent_is_ready_within_two_seconds_of_processor_time(referee) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    one = referee("hard")
+    one.send(SETUP + "f")
+    assert one.receive() == "10"
+    assert one.end()[:2] == (0, "")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime < 2
 
 
-def test_an_empty_compile_cache_makes_no_move_late(referee, tmp_path: Path) -> None:
+def test_plain_python_moves_while_an_empty_compile_cache_is_filled(referee, tmp_path: Path) -> None:
     one = referee("hard", NUMBA_CACHE_DIR=str(tmp_path))
     position = plain.start(SETUP[:6], SETUP[6:12], SETUP[12:])
     one.send(SETUP + "f")
-    position = plain.play(position, one.receive(2.0))
+    position = plain.play(position, one.receive())
     move = plain.legal_moves(position)[0]
     position = plain.play(position, move)
     one.send(move)
-    position = plain.play(position, one.receive(2.0))
+    position = plain.play(position, one.receive())
     code, out, complaints = one.end()  # in the middle of compiling
     assert (code, out) == (0, "")
     assert "plain Python" in complaints
@@ -271,27 +265,32 @@ def test_an_empty_compile_cache_makes_no_move_late(referee, tmp_path: Path) -> N
     assert one.end() == (130, "", "\ntuplet: interrupted\n")
 
 
-def test_a_short_limit_is_kept(referee) -> None:
-    one = referee("hard", "--time", "0.1")
+def test_the_limit_comes_before_an_agents_own_time(referee) -> None:
+    one = referee("alphabeta:time=1000", "--time", "0.1")
     luck = random.Random(6)
-    for game in range(4):
+    for game in range(2):
         if game:
             one.send("y")
-        _, times = play_out(one, "".join(random_setup(luck)), game % 2, luck)
-        assert median(times[1:]) < 0.5  # a single one may have to wait for the machine
+        play_out(one, "".join(random_setup(luck)), game % 2, luck)
     assert one.end()[:2] == (0, "")
 
 
 class Slow:
+    """Does not answer until the test is over."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
     def choose(self, position: Position) -> str:
-        time.sleep(3)
+        self.over.wait(PATIENCE)
         return position.legal_moves()[0]
 
 
-class Busy:
+class Busy(Slow):
+    """Holds the interpreter all the while."""
+
     def choose(self, position: Position) -> str:
-        until = time.monotonic() + 2
-        while time.monotonic() < until:
+        while not self.over.is_set():
             pass
         return position.legal_moves()[0]
 
@@ -312,7 +311,7 @@ class Leaving:
 
 
 class Timed:
-    """Uses all the time it has."""
+    """Notes how much time it has."""
 
     def __init__(self, own: float | None) -> None:
         self.time = own
@@ -326,7 +325,6 @@ class Timed:
     def choose(self, position: Position) -> str:
         assert self.time is not None
         self.given.append(self.time)
-        time.sleep(self.time)
         return position.legal_moves()[-1]
 
     def close(self) -> None:
@@ -338,50 +336,48 @@ class Timed:
     [(Slow, "in time"), (Busy, "in time"), (Wrong, "'99' is not legal"), (Broken, "boom"),
      (Leaving, "exit")],
 )  # fmt: skip
-def test_whatever_the_agent_does_a_legal_move_is_sent_in_time(
+def test_whatever_the_agent_does_a_legal_move_is_sent(
     monkeypatch, capfd, agent: type, complaint: str
 ) -> None:
-    one = Near(monkeypatch, agent(), 0.4)
+    player = agent()
+    one = Near(monkeypatch, player, 0.4)
     position = plain.start(SETUP[:6], SETUP[6:12], SETUP[12:])
     one.send(SETUP + "f")
-    position = plain.play(position, one.receive(2.0))
-    times = []
-    for _ in range(2):
+    position = plain.play(position, one.receive())
+    complaints = ""
+    for _ in range(6):  # on a busy machine it may not be ready for the first one
         move = plain.legal_moves(position)[0]
         position = plain.play(position, move)
-        began = time.monotonic()
         one.send(move)
-        position = plain.play(position, one.receive(2.0))
-        times.append(time.monotonic() - began)
-    assert min(times) < 0.45
+        position = plain.play(position, one.receive())
+        complaints += capfd.readouterr().err
+        if complaint in complaints:
+            break
+    if isinstance(player, Slow):
+        player.over.set()
     one.close()
     assert one.error is None
-    complaints = capfd.readouterr().err
     assert complaint in complaints
     assert "Traceback" not in complaints
 
 
-@pytest.mark.parametrize(("own", "least", "most"), [(None, 0.2, 0.3), (0.05, 0.05, 0.15)])
+@pytest.mark.parametrize(("own", "least", "most"), [(None, 45, 50), (0.05, 0.05, 0.05)])
 def test_an_agents_time_is_its_own_within_the_limit(
-    monkeypatch, capfd, own: float | None, least: float, most: float
+    monkeypatch, own: float | None, least: float, most: float
 ) -> None:
     agent = Timed(own)
-    one = Near(monkeypatch, agent, 0.3)
-    times = []
+    one = Near(monkeypatch, agent, 50)
     for game in range(2):
         one.send("y" * game + SETUP + "f")
         position = plain.play(plain.start(SETUP[:6], SETUP[6:12], SETUP[12:]), one.receive())
         for _ in range(3):
             move = plain.legal_moves(position)[0]
             position = plain.play(position, move)
-            began = time.monotonic()
             one.send(move)
             position = plain.play(position, one.receive())
-            times.append(time.monotonic() - began)
     one.close()
-    assert least <= min(times) and median(times) < most
-    assert capfd.readouterr().err == ""
-    assert max(agent.given) <= min(own or 1, 0.3)
+    assert len(agent.given) == 8
+    assert all(least <= seconds <= most for seconds in agent.given), agent.given
     assert len(set(agent.opened)) == 2 and agent.closed
 
 
@@ -416,7 +412,7 @@ def test_games_follow_each_other_until_told_to_stop(referee) -> None:
     for game in range(4):
         if game:
             one.send("y")
-        winner, _ = play_out(one, "".join(random_setup(luck)), game % 2, luck)
+        winner = play_out(one, "".join(random_setup(luck)), game % 2, luck)
         winners.append(winner == game % 2)
     assert sum(winners) >= 3
     one.send("n")
@@ -471,6 +467,14 @@ def test_refusing_is_one_line_and_exit_code_2(referee) -> None:
     assert complaints.startswith("tuplet: ") and complaints.count("\n") == 1
 
 
+def test_an_unknown_agent_is_refused_before_anything_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session, "converse", lambda *_: pytest.fail("it was asked for moves"))
+    with pytest.raises(ValueError, match="'nobody' is not an agent: easy, "):
+        agent("nobody")
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [(["nobody"], "nobody"), (["easy", "--time", "0"], "seconds"),
@@ -502,14 +506,15 @@ def test_an_agent_found_wrong_late_is_told_all_the_same(monkeypatch, ends) -> No
         one.close()
 
 
+@pytest.mark.slow
 def test_a_seed_plays_the_same_again(referee) -> None:
     games = []
     for _ in range(2):
         one = referee("easy", "--seed", 11, "--time", 20)
         luck = random.Random(9)
-        games.append([play_out(one, SETUP, 0, luck)[0]])
+        games.append([play_out(one, SETUP, 0, luck)])
         one.send("y")
-        games[-1].append(play_out(one, SETUP, 0, luck)[0])
+        games[-1].append(play_out(one, SETUP, 0, luck))
         games[-1].append(luck.random())  # as many moves as before
         assert one.end()[0] == 0
     assert games[0] == games[1]

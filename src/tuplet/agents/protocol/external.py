@@ -190,6 +190,8 @@ def _command(spec: str, text: str) -> tuple[str, ...]:
         raise ValueError(f"{spec}: which program? exec:COMMAND")
     if shutil.which(command[0]) is None:
         problem = "is not executable" if Path(command[0]).is_file() else "is not there"
+        if Path(command[0]).is_dir():
+            problem = "is a folder: name the program in it"
         if shutil.which(f"./{command[0]}") is not None:  # shells want it so, too
             problem = f"is of this folder: write ./{command[0]}"
         raise ValueError(f"{spec}: {command[0]} {problem}")

@@ -103,18 +103,24 @@ def value_range(game: Ewn) -> tuple[float, float]:  # noqa: ARG001
 
 
 @inlined
-def estimate(game: Ewn, position: Words) -> float:
-    """From the view of the side that `side` tells: the opponent's turns to the goal minus its own.
+def _estimate_for_cubes(game: Ewn, position: Words) -> float:
+    """The opponent's turns to the goal minus one's own, to the side whose cubes move next.
 
-    Half a turn is added for the one whose cubes move next; the lead is brought between -1 and 1.
+    Half a turn is added for that side; the lead is brought between -1 and 1.
     """
     mover = np.int64((position[0] >> _TOP) & _ONE)
     mine, theirs = race(game, position, mover), race(game, position, BLUE - mover)
     unit = 1 if game.die == CYCLE else 4
     lead = np.float64(theirs - mine) / unit + 0.5
-    if side(game, position) != mover:  # who chooses the opponent's die
-        lead = -lead
     return lead / (TURNS + abs(lead))
+
+
+@inlined
+def estimate(game: Ewn, position: Words) -> float:
+    """The lead in the race to the goal, to the side that `side` tells."""
+    value = _estimate_for_cubes(game, position)
+    mover = np.int64((position[0] >> _TOP) & _ONE)
+    return value if side(game, position) == mover else -value  # who chooses the opponent's die
 
 
 @inlined
@@ -131,7 +137,7 @@ def move_priority(game: Ewn, position: Words, move: Int, child: Words) -> Int:
     )
     gain = np.int64(game.distance[board | square]) - np.int64(game.distance[board | target])
     return (
-        np.int64(-300.0 * estimate(game, child))
+        np.int64(-300.0 * _estimate_for_cubes(game, child))  # the opponent's cubes move next
         + 8 * gain
         + 2 * np.int64((np.uint64(move) & _SEVEN) == np.uint64(2))
         + 4 * np.int64(stands_on(other, target))

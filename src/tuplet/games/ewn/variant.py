@@ -78,11 +78,10 @@ def variant(spec: str = "ewn") -> Variant:
         far = ((3, 6), (4, 5), (4, 6), (5, 4), (5, 5), (5, 6))
         return Variant(spec, 6, 7, 6, "cycle", 4, True, 0, tuple(corner), far, 21)
     spec = "".join(spec.split())  # a notation's words are told apart by spaces
-    name, _, settings = spec.partition(":")
+    name, _, after = spec.partition(":")
     if name != "ewn":
         raise ValueError(f"{spec!r} is not a game: ewn, ewn-6x7, or ewn:board=4x4,cubes=3,...")
-    spec = name if not settings else spec
-    given = dict(_pairs(settings, spec))
+    given = dict(_pairs(after, spec))
     board = re.fullmatch(r"([3-9])x([3-9])", given.pop("board", "5x5"))
     cubes = given.pop("cubes", "6")
     die = given.pop("die", "cycle" if "cycle" in given else "rolled")
@@ -106,8 +105,17 @@ def variant(spec: str = "ewn") -> Variant:
     blue = tuple((rows - 1 - r, columns - 1 - c) for r, c in red)
     if set(red) & set(blue):
         raise ValueError(f"{spec}: so many cubes do not fit on so small a board")
+    # One name for each game, however it was typed: what is usual is left out.
+    length = str(int(cycle))
+    settings = (
+        ("board", f"{rows}x{columns}", "5x5"), ("cubes", cubes, "6"),
+        ("cycle", length, "0") if length not in ("0", "21") else ("die", die, "rolled"),
+        ("directions", directions, "3"), ("own", own, "yes"),
+    )  # fmt: skip
+    unusual = ",".join(f"{key}={value}" for key, value, usual in settings if value != usual)
+    name = f"ewn:{unusual}" if unusual else "ewn"
     return Variant(
-        spec, rows, columns, int(cubes), die, int(directions), own == "yes", 1, red, blue,
+        name, rows, columns, int(cubes), die, int(directions), own == "yes", 1, red, blue,
         int(cycle),
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ def as_size(board: str | Size) -> Size:
     text = board if isinstance(board, str) else "x".join(str(n) for n in board)
     rows, _, columns = text.lower().partition("x")
     if not (rows in ("2", "3", "4") and columns in ("2", "3", "4")):
-        raise ValueError(f"a board is 2x2 to 4x4, not {text!r}")
+        raise ValueError(f"board must be 2x2 to 4x4 (got {text!r})")
     return int(rows), int(columns)
 
 
@@ -87,6 +87,7 @@ class Board:
         if isinstance(tiles, Board):
             self.exponents, self.rows, self.columns = tiles.exponents, tiles.rows, tiles.columns
             return
+        is_text = isinstance(tiles, str)
         if isinstance(tiles, str):
             tiles = numbers(tiles)
         given = [] if tiles is None else list(tiles)
@@ -113,7 +114,12 @@ class Board:
                 f"a {rows}x{columns} board has {rows * columns} tiles, not {len(given)} "
                 "(0 or . is an empty cell)"
             )
-        self.exponents = tuple(_exponent(tile) for tile in given)
+        hint = ""
+        if is_text and all(isinstance(tile, int) and tile <= LARGEST for tile in given):
+            hint = "; if these are exponents, write: exponents 1,0,0,2,..."
+        self.exponents = tuple(
+            _exponent(tile, divmod(cell, columns), hint) for cell, tile in enumerate(given)
+        )
         self.rows, self.columns = rows, columns
 
     @classmethod
@@ -186,7 +192,7 @@ class Board:
     def after_states(self) -> dict[Move, tuple[Board, int]]:
         """The after-state and reward of each legal move."""
         slid = {name: self.move(name) for name in MOVES}
-        return {name: pair for name, pair in slid.items() if pair[0] != self}
+        return {n: pair for n, pair in slid.items() if pair[0].exponents != self.exponents}
 
     def legal_moves(self) -> list[Move]:
         """The moves that change the board, in the order up, right, down, left."""
@@ -277,11 +283,14 @@ class Board:
         return board_svg(self.tiles, self.columns)
 
 
-def _exponent(tile: object) -> int:
+def _exponent(tile: object, cell: tuple[int, int] | None = None, hint: str = "") -> int:
     if isinstance(tile, int | np.integer) and not isinstance(tile, bool):
         exponent = int(tile).bit_length() - 1
         if tile == 0:
             return 0
         if 1 <= exponent <= LARGEST and tile == 1 << exponent:
             return exponent
-    raise ValueError(f"{tile!r} is not a tile: tiles are 0 (empty), 2, 4, 8, ... {1 << LARGEST}")
+    where = f" (row {cell[0] + 1}, column {cell[1] + 1})" if cell else ""
+    raise ValueError(
+        f"{tile!r} is not a tile{where}: tiles are 0 (empty), 2, 4, 8, ... {1 << LARGEST}{hint}"
+    )

@@ -55,7 +55,7 @@ class Episode(Tabular):
     ) -> None:
         self.slider, self.placer = _plain(slider), _plain(placer)
         self.actions: list[Slide | Placement] = []
-        self.start = self.board = Board() if start is None else start
+        self.start = self.board = Board(start)
         self.score = 0
         self.winner = self.placer
         self.opened_ms = self.closed_ms = _now()

@@ -12,6 +12,7 @@ from typing import Any
 
 from tuplet.games.g2048.rules import LARGEST
 
+TILES = frozenset(1 << exponent for exponent in range(1, LARGEST + 1))
 MOST_LETTERS = 10_000  # of a text that may be a board
 _EMPTY = frozenset(".-_·*•∙□")
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
@@ -27,15 +28,17 @@ def numbers(text: str) -> list[int] | list[list[int]]:
     """The tiles of a text, in rows where the text has rows.
 
     Dots, dashes and underscores are empty cells, and so is nothing between two bars, tabs or
-    commas; frames are no cells. Exponents are taken for tiles where they cannot be anything else: a
-    3 is there, and nothing beyond 17. (Of 1, 2, 4 and 8 alone nobody knows.)
+    commas; frames are no cells. Exponents are read where the text says so (`exponents 1,0,0,2,...`,
+    `{"exponents": [...]}`), or where nothing could be a tile and no number is above 17: a single 2
+    or 4 among them makes a 3 a typing error.
     """
     if len(text) > MOST_LETTERS:
         raise ValueError(f"a text of {len(text):,} letters is not a board")
     shown = text.strip()
+    given, asked = _given(shown)
     try:
         # A comma at the end of a line is a habit, or stands before an empty cell.
-        ways = [_rows(_of_json(shown) or shown, habit) for habit in (True, False)]
+        ways = [_rows(given, habit) for habit in (True, False)]
     except ValueError:
         shown = shown if len(shown) <= 80 else shown[:77] + "..."
         raise ValueError(
@@ -43,24 +46,29 @@ def numbers(text: str) -> list[int] | list[list[int]]:
         ) from None
     rows = next((rows for rows in ways if len({len(row) for row in rows}) == 1), ways[0])
     flat = [tile for row in rows for tile in row]
-    clear = any(n.bit_count() > 1 for n in flat)
-    if clear and min(flat) >= 0 and max(flat) <= LARGEST:
+    clear = any(n.bit_count() > 1 for n in flat) and not any(n in TILES for n in flat)
+    wrong = [n for n in flat if not 0 <= n <= LARGEST]
+    if asked and wrong:
+        raise ValueError(f"exponents are 0 (empty) to {LARGEST} (got {wrong[0]})")
+    if asked or (clear and not wrong):
         rows = [[1 << n if n else 0 for n in row] for row in rows]
         flat = [tile for row in rows for tile in row]
     return rows if len(rows) > 1 and len({len(row) for row in rows}) == 1 else flat
 
 
-def _of_json(text: str) -> str | None:
-    """The board in a JSON object; None of any other text."""
-    if not text.startswith("{"):
-        return None
+def _given(text: str) -> tuple[str, bool]:
+    """The numbers' part of a text, a JSON object's if it is one, and whether they are exponents."""
+    if found := re.match(r"exponents\b[\s:=]*", text):
+        return text[found.end() :], True
     try:
-        held: Any = json.loads(text)
+        held: Any = json.loads(text) if text.startswith("{") else {}
     except (ValueError, RecursionError):
-        return None
-    names = ("board", "tiles", "grid", "cells")
-    found = next((held[n] for n in names if isinstance(held.get(n), list | str)), None)
-    return found if found is None or isinstance(found, str) else json.dumps(found)
+        held = {}
+    for name in ("board", "tiles", "grid", "cells", "exponents"):
+        if isinstance(held.get(name), list | str):
+            part = held[name]
+            return part if isinstance(part, str) else json.dumps(part), name == "exponents"
+    return text, False
 
 
 def _rows(text: str, habit: bool) -> list[list[int]]:

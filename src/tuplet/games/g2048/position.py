@@ -8,7 +8,7 @@ import numpy as np
 
 from tuplet.games.g2048.board import MOVES, Board, as_move, as_size
 from tuplet.games.g2048.game import LOWEST, OVER, TILE_DUE, Game2048, position_of
-from tuplet.games.g2048.rules import as_share, rules_for
+from tuplet.games.g2048.rules import LARGEST_SUM, as_share, rules_for
 from tuplet.games.game import ONGOING, Words, chance
 from tuplet.games.position import AnyPosition, Game
 from tuplet.kernel import pdep
@@ -40,6 +40,11 @@ class Standing(Board, AnyPosition):
             raise ValueError(
                 f"{held.name} has a board of {held.rows}x{held.columns}, "
                 f"not {board.rows}x{board.columns}"
+            )
+        if (total := sum(board.tiles)) > LARGEST_SUM:
+            raise ValueError(
+                f"the tiles of a board add up to {LARGEST_SUM:,} at most, which no game exceeds "
+                f"(got {total:,})"
             )
         self.held, self.score, self.tile_due = held, score, tile_due
 
@@ -118,7 +123,7 @@ class Standing(Board, AnyPosition):
         if self.tile_due:
             raise ValueError(f"{self.needed()} first")
         after, reward = self.move(name)
-        if after == self:
+        if after.exponents == self.exponents:
             raise ValueError(f"{name} changes nothing on this board")
         return Standing(self.held, after, self.score + reward, tile_due=True)
 
@@ -163,7 +168,8 @@ class Standing(Board, AnyPosition):
 
     def caption(self) -> str:
         """The points, and what is next."""
-        state = self.needed() if self.tile_due else "game over" if self.over else "to move"
+        ended = "game over" if any(self.tiles) else "an empty board"
+        state = self.needed() if self.tile_due else ended if self.over else "to move"
         return f"{self.score:,} points, {state}"
 
     @property
@@ -179,13 +185,10 @@ class Standing(Board, AnyPosition):
         return f"{self.game} {rows} {self.score}{' ?' if self.tile_due else ''}"
 
     def __eq__(self, other: object) -> bool:
-        """A board's equal is a board of the same tiles; in a game, points count as well."""
-        if isinstance(other, Standing):
-            return self.notation == other.notation
-        return super().__eq__(other)
+        """The same tiles and points in the same game; a board alone is no position of a game."""
+        return isinstance(other, Standing) and self.notation == other.notation
 
-    def __hash__(self) -> int:
-        return super().__hash__()
+    __hash__ = Board.__hash__
 
     def __repr__(self) -> str:
         return f"<{self.notation}>"

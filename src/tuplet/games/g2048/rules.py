@@ -27,6 +27,9 @@ Array = np.ndarray[Any, Any]
 
 UP, RIGHT, DOWN, LEFT = range(4)
 LARGEST = 17  # the exponent of 131072
+# Of all tiles together. A tile appears beside fifteen others at most, and fifteen different tiles
+# add up to 2^18 - 8 at most: no game that begins within this limit exceeds it, or makes a 262144.
+LARGEST_SUM = (1 << LARGEST + 1) - 4
 LONGEST_GAME = 1 << 17  # moves: each spawn adds at least 2 to a sum that stays under 2^18
 
 WIDE = np.uint64(5)  # the count `slides` returns when a 65536 appears
@@ -63,7 +66,7 @@ class Rules(NamedTuple):
 def as_share(spawn4: float) -> float:
     """The share of new tiles that are fours; raises ValueError where it is none."""
     if not 0 <= spawn4 <= 1:
-        raise ValueError(f"the share of 4-tiles is between 0 and 1, not {spawn4}")
+        raise ValueError(f"spawn4 must be 0 to 1 (got {spawn4})")
     return spawn4
 
 

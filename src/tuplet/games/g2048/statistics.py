@@ -85,16 +85,21 @@ def printout(games: int, summary: Summary) -> str:
     return "\n".join(lines)
 
 
-def score_interval(scores: list[float]) -> Interval:
-    """Of a mean score of 2048.
+def score_variance(scores: list[float], deviation: float = _USUAL_DEVIATION) -> float:
+    """The variance of two scores of 2048 or more, as an interval of their mean takes it.
 
     Scores gather around tiles: a few games that happen to end alike prove no small deviation, so
-    that one more is counted, of what players' scores usually deviate.
+    that one more is counted, of what players' scores usually deviate (as a share of the mean).
     """
+    games, mean = len(scores), math.fsum(scores) / len(scores)
+    seen = variance(scores, mean)
+    return max(seen, ((games - 1) * seen + (deviation * mean) ** 2) / games)
+
+
+def score_interval(scores: list[float], deviation: float = _USUAL_DEVIATION) -> Interval:
+    """Of a mean score of 2048; one game alone tells nothing, and its interval is all."""
     if len(scores) < 2:
         return mean_interval(scores)
     games, mean = len(scores), math.fsum(scores) / len(scores)
-    seen = variance(scores, mean)
-    counted = ((games - 1) * seen + (_USUAL_DEVIATION * mean) ** 2) / games
-    half = student(games - 1) * math.sqrt(max(seen, counted) / games)
+    half = student(games - 1) * math.sqrt(score_variance(scores, deviation) / games)
     return (mean - half, mean + half)

@@ -7,11 +7,11 @@ const CELL = 100, EDGE = 14;
 const MOST_ARROWS = 8;
 
 export class Board {
-  /** `onMove(move)` when somebody made a legal move, `onSwap(a, b)` when cubes are being placed. */
-  constructor(host, { onMove, onSwap }) {
-    this.onMove = onMove;
-    this.onSwap = onSwap;
-    this.squares = draw("g", {});
+  /** `onMove(move)` when somebody made a legal move, `onSwap(a, b)` when cubes are being placed,
+   * `onWrong(cube)` when a cube cannot be taken, or (null) not go where it was sent. */
+  constructor(host, { onMove, onSwap, onWrong }) {
+    Object.assign(this, { onMove, onSwap, onWrong });
+    this.squares = draw("g", { onclick: () => { if (!this.ignoreClick) this.onWrong(null); } });
     this.marks = draw("g", {});
     this.cubes = draw("g", {});
     this.targets = draw("g", {});
@@ -40,6 +40,11 @@ export class Board {
     if (!own.includes(this.chosen)) this.chosen = own.length === 1 ? own[0] : null;
     this.#offer();
     this.root.setAttribute("aria-label", `Board, ${this.rows} rows of ${this.columns}. ${position.caption}.`);
+  }
+
+  /** The numbers of the cubes that may move now. */
+  get choices() {
+    return this.#cubesToMove().map((cube) => cube.slice(1));
   }
 
   /** Take a cube by its number; false if it may not move. */
@@ -237,7 +242,7 @@ export class Board {
   #clicked(name) {
     if (this.ignoreClick) return;
     const { placing } = this.options;
-    if (!this.#cubesToMove().includes(name)) return;
+    if (!this.#cubesToMove().includes(name)) { this.onWrong(name); return; }
     if (placing && this.chosen && this.chosen !== name && this.chosen[0] === name[0]) {
       const first = this.chosen;
       this.chosen = null;
@@ -290,6 +295,7 @@ export class Board {
     }
     const move = this.#moves().find(({ cube, to }) => cube === held.name && to.join() === square);
     if (move) this.onMove(move.move);
+    else if (this.position.cubes[held.name].join() !== square) this.onWrong(null);
   }
 
   #letGo() {
@@ -300,11 +306,5 @@ export class Board {
     const [x, y] = this.#at(this.position.cubes[held.name]);
     held.element.style.transform = `translate(${x}px, ${y}px)`;
   }
-}
-
-/** How a move went, from the positions before and after: {side, from, to}. */
-export function moved(before, move) {
-  if (!before || !move || move.startsWith("=")) return null;
-  return { side: before.turn, from: before.cubes[before.turn[0] + move.slice(0, -1)], to: before.targets[move] };
 }
 

@@ -89,7 +89,7 @@ export class Growth {
       for (const part of [ABOVE, BELOW]) line({ x1: this.x(n), x2: this.x(n), y1: part.top, y2: part.top + part.tall });
       text(this.x(n), BELOW.top + BELOW.tall + 13, short(n), "middle");
     }
-    picture.append(draw("text", { class: "title", x: LEFT + 6, y: ABOVE.top + 12, text: "win rate, with its 95 % interval" }),
+    picture.append(draw("text", { class: "title", x: LEFT + 6, y: ABOVE.top + 12, text: "win rate ± 1.96 standard errors" }),
       draw("text", { class: "title", x: LEFT + 6, y: BELOW.top + 12, text: "visits" }),
       draw("text", { class: "title", x: this.wide - RIGHT, y: TALL - 4, "text-anchor": "end", text: "simulations in all" }));
   }

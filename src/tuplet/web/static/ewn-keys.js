@@ -22,6 +22,6 @@ export function bindKeys(does) {
     { keys: ["f"], says: "turn the board", group: "View", run: does.flip },
     { keys: ["t"], says: "think, watch, or stop", group: "View", run: does.think },
     { keys: [], shown: ["+"], says: "in the tree: show what is less visited", group: "View" },
-    { keys: ["h"], says: "next panel", group: "View", run: does.panel },
+    { keys: ["v"], says: "next panel", group: "View", run: does.panel },
   ]);
 }

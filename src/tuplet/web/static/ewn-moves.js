@@ -22,7 +22,7 @@ export function meaning(analysis, side) {
     const rate = settings.results === "rich"
       ? `Mean result: of the simulations through this move, with 1 for a win of ${side} by taking everything, 0.9 by the corner, 0.1 and 0 for the same losses.`
       : `Win rate: of the simulations through this move, the share that ${side} won.`;
-    return `${rate} The whisker is its 95 % interval: the more visits, the shorter. Visits: how many simulations went through this move.`;
+    return `${rate} The whisker is ± 1.96 standard errors of these simulations: the more visits, the shorter. It does not say where the move's true value lies, since the search chooses what to simulate. Visits: how many simulations went through this move.`;
   }
   if (moves.some((move) => move.value !== null)) {
     const { full, glance } = depths(analysis);

@@ -1,7 +1,7 @@
 // The panel of the game itself: which one, who plays, where cubes stand, and games as text.
 
 import { chooser } from "./agents.js";
-import { get, post } from "./api.js";
+import { get, isOwn, post } from "./api.js";
 import { choice, icon, make } from "./dom.js";
 import { chip, sidesOf } from "./ewn-words.js";
 import { copy, fail } from "./shell.js";
@@ -25,7 +25,7 @@ const RULES = [
   "The die names the cube that moves. If that cube is gone, the next lower or the next higher one that is left may move: whoever moves chooses.",
   "Red goes right, down or diagonally, towards the corner at the bottom right; blue the other way. Where there are four directions, a cube may also go diagonally back.",
   "Whatever stands where a cube goes is taken, cubes of one's own too: fewer cubes are moved more often.",
-  "Whoever reaches the far corner, or takes all cubes of the other side, has won. There is no draw.",
+  "You win by reaching the far corner or capturing your opponent's last cube. There is no draw.",
 ];
 
 export class Setup {
@@ -67,7 +67,7 @@ export class Setup {
   async set() {
     const { state } = this;
     this.roll.checked = state.roll === "auto";
-    this.games ??= (await get("/api/games")).games.filter((each) => each.sides.length === 2);
+    this.games ??= (await get("/api/games")).games.filter((each) => each.sides.length === 2 && !isOwn(each.game));
     const known = this.games.some((each) => each.game === state.game);
     this.variants.replaceChildren(...this.games.map((each) => make("option", { value: each.game, text: TITLES[each.game] ?? each.title ?? each.game })), ...(known ? [] : [make("option", { value: state.game, text: state.game })]));
     this.variants.value = state.game;
@@ -78,7 +78,7 @@ export class Setup {
 
   /** Show the game as it stands. */
   show(sitting, placing) {
-    const { position, steps, start } = sitting, flip = this.state.flip === "yes";
+    const { steps, start } = sitting, flip = this.state.flip === "yes";
     this.placing.textContent = placing ? "Done" : "Place cubes";
     this.placing.setAttribute("aria-pressed", String(Boolean(placing)));
     this.placing.disabled = !placing && !this.table.canPlace();
@@ -90,7 +90,6 @@ export class Setup {
     this.record.replaceChildren(...lines);
     this.record.hidden = !lines.length;
     this.record.scrollTop = this.record.scrollHeight;
-    void position;
   }
 
   #picked() {

@@ -101,6 +101,7 @@ function merged(before, after) {
 
 /** The one cube that stands elsewhere now: {side, from, to}; null if it is not one. */
 export function difference(before, after) {
+  if (!before.cubes) return null; // another game
   const gone = Object.keys(before.cubes).filter((name) => name in after.cubes && before.cubes[name].join() !== after.cubes[name].join());
   if (gone.length !== 1) return null;
   const [name] = gone;

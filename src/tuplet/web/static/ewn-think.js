@@ -241,9 +241,9 @@ export class Think {
     const flip = this.state.flip === "yes", rest = line.length - MOST_LINE;
     this.line.replaceChildren(make("span", { class: "small muted", text: "Main line:" }), ...chips(line, position, flip),
       make("span", { class: "tiny muted", text: rest > 0 ? `and ${rest} more` : /die=(chosen|free|cycle)|6x7/.test(position.game) ? "" : "then the die decides" }));
-    let steps = analysis.path;
+    let steps;
     try {
-      steps ??= await walk(position, line.slice(0, MOST_LINE));
+      steps = await walk(position, line.slice(0, MOST_LINE));
     } catch {
       return; // the line is told, if not drawn
     }

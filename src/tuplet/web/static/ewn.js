@@ -25,10 +25,11 @@ let job = null; // an agent's answer under way
 let turn = 0; // counts what happens, so that what is late is noticed
 let hidden = false; // the die is rolled, but its owner has not looked
 let kept = null; // the game that waits while agents are watched
+let said = () => {}; // takes back what was last said of a wrong click
 
 shell("ewn");
 
-const board = new Board(by("board"), { onMove: (move) => play(move), onSwap: (one, two) => placing.swap(one, two) });
+const board = new Board(by("board"), { onMove: (move) => play(move), onSwap: (one, two) => placing.swap(one, two), onWrong: wrong });
 const die = new Die(by("die"), () => roll());
 const table = {
   live, board, sitting, state,
@@ -370,16 +371,39 @@ function players() {
   advance();
 }
 
+/** Say why a cube (its name; null: a direction or a square) cannot be moved so. True: it was said. */
+function wrong(cube = null) {
+  const { position } = sitting;
+  if (!position || state.panel === "watch" || placing.sides) return false;
+  const own = isPerson(position.turn), mine = cube?.[0] === position.turn[0], { choices } = board;
+  const or = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(choices);
+  let why = "No cube can go there.";
+  if (position.over) why = "The game is over: N begins another.";
+  else if (!own) why = `It is ${position.turn}'s turn.`;
+  else if (hidden || position.is_chance) why = "Roll the die first.";
+  else if (position.chooses_die) why = "Choose a number for the other side first.";
+  else if (cube && !mine) why = `You play ${position.turn} now.`;
+  else if (cube && position.die !== null && !choices.includes(String(position.die))) why = `Cube ${position.die} is gone: ${or} may move.`;
+  else if (cube) why = `The die shows ${position.die}: cube ${or} moves.`;
+  else if (choices.length > 1 && !board.chosen) why = `${position.die !== null && !choices.includes(String(position.die)) ? `Cube ${position.die} is gone: choose` : "Choose"} ${or} first (its number, or a click).`;
+  else if (board.chosen) why = `Cube ${board.chosen.slice(1)} cannot go there.`;
+  said();
+  said = toast(why);
+  return true;
+}
+
 // --- keys ---
 
 bindKeys({
   roll: () => !die.button.disabled && roll(),
   number: (key) => {
     const { position } = sitting, choice = `=${key}`;
-    if (!position.chooses_die || !position.legal_moves.includes(choice) || !isPerson(position.turn)) return board.choose(key);
+    if (!position.chooses_die || !position.legal_moves.includes(choice) || !isPerson(position.turn)) {
+      return board.choose(key) || (isPerson(position.turn) && position.cubes[position.turn[0] + key] ? wrong(position.turn[0] + key) : false);
+    }
     return play(choice);
   },
-  step: (down, right) => board.step(down, right),
+  step: (down, right) => board.step(down, right) || (isPerson(sitting.position.turn) && !sitting.position.over && wrong()),
   release: () => board.release(),
   undo, redo, flip, place: table.place, begin: () => begin(),
   think: () => (state.panel === "watch" ? watch : (panel("think"), think)).toggle(),

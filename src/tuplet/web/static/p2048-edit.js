@@ -20,7 +20,7 @@ export class Editor {
       make("div", { class: "row apart" },
         make("label", { class: "row small" }, "Points", this.score),
         make("div", { class: "row" },
-          make("button", { type: "button", class: "quiet", id: "edit-clear", onclick: () => this.#make(this.tiles.map(() => 0)) }, "Clear"),
+          make("button", { type: "button", class: "quiet", id: "edit-clear", onclick: () => { this.score.value = 0; this.#make(this.tiles.map(() => 0)); } }, "Clear"),
           make("button", { type: "button", class: "primary", id: "edit-done", onclick: onDone }, "Done"))));
   }
 

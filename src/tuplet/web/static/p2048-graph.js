@@ -56,7 +56,7 @@ export function graph(element, review, { onPick, onPoint }) {
   const course = courses(review);
   const last = review.moves.length;
   const upper = draw("svg", { role: "img", "aria-label": "Expected final score over the game, and points so far" });
-  const lower = draw("svg", { role: "img", "aria-label": "Luck, changes of mind and losses, each added up over the game" });
+  const lower = draw("svg", { role: "img", "aria-label": "Luck, re-estimates and mistakes, each added up over the game" });
   const swatch = (name, text) => make("span", { class: name }, make("span", { class: "swatch" }), text);
   element.replaceChildren(
     make("figcaption", { class: "key" },
@@ -64,7 +64,7 @@ export function graph(element, review, { onPick, onPoint }) {
       make("span", { class: "scored-key" }, make("span", { class: "swatch" }), "points so far"),
       make("span", { class: "muted" }, make("i", { class: "dot", "data-band": "bad" }), " bad moves")),
     upper,
-    make("p", { class: "key" }, swatch("luck", "luck of the tiles"), swatch("drift", "the judge changing its mind"), swatch("losses", "lost by moves"), make("span", { class: "muted" }, "each added up; together they are the line above")),
+    make("p", { class: "key" }, swatch("luck", "luck"), swatch("drift", "re-estimates"), swatch("losses", "mistakes"), make("span", { class: "muted" }, "each added up; together they are the line above")),
     lower,
   );
   let seen = 0;

@@ -1,10 +1,11 @@
 // The review of a game: what each move cost, what was luck, and where the mistakes are.
 import { choice, count, counted, make, points, signed } from "./dom.js";
 import { graph } from "./p2048-graph.js";
-import { compiling } from "./shell.js";
+import { compiling, toast } from "./shell.js";
 
 const BANDS = { best: "best", good: "good", inaccurate: "inaccurate", bad: "bad" };
-const MEANS = { best: "as good as the best", good: "gave away less than 1 % of what was to come", inaccurate: "1 % to 5 %", bad: "more than 5 %" };
+const MEANS = { best: "as good as the best", good: "gave up less than 1 % of the expected remaining score", inaccurate: "1 % to 5 %", bad: "more than 5 %" };
+const REVIEW = "Review the whole game";
 const ROW = 36; // px
 const AHEAD = { 1: "1 move ahead", 2: "2 moves ahead", 3: "3 moves ahead" };
 
@@ -17,12 +18,11 @@ export class Review {
     Object.assign(this, { element, live, asks, onJump });
     this.review = null;
     this.depth = make("select", { id: "review-depth" }, Object.entries(AHEAD).map(([value, text]) => make("option", { value }, text)));
-    this.depth.value = "1"; // further ahead, losses and changes of mind both grow, and say less
-    this.begin = make("button", { id: "review-start", class: "primary", type: "button", onclick: () => this.start() }, "Review this game");
+    this.begin = make("button", { id: "review-start", class: "primary", type: "button", onclick: () => this.start() }, REVIEW);
     this.says = make("p", { class: "small muted", id: "review-says", role: "status" });
     this.found = make("div", { class: "stack", id: "review-found", hidden: true });
     element.append(
-      make("p", { class: "small muted" }, "The agent goes through the game as a judge: it compares each move with the best one, and each tile with what tiles bring on average. Who gives moves no learned values leaves it to the player that comes with tuplet, or, on the smallest boards, to the exact solution."),
+      make("p", { class: "small muted" }, "The agent judges the game: it compares each move with the best one, and each new tile with the average over all tiles that might have come. Agents without learned values are replaced by the built-in player; the smallest boards are judged by the exact solution."),
       make("div", { class: "row" }, this.begin, make("label", { class: "row" }, make("span", { class: "small muted" }, "looking"), this.depth)),
       this.says, this.found,
     );
@@ -64,7 +64,7 @@ export class Review {
   #ended(text) {
     this.#job = null;
     compiling(false);
-    this.begin.textContent = "Review this game";
+    this.begin.textContent = REVIEW;
     this.says.textContent = text;
   }
 
@@ -102,20 +102,21 @@ export class Review {
       make("ul", { class: "band-key" }, Object.entries(BANDS).map(([band, name]) =>
         make("li", { "data-band": band, title: MEANS[band] }, make("i", { class: "dot" }), make("span", {}, make("b", { "data-count": band }, count(counts[band])), ` ${name}`)))),
       make("p", { class: "tiny muted" }, `Judged by ${judge}. ${review.accuracy_means} `
-        + "Best: no move is better; good: gave away less than 1 % of what was to come; inaccurate: up to 5 %; bad: more."));
+        + "Best: no move is better; good: gave up less than 1 % of the expected remaining score; inaccurate: up to 5 %; bad: more."));
   }
 
   #sum(review) {
     const part = (name, text) => make("b", { class: name, "data-part": name, "data-value": review[name] }, text);
     const left = Math.abs(review.left ?? 0) > 0.05;
     return make("p", { class: "sum", id: "sum" },
-      part("first_value", points(review.first_value)), " points were to be expected at the start; ",
-      part("luck", signed(review.luck)), " came from luck with the tiles, ",
-      part("drift", signed(review.drift)), " from the judge changing its mind, and moves lost ",
-      part("losses", points(review.losses)),
-      left ? [". ", part("left", points(review.left)), " were still to come when the game was left"] : null,
-      ". That makes ", make("b", { "data-part": "score", "data-value": review.score }, count(review.score)), " points",
-      make("span", { class: "muted" }, ` (${points(review.first_value)} ${plus(review.luck)} ${plus(review.drift)} − ${points(review.losses)}${left ? ` ${plus(-review.left)}` : ""} = ${points(review.score)}, up to rounding).`));
+      "Expected at the start: ", part("first_value", points(review.first_value)),
+      ". Luck: ", part("luck", signed(review.luck)),
+      ". Mistakes: ", part("losses", signed(-review.losses)),
+      ". Re-estimates: ", part("drift", signed(review.drift)),
+      left ? [". Still to come when the game was left: ", part("left", signed(-review.left))] : null,
+      ". Final score: ", make("b", { "data-part": "score", "data-value": review.score }, count(review.score)), ". ",
+      make("span", { class: "tiny muted" }, "These add up. A re-estimate is the judge valuing a board differently once the move is made: "
+        + "large in games unlike those it has learned from."));
   }
 
   /** The position after k moves of the game is seen; -1: one of another game. */
@@ -143,16 +144,16 @@ export class Review {
     const verdict = best ? "as good as it gets" : [to(points(move.loss)), ` points worse than `, to(move.best)];
     this.moveSays.replaceChildren(
       make("span", { "data-band": move.band }, make("i", { class: "dot" })), ` Move ${count(move.number)}: `, to(move.played), ` was played, ${best ? "" : "which is "}`, ...[verdict].flat(),
-      ` (${move.band}). Expected final score before it: `, to(points(move.expected)), "; then luck with the tile ", to(signed(move.luck)), ", change of mind ", to(signed(move.drift)), ".");
+      ` (${move.band}). Expected final score before it: `, to(points(move.expected)), "; then luck with the tile: ", to(signed(move.luck)), ", re-estimate: ", to(signed(move.drift)), ".");
   }
 
   /** To the next mistake (1) or the previous (-1), from what is seen. */
   mistake(way) {
-    if (!this.review) return false;
+    if (!this.review) { toast("Review the game first (R)."); return true; }
     const here = this.at + 1; // the number of the move to be made here
     const next = way > 0 ? this.mistakes.find((move) => move.number > here) : this.mistakes.findLast((move) => move.number < here);
     if (next) this.onJump(this.whole, next.number - 1);
-    else this.moveSays.replaceChildren(way > 0 ? "No mistake comes after this." : "No mistake came before this.");
+    else toast(way > 0 ? "No mistake comes after this." : "No mistake came before this.");
     return true;
   }
 
@@ -182,5 +183,3 @@ export class Review {
     }));
   }
 }
-
-const plus = (number) => (number < 0 ? `− ${points(-number)}` : `+ ${points(number)}`);

@@ -50,7 +50,7 @@ export class Thoughts {
     this.who = make("div", { class: "grow" });
     this.ahead = make("select", { id: "ahead", onchange: () => this.#looked() });
     this.aheadField = make("div", { class: "field" }, make("label", { for: "ahead" }, "Looks ahead"), this.ahead,
-      make("span", { class: "says" }, "Its own moves, with every tile that may come between; more is stronger and slower."));
+      make("span", { class: "says" }, "How many moves it looks ahead. More is stronger but slower."));
     this.values = make("div", { class: "values", id: "values", role: "group", "aria-label": "The four moves" });
     this.buttons = Object.fromEntries(MOVES.map((move) => [move, this.#button(move)]));
     this.values.append(...Object.values(this.buttons).map(({ row }) => row));
@@ -125,7 +125,8 @@ export class Thoughts {
     this.explain(null);
     this.#explained.clear();
     if (position.over || position.is_chance) {
-      this.#quiet(position.over ? "No move is legal: the game is over." : "Where the tile appears is yours to say; then the agent thinks.");
+      const empty = !position.tiles.some(Boolean);
+      this.#quiet(empty ? "The board is empty: place some tiles." : position.over ? "No move is legal: the game is over." : "Place the new tile to continue.");
       return;
     }
     this.values.classList.add("stale");

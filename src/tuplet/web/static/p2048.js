@@ -1,7 +1,7 @@
 // The page of 2048: what is seen follows the session; everything seen is in the address.
 import * as address from "./address.js";
 import { Live } from "./api.js";
-import { by, count, counted, icon, make, points } from "./dom.js";
+import { by, count, counted, icon, make, points, spaced } from "./dom.js";
 import { AgentPlays } from "./p2048-agent.js";
 import { BoardView } from "./p2048-board.js";
 import { Editor, rulesForm } from "./p2048-edit.js";
@@ -90,7 +90,20 @@ function changed(change) {
   review.now(review.whole?.steps === steps ? at : -1);
   if (change.kind !== "follow") think(change);
   says();
+  announce(change);
 }
+
+/** A move in words, for those who listen; while an agent plays fast, now and then. */
+const announce = spaced(({ kind, happened }) => {
+  const { position, at, steps } = session;
+  if (!["move", "follow", "place", "turn"].includes(kind) || editor.on) return;
+  const [tile, cell] = (happened ?? "").split("@"), columns = position.cells[0].length;
+  by("announce").textContent = [
+    kind === "turn" ? `After ${counted(at, "move")}` : kind === "place" ? null : `${steps[at - 1].move}${steps[at - 1].reward ? `, ${counted(steps[at - 1].reward, "point")}` : ""}`,
+    happened ? `new ${tile} in row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}` : null,
+    `${counted(position.score, "point")} in all`, position.over ? "game over" : null,
+  ].filter(Boolean).join("; ");
+}, 1000);
 
 /** Remember the game, and let the address say what is seen. */
 function keep() {
@@ -220,7 +233,10 @@ function agentPlays(moves = null) {
   if (!session.position) return;
   if (agent.playing) { agent.stop(); return; }
   if (editor.on) edit(false);
-  if (session.position.over) { toast("The game is over: N begins another."); return; }
+  if (session.position.over) {
+    toast(session.position.tiles.some(Boolean) ? "The game is over: N begins another." : "The board is empty: edit it, or begin a new game (N).");
+    return;
+  }
   thoughts.stop();
   board.hint(null);
   agent.start({ agent: thoughts.agent, looks: thoughts.looks, thoughts: thoughts.show === "shown" }, moves);
@@ -268,7 +284,7 @@ function look(which, start = false) {
   if (start) review.start();
 }
 
-/** The game up to what is seen, as the review takes it. */
+/** The whole game, moves that were undone included, as the review takes it. */
 async function record() {
   if (session.record && session.record.steps === session.steps) return session.record.text;
   const { game, start, steps } = session.whole;

@@ -6,16 +6,24 @@ import { copy, shell } from "./shell.js";
 shell("api");
 const written = (value) => JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
 
+// Where a token is needed, copies take it from the environment: the page has only a cookie in its place.
+const { paths, security } = await get("/api/openapi.json");
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-const curl = (method, path, body) => method === "GET"
-  ? `curl ${quoted(location.origin + path)}`
-  : `curl ${location.origin}${path} -H 'content-type: application/json' -d ${quoted(body)}`;
+const curl = (method, path, body) => `curl ${quoted(location.origin + path)}`
+  + (security ? ' -H "authorization: Bearer $TUPLET_TOKEN"' : "")
+  + (method === "GET" ? "" : ` -H 'content-type: application/json' -d ${quoted(body)}`);
 
-const python = (method, path, body) => method === "GET"
-  ? `import json, urllib.request\nprint(json.load(urllib.request.urlopen(${JSON.stringify(location.origin + path)})))`
-  : `import json, urllib.request\nquestion = json.loads(r'''${body}''')\nrequest = urllib.request.Request(\n`
-    + `    ${JSON.stringify(location.origin + path)}, json.dumps(question).encode(), {"content-type": "application/json"})\n`
+const python = (method, path, body) => {
+  const headers = [
+    ...(method === "GET" ? [] : ['"content-type": "application/json"']),
+    ...(security ? ['"authorization": "Bearer " + os.environ["TUPLET_TOKEN"]'] : []),
+  ].join(", ");
+  return `import json, ${security ? "os, " : ""}urllib.request\n`
+    + (method === "GET" ? "" : `question = json.loads(r'''${body}''')\n`)
+    + `request = urllib.request.Request(\n    ${JSON.stringify(location.origin + path)}, `
+    + `${method === "GET" ? "" : "json.dumps(question).encode(), "}headers={${headers}})\n`
     + "print(json.load(urllib.request.urlopen(request)))";
+};
 
 function call(method, path, told) {
   const content = told.requestBody?.content["application/json"];
@@ -46,8 +54,8 @@ function call(method, path, told) {
     question,
     make("div", { class: "row" },
       make("button", { class: "primary", id: `${id}-ask`, onclick: ask }, "Ask"),
-      make("button", { class: "quiet", onclick: () => copy(curl(method, address(), body()), "a command") }, "Copy as curl"),
-      make("button", { class: "quiet", onclick: () => copy(python(method, address(), body()), "a program") }, "Copy as Python")),
+      make("button", { class: "quiet", onclick: () => copy(curl(method, address(), body()), security ? "a command (put the token in TUPLET_TOKEN)" : "a command") }, "Copy as curl"),
+      make("button", { class: "quiet", onclick: () => copy(python(method, address(), body()), security ? "a program (put the token in TUPLET_TOKEN)" : "a program") }, "Copy as Python")),
     answer);
 }
 
@@ -64,7 +72,6 @@ socket.onmessage = ({data}) => {
 by("live-example").textContent = LIVE;
 by("live-copy").addEventListener("click", () => copy(LIVE, "the example"));
 
-const { paths } = await get("/api/openapi.json");
 for (const [path, methods] of Object.entries(paths)) {
   for (const [method, told] of Object.entries(methods)) by("calls").append(call(method.toUpperCase(), path, told));
 }

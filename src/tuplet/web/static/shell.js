@@ -1,5 +1,5 @@
 // What all pages share: the top with its links, light and dark, the keys and their list, messages.
-import { whenSlow } from "./api.js";
+import { get, isOwn, whenSlow } from "./api.js";
 import { by, draw, icon, make } from "./dom.js";
 
 const PAGES = [["2048", "/2048", "2048"], ["ewn", "/ewn", "EWN"], ["api", "/api", "API"]];
@@ -12,12 +12,18 @@ export function shell(page) {
   for (const [x, y, on] of [[1, 1, 1], [9, 1, 1], [17, 1, 0], [1, 9, 1], [9, 9, 1], [17, 9, 0], [1, 17, 0], [9, 17, 1], [17, 17, 0]]) {
     mark.append(draw("rect", { x, y, width: 6, height: 6, rx: 1.5, fill: on ? "var(--accent)" : "var(--line)" }));
   }
+  const nav = make("nav", { "aria-label": "Pages" }, PAGES.map(([name, href, text]) =>
+    make("a", { href, "aria-current": name === page && "page" }, text)));
+  get("/api/games").then(({ games }) => { // games of one's own come after those with a page
+    const own = games.filter(({ game }) => isOwn(game));
+    nav.lastElementChild.before(...own.map(({ game, title }) => make("a", { href: `/board?game=${encodeURIComponent(game)}`,
+      "aria-current": page === "board" && (new URLSearchParams(location.search).get("game") ?? own[0].game) === game && "page" }, title)));
+  }).catch(() => {}); // whatever is wrong, the page says it
   by("top").className = "top";
   by("top").append(
     make("a", { class: "skip", href: "#main" }, "Skip to the board"),
     make("a", { class: "brand", href: "/", "aria-label": "tuplet" }, mark, make("b", {}, "tuplet")),
-    make("nav", { "aria-label": "Pages" }, PAGES.map(([name, href, text]) =>
-      make("a", { href, "aria-current": name === page && "page" }, text))),
+    nav,
     make("button", { id: "keys", class: "quiet icon", title: "Shortcuts (?)", "aria-label": "Keyboard shortcuts", onclick: showKeys }, "?"),
     themeButton(),
   );
@@ -34,7 +40,7 @@ export function shell(page) {
     if (touched && target.matches?.("select, input:not([type=text], [type=number])")) target.blur();
   });
   addEventListener("click", ({ target, detail }) => { if (touched && detail > 0) target.closest?.("button")?.blur(); });
-  addEventListener("unhandledrejection", (event) => { event.preventDefault(); fail(event.reason); });
+  addEventListener("unhandledrejection", (event) => fail(event.reason)); // the browser's console has where
   whenSlow((slow) => compiling(slow, "The server is getting ready: the first time takes some seconds…"));
 }
 

@@ -1,0 +1,28 @@
+"""Files that are replaced are whole, whoever else writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tuplet.system.files import replacing, sweep
+
+
+def test_two_that_write_a_file_at_once_do_not_mix_what_they_write(tmp_path: Path) -> None:
+    """Threads of one process, or processes of two machines that have the same number."""
+    path = tmp_path / "file"
+    with replacing(path) as one:
+        one.write(b"one ")
+        with replacing(path) as other:
+            other.write(b"the other")
+        assert path.read_bytes() == b"the other"
+        one.write(b"whole")
+    assert path.read_bytes() == b"one whole"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_what_a_killed_writer_left_is_swept(tmp_path: Path) -> None:
+    writer = replacing(tmp_path / "file")
+    writer.__enter__()
+    assert len([*tmp_path.iterdir()]) == 1
+    sweep(tmp_path / "file")
+    assert not [*tmp_path.iterdir()]
