@@ -26,6 +26,7 @@ import pytest
 import tomli_w
 
 import tuplet
+from browsing import awaited
 from tuplet.agents.known import list_runs
 from tuplet.arena.saved import load, load_game
 from tuplet.games.reading import read_game
@@ -225,7 +226,7 @@ def test_no_route_over_http(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None
                     assert b"root:" not in answer, (method, path, body)
                     trap.check(f"{method} {path} {body}")
 
-    asyncio.run(walk())
+    awaited(walk())
 
 
 def requests(trap: Trap, method: str, path: str, told: Any) -> Iterator[tuple[str, Any]]:
@@ -305,7 +306,7 @@ def jobs(trap: Trap) -> Iterator[dict[str, Any]]:
 def test_no_job_over_the_socket(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuplet.web.live.AT_ONCE", 10**9)
     asked = [each for each in jobs(trap) if len(json.dumps(each)) < MOST_MESSAGE - 100]
-    frames = asyncio.run(talk(application(Desk(trap.runs)), asked))
+    frames = awaited(talk(application(Desk(trap.runs)), asked))
     assert {frame["type"] for frame in frames if "type" in frame} == {"websocket.accept"}
     assert sum(frame.get("done", False) for frame in frames) >= len(asked)
     assert not [frame for frame in frames if "this failed" in frame.get("error", "")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging.handlers
 import os
@@ -23,6 +22,7 @@ from typing import Any
 import pytest
 
 import tuplet
+from browsing import awaited
 from cluster_work import failing, network_of, slow_square, unsendable
 from tuplet import check_cluster
 from tuplet.agents.sources import Source
@@ -260,7 +260,7 @@ def test_a_worker_is_silent_after_some_seconds_and_joins_again_when_it_answers()
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        there = asyncio.run(scene())
+        there = awaited(scene())
     alone = [now for now, who in there if who == ["b"]]
     assert alone[0] == crew.SILENT + 0.5 and alone[-1] == 25.0  # it answers at 25.5
     assert {tuple(who) for now, who in there if now > 25.0} == {("a", "b")}
