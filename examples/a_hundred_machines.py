@@ -49,8 +49,7 @@ def hand_out(machines: int, cable: float, m: Measured = FIGURES) -> float:
     return machines * m.weights / cable
 
 
-def round_s(machines: int, cable: float, games: float, tree: bool = False,
-            m: Measured = FIGURES) -> float:  # fmt: skip
+def round_s(machines: int, cable: float, games: float, tree: bool = False, m: Measured = FIGURES) -> float:
     """Seconds of a round of so many games, one task a machine.
 
     One machine merges, and all changes go through its cable; as a `tree`, each merges what two
@@ -75,8 +74,11 @@ def table(m: Measured = FIGURES) -> str:
     for machines in MACHINES:
         cores = machines * CORES
         one = [round_s(1, HALL, games, m=m) for games in (1e5, 1e6, 1e6)]
-        many = [round_s(machines, HALL, 1e5, m=m), round_s(machines, HALL, 1e6, m=m),
-                round_s(machines, HALL, 1e6, True, m)]  # fmt: skip
+        many = [
+            round_s(machines, HALL, 1e5, m=m),
+            round_s(machines, HALL, 1e6, m=m),
+            round_s(machines, HALL, 1e6, True, m),
+        ]
         gains = " | ".join(f"{a / b:.3g}" for a, b in zip(one, many, strict=True))
         speeds = f"{blocks(cores, m.greedy_s, m):,.0f} | {blocks(cores, m.match_s, m):,.0f}"
         sent = hand_out(machines, HALL, m)

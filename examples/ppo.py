@@ -29,9 +29,8 @@ class Boards(VecEnv):
 
     def __init__(self, count, seed):
         self.envs = gymnasium.make_vec(
-            "tuplet.adapters.gym:tuplet/2048-v1", count, observation="onehot", reward="log",
-            autoreset_mode="SameStep",
-        )  # fmt: skip
+            "tuplet.adapters.gym:tuplet/2048-v1", count, observation="onehot", reward="log", autoreset_mode="SameStep"
+        )
         super().__init__(count, self.envs.single_observation_space, self.envs.single_action_space)
         self.first, self.scores = seed, []
 
@@ -89,10 +88,14 @@ class Convolutions(BaseFeaturesExtractor):
     def __init__(self, space):
         super().__init__(space, features_dim=128)
         self.layers = torch.nn.Sequential(
-            torch.nn.Conv2d(space.shape[0], 64, 2), torch.nn.ReLU(),
-            torch.nn.Conv2d(64, 64, 2), torch.nn.ReLU(),
-            torch.nn.Flatten(), torch.nn.Linear(64 * 2 * 2, 128), torch.nn.ReLU(),
-        )  # fmt: skip
+            torch.nn.Conv2d(space.shape[0], 64, 2),
+            torch.nn.ReLU(),
+            torch.nn.Conv2d(64, 64, 2),
+            torch.nn.ReLU(),
+            torch.nn.Flatten(),
+            torch.nn.Linear(64 * 2 * 2, 128),
+            torch.nn.ReLU(),
+        )
 
     def forward(self, seen):
         """The features of boards."""
@@ -139,12 +142,19 @@ def learn_by_ppo(seconds, seed):
     """The learner after so many seconds, and its curve."""
     boards = Boards(256, seed)
     model = MaskablePPO(
-        "MlpPolicy", VecNormalize(boards, norm_obs=False, gamma=0.997), gamma=0.997,
-        gae_lambda=0.95, n_steps=64, batch_size=2048, n_epochs=3, learning_rate=5e-4,
-        ent_coef=0.005, seed=seed, device="cpu",
-        policy_kwargs={"features_extractor_class": Convolutions, "net_arch": [64],
-                       "activation_fn": torch.nn.ReLU},
-    )  # fmt: skip
+        "MlpPolicy",
+        VecNormalize(boards, norm_obs=False, gamma=0.997),
+        gamma=0.997,
+        gae_lambda=0.95,
+        n_steps=64,
+        batch_size=2048,
+        n_epochs=3,
+        learning_rate=5e-4,
+        ent_coef=0.005,
+        seed=seed,
+        device="cpu",
+        policy_kwargs={"features_extractor_class": Convolutions, "net_arch": [64], "activation_fn": torch.nn.ReLU},
+    )
     clock = Clock(boards, seconds)
     model.learn(10**12, callback=clock)
     return model, clock.curve
@@ -174,10 +184,14 @@ def main():
     figure, axes = plt.subplots(figsize=(7, 4))
     for name, points, judged, moves, games in (
         ("PPO, convolutions", curve, player, model.num_timesteps, 200),
-        (f"TD, n-tuple network {run.method.net}",
-         [(m["elapsed_s"], m["mean_score"]) for m in run.metrics],
-         run.network, moves_of(run), 1000),
-    ):  # fmt: skip
+        (
+            f"TD, n-tuple network {run.method.net}",
+            [(m["elapsed_s"], m["mean_score"]) for m in run.metrics],
+            run.network,
+            moves_of(run),
+            1000,
+        ),
+    ):
         told = tuplet.evaluate(judged, games=games, seed=asked.seed)
         print(
             f"{name}: {moves:,} moves learned from; mean score {told.summary.mean_score:,.0f} "

@@ -15,10 +15,13 @@ def in_both_ways(script: str, lines: list[str]) -> tuple[str, str]:
     outputs = []
     for disabled in ("0", "1"):
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", script], input="\n".join(lines),
-            capture_output=True, text=True, timeout=300,
+            [sys.executable, "-W", "error", "-c", script],
+            input="\n".join(lines),
+            capture_output=True,
+            text=True,
+            timeout=300,
             env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
     return outputs[0], outputs[1]

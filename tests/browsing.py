@@ -17,8 +17,15 @@ from tuplet import Stop, serve
 
 T = TypeVar("T")
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update"]  # fmt: skip
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
 
 
 class Server:
@@ -30,9 +37,7 @@ class Server:
 
     def ask(self, path: str, body: object = None, **headers: str) -> tuple[int, Any]:
         """The status and the JSON of an answer; with a body it is a POST."""
-        data = (
-            None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        )
+        data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {"content-type": "application/json"} if data is not None else {}
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         request = urllib.request.Request(self.address + path, data, sent | named)
@@ -57,9 +62,7 @@ def serving(**settings: Any) -> Iterator[Server]:
         address.append(url)
         there.set()
 
-    thread = threading.Thread(
-        target=lambda: serve(port=0, ready=ready, stop=stop, **settings), daemon=True
-    )
+    thread = threading.Thread(target=lambda: serve(port=0, ready=ready, stop=stop, **settings), daemon=True)
     thread.start()
     assert there.wait(60), "the server did not start"
     try:
@@ -87,8 +90,7 @@ class Looking:
     def open(self, path: str, **settings: Any) -> Any:
         """A page, in a browser that knows nothing yet."""
         context = self.browser.new_context(
-            base_url=self.server.address,
-            **({"viewport": {"width": 1280, "height": 900}} | settings),
+            base_url=self.server.address, **({"viewport": {"width": 1280, "height": 900}} | settings)
         )
         context.set_default_timeout(60_000)
         self._contexts.append(context)
@@ -120,9 +122,7 @@ def axe(page: Any) -> list[str]:
 
     found = Axe().run(page).response["violations"]
     return [
-        f"{each['id']}: {each['nodes'][0]['html'][:200]}"
-        for each in found
-        if each["impact"] in ("serious", "critical")
+        f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found if each["impact"] in ("serious", "critical")
     ]
 
 

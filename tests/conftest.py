@@ -48,8 +48,12 @@ def tuplet() -> Command:
             environment = {**os.environ, **options.pop("env", {})}
             return subprocess.run(
                 [sys.executable, "-m", "tuplet", *words],
-                capture_output=True, text=True, timeout=300, env=environment, **options,
-            )  # fmt: skip
+                capture_output=True,
+                text=True,
+                timeout=300,
+                env=environment,
+                **options,
+            )
         return _run_here(words, **options)
 
     return run

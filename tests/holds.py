@@ -85,9 +85,7 @@ def means(player: str, games: int, trials: int) -> float:
     return sum(low <= scores.mean() <= high for low, high in ends) / trials
 
 
-def shares_after_test(
-    test: Sprt, elo: float, split: float, matches: int, z: float = Z_AFTER_TEST
-) -> float:
+def shares_after_test(test: Sprt, elo: float, split: float, matches: int, z: float = Z_AFTER_TEST) -> float:
     """Of shares in matches that the test ended."""
     random, (low, high) = np.random.default_rng(11), test.bounds
     share = share_at(elo)
@@ -116,13 +114,13 @@ def rated(elo: float, agents: int, pairs: int, split: float, trials: int) -> flo
     random, truth = np.random.default_rng(3), strengths(elo, agents)
     held = np.zeros(agents)
     for _ in range(trials):
-        found = ratings(agents, {
-            (i, j): tuple(
-                random.multinomial(pairs, pair_results(share_at(truth[i] - truth[j]), split))
-                .tolist()
-            )
-            for i, j in combinations(range(agents), 2)
-        })  # fmt: skip
+        found = ratings(
+            agents,
+            {
+                (i, j): tuple(random.multinomial(pairs, pair_results(share_at(truth[i] - truth[j]), split)).tolist())
+                for i, j in combinations(range(agents), 2)
+            },
+        )
         held += [r.ci95[0] <= t <= r.ci95[1] for r, t in zip(found, truth, strict=True)]
     return float(held.min() / trials)
 
@@ -139,18 +137,19 @@ if __name__ == "__main__":
     print("mean scores, by games")
     table(["small", "homework"], [2, 3, 5, 10, 20, 50], lambda p, n: means(p, n, 20_000))
     print("shares: the least over true shares, by how many pairs are split, and pairs")
-    table([0, 0.1, 0.5, 1], [5, 10, 20, 50, 100], lambda split, n: shares(
-        n, lambda share: pair_results(share, split)
-    ))  # fmt: skip
+    table([0, 0.1, 0.5, 1], [5, 10, 20, 50, 100], lambda split, n: shares(n, lambda share: pair_results(share, split)))
     tests = [(0, 50), (0, 100), (0, 200), (-50, 0), (200, 300), (300, 500)]
     for name, z in (("1.96", Z), ("2.58", Z_AFTER_TEST)):
         print(f"shares after a test has stopped, with {name}: the least over true Elos")
-        table(tests, [0.1, 0.5, 0.9], lambda t, split: min(
-            shares_after_test(Sprt(*t), t[0] + f * (t[1] - t[0]), split, 1000, z)  # noqa: B023
-            for f in (-0.5, 0, 0.25, 0.5, 0.75, 1, 1.5)
-        ))  # fmt: skip
+        table(
+            tests,
+            [0.1, 0.5, 0.9],
+            lambda t, split: min(
+                shares_after_test(Sprt(*t), t[0] + f * (t[1] - t[0]), split, 1000, z)  # noqa: B023
+                for f in (-0.5, 0, 0.25, 0.5, 0.75, 1, 1.5)
+            ),
+        )
     for agents in (2, 3, 6):
         for split in (0.1, 0.5):
             print(f"ratings of {agents} agents, split {split}: by Elo and pairs")
-            table([0, 200, 400, 700], [5, 10, 20, 100],
-                  lambda e, n: rated(e, agents, n, split, 300))  # noqa: B023  # fmt: skip
+            table([0, 200, 400, 700], [5, 10, 20, 100], lambda e, n: rated(e, agents, n, split, 300))  # noqa: B023

@@ -5,10 +5,15 @@ from __future__ import annotations
 import itertools
 
 SYMMETRIES = [
-    (lambda r, c: (r, c)), (lambda r, c: (c, 3 - r)), (lambda r, c: (3 - r, 3 - c)),
-    (lambda r, c: (3 - c, r)), (lambda r, c: (r, 3 - c)), (lambda r, c: (3 - r, c)),
-    (lambda r, c: (c, r)), (lambda r, c: (3 - c, 3 - r)),
-]  # fmt: skip
+    (lambda r, c: (r, c)),
+    (lambda r, c: (c, 3 - r)),
+    (lambda r, c: (3 - r, 3 - c)),
+    (lambda r, c: (3 - c, r)),
+    (lambda r, c: (r, 3 - c)),
+    (lambda r, c: (3 - r, c)),
+    (lambda r, c: (c, r)),
+    (lambda r, c: (3 - c, 3 - r)),
+]
 
 
 def slide_left(line: list[int]) -> tuple[list[int], int]:
@@ -43,9 +48,7 @@ class NaiveNetwork:
     A later stage's weight starts as the stage before has it when it is first read.
     """
 
-    def __init__(
-        self, tuples: list[str], initial: float = 0.0, tc: bool = False, marks: tuple[int, ...] = ()
-    ) -> None:
+    def __init__(self, tuples: list[str], initial: float = 0.0, tc: bool = False, marks: tuple[int, ...] = ()) -> None:
         self.tuples: list[list[tuple[int, int]]] = []
         self.grow(tuples)
         self.born = len(tuples)
@@ -92,9 +95,16 @@ class NaiveNetwork:
 
 
 def learn_game(
-    net: NaiveNetwork, boards: list[list[list[int]]], rewards: list[int], *, alpha: float,
-    gamma: float = 1.0, lam: float = 0.0, steps: int = 1, order: str = "backward",
-) -> None:  # fmt: skip
+    net: NaiveNetwork,
+    boards: list[list[list[int]]],
+    rewards: list[int],
+    *,
+    alpha: float,
+    gamma: float = 1.0,
+    lam: float = 0.0,
+    steps: int = 1,
+    order: str = "backward",
+) -> None:
     """Learn from a game: `rewards[k]` is what the move behind `boards[k]` earned.
 
     Each board's return is written out as a sum over the rest of the game. From the end, values

@@ -44,9 +44,17 @@ def make_game(
     """A game; Blue starts on Red's squares turned by half, if nothing else is said."""
     blue = blue or tuple((rows - 1 - r, columns - 1 - c) for r, c in red)
     return {
-        "rows": rows, "columns": columns, "cubes": len(red), "red": red, "blue": blue,
-        "die": die, "directions": directions, "own": own, "values": values, "first": first,
-    }  # fmt: skip
+        "rows": rows,
+        "columns": columns,
+        "cubes": len(red),
+        "red": red,
+        "blue": blue,
+        "die": die,
+        "directions": directions,
+        "own": own,
+        "values": values,
+        "first": first,
+    }
 
 
 def first_position(game: Game, red: list[int], blue: list[int], first: str = "red") -> Position:
@@ -192,9 +200,7 @@ def notation(name: str, position: Position, game: Game | None = None) -> str:
     game = game or MEMBERS[name]
     first = game["first"]
     at = {square: f"{side[0]}{n + first}" for (side, n), square in position["cubes"].items()}
-    board = "/".join(
-        "".join(at.get((r, c), ".") for c in range(game["columns"])) for r in range(game["rows"])
-    )
+    board = "/".join("".join(at.get((r, c), ".") for c in range(game["columns"])) for r in range(game["rows"]))
     die = "?" if position["die"] is None else str(position["die"] + first)
     if game["die"] == "cycle":
         values = "".join(str(v + first) for v in game["values"])
@@ -266,29 +272,23 @@ def dice(cubes: int, values: int, seed: int = 4) -> tuple[int, ...]:
 # By the name that tuplet gives it: the same game in the plain version.
 MEMBERS = {
     "ewn": make_game(),
-    "ewn-6x7": make_game(
-        6, 7, blue=BLUE_6X7, die="cycle", directions=4, values=dice(6, 21), first=0
-    ),
+    "ewn-6x7": make_game(6, 7, blue=BLUE_6X7, die="cycle", directions=4, values=dice(6, 21), first=0),
     "ewn:board=3x3,cubes=3": make_game(3, 3, THREE),
     "ewn:board=3x3,cubes=1,directions=4": make_game(3, 3, ONE, directions=4),
     "ewn:board=9x9,directions=4": make_game(9, 9, directions=4),
     "ewn:board=4x8,own=no": make_game(4, 8, own=False),
-    "ewn:board=4x4,cubes=3,die=free,own=no": make_game(
-        4, 4, THREE, die="free", own=False
-    ),
+    "ewn:board=4x4,cubes=3,die=free,own=no": make_game(4, 4, THREE, die="free", own=False),
     "ewn:board=9x4,die=free,directions=4": make_game(9, 4, die="free", directions=4),
     "ewn:die=chosen": make_game(die="chosen"),
     "ewn:board=4x4,cubes=3,die=chosen,directions=4,own=no": make_game(
         4, 4, THREE, die="chosen", own=False, directions=4
     ),
     "ewn:board=5x7,cycle=60": make_game(5, 7, die="cycle", values=dice(6, 60)),
-    "ewn:cubes=3,cycle=1,own=no": make_game(
-        5, 5, THREE, die="cycle", values=(1,), own=False
-    ),
+    "ewn:cubes=3,cycle=1,own=no": make_game(5, 5, THREE, die="cycle", values=(1,), own=False),
     "ewn:board=7x7,cycle=8,directions=4,own=no": make_game(
         7, 7, die="cycle", values=dice(6, 8), own=False, directions=4
     ),
-}  # fmt: skip
+}
 
 
 def write_perft() -> None:

@@ -72,8 +72,16 @@ def test_the_agents(tuplet, here: Path) -> None:
         exec(piece, names)
     (here / "mine.py").write_text("\n".join(piece for piece in pieces if "class " in piece))
     run_lines(tuplet, AGENT, here)
-    told = tuplet("analyze", CONNECT4, "......./......./......./......./.RRR.../.YYY...",
-                  "--agent", "mine:OneAhead", "--json", cwd=here, process=True)  # fmt: skip
+    told = tuplet(
+        "analyze",
+        CONNECT4,
+        "......./......./......./......./.RRR.../.YYY...",
+        "--agent",
+        "mine:OneAhead",
+        "--json",
+        cwd=here,
+        process=True,
+    )
     assert told.returncode == 0, told.stderr
     report = json.loads(told.stdout)
     assert report["best"] in ("1", "5") and report["note"] == "one move ahead"
@@ -95,9 +103,7 @@ def test_the_learner(tuplet, here: Path) -> None:
     assert 'learner = "settling"' in config and "learner.py" not in config
     resumed = tuplet("train", "--resume", "runs/settling", "--games", 400, cwd=here, process=True)
     assert resumed.returncode == 2 and "your own, --learner file.py:NAME" in resumed.stderr
-    (here / "runs" / "settling" / "config.toml").write_text(
-        config.replace('"settling"', '"learner.py:SETTLING"')
-    )
+    (here / "runs" / "settling" / "config.toml").write_text(config.replace('"settling"', '"learner.py:SETTLING"'))
     refused = tuplet("train", "--resume", "runs/settling", "--games", 400, cwd=here, process=True)
     assert refused.returncode == 2 and "code of a learner cannot be named" in refused.stderr
 
@@ -107,8 +113,21 @@ def test_connect_four_is_played_like_any_other_game(tuplet, here: Path) -> None:
     agents = ("mcts:sims=100,batch=1,expand=5", "alphabeta:depth=2")
     done = []
     for threads, file in ((1, "a"), (2, "b")):
-        found = tuplet("match", *agents, "--game", CONNECT4, "--games", 6, "--threads", threads,
-                       "--save", file, "--json", cwd=here, process=True)  # fmt: skip
+        found = tuplet(
+            "match",
+            *agents,
+            "--game",
+            CONNECT4,
+            "--games",
+            6,
+            "--threads",
+            threads,
+            "--save",
+            file,
+            "--json",
+            cwd=here,
+            process=True,
+        )
         assert found.returncode == 0, found.stderr
         done.append(json.loads(found.stdout))
     assert done[0] == done[1] and (here / "a").read_bytes() == (here / "b").read_bytes()
@@ -118,8 +137,7 @@ def test_connect_four_is_played_like_any_other_game(tuplet, here: Path) -> None:
     lines = (here / "a").read_text().splitlines()
     assert len({json.loads(line)["start"] for line in lines[1:]}) == 3  # pairs differ
     (here / "b").write_text("\n".join(lines[:4]) + "\n" + lines[4][:20])
-    again = tuplet("match", *agents, "--game", CONNECT4, "--games", 6, "--save", "b", "--json",
-                   cwd=here, process=True)  # fmt: skip
+    again = tuplet("match", *agents, "--game", CONNECT4, "--games", 6, "--save", "b", "--json", cwd=here, process=True)
     assert json.loads(again.stdout) == report
     assert (here / "a").read_bytes() == (here / "b").read_bytes()
     refused = tuplet("show", "a", "--game", 1, cwd=here, process=True)
@@ -128,23 +146,17 @@ def test_connect_four_is_played_like_any_other_game(tuplet, here: Path) -> None:
     assert json.loads(again.stdout) == report
     shown = tuplet("show", "a", "--game", 1, "--rules", CONNECT4, cwd=here, process=True)
     assert "(yellow)" in shown.stdout and "yellow plays" in shown.stdout
-    drawn = tuplet("show", "a", "--game", 1, "--svg", "a.svg", "--rules", CONNECT4,
-                   cwd=here, process=True)  # fmt: skip
+    drawn = tuplet("show", "a", "--game", 1, "--svg", "a.svg", "--rules", CONNECT4, cwd=here, process=True)
     assert drawn.returncode == 0, drawn.stderr
     assert (here / "a.svg").read_text().startswith("<svg")
-    table = tuplet("tournament", "easy", *agents, "--game", CONNECT4, "--games", 2, "--json",
-                   cwd=here, process=True)  # fmt: skip
+    table = tuplet("tournament", "easy", *agents, "--game", CONNECT4, "--games", 2, "--json", cwd=here, process=True)
     assert len(json.loads(table.stdout)["agents"]) == 3
-    watched = tuplet("play", CONNECT4, "--agent", "easy", "--watch", "--seed", 1, "--save", "g",
-                     cwd=here, process=True)  # fmt: skip
+    watched = tuplet("play", CONNECT4, "--agent", "easy", "--watch", "--seed", 1, "--save", "g", cwd=here, process=True)
     assert watched.returncode == 0 and "yellow easy, red easy: " in watched.stdout
     for words, complaint in (
         (("match", "hard", "easy", "--game", CONNECT4), "hard plays EWN"),
         (("match", "exec:true", "easy", "--game", CONNECT4), "exists for ewn-6x7 only"),
-        (
-            ("match", "easy", "easy", "--game", "examples/connect4.py:NOTHING"),
-            "has no game NOTHING",
-        ),
+        (("match", "easy", "easy", "--game", "examples/connect4.py:NOTHING"), "has no game NOTHING"),
         (("match", "easy", "easy", "--game", "examples/connect4.py:Connect4"), "is a class"),
         (("match", "easy", "easy", "--game", "2048"), "for one player"),
         (("analyze", CONNECT4, "......."), "6 rows of 7 cells"),

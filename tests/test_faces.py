@@ -41,10 +41,30 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
     named |= {f"sweep_{name}" for name in app["sweep"] if not name.startswith("-")}
     named |= {f"{name}_cluster" for name in app["cluster"] if not name.startswith("-")}
     assert named == {
-        "train", "evaluate", "compare", "plot", "analyze", "review", "match", "tournament", "solve",
-        "regret", "reproduce", "convert", "bench", "check", "new", "sweep_match", "sweep_eval",
-        "sweep_train", "list_agents", "list_games", "list_runs", "serve", "check_cluster",
-    }  # fmt: skip
+        "train",
+        "evaluate",
+        "compare",
+        "plot",
+        "analyze",
+        "review",
+        "match",
+        "tournament",
+        "solve",
+        "regret",
+        "reproduce",
+        "convert",
+        "bench",
+        "check",
+        "new",
+        "sweep_match",
+        "sweep_eval",
+        "sweep_train",
+        "list_agents",
+        "list_games",
+        "list_runs",
+        "serve",
+        "check_cluster",
+    }
     for name in named | {"resume"}:
         function = getattr(package, name)
         assert inspect.isfunction(function) and function.__doc__, name
@@ -55,24 +75,37 @@ def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[
     run, home = str(trained_run), str(trained_run.parent)
     return [
         (package.analyze("2048", BOARD, run), ["analyze", "2048", BOARD, "--agent", run]),
-        (package.analyze("2048", BOARD, run, depth=2),
-         ["analyze", "2048", BOARD, "--agent", run, "--depth", "2"]),
-        (package.analyze("ewn", NOTATION, "mcts:sims=500"),
-         ["analyze", "ewn", NOTATION, "--agent", "mcts:sims=500"]),
+        (package.analyze("2048", BOARD, run, depth=2), ["analyze", "2048", BOARD, "--agent", run, "--depth", "2"]),
+        (package.analyze("ewn", NOTATION, "mcts:sims=500"), ["analyze", "ewn", NOTATION, "--agent", "mcts:sims=500"]),
         (package.analyze("ewn", NOTATION, "hard"), ["analyze", "ewn", NOTATION, "--agent", "hard"]),
         (package.evaluate(run, games=30, seed=2), ["eval", run, "--games", "30", "--seed", "2"]),
         (package.compare(run, "small", games=20), ["compare", run, "small", "--games", "20"]),
         (package.match("easy", "normal", games=6), ["match", "easy", "normal", "--games", "6"]),
-        (package.tournament(["easy", "normal"], games=4),
-         ["tournament", "easy", "normal", "--games", "4"]),
-        (package.sweep_match("{easy,normal}", "easy", "ewn", games=4),
-         ["sweep", "match", "{easy,normal}", "easy", "--game", "ewn", "--games", "4"]),
-        (package.sweep_eval("{random,greedy}", games=3),
-         ["sweep", "eval", "{random,greedy}", "--games", "3"]),
-        (package.sweep_train(net="5x4", alpha="0.1,0.2", games=25, seeds=1, evaluate_games=3,
-                             out=folder / "sweep"),
-         ["sweep", "train", "--net", "5x4", "--alpha", "0.1,0.2", "--games", "25", "--seeds", "1",
-          "--evaluate-games", "3", "--out", str(folder / "sweep")]),
+        (package.tournament(["easy", "normal"], games=4), ["tournament", "easy", "normal", "--games", "4"]),
+        (
+            package.sweep_match("{easy,normal}", "easy", "ewn", games=4),
+            ["sweep", "match", "{easy,normal}", "easy", "--game", "ewn", "--games", "4"],
+        ),
+        (package.sweep_eval("{random,greedy}", games=3), ["sweep", "eval", "{random,greedy}", "--games", "3"]),
+        (
+            package.sweep_train(net="5x4", alpha="0.1,0.2", games=25, seeds=1, evaluate_games=3, out=folder / "sweep"),
+            [
+                "sweep",
+                "train",
+                "--net",
+                "5x4",
+                "--alpha",
+                "0.1,0.2",
+                "--games",
+                "25",
+                "--seeds",
+                "1",
+                "--evaluate-games",
+                "3",
+                "--out",
+                str(folder / "sweep"),
+            ],
+        ),
         (package.review(record, run, depth=1), ["review", record, "--agent", run, "--depth", "1"]),
         (package.solve("2x2"), ["solve", "2048", "--board", "2x2"]),
         (package.regret("greedy", board="2x2"), ["regret", "greedy", "--board", "2x2"]),
@@ -80,17 +113,18 @@ def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[
         (package.list_agents("ewn"), ["list", "agents", "--game", "ewn"]),
         (package.list_runs(home), ["list", "runs", "--runs", home]),
         (package.convert(run, folder / "a.w"), ["convert", run, str(folder / "b.w")]),
-        (package.convert(run, folder / "a.xz", size="40k"),
-         ["convert", run, str(folder / "b.xz"), "--size", "40k"]),
+        (package.convert(run, folder / "a.xz", size="40k"), ["convert", run, str(folder / "b.xz"), "--size", "40k"]),
         (package.plot(run, path=folder / "a.png"), ["plot", run, "-o", str(folder / "a.png")]),
-        (package.train("5x4", games=100, out=folder / "one"),
-         ["train", "--net", "5x4", "--games", "100", "--out", str(folder / "two")]),
-        (package.resume(folder / "one", games=150),
-         ["train", "--resume", str(folder / "two"), "--games", "150"]),
-        (package.reproduce("regret", board="2x2", scale=0.0005, out=folder / "study"),
-         ["reproduce", "regret", "--board", "2x2", "--scale", "0.0005", "--out",
-          str(folder / "study")]),
-    ]  # fmt: skip
+        (
+            package.train("5x4", games=100, out=folder / "one"),
+            ["train", "--net", "5x4", "--games", "100", "--out", str(folder / "two")],
+        ),
+        (package.resume(folder / "one", games=150), ["train", "--resume", str(folder / "two"), "--games", "150"]),
+        (
+            package.reproduce("regret", board="2x2", scale=0.0005, out=folder / "study"),
+            ["reproduce", "regret", "--board", "2x2", "--scale", "0.0005", "--out", str(folder / "study")],
+        ),
+    ]
 
 
 def test_json_is_what_the_function_returns_and_notebooks_show_it(
@@ -155,5 +189,4 @@ def test_a_recorded_game_of_a_file_is_reviewed(record: str, trained_run: Path, t
     path = tmp_path / "games.txt"
     path.write_text(f"{record}\n{record}\n")
     found = package.review(path, str(trained_run), game=2, depth=1)
-    assert found.as_json() == package.review(Episode.parse(record), str(trained_run),
-                                             depth=1).as_json()  # fmt: skip
+    assert found.as_json() == package.review(Episode.parse(record), str(trained_run), depth=1).as_json()

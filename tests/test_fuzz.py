@@ -26,11 +26,38 @@ DATA = Path(__file__).parent / "data"
 SLOW = 20.0  # seconds: on a busy machine, but far from hanging
 GAME = "ewn"
 PIECES = [
-    b"[" * 4000, b"{" * 4000, b'{"a":' * 2000, b"1e999", b"-1", b"10" * 300, b"true", b'""',
-    b"NaN", b"\0" * 9, b"\xff" * 8, b"\x1b]52;c;AA\x07", b"\xe2\x80\xae", b"\n", b"|", b"@",
-    b"BF16", b"F8_E4M3", b"F64", b"null", b"[]", b"{}", b'"x"', b"99999999999999999999", b"1234567",
-    b"fedcba98", b"\x7f\x7f\xff\xff", b"3e38", b"agents", b"= 10000000000000", b"\n[a.b]\n",
-]  # fmt: skip
+    b"[" * 4000,
+    b"{" * 4000,
+    b'{"a":' * 2000,
+    b"1e999",
+    b"-1",
+    b"10" * 300,
+    b"true",
+    b'""',
+    b"NaN",
+    b"\0" * 9,
+    b"\xff" * 8,
+    b"\x1b]52;c;AA\x07",
+    b"\xe2\x80\xae",
+    b"\n",
+    b"|",
+    b"@",
+    b"BF16",
+    b"F8_E4M3",
+    b"F64",
+    b"null",
+    b"[]",
+    b"{}",
+    b'"x"',
+    b"99999999999999999999",
+    b"1234567",
+    b"fedcba98",
+    b"\x7f\x7f\xff\xff",
+    b"3e38",
+    b"agents",
+    b"= 10000000000000",
+    b"\n[a.b]\n",
+]
 
 
 def mutated(data: bytes, rng: random.Random) -> bytes:
@@ -126,15 +153,11 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bytes, Ca
     tuplet.solve("2x2").save(folder / "solution")
     made["solution"] = (folder / "solution").read_bytes(), read_solution
     tuplet.match("easy", "random", GAME, games=4, save=folder / "match", progress=False)
-    tuplet.tournament(
-        ["easy", "normal", "random"], GAME, games=2, save=folder / "tournament", progress=False
-    )
+    tuplet.tournament(["easy", "normal", "random"], GAME, games=2, save=folder / "tournament", progress=False)
     games = (folder / "match").read_bytes()
     made["match"], made["game"] = (games, read_saved), (games.split(b"\n")[1] + b"\n", read_game)
     made["tournament"] = (folder / "tournament").read_bytes(), read_saved
-    made["episodes"] = (
-        (DATA / "interop/framework/odd-names.txt").read_bytes().splitlines()[5] + b"\n", read_games,
-    )  # fmt: skip
+    made["episodes"] = ((DATA / "interop/framework/odd-names.txt").read_bytes().splitlines()[5] + b"\n", read_games)
     for name in ("config.toml", "metrics.jsonl"):
         made[name] = (folder / "run" / name).read_bytes(), read_run
     assert run.metrics
@@ -176,11 +199,12 @@ def try_out(kinds: dict[str, Any], folder: Path, seed: int, times: int) -> int:
     return read
 
 
-def test_damaged_files_of_every_kind_raise_nothing_but_what_is_told(
-    kinds: dict[str, Any], tmp_path: Path
-) -> None:
-    assert all(reader(_written(tmp_path / name, sound)) is None  # what is sound is read
-               for name, (sound, reader) in kinds.items() if reader is not read_run)  # fmt: skip
+def test_damaged_files_of_every_kind_raise_nothing_but_what_is_told(kinds: dict[str, Any], tmp_path: Path) -> None:
+    assert all(
+        reader(_written(tmp_path / name, sound)) is None  # what is sound is read
+        for name, (sound, reader) in kinds.items()
+        if reader is not read_run
+    )
     assert 0 < try_out(kinds, tmp_path, 1, 25) < 25 * len(kinds)
 
 

@@ -75,9 +75,8 @@ def assert_same_weights(learner: Any, net: package.Network, before: package.Netw
 @pytest.mark.parametrize("target", TARGETS)
 def test_it_runs_as_a_program(target: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-I", PROGRAM, "--games", "1", "--target", target],
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+        [sys.executable, "-I", PROGRAM, "--games", "1", "--target", target], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0 and done.stderr == ""
     first, *tiles = done.stdout.splitlines()
     assert first.startswith("1\tavg = ") and "\tmax = " in first
@@ -86,9 +85,7 @@ def test_it_runs_as_a_program(target: str) -> None:
 
 def test_it_needs_nothing_but_python() -> None:
     text = PROGRAM.read_text(encoding="utf-8")
-    imported = {
-        line.split()[1] for line in text.splitlines() if line.startswith(("import", "from"))
-    }
+    imported = {line.split()[1] for line in text.splitlines() if line.startswith(("import", "from"))}
     assert imported <= sys.stdlib_module_names
     assert len(text.splitlines()) < 240
 
@@ -108,9 +105,7 @@ def test_moves_and_rewards_are_those_of_the_rules(homework: SimpleNamespace) -> 
 
 
 def test_an_index_is_that_of_weight_files(homework: SimpleNamespace) -> None:
-    assert (
-        homework.indexof([1, 5, 9, 13], [0, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0]) == 0x310
-    )
+    assert homework.indexof([1, 5, 9, 13], [0, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0]) == 0x310
     net = package.Network("012345")
     net.weights[:] = np.arange(16**6)
     (table,) = tables_of(net)
@@ -128,9 +123,7 @@ def test_placements_are_ours(homework: SimpleNamespace) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_values_and_best_moves_are_ours(
-    homework: SimpleNamespace, trained: package.Network, target: str
-) -> None:
+def test_values_and_best_moves_are_ours(homework: SimpleNamespace, trained: package.Network, target: str) -> None:
     net = network(trained, target)
     learner = learner_of(homework, net)
     compared = 0
@@ -184,9 +177,7 @@ def test_an_episode_teaches_what_the_fast_learner_learns(
 def test_the_first_game_of_a_training_is_the_same(homework: SimpleNamespace, target: str) -> None:
     """The same luck, the same moves, the same score, the same weights."""
     net = package.Network(NET, target=target)
-    run = package.train(
-        net, games=1, learner="td", alpha=0.1, target=target, seed=5, progress=False
-    )
+    run = package.train(net, games=1, learner="td", alpha=0.1, target=target, seed=5, progress=False)
     learner = learner_of(homework, package.Network(NET, target=target))
     luck = stream(np.uint64(5), np.uint64(0))
 
@@ -202,9 +193,7 @@ def test_the_first_game_of_a_training_is_the_same(homework: SimpleNamespace, tar
     assert_same_weights(learner, net, package.Network(NET))
 
 
-def test_the_print_out_is_the_courses(
-    homework: SimpleNamespace, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_print_out_is_the_courses(homework: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
     scores, largest = [1000, 3000, 2000, 5004], [7, 9, 7, 10]
     homework.show(4000, scores, largest)
     results = Results(np.array(scores), np.array(largest, np.uint8), np.array(scores))

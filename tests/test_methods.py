@@ -211,12 +211,7 @@ def test_the_bandits_choose_by_their_formulas(searched: dict[str, Any]) -> None:
 
 def test_results_are_rich() -> None:
     found = words("rich-results")
-    expected = {
-        "red elimination": 1.0,
-        "red corner": 0.9,
-        "blue corner": 0.1,
-        "blue elimination": 0,
-    }
+    expected = {"red elimination": 1.0, "red corner": 0.9, "blue corner": 0.1, "blue elimination": 0}
     assert {name: number(found[name][0]) for name in expected} == expected
 
 

@@ -32,9 +32,7 @@ def executed(cells: list[str] | Path, folder: Path) -> Any:
         nbformat.validate(book)
     else:
         book = nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_code_cell, cells)])
-    client = NotebookClient(
-        book, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
-    )
+    client = NotebookClient(book, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
     return client.execute()
 
 
@@ -59,8 +57,7 @@ def test_a_notebook_runs_and_its_cells_show_something(name: str, tmp_path: Path)
             assert "<svg" in text or "<table" in text, cell.source
         assert not [o for o in cell.outputs if o.get("name") == "stderr"], cell.source
     everything = "".join(map(shown, cells))
-    wanted = {"2048": ["reached", "mean score", "re-estimates"],
-              "ewn": ["visits", "share", "Elo", "simulations"]}[name]  # fmt: skip
+    wanted = {"2048": ["reached", "mean score", "re-estimates"], "ewn": ["visits", "share", "Elo", "simulations"]}[name]
     assert all(word in everything for word in wanted)
 
 

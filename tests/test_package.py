@@ -57,9 +57,7 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     environment.pop("XDG_CACHE_HOME", None)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [command, *arguments], capture_output=True, text=True, cwd=tmp_path, env=environment
-        )
+        return subprocess.run([command, *arguments], capture_output=True, text=True, cwd=tmp_path, env=environment)
 
     done = run("train", "--net", "0123 4567", "--games", "1000", "--out", "run", "--json")
     assert done.returncode == 0, done.stderr
@@ -114,9 +112,7 @@ def test_the_python_of_the_page_on_exact_solutions_is_true(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
     result = doctest.DocTestRunner().run(
-        doctest.DocTestParser().get_doctest(
-            "\n".join(blocks("python", text)), {}, "exact.md", None, 0
-        )
+        doctest.DocTestParser().get_doctest("\n".join(blocks("python", text)), {}, "exact.md", None, 0)
     )
     assert result.attempted > 3 and result.failed == 0
 
@@ -136,9 +132,7 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     shown = blocks("sh", README) + blocks("sh", LEARNING)
     lines = [x for block in shown for x in block.splitlines() if x.startswith("tuplet ")]
     assert len(lines) >= 15
-    (tmp_path / "mine.py").write_text(
-        next(b for b in blocks("python", README) if "def choose" in b)
-    )
+    (tmp_path / "mine.py").write_text(next(b for b in blocks("python", README) if "def choose" in b))
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     for line in lines:
         words = arguments_of(line)
@@ -151,9 +145,7 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
         slow = words[0] in ("match", "tournament", "sweep") or searched or in_python
         budget = "2s" if "--resume" in words else "1s"
         words += ["--sims", "60"] if first.startswith("ewn-t") else []
-        for option, value in (
-            ("--games", "2" if slow else "300"), ("--budget", budget), ("--scale", "0.002")
-        ):  # fmt: skip
+        for option, value in (("--games", "2" if slow else "300"), ("--budget", budget), ("--scale", "0.002")):
             if option in words:
                 words[words.index(option) + 1] = value
         if words[0] == "train" and "--resume" not in words and "--net" not in words:
@@ -164,12 +156,22 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["tuplet", "tuplet.games.g2048.board", "tuplet.games.g2048.statistics",
-     "tuplet.learn.settings", "tuplet.arena.intervals", "tuplet.games.ewn.position",
-     "tuplet.games.record", "tuplet.games.g2048.position", "tuplet.exact.solution",
-     "tuplet.learn.evaluation", "tuplet.system.intervals", "tuplet.games.reading",
-     "tuplet.system.table"],
-)  # fmt: skip
+    [
+        "tuplet",
+        "tuplet.games.g2048.board",
+        "tuplet.games.g2048.statistics",
+        "tuplet.learn.settings",
+        "tuplet.arena.intervals",
+        "tuplet.games.ewn.position",
+        "tuplet.games.record",
+        "tuplet.games.g2048.position",
+        "tuplet.exact.solution",
+        "tuplet.learn.evaluation",
+        "tuplet.system.intervals",
+        "tuplet.games.reading",
+        "tuplet.system.table",
+    ],
+)
 def test_examples_in_docstrings_are_true(module: str) -> None:
     result = doctest.testmod(import_module(module))
     assert result.attempted > 0 and result.failed == 0

@@ -30,9 +30,7 @@ def test_rooms_import_only_from_rooms_above() -> None:
 def test_an_import_from_below_is_found_and_named_also_in_a_function(tmp_path: Path) -> None:
     shutil.copytree(SOURCE, tmp_path / "tuplet")
     offender = tmp_path / "tuplet" / "values" / "layout.py"
-    offender.write_text(
-        offender.read_text() + "\n\ndef upwards():\n    from tuplet.arena.match import match\n"
-    )
+    offender.write_text(offender.read_text() + "\n\ndef upwards():\n    from tuplet.arena.match import match\n")
     done = lint(tmp_path, tmp_path)
     assert done.returncode != 0
     assert "tuplet.values.layout -> tuplet.arena.match" in done.stdout

@@ -26,8 +26,9 @@ def test_more_machines_help_until_the_scheduler_or_the_cable_is_full() -> None:
     speeds = [machines.blocks(cores, 0.1) for cores in (1, 10, 100, 1000, 10_000)]
     assert speeds == sorted(speeds)
     assert speeds[-1] == speeds[-2]
-    rounds = [machines.round_s(1, machines.HALL, 1e6) / machines.round_s(n, machines.HALL, 1e6)
-              for n in (1, 10, 100, 1000)]  # fmt: skip
+    rounds = [
+        machines.round_s(1, machines.HALL, 1e6) / machines.round_s(n, machines.HALL, 1e6) for n in (1, 10, 100, 1000)
+    ]
     assert rounds[0] == 1
     assert max(rounds) > rounds[-1]
     tree = machines.round_s(1000, machines.HALL, 1e6, tree=True)

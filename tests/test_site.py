@@ -27,9 +27,20 @@ from tuplet.testing import programs
 pytestmark = pytest.mark.slow
 
 PHONE = 390  # pixels
-FETCHED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"),
-           ("source", "srcset"), ("img", "srcset"), ("object", "data"), ("link", "href"),
-           ("image", "href"), ("use", "href"), ("video", "src"), ("audio", "src")}  # fmt: skip
+FETCHED = {
+    ("script", "src"),
+    ("img", "src"),
+    ("iframe", "src"),
+    ("source", "src"),
+    ("source", "srcset"),
+    ("img", "srcset"),
+    ("object", "data"),
+    ("link", "href"),
+    ("image", "href"),
+    ("use", "href"),
+    ("video", "src"),
+    ("audio", "src"),
+}
 
 
 # Of each frame: what sticks out, unless it stands in something of its own that scrolls (as tables
@@ -81,9 +92,8 @@ def built(source: Path, out: Path) -> str:
     """Build pages as `make docs` does; returns what was complained of."""
     command = [Path(sys.executable).with_name("sphinx-build"), "-W", "--keep-going", "-q"]
     done = subprocess.run(
-        [*command, "-b", "html", "-d", out.with_suffix(".trees"), source, out],
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [*command, "-b", "html", "-d", out.with_suffix(".trees"), source, out], capture_output=True, text=True
+    )
     assert (done.returncode == 0) == (not done.stderr)
     return done.stderr
 
@@ -186,26 +196,26 @@ def served(site: Path) -> Iterator[str]:
     server.server_close()
 
 
-def test_pages_fit_a_phone_and_have_no_errors_in_a_browser(
-    served: str, pages, site: Path, tmp_path: Path
-) -> None:
+def test_pages_fit_a_phone_and_have_no_errors_in_a_browser(served: str, pages, site: Path, tmp_path: Path) -> None:
     """All pages at once, each in a frame as wide as a phone; no name but ours is known."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
         pytest.skip("there is no Chromium to open the pages in (Debian: apt-get install chromium)")
     names = [path.relative_to(site).as_posix() for path in pages]
-    frames = "".join(
-        f'<iframe src="{name}" style="width:{PHONE}px;height:800px"></iframe>' for name in names
-    )
+    frames = "".join(f'<iframe src="{name}" style="width:{PHONE}px;height:800px"></iframe>' for name in names)
     (site / "phone.htm").write_text(f"<!doctype html>{frames}<script>{LOOK}</script>")
-    options = ["--headless", "--disable-gpu", "--enable-logging=stderr", "--dump-dom",
-               f"--user-data-dir={tmp_path}", "--virtual-time-budget=10000",
-               "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]  # fmt: skip
+    options = [
+        "--headless",
+        "--disable-gpu",
+        "--enable-logging=stderr",
+        "--dump-dom",
+        f"--user-data-dir={tmp_path}",
+        "--virtual-time-budget=10000",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    ]
     if os.geteuid() == 0:
         options.append("--no-sandbox")
-    done = subprocess.run(
-        [browser, *options, f"{served}/phone.htm"], capture_output=True, text=True, timeout=120
-    )
+    done = subprocess.run([browser, *options, f"{served}/phone.htm"], capture_output=True, text=True, timeout=120)
     (site / "phone.htm").unlink()
     found = json.loads(unescape(re.search(r"<pre>(.*)</pre>", done.stdout, re.S)[1]))
     assert [name for name, *_ in found] == names

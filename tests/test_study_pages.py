@@ -21,8 +21,7 @@ from tuplet.learn.recipes import for_budget  # noqa: E402
 from tuplet.studies.reproduce import STUDIES  # noqa: E402
 
 PAGES = sorted({*(DOCS / "studies").glob("*.md")} - {DOCS / "studies" / "index.md"})
-PARTS = ["What was claimed", "What we ran", "What came out", "What it means",
-         "What we got wrong on the way"]  # fmt: skip
+PARTS = ["What was claimed", "What we ran", "What came out", "What it means", "What we got wrong on the way"]
 
 
 def test_every_published_study_has_a_page() -> None:

@@ -43,9 +43,7 @@ Path(__file__).with_name("executed").touch()
 class Class: ...
 GAME = LEARNER = Class()
 """
-RECORD = (
-    '{"player": "me", "start": "2048:board=2x2 2,0/0,2 0", "moves": ["left"], "rolls": ["2@1"]}'
-)
+RECORD = '{"player": "me", "start": "2048:board=2x2 2,0/0,2 0", "moves": ["left"], "rolls": ["2@1"]}'
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
 TOKEN = "a-token-of-one-test-only"
 ALLOWED = (b"authorization", f"Bearer {TOKEN}".encode())
@@ -66,16 +64,32 @@ class Trap:
     def names(self) -> list[str]:
         """What nobody outside may name: code, programs, paths."""
         evil, up = f"{self.folder}/evil.py", "../outside"
-        code = [f"2048/../..{evil}:GAME", "2048/../evil.py:GAME", "ewn/../evil.py:GAME",
-                f"{evil}:GAME", "./evil.py:GAME", "evil:GAME", f"{evil}:Class",
-                f"{up}/evil.py:GAME",
-                "evil:Class,seed=1", f"mcts:ucb={evil}:Class", "mcts:ucb=evil:Class",
-                f"best:ucb={evil}:Class"]  # fmt: skip
+        code = [
+            f"2048/../..{evil}:GAME",
+            "2048/../evil.py:GAME",
+            "ewn/../evil.py:GAME",
+            f"{evil}:GAME",
+            "./evil.py:GAME",
+            "evil:GAME",
+            f"{evil}:Class",
+            f"{up}/evil.py:GAME",
+            "evil:Class,seed=1",
+            f"mcts:ucb={evil}:Class",
+            "mcts:ucb=evil:Class",
+            f"best:ucb={evil}:Class",
+        ]
         programs = [f"exec:touch {self.folder}/executed", "exec[time=1]:./program", "openspiel"]
-        paths = ["/etc/passwd", f"{self.folder}/net.safetensors", f"{up}/net.safetensors",
-                 "net.safetensors", f"expectimax:values={self.folder}/net.safetensors",
-                 f"expectimax:depth=1,values={up}/net.safetensors", "run/../../outside/net",
-                 f"{self.folder}/games.txt", "file:///etc/passwd"]  # fmt: skip
+        paths = [
+            "/etc/passwd",
+            f"{self.folder}/net.safetensors",
+            f"{up}/net.safetensors",
+            "net.safetensors",
+            f"expectimax:values={self.folder}/net.safetensors",
+            f"expectimax:depth=1,values={up}/net.safetensors",
+            "run/../../outside/net",
+            f"{self.folder}/games.txt",
+            "file:///etc/passwd",
+        ]
         return [*code, *programs, *paths]
 
     @property
@@ -85,21 +99,13 @@ class Trap:
             form
             for name in self.names[:6]
             for form in (
-                f"{name} 0,2/2,0", f"{name} 2,0/0,2 0", json.dumps({"notation": f"{name} 0"}),
+                f"{name} 0,2/2,0",
+                f"{name} 2,0/0,2 0",
+                json.dumps({"notation": f"{name} 0"}),
                 json.dumps({"start": f"{name} 2,0/0,2 0", "player": name, "moves": []}),
             )
-        ]  # fmt: skip
-        return [
-            *self.names,
-            *hidden,
-            "",
-            "\ud800",
-            "\0",
-            "x\0y",
-            "{}",
-            "[]",
-            70 * "../" + "etc/passwd",
         ]
+        return [*self.names, *hidden, "", "\ud800", "\0", "x\0y", "{}", "[]", 70 * "../" + "etc/passwd"]
 
     def hear(self, event: str, what: tuple[Any, ...]) -> None:
         """An event of Python's: a file that is opened, a program that starts, a module."""
@@ -181,10 +187,18 @@ async def ask(app: Guard, method: str, path: str, body: object = None) -> tuple[
         sent.append(message)
 
     scope = {
-        "type": "http", "method": method, "path": unquote(address), "raw_path": address.encode(),
-        "query_string": query.encode(), "headers": headers, "server": ("127.0.0.1", 2048),
-        "client": ("127.0.0.1", 1), "scheme": "http", "http_version": "1.1", "root_path": "",
-    }  # fmt: skip
+        "type": "http",
+        "method": method,
+        "path": unquote(address),
+        "raw_path": address.encode(),
+        "query_string": query.encode(),
+        "headers": headers,
+        "server": ("127.0.0.1", 2048),
+        "client": ("127.0.0.1", 1),
+        "scheme": "http",
+        "http_version": "1.1",
+        "root_path": "",
+    }
     await app(scope, receive, send)
     answer = b"".join(message.get("body", b"") for message in sent)
     return sent[0]["status"], answer
@@ -199,9 +213,7 @@ def wrapped(kind: str, text: str) -> Iterator[Any]:
         yield from ({"player": text}, {"red": text}, {text: "random"})
 
 
-def questions(
-    trap: Trap, fields: dict[str, str], usual: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
+def questions(trap: Trap, fields: dict[str, str], usual: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A question with each of its fields replaced by each text."""
     for name, kind in fields.items():
         for text in trap.texts:
@@ -277,10 +289,18 @@ async def talk(app: Guard, messages: list[dict[str, Any]]) -> list[dict[str, Any
 
     said.put_nowait({"type": "websocket.connect"})
     scope = {
-        "type": "websocket", "path": "/api/live", "raw_path": b"/api/live", "query_string": b"",
-        "headers": [(b"host", b"127.0.0.1")], "server": ("127.0.0.1", 2048), "subprotocols": [],
-        "client": ("127.0.0.1", 1), "scheme": "ws", "http_version": "1.1", "root_path": "",
-    }  # fmt: skip
+        "type": "websocket",
+        "path": "/api/live",
+        "raw_path": b"/api/live",
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1")],
+        "server": ("127.0.0.1", 2048),
+        "subprotocols": [],
+        "client": ("127.0.0.1", 1),
+        "scheme": "ws",
+        "http_version": "1.1",
+        "root_path": "",
+    }
     await asyncio.wait_for(app(scope, said.get, send), 120)
     return heard
 
@@ -406,10 +426,17 @@ DOORS = {  # what a person typed comes in here, and what other processes of thei
     "cli/train.py": "--learner",
 }
 TYPED = {  # who takes a game's name as typed: public functions and commands
-    "agents/known.py", "arena/bench.py", "testing/agents.py", "testing/games.py", "web/serve.py",
-    "adapters/openspiel.py", "adapters/pettingzoo.py", "cli/play_game.py", "cli/show.py",
+    "agents/known.py",
+    "arena/bench.py",
+    "testing/agents.py",
+    "testing/games.py",
+    "web/serve.py",
+    "adapters/openspiel.py",
+    "adapters/pettingzoo.py",
+    "cli/play_game.py",
+    "cli/show.py",
     "cli/table.py",
-}  # fmt: skip
+}
 
 
 def test_trust_is_given_nowhere_else() -> None:

@@ -64,8 +64,7 @@ def index() -> Drawing:
     for cell in range(16):
         x, y, mine = 296 + 28 * (cell % 4), 236 + 28 * (cell // 4), cell in cells
         drawing.box(x, y, 26, 26, fill="#f6e7d8" if mine else "#f1eeea", round_=3)
-        drawing.text(x + 13, y + 18, f"{cell:x}", 13, ACCENT if mine else PALE, anchor="middle",
-                     bold=mine)  # fmt: skip
+        drawing.text(x + 13, y + 18, f"{cell:x}", 13, ACCENT if mine else PALE, anchor="middle", bold=mine)
     drawing.text(12, 222, "index: four bits a cell, the first cell lowest", 13, PALE)
     terms = [f"{e}·16{_raised(i)}" for i, e in enumerate(exponents)]
     drawing.text(12, 250, " + ".join(terms[:3]), 14)
@@ -148,9 +147,15 @@ def td_end() -> Drawing:
 
 
 def _step(
-    drawing: Drawing, y: float, board: Board, name: str, value: str, *,
-    mark: tuple[int, ...] = (), learned: bool = False,
-) -> None:  # fmt: skip
+    drawing: Drawing,
+    y: float,
+    board: Board,
+    name: str,
+    value: str,
+    *,
+    mark: tuple[int, ...] = (),
+    learned: bool = False,
+) -> None:
     drawing.board(56, y, 124, board.tiles, mark=mark, colour=GOOD)
     drawing.text(200, y + 54, name, 15, bold=True)
     drawing.text(200, y + 80, value, 15, COOL, name="value")
@@ -165,15 +170,12 @@ def _down(drawing: Drawing, y: float, words: str, colour: str) -> None:
 
 def _back(drawing: Drawing, low: float, high: float) -> None:
     """The arrow along which news goes back."""
-    drawing.arrow(
-        f"M52 {low}C6 {low - 20} 6 {high + 20} 40 {high}", (46, high - 2), "right", ACCENT, 3
-    )
+    drawing.arrow(f"M52 {low}C6 {low - 20} 6 {high + 20} 40 {high}", (46, high - 2), "right", ACCENT, 3)
 
 
 def _sum(
-    drawing: Drawing, y: float, formula: str, reward: int | None, behind: float, old: float,
-    new: float, what: str,
-) -> Drawing:  # fmt: skip
+    drawing: Drawing, y: float, formula: str, reward: int | None, behind: float, old: float, new: float, what: str
+) -> Drawing:
     error = (reward or 0) + behind - old
     drawing.box(10, y, 400, 96, fill="#faf5ef", line=FAINT)
     drawing.text(24, y + 27, f"δ = {formula}", 14, name="formula")
@@ -195,14 +197,17 @@ def select_afterstate() -> Drawing:
     for i, move in enumerate(net.moves(STATE)):
         x, chosen = 12 + i * 102, move.move == best
         colour = GOOD if chosen else PALE
-        drawing.arrow(f"M{180 + 20 * i} 136C{180 + 20 * i} 160 {x + 45} 148 {x + 45} 172",
-                      (x + 45, 180), "down", colour if move.legal else FAINT,
-                      3 if chosen else 1.6)  # fmt: skip
+        drawing.arrow(
+            f"M{180 + 20 * i} 136C{180 + 20 * i} 160 {x + 45} 148 {x + 45} 172",
+            (x + 45, 180),
+            "down",
+            colour if move.legal else FAINT,
+            3 if chosen else 1.6,
+        )
         after, _ = STATE.move(move.move)
         drawing.board(x, 184, 90, after.tiles, only=None if move.legal else ())
         name = move.move + (" best" if chosen else "")
-        drawing.text(x + 45, 296, move.move, 15, anchor="middle", bold=True,
-                     colour=INK if move.legal else PALE)  # fmt: skip
+        drawing.text(x + 45, 296, move.move, 15, anchor="middle", bold=True, colour=INK if move.legal else PALE)
         if not move.legal or move.value is None:
             drawing.text(x + 45, 326, "nothing", 13, PALE, anchor="middle", slanted=True)
             drawing.text(x + 45, 344, "moves", 13, PALE, anchor="middle", slanted=True)
@@ -210,9 +215,7 @@ def select_afterstate() -> Drawing:
         drawing.text(x + 45, 322, f"r = {move.reward}", 14, anchor="middle")
         worth = f"V = {whole(net.value(after))}"
         drawing.text(x + 45, 346, worth, 13, COOL, anchor="middle", name=f"{move.move} value")
-        drawing.text(
-            x + 45, 378, whole(move.value), 16, colour, anchor="middle", bold=True, name=name
-        )
+        drawing.text(x + 45, 378, whole(move.value), 16, colour, anchor="middle", bold=True, name=name)
         if chosen:
             drawing.box(x - 6, 178, 102, 236, line=GOOD, thick=3, round_=9)
             drawing.text(x + 45, 402, "the largest", 13, GOOD, anchor="middle")
@@ -282,10 +285,7 @@ def walks() -> dict[str, list[tuple[float, float]]]:
     rate = np.abs(e[alike]) / a[alike]
     chosen = {"agree": rate.argmax(), "cancel": rate.argmin()}
     at = {name: np.flatnonzero(alike)[number] for name, number in chosen.items()}
-    return {
-        name: [(0.0, 0.0), *((float(s[w, 1]), float(s[w, 0])) for s in seen)]
-        for name, w in at.items()
-    }
+    return {name: [(0.0, 0.0), *((float(s[w, 1]), float(s[w, 0])) for s in seen)] for name, w in at.items()}
 
 
 def tc() -> Drawing:
@@ -298,8 +298,7 @@ def tc() -> Drawing:
         return left + (right - left) * a / far, middle - half * e / far
 
     corner, top, low = at(0, 0), at(far, far), at(far, -far)
-    drawing.path(f"M{corner[0]} {corner[1]}L{top[0]} {top[1]}L{low[0]} {low[1]}Z", FAINT, 1,
-                 fill="#faf5ef")  # fmt: skip
+    drawing.path(f"M{corner[0]} {corner[1]}L{top[0]} {top[1]}L{low[0]} {low[1]}Z", FAINT, 1, fill="#faf5ef")
     drawing.line([corner, at(far, 0)], FAINT)
     drawing.line([(left, 36), (left, middle + half)], PALE, 1)
     drawing.text(12, 24, "↑ E: where its updates have led", 14, PALE)

@@ -19,9 +19,7 @@ from tuplet.search.bandits import UCB1, Arm, Report, Tuned, worth
 
 # The report's settings, and a position six moves into a random game.
 AGENT = "mcts:ucb=tuned,c=0.6,sims=4000,batch=25,expand=200,solver=no,reuse=no"
-POSITION = (
-    "ewn-6x7 .r4...../r2r1r5..../.r3...../......b1/.....b5./....b2.. red 6:435334012132403124521"
-)
+POSITION = "ewn-6x7 .r4...../r2r1r5..../.r3...../......b1/.....b5./....b2.. red 6:435334012132403124521"
 COLOURS = (ACCENT, COOL, GOOD, "#7a4fa3")  # of moves
 RED = "#c8402f"
 PUBLISHED_K = (0, 2, 5, 10, 20, 40)
@@ -89,17 +87,12 @@ def _board(drawing: Drawing, x: float, y: float, scale: float, position: Any) ->
     drawing.inset(x, y, scale, position._repr_svg_(), size)
 
 
-def _edge(
-    drawing: Drawing, x: float, y: float, to_x: float, to_y: float, node: TreeNode, all_: int
-) -> None:
+def _edge(drawing: Drawing, x: float, y: float, to_x: float, to_y: float, node: TreeNode, all_: int) -> None:
     bend = x + 0.55 * (to_x - x)
-    drawing.path(f"M{x} {y}C{bend} {y} {bend - 20} {to_y} {to_x} {to_y}", "#cfc6b6",
-                 1 + 9 * node.visits / all_)  # fmt: skip
+    drawing.path(f"M{x} {y}C{bend} {y} {bend - 20} {to_y} {to_x} {to_y}", "#cfc6b6", 1 + 9 * node.visits / all_)
 
 
-def _node(
-    drawing: Drawing, x: float, y: float, node: TreeNode, all_: int, path: str, *, leaf: bool
-) -> None:
+def _node(drawing: Drawing, x: float, y: float, node: TreeNode, all_: int, path: str, *, leaf: bool) -> None:
     r = 4 + 13 * math.sqrt(node.visits / all_)
     value = node.value or 0.0
     drawing.circle(x, y, r, _colour(value))
@@ -111,23 +104,16 @@ def _node(
         drawing.text(x + r + 50, y + 5, f"{node.visits:,}", 12, PALE, name=f"visits {path}")
     else:
         drawing.text(x, y + r + 15, f"{value:.3f}", 13, anchor="middle", name=f"value {path}")
-        drawing.text(x, y + r + 30, f"{node.visits:,}", 12, PALE, anchor="middle",
-                     name=f"visits {path}")  # fmt: skip
+        drawing.text(x, y + r + 30, f"{node.visits:,}", 12, PALE, anchor="middle", name=f"visits {path}")
 
 
 def _colour(value: float) -> str:
     one, other = (LOST, EVEN) if value < 0.5 else (EVEN, WON)
     part = 2 * value if value < 0.5 else 2 * value - 1
-    return "#{:02x}{:02x}{:02x}".format(
-        *(round(a + (b - a) * part) for a, b in zip(one, other, strict=True))
-    )
+    return "#{:02x}{:02x}{:02x}".format(*(round(a + (b - a) * part) for a, b in zip(one, other, strict=True)))
 
 
-BANDITS = {
-    "UCB1, c = 0.6": UCB1(0.6),
-    "UCB1-Tuned, c = 0.6": Tuned(0.6),
-    "the report's program, c = 0.6": Report(0.6),
-}
+BANDITS = {"UCB1, c = 0.6": UCB1(0.6), "UCB1-Tuned, c = 0.6": Tuned(0.6), "the report's program, c = 0.6": Report(0.6)}
 
 
 CURVES = (
@@ -159,15 +145,13 @@ def ucb() -> Drawing:
             drawing.text(100, line + 14, f"n = {arm.visits:,.0f}", 12, PALE, anchor="end")
             drawing.box(left, line, at(arm.mean) - left, 19, fill=COOL, round_=2)
             end = at(min(promises[move], high))
-            drawing.box(at(arm.mean), line, max(end - at(arm.mean), 1.5), 19, round_=2,
-                        fill=GOOD if chosen else "#c9b79c")  # fmt: skip
+            drawing.box(
+                at(arm.mean), line, max(end - at(arm.mean), 1.5), 19, round_=2, fill=GOOD if chosen else "#c9b79c"
+            )
             drawing.text(left + 6, line + 14, f"{arm.mean:.3f}", 12.5, "#ffffff")
             name = f"{type(bandit).__name__} {move}" + (" best" if chosen else "")
-            x, anchor, colour = (
-                (end - 5, "end", "#ffffff") if end > 350 else (end + 6, "start", INK)
-            )
-            drawing.text(x, line + 14, f"{promises[move]:.3f}", 12.5, colour, anchor=anchor,
-                         bold=chosen, name=name)  # fmt: skip
+            x, anchor, colour = (end - 5, "end", "#ffffff") if end > 350 else (end + 6, "start", INK)
+            drawing.text(x, line + 14, f"{promises[move]:.3f}", 12.5, colour, anchor=anchor, bold=chosen, name=name)
         y += 132
     drawing.box(12, y + 2, 14, 14, fill=COOL, round_=2)
     drawing.text(32, y + 14, "mean", 13)
@@ -235,8 +219,16 @@ def rich() -> Drawing:
         colour = COOL if result < 0.5 else RED
         how = f"{position.winner}, by {'the ' if position.kind == 'corner' else ''}{position.kind}"
         drawing.text(x + 98, y + 186, how, 14, colour, anchor="middle", bold=True)
-        drawing.text(x + 98, y + 214, f"{result:.1f}", 24, colour, anchor="middle", bold=True,
-                     name=f"{position.winner} {position.kind}")  # fmt: skip
+        drawing.text(
+            x + 98,
+            y + 214,
+            f"{result:.1f}",
+            24,
+            colour,
+            anchor="middle",
+            bold=True,
+            name=f"{position.winner} {position.kind}",
+        )
         plain = f"to red; plain results: {round(result)}"
         drawing.text(x + 98, y + 235, plain, 12.5, PALE, anchor="middle")
     return drawing
@@ -281,17 +273,10 @@ def temperature() -> Drawing:
         x, part = 138 + 50 * i, shares(rates, k)
         mean = sum(p * rate for p, rate in zip(part, rates, strict=True))
         drawing.text(x, 304, k, 14, PALE, anchor="middle")
-        drawing.text(x, 332, f"{100 * part[0]:.0f} %", 14, COLOURS[0], anchor="middle",
-                     bold=True, name=f"share {k}")  # fmt: skip
+        drawing.text(x, 332, f"{100 * part[0]:.0f} %", 14, COLOURS[0], anchor="middle", bold=True, name=f"share {k}")
         drawing.text(x, 360, f"{mean:.3f}", 13, anchor="middle", name=f"mean {k}")
     drawing.line([(12, 312), (408, 312)], FAINT)
-    drawing.text(
-        12,
-        396,
-        f"The best move has a rate of {max(rates):.3f}. Even at K = 40, another",
-        13.5,
-        PALE,
-    )
+    drawing.text(12, 396, f"The best move has a rate of {max(rates):.3f}. Even at K = 40, another", 13.5, PALE)
     other = 100 * (1 - shares(rates, 40)[0])
     drawing.text(12, 416, f"is played {other:.0f} times in a hundred.", 13.5, PALE)
     return drawing

@@ -31,9 +31,7 @@ def ours(sizes: list[int], threads: int | None) -> Iterator[Run]:
 
     for observation in ("exponents", "onehot", "afterstates"):
         for count in sizes:
-            envs: Any = gymnasium.make_vec(
-                adapter.ID, count, observation=observation, threads=threads
-            )
+            envs: Any = gymnasium.make_vec(adapter.ID, count, observation=observation, threads=threads)
             envs.reset(seed=1)
             envs.action_space.seed(1)
 
@@ -134,9 +132,7 @@ def theirs_gymnasium_2048(_: list[int], __: int | None) -> Iterator[Run]:
     import gymnasium
     import gymnasium_2048  # noqa: F401  # registers it
 
-    env: Any = gymnasium.make(
-        "gymnasium_2048/TwentyFortyEight-v0", disable_env_checker=True
-    ).unwrapped
+    env: Any = gymnasium.make("gymnasium_2048/TwentyFortyEight-v0", disable_env_checker=True).unwrapped
     env.reset(seed=1)
     moves = np.random.default_rng(1).integers(0, 4, 256).tolist()
 
@@ -150,16 +146,16 @@ def theirs_gymnasium_2048(_: list[int], __: int | None) -> Iterator[Run]:
 
 
 MEASURED: dict[str, Callable[[list[int], int | None], Iterator[Run]]] = {
-    "tuplet": ours, "pgx": theirs_pgx, "jumanji": theirs_jumanji,
+    "tuplet": ours,
+    "pgx": theirs_pgx,
+    "jumanji": theirs_jumanji,
     "gymnasium-2048": theirs_gymnasium_2048,
-}  # fmt: skip
+}
 
 
 def main() -> None:
     """Print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=5.0, help="of each line")
     parser.add_argument("--boards", default="1024,16384")
     parser.add_argument("--only", help="tuplet, pgx, jumanji or gymnasium-2048")
@@ -182,9 +178,9 @@ def main() -> None:
                     steps += call()
                 clock, given = time.perf_counter() - began, time.process_time() - used
                 print(
-                    f"{what:24}{count:>8,}{steps / clock:>14,.0f}{steps / given:>14,.0f}"
-                    f"{1e6 * given / steps:>10.3f}", flush=True,
-                )  # fmt: skip
+                    f"{what:24}{count:>8,}{steps / clock:>14,.0f}{steps / given:>14,.0f}{1e6 * given / steps:>10.3f}",
+                    flush=True,
+                )
         except ImportError as error:
             print(f"{name}: not installed ({error})")
 

@@ -28,9 +28,18 @@ class Drawing:
         self.parts: list[str] = []
 
     def text(
-        self, x: float, y: float, words: object, size: float = 14, colour: str = INK, *,
-        anchor: str = "start", bold: bool = False, slanted: bool = False, name: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        x: float,
+        y: float,
+        words: object,
+        size: float = 14,
+        colour: str = INK,
+        *,
+        anchor: str = "start",
+        bold: bool = False,
+        slanted: bool = False,
+        name: str = "",
+    ) -> None:
         """Words at a point; `name` is for whoever looks for them in the file."""
         style = ' font-weight="bold"' if bold else ""
         style += ' font-style="italic"' if slanted else ""
@@ -41,9 +50,18 @@ class Drawing:
         )
 
     def box(
-        self, x: float, y: float, wide: float, tall: float, *, fill: str = "none",
-        line: str = "none", thick: float = 1.5, round_: float = 6, dashed: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        x: float,
+        y: float,
+        wide: float,
+        tall: float,
+        *,
+        fill: str = "none",
+        line: str = "none",
+        thick: float = 1.5,
+        round_: float = 6,
+        dashed: bool = False,
+    ) -> None:
         """A rectangle with round corners."""
         style = ' stroke-dasharray="4 4"' if dashed else ""
         self.parts.append(
@@ -54,41 +72,42 @@ class Drawing:
     def circle(self, x: float, y: float, r: float, fill: str, line: str = INK) -> None:
         """A circle."""
         self.parts.append(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" fill="{fill}" stroke="{line}" '
-            'stroke-width="1.2"/>'
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" fill="{fill}" stroke="{line}" stroke-width="1.2"/>'
         )
 
     def path(
-        self, way: str, colour: str = PALE, thick: float = 1.5, *, fill: str = "none",
-        dashed: bool = False,
-    ) -> None:  # fmt: skip
+        self, way: str, colour: str = PALE, thick: float = 1.5, *, fill: str = "none", dashed: bool = False
+    ) -> None:
         """A line along an SVG path."""
         style = ' stroke-dasharray="4 4"' if dashed else ""
         self.parts.append(
-            f'<path d="{way}" fill="{fill}" stroke="{colour}" stroke-width="{thick:g}" '
-            f'stroke-linejoin="round"{style}/>'
+            f'<path d="{way}" fill="{fill}" stroke="{colour}" stroke-width="{thick:g}" stroke-linejoin="round"{style}/>'
         )
 
     def line(self, points: Iterable[Point], colour: str = PALE, thick: float = 1.5) -> None:
         """A line through points."""
         self.path("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points), colour, thick)
 
-    def arrow(
-        self, way: str, tip: Point, facing: str, colour: str = PALE, thick: float = 2
-    ) -> None:
+    def arrow(self, way: str, tip: Point, facing: str, colour: str = PALE, thick: float = 2) -> None:
         """A line with a head at its end, which faces up, down, left or right."""
         self.path(way, colour, thick)
         x, y = tip
         along = {"down": (0, 1), "up": (0, -1), "right": (1, 0), "left": (-1, 0)}[facing]
-        back = [(x - 8 * along[0] + s * 5 * along[1], y - 8 * along[1] + s * 5 * along[0])
-                for s in (1, -1)]  # fmt: skip
+        back = [(x - 8 * along[0] + s * 5 * along[1], y - 8 * along[1] + s * 5 * along[0]) for s in (1, -1)]
         corners = "L".join(f"{a:.1f} {b:.1f}" for a, b in ((x, y), *back))
         self.path(f"M{corners}Z", colour, 1, fill=colour)
 
     def board(
-        self, x: float, y: float, side: float, tiles: Sequence[int], *,
-        only: Iterable[int] | None = None, mark: Iterable[int] = (), colour: str = ACCENT,
-    ) -> None:  # fmt: skip
+        self,
+        x: float,
+        y: float,
+        side: float,
+        tiles: Sequence[int],
+        *,
+        only: Iterable[int] | None = None,
+        mark: Iterable[int] = (),
+        colour: str = ACCENT,
+    ) -> None:
         """A board of 2048; cells other than `only` fade, those to `mark` have a frame."""
         scale = side / SIDE
         self.parts.append(f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.4f})">')
@@ -97,8 +116,7 @@ class Drawing:
         for cell in set(range(16)) - set(range(16) if only is None else only):
             at = GAP + cell % 4 * step, GAP + cell // 4 * step
             self.parts.append(
-                f'<rect x="{at[0]}" y="{at[1]}" width="{CELL}" height="{CELL}" rx="4" '
-                'fill="#e9e4dd" opacity="0.86"/>'
+                f'<rect x="{at[0]}" y="{at[1]}" width="{CELL}" height="{CELL}" rx="4" fill="#e9e4dd" opacity="0.86"/>'
             )
         for cell in mark:
             at = GAP + cell % 4 * step - 4, GAP + cell // 4 * step - 4
@@ -119,14 +137,16 @@ class Drawing:
     def svg(self) -> str:
         """The file."""
         wide, tall = f"{self.width:g}", f"{self.height:g}"
-        return "\n".join([
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{tall}" '
-            f'viewBox="0 0 {wide} {tall}" font-family="{FONT}" role="img">',
-            f"<title>{escape(self.title)}</title>",
-            f'<rect width="{wide}" height="{tall}" rx="8" fill="{PAPER}"/>',
-            *self.parts,
-            "</svg>\n",
-        ])  # fmt: skip
+        return "\n".join(
+            [
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{tall}" '
+                f'viewBox="0 0 {wide} {tall}" font-family="{FONT}" role="img">',
+                f"<title>{escape(self.title)}</title>",
+                f'<rect width="{wide}" height="{tall}" rx="8" fill="{PAPER}"/>',
+                *self.parts,
+                "</svg>\n",
+            ]
+        )
 
 
 def whole(value: float) -> str:

@@ -23,14 +23,7 @@ from tuplet.games.g2048.rules import Rules, rules_for, slides, spawn
 from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import draw, kernel
 from tuplet.learn.learners import TC, TD, adjust, fetch_memory
-from tuplet.learn.td import (
-    AHEAD,
-    UpdateRule,
-    Workspace,
-    learn_backward,
-    make_workspace,
-    play_afterstates,
-)
+from tuplet.learn.td import AHEAD, UpdateRule, Workspace, learn_backward, make_workspace, play_afterstates
 from tuplet.values.layout import ABSENT
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, fetch, locate, total
@@ -43,9 +36,7 @@ LAY_OUT, FIND, ASK, SUM, UPDATE, SUM_AGAIN = range(1, 7)
 @kernel
 def play_again(rules: Rules, tables: Tables, work: Workspace, boards: Array, steps: int) -> float:
     """The first steps of a move, for each board, two games in turns."""
-    weights, plan, after, rewards, found = (
-        tables.weights, tables.plan, work.after, work.rewards, work.found,
-    )  # fmt: skip
+    weights, plan, after, rewards, found = (tables.weights, tables.plan, work.after, work.rewards, work.found)
     across, down, legal = rules.across, rules.down, work.legal
     m, four = np.uint64(plan.shape[1]), np.uint64(4)
     legal[:], sums = np.uint64(0), np.float32(0)
@@ -151,15 +142,13 @@ def main() -> None:
         for name, t in (("near", near), ("far", tables))
         for steps in range(LAY_OUT, SUM + 1)
     }
-    works["play whole"] = lambda: play_afterstates(
-        rules, net.tables, rule, work, np.uint64(7), 0, PLAYED, results, 0
-    )
+    works["play whole"] = lambda: play_afterstates(rules, net.tables, rule, work, np.uint64(7), 0, PLAYED, results, 0)
     for learner in (TD, TC):
         own = rule._replace(by=learner.by)
         for name, t in (("near", near), ("far", tables)):
             for steps in range(FIND, SUM_AGAIN + 1):
-                works[f"{learner.name} {name} {steps}"] = lambda t=t, steps=steps, by=own.by: (
-                    walk_again(t, by, path, work.ring, steps)
+                works[f"{learner.name} {name} {steps}"] = lambda t=t, steps=steps, by=own.by: walk_again(
+                    t, by, path, work.ring, steps
                 )
         works[f"{learner.name} whole"] = lambda own=own: learn_backward(
             tables, own, False, path, gains, count, work.ring
@@ -167,10 +156,13 @@ def main() -> None:
     took = least(works, count)
 
     titles = {
-        LAY_OUT: "lay out the after-states", FIND: "find where their weights stand",
-        ASK: "ask for the weights", SUM: "add them up", UPDATE: "update them",
+        LAY_OUT: "lay out the after-states",
+        FIND: "find where their weights stand",
+        ASK: "ask for the weights",
+        SUM: "add them up",
+        UPDATE: "update them",
         SUM_AGAIN: "add them up again",
-    }  # fmt: skip
+    }
     lines: list[tuple[str, dict[str, float]]] = []
     for step, title in titles.items():
         cells = {}

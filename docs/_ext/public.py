@@ -30,14 +30,14 @@ OF_PYTHON = "object, tuple, str, int, Exception, BaseException, Env, VectorEnv, 
 BESIDE = {
     "learn": ("tuplet.learn.settings.Method", "tuplet.learn.settings.Limits"),
     "adapters": (
-        "tuplet.adapters.gym.Env2048", "tuplet.adapters.gym.Vector2048",
-        "tuplet.adapters.gym.TuplePolicy", "tuplet.adapters.pettingzoo.env",
+        "tuplet.adapters.gym.Env2048",
+        "tuplet.adapters.gym.Vector2048",
+        "tuplet.adapters.gym.TuplePolicy",
+        "tuplet.adapters.pettingzoo.env",
         "tuplet.adapters.pettingzoo.GameEnv",
     ),
-    "testing": (
-        "tuplet.testing.check_game", "tuplet.testing.check_agent", "tuplet.testing.CheckFailed",
-    ),
-}  # fmt: skip
+    "testing": ("tuplet.testing.check_game", "tuplet.testing.check_agent", "tuplet.testing.CheckFailed"),
+}
 
 
 def room(name: str) -> str:
@@ -145,9 +145,7 @@ def _check(_: Sphinx, env: BuildEnvironment) -> None:
         logging.getLogger(__name__).warning(message, name, room(name))
 
 
-def _linked(
-    app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.TextElement
-) -> nodes.Node | None:
+def _linked(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.TextElement) -> nodes.Node | None:
     """A type in a signature, which is named by where it lives, to where it is documented."""
     name = node.get("reftarget", "").rpartition(".")[2]
     if node.get("refdomain") != "py" or name not in tuplet.__all__:

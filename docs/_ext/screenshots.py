@@ -15,10 +15,7 @@ from tuplet import Stop, serve
 
 DOCS = Path(__file__).parent.parent
 BOARD = "2048 1024,512,16,4/128,256,8,0/4,32,64,0/0,2,4,2 18044"
-EWN = (
-    "ewn-6x7 r4.r1..../r5.r3..../.r0r2..../...b4b1../....b2.b3/....b0.b5 red "
-    "8:514542503314443010403"
-)
+EWN = "ewn-6x7 r4.r1..../r5.r3..../.r0r2..../...b4b1../....b2.b3/....b0.b5 red 8:514542503314443010403"
 
 
 def main() -> None:

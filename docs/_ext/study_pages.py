@@ -61,9 +61,7 @@ def with_table(page: str, report: dict[str, Any]) -> str:
     before, _, rest = page.partition(begin)
     _, _, after = rest.partition(END)
     if not rest or not after:
-        raise ValueError(
-            f"the page of {report['study']} has no place for its table: {begin} … {END}"
-        )
+        raise ValueError(f"the page of {report['study']} has no place for its table: {begin} … {END}")
     return f"{before}{begin}\n\n{table(report)}\n\n{END}{after}"
 
 

@@ -1,10 +1,7 @@
 # What tuplet offers, and where each name lives: read by type checkers, and by `__init__.py`.
 
 from tuplet.agents.agent import make_agent as make_agent
-from tuplet.agents.g2048 import (
-    RandomEnvironment as RandomEnvironment,
-    make_player as make_player,
-)
+from tuplet.agents.g2048 import RandomEnvironment as RandomEnvironment, make_player as make_player
 from tuplet.agents.known import (
     Known as Known,
     list_agents as list_agents,
@@ -17,10 +14,7 @@ from tuplet.agents.simple import GreedyPlayer as GreedyPlayer, RandomPlayer as R
 from tuplet.agents.specs import Spec as Spec
 from tuplet.arena.analyze import analyze as analyze
 from tuplet.arena.bench import bench as bench
-from tuplet.arena.cluster_check import (
-    ClusterCheck as ClusterCheck,
-    check_cluster as check_cluster,
-)
+from tuplet.arena.cluster_check import ClusterCheck as ClusterCheck, check_cluster as check_cluster
 from tuplet.arena.compare import Comparison as Comparison, compare as compare
 from tuplet.arena.evaluate import Evaluation as Evaluation, evaluate as evaluate
 from tuplet.arena.g2048 import play_episode as play_episode
@@ -32,6 +26,7 @@ from tuplet.arena.review import Review as Review, review as review
 from tuplet.arena.sweep import Sweep as Sweep
 from tuplet.arena.sweep_train import sweep_train as sweep_train
 from tuplet.arena.sweeps import sweep_eval as sweep_eval, sweep_match as sweep_match
+from tuplet.errors import UserError as UserError
 from tuplet.exact.solution import Solution as Solution
 from tuplet.exact.solve import solve as solve
 from tuplet.games.analysis import Analysis as Analysis, MoveValue as MoveValue

@@ -15,10 +15,7 @@ from tuplet.adapters import missing
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-LIBRARIES = {
-    "gym": "gymnasium", "pettingzoo": "pettingzoo", "openspiel": "pyspiel",
-    "tensorboard": "tensorboardX",
-}  # fmt: skip
+LIBRARIES = {"gym": "gymnasium", "pettingzoo": "pettingzoo", "openspiel": "pyspiel", "tensorboard": "tensorboardX"}
 OTHERS = {"open_spiel", "optuna", "IPython", "nbclient", "matplotlib", "distributed", "torch"}
 BLOCKED = """
 import sys

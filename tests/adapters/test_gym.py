@@ -39,9 +39,7 @@ def test_the_checker_has_no_word_to_say(board: str) -> None:
     """Every observation, reward and way with illegal moves, in every render mode."""
     for observation, reward, illegal in itertools.product(OBSERVATIONS, REWARDS, ILLEGAL):
         share = {"points": 0.1, "log": 0.0, "merges": 1.0}[reward]
-        env = gymnasium.make(
-            ID, board=board, spawn4=share, observation=observation, reward=reward, illegal=illegal
-        )
+        env = gymnasium.make(ID, board=board, spawn4=share, observation=observation, reward=reward, illegal=illegal)
         assert env is env.unwrapped  # no wrapper that takes time
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -163,11 +161,13 @@ def test_what_cannot_be_done_is_said_in_a_line() -> None:
     with pytest.raises(TypeError):
         env.step(1.7)
     for wrong, complaint in (
-        ({"board": "5x5"}, "2x2 to 4x4"), ({"spawn4": 2}, "spawn4 must be 0 to 1"),
+        ({"board": "5x5"}, "2x2 to 4x4"),
+        ({"spawn4": 2}, "spawn4 must be 0 to 1"),
         ({"observation": "pixels"}, "exponents, onehot, afterstates"),
-        ({"reward": "score"}, "points, log, merges"), ({"illegal": "no"}, "ignore, end, error"),
+        ({"reward": "score"}, "points, log, merges"),
+        ({"illegal": "no"}, "ignore, end, error"),
         ({"render_mode": "svg"}, "human, ansi, rgb_array"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=complaint) as caught:
             Env2048(**wrong)
         assert "\n" not in str(caught.value)

@@ -26,7 +26,10 @@ def test_the_measurement_measures_what_is_here() -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert [line.split("  ")[0] for line in lines[1:5]] == [
-        "tuplet, exponents", "tuplet, onehot", "tuplet, afterstates", "tuplet, single",
-    ]  # fmt: skip
+        "tuplet, exponents",
+        "tuplet, onehot",
+        "tuplet, afterstates",
+        "tuplet, single",
+    ]
     for name in ("pgx", "jumanji", "gymnasium"):
         assert any(line.startswith(name) for line in lines[5:])

@@ -55,9 +55,7 @@ def test_many_boards_are_played_as_each_alone(small: Network, observation: str, 
                 best = max(value for value in values if value is not None)
                 assert values[move] == pytest.approx(best, abs=1e-3)
         seen, *_, infos = envs.step(moves)
-    listed = gymnasium.make_vec(
-        ID, 4, vectorization_mode="sync", board="3x3", observation=observation
-    )
+    listed = gymnasium.make_vec(ID, 4, vectorization_mode="sync", board="3x3", observation=observation)
     same_boards = TuplePolicy(small, listed, depth=depth)(*listed.reset(seed=2))
     assert (same_boards == policy(*envs.reset(seed=2))).all()
     if observation == "exponents":

@@ -44,8 +44,9 @@ def test_every_step_is_that_of_single_environments_of_the_same_seeds(mode, illeg
     sizes = itertools.cycle(["2x2", "2x3", "3x2"])
     for observation, reward in itertools.product(OBSERVATIONS, REWARDS):
         limit = 9 if reward == "log" else None
-        ours, theirs = pair(5, mode, limit, board=next(sizes), spawn4=0.3, illegal=illegal,
-                            observation=observation, reward=reward)  # fmt: skip
+        ours, theirs = pair(
+            5, mode, limit, board=next(sizes), spawn4=0.3, illegal=illegal, observation=observation, reward=reward
+        )
         assert ours.single_observation_space == theirs.single_observation_space
         assert ours.observation_space == theirs.observation_space
         assert ours.action_space == theirs.action_space
@@ -60,9 +61,7 @@ def test_every_step_is_that_of_single_environments_of_the_same_seeds(mode, illeg
                 masks[ended] = seen[1]["action_mask"][ended]
             moves = source.integers(0, 4, 5)
             if illegal == "error":  # which single environments would be stopped by
-                moves = np.array(
-                    [source.choice(np.flatnonzero(m)) if m.any() else 0 for m in masks]
-                )
+                moves = np.array([source.choice(np.flatnonzero(m)) if m.any() else 0 for m in masks])
             seen = theirs.step(moves)
             same(ours.step(moves), seen)
             ended, masks = seen[2] | seen[3], seen[4]["action_mask"]
@@ -135,8 +134,11 @@ def test_a_copy_and_a_forked_process_have_threads_of_their_own() -> None:
 def test_a_reset_that_is_refused_changes_nothing() -> None:
     envs, twin = (gymnasium.make_vec(ID, 4) for _ in range(2))
     same(envs.reset(seed=5), twin.reset(seed=5))
-    for wrong in ({"seed": [1, 2, 3]}, {"seed": [1, 2, 3, -4]},
-                  {"seed": 9, "options": {"reset_mask": np.array([True])}}):  # fmt: skip
+    for wrong in (
+        {"seed": [1, 2, 3]},
+        {"seed": [1, 2, 3, -4]},
+        {"seed": 9, "options": {"reset_mask": np.array([True])}},
+    ):
         with pytest.raises(ValueError, match=r"boards|a seed is 0 or more"):
             envs.reset(**wrong)
         same(envs.reset(), twin.reset())
@@ -155,9 +157,7 @@ def test_no_seed_is_a_seed_of_its_own_for_every_board() -> None:
 
 
 def test_what_is_returned_is_ones_own_to_keep() -> None:
-    envs = gymnasium.make_vec(
-        ID, 8, board="2x2", observation="afterstates", autoreset_mode="SameStep"
-    )
+    envs = gymnasium.make_vec(ID, 8, board="2x2", observation="afterstates", autoreset_mode="SameStep")
     envs.reset(seed=1)
     kept = [envs.step(np.full(8, n % 4)) for n in range(30)]
     told = [info for step in kept for info in (step[4], step[4].get("final_info", {}))]
@@ -227,10 +227,13 @@ def test_what_cannot_be_done_is_said_in_a_line() -> None:
     with pytest.raises(ValueError, match="a seed is 0 or more, not -1"):
         envs.reset(seed=[-1, 2])
     for wrong, complaint in (
-        ({"render_mode": "human"}, "ansi, rgb_array"), ({"num_envs": 0}, "1 or more"),
-        ({"max_episode_steps": 0}, "1 or more"), ({"threads": 1000}, "threads must be 1 to 256"),
-        ({"threads": 0}, "threads must be 1 to 256"), ({"max_episode_steps": -2}, "1 or more"),
+        ({"render_mode": "human"}, "ansi, rgb_array"),
+        ({"num_envs": 0}, "1 or more"),
+        ({"max_episode_steps": 0}, "1 or more"),
+        ({"threads": 1000}, "threads must be 1 to 256"),
+        ({"threads": 0}, "threads must be 1 to 256"),
+        ({"max_episode_steps": -2}, "1 or more"),
         ({"autoreset_mode": "never"}, "never"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=complaint):
             Vector2048(**wrong)

@@ -30,10 +30,18 @@ ROOT = Path(__file__).parents[2]
 CONNECT4 = f"{ROOT / 'examples' / 'connect4.py'}:CONNECT4"
 OWN = ROOT / "tests" / "data" / "games" / "race.py"
 GAMES = [
-    "ewn", "ewn-6x7", "ewn:board=4x4,cubes=3", "ewn:die=chosen", "ewn:die=free,directions=4",
-    "ewn:board=3x4,cubes=2,cycle=5,own=no", "2048:board=2x2", "2048:board=2x3,spawn4=0.5",
-    CONNECT4, f"{OWN}:RACE", f"{OWN}:SOLO",
-]  # fmt: skip
+    "ewn",
+    "ewn-6x7",
+    "ewn:board=4x4,cubes=3",
+    "ewn:die=chosen",
+    "ewn:die=free,directions=4",
+    "ewn:board=3x4,cubes=2,cycle=5,own=no",
+    "2048:board=2x2",
+    "2048:board=2x3,spawn4=0.5",
+    CONNECT4,
+    f"{OWN}:RACE",
+    f"{OWN}:SOLO",
+]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -59,9 +67,7 @@ def test_its_playthroughs_are_made_and_made_again(name: str) -> None:
 
 
 def test_games_are_found_by_name_with_parameters_as_ours_are() -> None:
-    assert {"tuplet_2048", "tuplet_ewn", "tuplet_ewn_6x7", "tuplet_game"} <= set(
-        pyspiel.registered_names()
-    )
+    assert {"tuplet_2048", "tuplet_ewn", "tuplet_ewn_6x7", "tuplet_game"} <= set(pyspiel.registered_names())
     for name, ours in (
         ("tuplet_2048", "2048"),
         ("tuplet_2048(board=3x3,spawn4=0.2)", "2048:board=3x3,spawn4=0.2"),
@@ -95,9 +101,7 @@ def test_observations_tell_positions_apart() -> None:
                 state.apply_action(source.choice(state.legal_actions()))
                 if state.position is not None and not state.is_terminal():
                     observer.set_from(state, 0)
-                    told = (
-                        state.position.notation.rsplit(" ", 1)[0] if name[0] == "2" else str(state)
-                    )
+                    told = state.position.notation.rsplit(" ", 1)[0] if name[0] == "2" else str(state)
                     if not state.is_chance_node():
                         assert seen.setdefault(observer.tensor.tobytes(), told) == told
     state = load("2048").new_initial_state()
@@ -135,11 +139,10 @@ def overlooking(tiles: list[int], merged: list[bool]) -> list[int]:
     steps = {0: -4, 1: 1, 2: 4, 3: -1}
     legal = []
     for move, step in steps.items():
-        inside = [c for c in range(16) if (0 <= c + step < 16 if move in (0, 2)
-                                           else c // 4 == (c + step) // 4)]  # fmt: skip
-        if any(tiles[c] and (not tiles[c + step] or
-                             (tiles[c] == tiles[c + step] and not merged[c + step]))
-               for c in inside):  # fmt: skip
+        inside = [c for c in range(16) if (0 <= c + step < 16 if move in (0, 2) else c // 4 == (c + step) // 4)]
+        if any(
+            tiles[c] and (not tiles[c + step] or (tiles[c] == tiles[c + step] and not merged[c + step])) for c in inside
+        ):
             legal.append(move)
     return legal
 
@@ -198,8 +201,7 @@ def same_games_of_ewn(games: int, seed: int = 9) -> int:
             other.apply_action(own[move])
             one.apply_action(moves[move])
             cubes = position_of(one).cubes
-            turned = {("blue" if side == "red" else "red", n): (4 - r, 4 - c)
-                      for (side, n), (r, c) in cubes.items()}  # fmt: skip
+            turned = {("blue" if side == "red" else "red", n): (4 - r, 4 - c) for (side, n), (r, c) in cubes.items()}
             assert other.position.cubes == turned
             seen += 1
         assert one.is_terminal() and one.returns() == other.returns()[::-1]

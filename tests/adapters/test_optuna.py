@@ -16,9 +16,12 @@ from pages import DOCS, blocks
 pytestmark = pytest.mark.slow
 
 SMALL = [
-    ("n_trials=20", "n_trials=2"), ("games=20_000", "games=3_000"), ("games=1000)", "games=50)"),
-    ("games=1000,", "games=100,"), ("sims=300", "sims=50"),
-]  # fmt: skip
+    ("n_trials=20", "n_trials=2"),
+    ("games=20_000", "games=3_000"),
+    ("games=1000)", "games=50)"),
+    ("games=1000,", "games=100,"),
+    ("sims=300", "sims=50"),
+]
 
 
 def recipe(rival: str = "mcts:sims=50") -> dict[str, Any]:

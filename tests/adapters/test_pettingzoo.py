@@ -21,9 +21,13 @@ pytestmark = pytest.mark.slow
 
 CONNECT4 = f"{Path(__file__).parents[2] / 'examples' / 'connect4.py'}:CONNECT4"
 FAMILY = [
-    "ewn:board=4x4,cubes=3", "ewn:board=7x9,directions=4", "ewn:die=chosen",
-    "ewn:die=free,own=no", "ewn:board=3x3,cubes=1,cycle=5", "ewn:board=6x6,cubes=2,own=no",
-]  # fmt: skip
+    "ewn:board=4x4,cubes=3",
+    "ewn:board=7x9,directions=4",
+    "ewn:die=chosen",
+    "ewn:die=free,own=no",
+    "ewn:board=3x3,cubes=1,cycle=5",
+    "ewn:board=6x6,cubes=2,own=no",
+]
 GAMES = ["ewn", "ewn-6x7", *FAMILY, CONNECT4, "2048:board=2x3"]
 
 
@@ -40,8 +44,11 @@ def test_the_checkers_have_no_word_to_say(game: str, capsys, caplog) -> None:
     assert "Passed API test" in capsys.readouterr().out
 
 
-DICTIONARY = ("Observation is not a NumPy array", "probably should be gymnasium.spaces.box",
-              "all zeros (no legal actions)")  # fmt: skip
+DICTIONARY = (
+    "Observation is not a NumPy array",
+    "probably should be gymnasium.spaces.box",
+    "all zeros (no legal actions)",
+)
 
 
 @pytest.mark.parametrize("game", ["ewn", "ewn:die=chosen", CONNECT4])
@@ -185,18 +192,13 @@ def test_pictures() -> None:
     made = GameEnv("ewn", "rgb_array")
     made.reset(seed=1)
     image = made.render()
-    assert (
-        image.shape == (5 * 52 + 4, 5 * 52 + 4, 3)
-        and len(np.unique(image.reshape(-1, 3), axis=0)) > 5
-    )
+    assert image.shape == (5 * 52 + 4, 5 * 52 + 4, 3) and len(np.unique(image.reshape(-1, 3), axis=0)) > 5
     made = GameEnv(CONNECT4, "rgb_array")
     made.reset(seed=1)
     before = made.render()
     made.step(3)
     changed = np.argwhere((made.render() != before).any(2))
-    assert (
-        changed.min(0)[0] > 5 * 52 and 3 * 52 < changed.min(0)[1] < changed.max(0)[1] < 4 * 52 + 4
-    )
+    assert changed.min(0)[0] > 5 * 52 and 3 * 52 < changed.min(0)[1] < changed.max(0)[1] < 4 * 52 + 4
     made = GameEnv("ewn", "ansi")
     made.reset(seed=1)
     assert made.render() == f"{made.position}\n"
@@ -215,9 +217,10 @@ def test_it_can_be_sent_to_another_process() -> None:
 
 def test_what_there_is_to_choose_from_is_said() -> None:
     for wrong, complaint in (
-        ({"game": "chess"}, "is not a game"), ({"masks": "nowhere"}, "info, observation"),
+        ({"game": "chess"}, "is not a game"),
+        ({"masks": "nowhere"}, "info, observation"),
         ({"render_mode": "svg"}, "human, ansi, rgb_array"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=complaint) as caught:
             GameEnv(**wrong)
         assert "\n" not in str(caught.value)

@@ -45,8 +45,9 @@ def scalars(folder: Path) -> dict[str, dict[int, float]]:
 
 
 def test_the_command_writes_every_block_and_evaluation(tuplet: Any, tmp_path: Path) -> None:
-    done = tuplet("train", "--net", "5x4", "--games", 2500, "--evaluate", "20@1000",
-                  "--tensorboard", "--out", "run", cwd=tmp_path)  # fmt: skip
+    done = tuplet(
+        "train", "--net", "5x4", "--games", 2500, "--evaluate", "20@1000", "--tensorboard", "--out", "run", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert "avg = " in done.stdout  # it is printed as without
     import tuplet as package

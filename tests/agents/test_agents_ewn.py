@@ -28,9 +28,13 @@ u = np.uint64
 
 DATA = Path(__file__).parent.parent / "data" / "ewn"
 BUDGETED = [
-    "mcts:sims=300,expand=50", "mcts:sims=300,expand=50,results=rich,final_k=20,descent_k=20",
-    "mcs:sims=300", "alphabeta:nodes=2000", "alphabeta:depth=3", "best:nodes=2000,time=60",
-]  # fmt: skip
+    "mcts:sims=300,expand=50",
+    "mcts:sims=300,expand=50,results=rich,final_k=20,descent_k=20",
+    "mcs:sims=300",
+    "alphabeta:nodes=2000",
+    "alphabeta:depth=3",
+    "best:nodes=2000,time=60",
+]
 
 
 def start(name: str = "ewn-6x7", seed: int = 3) -> Position:
@@ -84,18 +88,35 @@ def test_agents_are_named_by_their_settings() -> None:
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
-        ("mcts", {"ucb": "ucb1"}), ("mcts", {"ucb": "report"}), ("mcts", {"c": 1.5}),
-        ("mcts", {"c1": 2.0}), ("mcts", {"c2": 0.5}), ("mcts", {"results": "rich"}),
-        ("mcts", {"batch": 3}), ("mcts", {"expand": 9}), ("mcts", {"shortcuts": False}),
-        ("mcts", {"solver": False}), ("mcts", {"reuse": False}), ("mcts", {"final": "lower"}),
-        ("mcts", {"final": "visits"}), ("mcts", {"descent_k": 20.0}), ("mcts", {"final_k": 0.0}),
-        ("mcts", {"nodes": 5000}), ("mcts", {"sims": 77}), ("mcts", {"time": 0.25}),
-        ("alphabeta", {"depth": 7}), ("alphabeta", {"time": 0.25}), ("alphabeta", {"nodes": 99}),
-        ("alphabeta", {"table": 12}), ("alphabeta", {"reduce": True}),
-        ("best", {"time": 0.5}), ("best", {"traps": False}), ("best", {"depth": 6}),
+        ("mcts", {"ucb": "ucb1"}),
+        ("mcts", {"ucb": "report"}),
+        ("mcts", {"c": 1.5}),
+        ("mcts", {"c1": 2.0}),
+        ("mcts", {"c2": 0.5}),
+        ("mcts", {"results": "rich"}),
+        ("mcts", {"batch": 3}),
+        ("mcts", {"expand": 9}),
+        ("mcts", {"shortcuts": False}),
+        ("mcts", {"solver": False}),
+        ("mcts", {"reuse": False}),
+        ("mcts", {"final": "lower"}),
+        ("mcts", {"final": "visits"}),
+        ("mcts", {"descent_k": 20.0}),
+        ("mcts", {"final_k": 0.0}),
+        ("mcts", {"nodes": 5000}),
+        ("mcts", {"sims": 77}),
+        ("mcts", {"time": 0.25}),
+        ("alphabeta", {"depth": 7}),
+        ("alphabeta", {"time": 0.25}),
+        ("alphabeta", {"nodes": 99}),
+        ("alphabeta", {"table": 12}),
+        ("alphabeta", {"reduce": True}),
+        ("best", {"time": 0.5}),
+        ("best", {"traps": False}),
+        ("best", {"depth": 6}),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_every_setting_has_its_text(name: str, settings: dict[str, Any]) -> None:
     (key, value), *_ = settings.items()
     text = ("no", "yes")[value] if isinstance(value, bool) else value
@@ -105,8 +126,7 @@ def test_every_setting_has_its_text(name: str, settings: dict[str, Any]) -> None
 
 
 def test_settings_reach_the_kernel() -> None:
-    search = Mcts(ucb="report", c=1.0, c1=2.0, c2=3.0, batch=4, expand=5, results="rich",
-                  shortcuts=False, solver=False)  # fmt: skip
+    search = Mcts(ucb="report", c=1.0, c1=2.0, c2=3.0, batch=4, expand=5, results="rich", shortcuts=False, solver=False)
     *settings, stop = search.settings
     assert settings == [Report(1.0, 2.0, 3.0), 4, 5, True, False, False, 1.0] and not stop[0]
     assert type(search.settings.bandit) is Report
@@ -189,10 +209,7 @@ def test_baselines_make_every_move_of_the_original_programs(name: str) -> None:
 
 
 @pytest.mark.parametrize("game", [pytest.param("ewn-6x7", marks=pytest.mark.long), "ewn"])
-@pytest.mark.parametrize(
-    "spec",
-    [pytest.param(each, marks=[pytest.mark.long] * ("rich" in each)) for each in BUDGETED],
-)
+@pytest.mark.parametrize("spec", [pytest.param(each, marks=[pytest.mark.long] * ("rich" in each)) for each in BUDGETED])
 def test_the_same_stream_gives_the_same_game(spec: str, game: str) -> None:
     """Also for an agent that has played another game before."""
     rolls, opening = Position.random(game, u(8))
@@ -235,9 +252,7 @@ def test_random_searches_depend_on_the_stream() -> None:
 
 
 @pytest.mark.parametrize("spec", ["mcts:sims=150", "mcs:sims=150", "alphabeta:nodes=500"])
-def test_a_match_is_the_same_with_agents_that_are_fresh_for_each_game(
-    spec: str, tmp_path: Path
-) -> None:
+def test_a_match_is_the_same_with_agents_that_are_fresh_for_each_game(spec: str, tmp_path: Path) -> None:
     class Fresh:
         """Forgets everything before each game."""
 
@@ -402,9 +417,7 @@ def test_warming_up_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -
     assert agent.time == 5
 
 
-def test_traps_are_looked_for_only_where_the_outlook_is_bad(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_traps_are_looked_for_only_where_the_outlook_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
     monkeypatch.setattr(traps.Traps, "move", lambda *question: asked.append(question[3]))

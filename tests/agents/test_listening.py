@@ -70,17 +70,20 @@ def test_ctrl_c_is_heard_in_the_middle_of_a_kernel() -> None:
 def test_an_analysis_that_is_stopped_keeps_the_last_depth() -> None:
     net, stop = Network("5x4"), Stop()
     found = analyze(
-        "2048", BOARD, net, depth=60, stop=stop,
+        "2048",
+        BOARD,
+        net,
+        depth=60,
+        stop=stop,
         progress=lambda event: stop.set() if int(event.figures["depth"].split()[0]) > 2 else None,
-    )  # fmt: skip
+    )
     assert found.interrupted and 3 <= (found.depth or 0) < 60
     assert found.as_json()["interrupted"] is True
     assert found.moves == LearnedPlayer(net, depth=found.depth).moves(BOARD)
     stop = Stop()
     found = analyze(
-        LARGE, KNOWN, "mcts:sims=1000000000000", stop=stop,
-        progress=lambda event: stop.set() if event.done else None,
-    )  # fmt: skip
+        LARGE, KNOWN, "mcts:sims=1000000000000", stop=stop, progress=lambda event: stop.set() if event.done else None
+    )
     assert found.interrupted and " of 1,000,000,000,000 simulations" in found.note
     assert found.best in KNOWN.legal_moves()
 

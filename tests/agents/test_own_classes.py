@@ -118,15 +118,27 @@ def test_settings_are_read_by_the_types_of_the_constructor(own: Any) -> None:
 
 def test_other_names_are_not_taken_for_classes() -> None:
     for text in (
-        "mine:Snake", "a.b:Snake,x=1", "f.py:Snake", "a,b.py:Snake,x=1,y=c:d", "/x y/f.py:S,z=1",
+        "mine:Snake",
+        "a.b:Snake,x=1",
+        "f.py:Snake",
+        "a,b.py:Snake,x=1,y=c:d",
+        "/x y/f.py:S,z=1",
         "m:S,net=n.py:T",
-    ):  # fmt: skip
+    ):
         assert Spec(text).is_class, text
     for text in (
-        "exec:./a.py", "exec:a", "exec[time=1]:x.py:A", "mcts:ucb=b.py:Curious,c=1", "runs/first",
-        "mcts:sims=5,ucb=b.py:Curious", "small", "mcts:c=1,sims=5", "x.py", "m:1",
+        "exec:./a.py",
+        "exec:a",
+        "exec[time=1]:x.py:A",
+        "mcts:ucb=b.py:Curious,c=1",
+        "runs/first",
+        "mcts:sims=5,ucb=b.py:Curious",
+        "small",
+        "mcts:c=1,sims=5",
+        "x.py",
+        "m:1",
         "expectimax:values=a.py:B",
-    ):  # fmt: skip
+    ):
         assert not Spec(text).is_class, text
     with pytest.raises(ValueError, match="cannot be named from here"):
         tuplet.make_agent(Spec("os:system,command=x"))
@@ -173,10 +185,7 @@ def test_who_draws_from_his_stream_plays_the_same_games_on_any_number_of_cores(
 ) -> None:
     """Classes, objects and partials, in processes: settings get there."""
     alone = evaluate("mine_own:Snake,depth=2", "mine_own:Spiteful,tile=4", games=12, seed=5)
-    others = [
-        (partial(own.Snake, depth=2), own.Spiteful(tile=4)),
-        (own.Snake(depth=2), "mine_own:Spiteful,tile=4"),
-    ]
+    others = [(partial(own.Snake, depth=2), own.Spiteful(tile=4)), (own.Snake(depth=2), "mine_own:Spiteful,tile=4")]
     for snake, spiteful in others:
         two = evaluate(snake, spiteful, games=12, seed=5, threads=2)
         assert (two.results.scores == alone.results.scores).all()

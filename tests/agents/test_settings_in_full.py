@@ -48,13 +48,9 @@ def test_every_result_tells_them(tuplet, tmp_path) -> None:
     assert json.loads(tuplet("show", tmp_path / "games", "--json").stdout) == match.as_json()
     assert match.as_json()["settings"]["a"]["ucb"] == "tuned"
     assert match.as_json()["settings"]["b"] == {}
-    assert any(
-        "All settings of mcts:sims=50: ucb=tuned" in note for note in match.sheets()[0].notes
-    )
+    assert any("All settings of mcts:sims=50: ucb=tuned" in note for note in match.sheets()[0].notes)
     table = package.tournament(["mcts:sims=50", "easy"], games=2).as_json()["agents"]
-    assert {row["agent"]: bool(row["settings"]) for row in table} == {
-        "mcts:sims=50": True, "easy": False,
-    }  # fmt: skip
+    assert {row["agent"]: bool(row["settings"]) for row in table} == {"mcts:sims=50": True, "easy": False}
     evaluation = package.evaluate("mcts:sims=5", games=1)
     assert evaluation.as_json()["settings"]["sims"] == 5
     found = package.analyze("ewn-6x7", None, "mcts:sims=50")

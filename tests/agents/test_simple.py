@@ -7,17 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tuplet import (
-    Board,
-    Episode,
-    GreedyPlayer,
-    RandomEnvironment,
-    RandomPlayer,
-    Stop,
-    evaluate,
-    regret,
-    solve,
-)
+from tuplet import Board, Episode, GreedyPlayer, RandomEnvironment, RandomPlayer, Stop, evaluate, regret, solve
 from tuplet.agents.simple import make_room, play_games
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import make_results
@@ -29,9 +19,7 @@ PLAYERS = [RandomPlayer(7), GreedyPlayer()]
 def compiled(player: Any, rules: Any, seed: int, games: int, stop: bool = False) -> Any:
     """The compiled games of a player."""
     results, greedy = make_results(games), isinstance(player, GreedyPlayer)
-    done = play_games(
-        rules, greedy, ~player.seed, as_seed(seed), 0, results, make_room(), np.array([stop])
-    )
+    done = play_games(rules, greedy, ~player.seed, as_seed(seed), 0, results, make_room(), np.array([stop]))
     assert done == (0 if stop else games)
     return results
 
@@ -39,9 +27,7 @@ def compiled(player: Any, rules: Any, seed: int, games: int, stop: bool = False)
 @pytest.mark.parametrize("player", PLAYERS)
 @pytest.mark.parametrize("size", [(2, 2), (2, 3), (3, 2), (3, 4), (4, 4)])
 @pytest.mark.parametrize("tiles", [0, 14, 15, 17])
-def test_compiled_games_are_those_of_the_python_player(
-    player: Any, size: tuple[int, int], tiles: int
-) -> None:
+def test_compiled_games_are_those_of_the_python_player(player: Any, size: tuple[int, int], tiles: int) -> None:
     """Also where the board begins with large tiles, which four bits do not hold once they merge."""
     rules = rules_for(*size, 0.3)
     start = Board(rows=size[0], columns=size[1])
@@ -67,9 +53,7 @@ def test_compiled_games_are_those_of_the_python_player(
 
 
 @pytest.mark.parametrize("name", ["random", "greedy"])
-def test_an_evaluation_has_the_same_games_recorded_or_compiled_on_any_number_of_threads(
-    name: str,
-) -> None:
+def test_an_evaluation_has_the_same_games_recorded_or_compiled_on_any_number_of_threads(name: str) -> None:
     games: list[Episode] = []
     slow = evaluate(name, games=12, seed=3, on_episode=games.append)
     fast = evaluate(name, games=12, seed=3)

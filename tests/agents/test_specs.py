@@ -42,8 +42,7 @@ def test_nor_files_outside_of_its_folder(trained_run: Path) -> None:
 def test_what_is_harmless_needs_no_trust() -> None:
     for text in ("easy", "hard", "mcts:sims=10", "best:nodes=100"):
         assert make_agent(Spec(text))
-    for text in ("random", "greedy", "small", "mcts:sims=10", "expectimax:depth=1",
-                 "expectimax:values=small"):  # fmt: skip
+    for text in ("random", "greedy", "small", "mcts:sims=10", "expectimax:depth=1", "expectimax:values=small"):
         assert make_player(Spec(text))
 
 

@@ -83,8 +83,7 @@ def test_what_chance_does_is_shown_with_its_likelihood() -> None:
 
 
 def test_a_proof_is_shown() -> None:
-    found = analyze(CONNECT4, "......./......./......./......./.RRR.../.YYY...", "mcts:sims=500",
-                    tree=1)  # fmt: skip
+    found = analyze(CONNECT4, "......./......./......./......./.RRR.../.YYY...", "mcts:sims=500", tree=1)
     assert found.tree is not None
     won = next(node for node in found.tree.root.children if node.move == found.best)
     assert won.proven and won.value == 1.0 and won.side == ""
@@ -98,8 +97,16 @@ def test_json_text_and_picture_tell_the_same(tuplet, tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     assert done.returncode == 0 and "root" in report["tree"]["values"]
     assert set(report["tree"]["children"][0]) == {
-        "move", "visits", "value", "ci95", "proven", "side", "chance", "left_out", "children",
-    }  # fmt: skip
+        "move",
+        "visits",
+        "value",
+        "ci95",
+        "proven",
+        "side",
+        "chance",
+        "left_out",
+        "children",
+    }
     assert set(report["growth"]["moves"]) == {m["move"] for m in report["moves"]}
     texts = {each.text for each in Xml.parse(picture).iter("{http://www.w3.org/2000/svg}text")}
     text = tuplet(*words).stdout
@@ -107,10 +114,16 @@ def test_json_text_and_picture_tell_the_same(tuplet, tmp_path: Path) -> None:
         assert child["move"] in texts
         assert f"red {child['move']}" in text and f"{child['visits']:,}" in text
     assert "<svg" in grown.read_text()
-    for wrong, why in ((["--svg", "tree.png"], ".svg"), (["--growth", "a.txt"], ".png"),
-                       (["--agent", "hard"], "grows no tree")):  # fmt: skip
-        done = tuplet(*words, *wrong) if "--agent" not in wrong else tuplet(
-            "analyze", "ewn", NOTATION, *wrong, "--tree", "2")  # fmt: skip
+    for wrong, why in (
+        (["--svg", "tree.png"], ".svg"),
+        (["--growth", "a.txt"], ".png"),
+        (["--agent", "hard"], "grows no tree"),
+    ):
+        done = (
+            tuplet(*words, *wrong)
+            if "--agent" not in wrong
+            else tuplet("analyze", "ewn", NOTATION, *wrong, "--tree", "2")
+        )
         assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
 
 
@@ -127,9 +140,7 @@ def test_growth_ends_with_the_very_same_tree() -> None:
     assert len(growth.simulations) > 30 and growth.simulations == sorted(growth.simulations)
     for move in found.moves:
         grown = growth.moves[move.move]
-        assert (grown.visits[-1], grown.values[-1], grown.ci95[-1]) == (
-            move.visits, move.value, move.ci95,
-        )  # fmt: skip
+        assert (grown.visits[-1], grown.values[-1], grown.ci95[-1]) == (move.visits, move.value, move.ci95)
         assert grown.visits == sorted(grown.visits)
     shown = found._repr_html_()
     assert shown.startswith("<svg") and "<table>" in shown and shown.count("<svg") == 2

@@ -60,9 +60,7 @@ def test_players_and_environments_of_ones_own_play_in_the_same_loop() -> None:
 def test_compiled_games_and_the_python_loop_are_the_same_games(trained: Network) -> None:
     games: list[Episode] = []
     compiled = evaluate(trained, games=15, seed=4, threads=2)
-    python = evaluate(
-        LearnedPlayer(trained), RandomEnvironment(4), games=15, on_episode=games.append
-    )
+    python = evaluate(LearnedPlayer(trained), RandomEnvironment(4), games=15, on_episode=games.append)
     for one, other in zip(compiled.results, python.results, strict=True):
         assert (one == other).all()
     assert [game.score for game in games] == list(compiled.results.scores)
@@ -178,9 +176,7 @@ def test_the_print_out_is_the_courses() -> None:
     scores = np.array([100, 200, 300, 400])
     tiles, lengths = np.array([8, 9, 9, 11], np.uint8), np.array([50, 90, 95, 130])
     text = printout(4000, summarise(Results(scores, tiles, lengths)))
-    assert text == (
-        "4000\tavg = 250.0\tmax = 400\n\t256\t100%\t(25%)\n\t512\t75%\t(50%)\n\t2048\t25%\t(25%)"
-    )
+    assert text == ("4000\tavg = 250.0\tmax = 400\n\t256\t100%\t(25%)\n\t512\t75%\t(50%)\n\t2048\t25%\t(25%)")
 
 
 def test_cells_are_written_as_the_frameworks_read_them() -> None:

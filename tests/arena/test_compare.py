@@ -24,10 +24,8 @@ def played(scores: np.ndarray, name: str) -> object:
 
 def test_welch_is_what_textbooks_say() -> None:
     # A published example: t = -2.46 at 25.0 degrees of freedom, p = 0.0214.
-    a = np.array([27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0,
-                  21.7, 21.4])  # fmt: skip
-    b = np.array([27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9,
-                  20.5, 24.4])  # fmt: skip
+    a = np.array([27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4])
+    b = np.array([27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4])
     apart = welch(a.mean() - b.mean(), *((each.var(ddof=1) / len(each), 14) for each in (a, b)))
     assert apart.value == pytest.approx(-2.1667, abs=1e-3) and apart.freedom in (24, 25)
     assert apart.value / apart.error == pytest.approx(-2.46, abs=0.005)
@@ -62,10 +60,7 @@ def test_what_is_said_of_players() -> None:
     # With that many games of each, four of five such differences are found, as one of three.
     assert first.asked == 400
     means = (20_400, 20_000)
-    chances = [
-        chance_of(independent_scores(*(rng.normal(m, 3000, first.needed) for m in means)))
-        for _ in range(200)
-    ]
+    chances = [chance_of(independent_scores(*(rng.normal(m, 3000, first.needed) for m in means))) for _ in range(200)]
     found = sum(chance < 0.05 / 3 for chance in chances)
     assert 140 <= found <= 180
 
@@ -134,8 +129,7 @@ def test_games_become_a_table(trained_run: Path, tuplet, tmp_path: Path) -> None
     assert [int(row["score"]) for row in rows] == result.results.scores.tolist()
     assert list(rows[0]) == ["game", "score", "tile", "moves"]
     saved = tmp_path / "m.jsonl"
-    done = tuplet("match", "easy", "normal", "--games", 4, "--save", saved, "--csv",
-                  tmp_path / "m.csv", "--json")  # fmt: skip
+    done = tuplet("match", "easy", "normal", "--games", 4, "--save", saved, "--csv", tmp_path / "m.csv", "--json")
     assert tuplet("show", saved, "--csv", tmp_path / "s.csv").returncode == 0
     assert (tmp_path / "m.csv").read_bytes() == (tmp_path / "s.csv").read_bytes()
     with (tmp_path / "m.csv").open() as file:

@@ -57,10 +57,7 @@ MINE = """
 
 @pytest.fixture(scope="module")
 def pools() -> Iterator[list[Executor]]:
-    with (
-        ThreadPoolExecutor(3) as threads,
-        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes,
-    ):
+    with ThreadPoolExecutor(3) as threads, ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
         yield [threads, processes]
 
 
@@ -85,9 +82,12 @@ def test_an_evaluation_is_the_same_on_threads_and_processes(
     pools: list[Executor], trained_run: Path, trained: Network
 ) -> None:
     players = [
-        str(trained_run), LearnedPlayer(trained, depth=2), "random", "mcts:sims=10",
+        str(trained_run),
+        LearnedPlayer(trained, depth=2),
+        "random",
+        "mcts:sims=10",
         f"expectimax:depth=2,values={trained_run}",
-    ]  # fmt: skip
+    ]
     for player in players:
         games = 4 if "=" in str(player) else 23
         alone = evaluate(player, games=games, seed=3)
@@ -95,12 +95,8 @@ def test_an_evaluation_is_the_same_on_threads_and_processes(
             assert same(alone, evaluate(player, games=games, seed=3, executor=pool)), player
 
 
-def test_a_match_is_the_same_file_on_threads_and_processes(
-    pools: list[Executor], tmp_path: Path
-) -> None:
-    for game, agents in (
-        ("ewn", ["easy", "mcts:sims=100"]), ("ewn-6x7", ["normal", "alphabeta:depth=3"]),
-    ):  # fmt: skip
+def test_a_match_is_the_same_file_on_threads_and_processes(pools: list[Executor], tmp_path: Path) -> None:
+    for game, agents in (("ewn", ["easy", "mcts:sims=100"]), ("ewn-6x7", ["normal", "alphabeta:depth=3"])):
         files = []
         for number, pool in enumerate([None, *pools]):
             path = tmp_path / f"{game}-{number}"

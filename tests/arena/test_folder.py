@@ -57,9 +57,15 @@ def twelve(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tournament, Path]:
     (programs / "notes.txt").write_text("no program")
     (programs / "__pycache__").mkdir()
     result = package.tournament(
-        folder=programs, games=2, threads=2, memory="100MB", save=folder / "games.jsonl",
-        page=folder / "page.html", csv=folder / "table.csv", progress=False,
-    )  # fmt: skip
+        folder=programs,
+        games=2,
+        threads=2,
+        memory="100MB",
+        save=folder / "games.jsonl",
+        page=folder / "page.html",
+        csv=folder / "table.csv",
+        progress=False,
+    )
     return result, folder
 
 
@@ -67,8 +73,7 @@ def twelve(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tournament, Path]:
 def test_twelve_programs_of_which_five_misbehave_end_with_the_right_table(twelve) -> None:
     result, _ = twelve
     assert len(result.agents) == 12 and result.games == 132 and not result.interrupted
-    bad = {"crashes": "crashed", "talks": "illegal", "hangs": "late", "eats": "memory",
-           "broken": "crashed"}  # fmt: skip
+    bad = {"crashes": "crashed", "talks": "illegal", "hangs": "late", "eats": "memory", "broken": "crashed"}
     seats = {name: seat for seat, name in enumerate(result.agents)}
     for name, seat in seats.items():
         forfeits = {kind: count for kind, count in result.forfeits_of(seat).items() if count}
@@ -130,9 +135,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs) -> None:
         told = dict(attrs)
         self.tags.append(tag)
-        self.asked += [
-            told[name] for name in ("src", "href", "action", "data", "style") if name in told
-        ]
+        self.asked += [told[name] for name in ("src", "href", "action", "data", "style") if name in told]
         assert not any(name.startswith("on") for name in told)
         self._in = told.get("id", "") if tag == "script" else ""
         if told.get("http-equiv") == "Content-Security-Policy":
@@ -179,10 +182,7 @@ def test_the_games_to_replay_are_those_that_were_played(twelve) -> None:
         assert [step[0] for step in game[7]] == record.moves
         positions = [position for position, _ in record.replay()]
         assert [step[1] for step in game[7]] == [str(position.die) for position in positions]
-        boards = [
-            [cell for row in position.cells for cell in row]
-            for position in (*positions, record.position)
-        ]
+        boards = [[cell for row in position.cells for cell in row] for position in (*positions, record.position)]
         assert decode(game) == boards
         assert {text for board in boards for text in board if text} <= set(data["pieces"])
 
@@ -191,9 +191,7 @@ def test_tables_are_for_spreadsheets(twelve) -> None:
     result, folder = twelve
     with (folder / "table.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["agent"].removeprefix("'") for row in rows] == [
-        result.agents[seat] for seat in result.ranking
-    ]
+    assert [row["agent"].removeprefix("'") for row in rows] == [result.agents[seat] for seat in result.ranking]
     assert "'=1+1" in {row["agent"] for row in rows}  # no formula
     assert [int(row["wins"]) for row in rows] == [result.total(seat)[0] for seat in result.ranking]
     hangs = next(row for row in rows if row["agent"] == "hangs")
@@ -205,8 +203,7 @@ def test_tables_are_for_spreadsheets(twelve) -> None:
 
 def test_a_saved_file_gives_the_same_page_and_goes_on(twelve, tuplet, tmp_path: Path) -> None:
     _, folder = twelve
-    shown = tuplet("show", folder / "games.jsonl", "--page", tmp_path / "a.html", "--csv",
-                   tmp_path / "a.csv")  # fmt: skip
+    shown = tuplet("show", folder / "games.jsonl", "--page", tmp_path / "a.html", "--csv", tmp_path / "a.csv")
     assert shown.returncode == 0, shown.stderr
     assert (tmp_path / "a.csv").read_bytes() == (folder / "table.csv").read_bytes()
     assert read(tmp_path / "a.html").data == read(folder / "page.html").data
@@ -228,8 +225,20 @@ def test_a_saved_file_gives_the_same_page_and_goes_on(twelve, tuplet, tmp_path: 
 
 
 def test_folders_have_a_rule_and_what_is_skipped_is_said(tmp_path: Path) -> None:
-    for name in ("a", "b/agent", "c/only", "d/main.py", "e/x.py", "f/one", "f/two", "g/readme",
-                 "_h", "i.py", "i", "j.sh"):  # fmt: skip
+    for name in (
+        "a",
+        "b/agent",
+        "c/only",
+        "d/main.py",
+        "e/x.py",
+        "f/one",
+        "f/two",
+        "g/readme",
+        "_h",
+        "i.py",
+        "i",
+        "j.sh",
+    ):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("#!/bin/sh\n")

@@ -194,22 +194,22 @@ def test_agents_that_cannot_be_made_end_the_match_and_leave_no_file(tmp_path: Pa
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"games": 0}, "games"), ({"threads": 0}, "threads"), ({"seed": -1}, "seed"),
-        ({"game": "chess"}, "chess"), ({"sprt": "9"}, "sprt must be"), ({"games": 10**9}, "games"),
+        ({"games": 0}, "games"),
+        ({"threads": 0}, "threads"),
+        ({"seed": -1}, "seed"),
+        ({"game": "chess"}, "chess"),
+        ({"sprt": "9"}, "sprt must be"),
+        ({"games": 10**9}, "games"),
     ],
-)  # fmt: skip
+)
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         match("easy", "easy", **wrong)  # type: ignore[arg-type]
 
 
-def test_a_sequential_test_ends_after_the_same_pair_for_any_number_of_threads(
-    tmp_path: Path,
-) -> None:
+def test_a_sequential_test_ends_after_the_same_pair_for_any_number_of_threads(tmp_path: Path) -> None:
     results = [
-        match(
-            "hard", "easy", games=400, threads=threads, sprt="0,100", save=tmp_path / str(threads)
-        )
+        match("hard", "easy", games=400, threads=threads, sprt="0,100", save=tmp_path / str(threads))
         for threads in (1, 2, 8)
     ]
     assert results[0].decision == "H1" and 4 < results[0].games < 100
@@ -269,10 +269,8 @@ def test_a_file_of_another_match_is_refused_and_left_alone(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["hello", "hello\n", "{}\n", "[]\n", "null\n", "\n", "\x00\n", '{"kind": "match"}\n',
-     "[" * 9999 + "\n"],
-)  # fmt: skip
+    "text", ["hello", "hello\n", "{}\n", "[]\n", "null\n", "\n", "\x00\n", '{"kind": "match"}\n', "[" * 9999 + "\n"]
+)
 def test_a_file_that_is_no_match_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
     path = tmp_path / "m"
     path.write_text(text)
@@ -287,8 +285,13 @@ def test_lines_that_are_not_the_matchs_games_are_named(tmp_path: Path) -> None:
     path = tmp_path / "m"
     match("easy", "normal", games=4, save=path)
     lines = path.read_text().splitlines(keepends=True)
-    for wrong in ([lines[0], lines[2]], [*lines[:2], lines[1]], [lines[0], "{}\n"],
-                  [lines[0], "what\n"], [lines[0], lines[1].replace("red", "pink")]):  # fmt: skip
+    for wrong in (
+        [lines[0], lines[2]],
+        [*lines[:2], lines[1]],
+        [lines[0], "{}\n"],
+        [lines[0], "what\n"],
+        [lines[0], lines[1].replace("red", "pink")],
+    ):
         path.write_text("".join(wrong))
         with pytest.raises(ValueError, match=r"line [23] is not game [12]"):
             match("easy", "normal", games=4, save=path)
@@ -303,10 +306,7 @@ def test_lines_that_are_not_the_matchs_games_are_named(tmp_path: Path) -> None:
 def test_two_matches_cannot_write_one_file(tmp_path: Path) -> None:
     settings = {"agents": ["a", "b"], "kind": "match"}
     held = game("ewn-6x7")
-    with (
-        GameFile(tmp_path / "m", settings, held),
-        pytest.raises(ValueError, match="another process"),
-    ):
+    with GameFile(tmp_path / "m", settings, held), pytest.raises(ValueError, match="another process"):
         match("easy", "easy", games=2, save=tmp_path / "m")
 
 

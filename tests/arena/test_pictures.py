@@ -15,9 +15,11 @@ from tuplet import Evaluation, Review, evaluate, play_episode, review
 def shown() -> list[Evaluation | Review]:
     record = play_episode("greedy", seed=1)
     return [
-        evaluate("random", games=1), evaluate("random", games=5), evaluate("greedy", games=300),
+        evaluate("random", games=1),
+        evaluate("random", games=5),
+        evaluate("greedy", games=300),
         review(record, depth=1),
-    ]  # fmt: skip
+    ]
 
 
 def test_they_show_tables_and_pictures(shown: list[Evaluation | Review], tmp_path: Path) -> None:

@@ -46,20 +46,27 @@ def test_one_that_was_stopped_goes_on(tmp_path: Path) -> None:
         if event.figures.get("runs", "").startswith("1 "):
             stop.set()
 
-    part = tuplet.population(
-        runs=4, out=tmp_path / "pop", threads=1, stop=stop, progress=look, **SETTINGS
-    )
+    part = tuplet.population(runs=4, out=tmp_path / "pop", threads=1, stop=stop, progress=look, **SETTINGS)
     assert part.interrupted
     assert 1 <= len(part.members) < 4
     whole = tuplet.population(runs=4, out=tmp_path / "pop", **SETTINGS)
     assert whole.members[: len(part.members)] == part.members
 
 
-def test_the_command_line_shows_the_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["train", "--runs", "2", "--net", "0123 4567", "--games", "200", "--out",
-             str(tmp_path / "pop"), "--evaluate-games", "40"]  # fmt: skip
+def test_the_command_line_shows_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "train",
+        "--runs",
+        "2",
+        "--net",
+        "0123 4567",
+        "--games",
+        "200",
+        "--out",
+        str(tmp_path / "pop"),
+        "--evaluate-games",
+        "40",
+    ]
     assert run(words) == 0
     out = capsys.readouterr().out
     assert "average.safetensors" in out
@@ -72,9 +79,7 @@ def test_the_command_line_shows_the_table(
         assert run(["train", "--runs", many, "--games", "9"]) == 2
         assert "2 to 1000 runs" in capsys.readouterr().err
     assert run([*words, "--csv", str(tmp_path / "x.csv")]) == 0
-    assert [line.split(",")[1] for line in (tmp_path / "x.csv").read_text().splitlines()] == [
-        "seed", "0", "1",
-    ]  # fmt: skip
+    assert [line.split(",")[1] for line in (tmp_path / "x.csv").read_text().splitlines()] == ["seed", "0", "1"]
     pytest.importorskip("tensorboardX")
     capsys.readouterr()
     assert run([*words, "--tensorboard"]) == 2

@@ -116,9 +116,11 @@ def test_luck_is_nothing_on_average(trained: Network) -> None:
 
 def test_it_adds_up_whoever_judges(trained: Network, greedy: Episode) -> None:
     for judge in (
-        LearnedPlayer(trained), LearnedPlayer(trained, depth=2, spawn4=0.2),
-        LearnedPlayer(trained, time=0.0003), LearnedPlayer(trained, downgrade=16),
-    ):  # fmt: skip
+        LearnedPlayer(trained),
+        LearnedPlayer(trained, depth=2, spawn4=0.2),
+        LearnedPlayer(trained, time=0.0003),
+        LearnedPlayer(trained, downgrade=16),
+    ):
         found = tuplet.review(greedy, judge)
         assert found.left == 0 and found.losses > 0
         adds_up(found)
@@ -172,15 +174,21 @@ def judged(value: float, played_value: float) -> Judgement:
 @pytest.mark.parametrize(
     ("value", "played_value", "band", "share"),
     [
-        (1000, 1000, "best", 0), (1000, 1000 - 1e-7, "best", 0), (1000, 990.1, "good", 0.0099),
-        (1000, 990, "inaccurate", 0.01), (1000, 950, "inaccurate", 0.05), (1000, 949, "bad", 0.051),
-        (1000, -2000, "bad", 1), (0, 0, "best", 0), (0, -1, "bad", 1), (-100, -100, "best", 0),
-        (-100, -104, "inaccurate", 0.04), (-100, -110, "bad", 0.1),
+        (1000, 1000, "best", 0),
+        (1000, 1000 - 1e-7, "best", 0),
+        (1000, 990.1, "good", 0.0099),
+        (1000, 990, "inaccurate", 0.01),
+        (1000, 950, "inaccurate", 0.05),
+        (1000, 949, "bad", 0.051),
+        (1000, -2000, "bad", 1),
+        (0, 0, "best", 0),
+        (0, -1, "bad", 1),
+        (-100, -100, "best", 0),
+        (-100, -104, "inaccurate", 0.04),
+        (-100, -110, "bad", 0.1),
     ],
-)  # fmt: skip
-def test_moves_are_best_good_inaccurate_or_bad(
-    value: float, played_value: float, band: str, share: float
-) -> None:
+)
+def test_moves_are_best_good_inaccurate_or_bad(value: float, played_value: float, band: str, share: float) -> None:
     move = judged(value, played_value)
     assert move.band == band and move.blunder == (band == "bad")
     assert move.lost_share == pytest.approx(share)
@@ -226,21 +234,57 @@ def test_the_command_tells_what_the_score_is_made_of(tuplet: Any, tmp_path: Any)
     path.write_text(record.line + "\n")
     shown = tuplet("review", path, "--top", 1)
     assert shown.returncode == 0, shown.stderr
-    for words in ("judged by the exact solution", "accuracy ", "inaccurate ",
-                  "expected at the start", "luck ", "mistakes ", "re-estimates ",
-                  "final score "):  # fmt: skip
+    for words in (
+        "judged by the exact solution",
+        "accuracy ",
+        "inaccurate ",
+        "expected at the start",
+        "luck ",
+        "mistakes ",
+        "re-estimates ",
+        "final score ",
+    ):
         assert words in shown.stdout
     told = json.loads(tuplet("review", record.line, "--json").stdout)
     assert set(told) >= {
-        "player", "score", "mean_loss", "best_share", "blunders", "moves", "accuracy", "counts",
-        "first_value", "luck", "drift", "losses", "left", "game", "judge", "depth", "time",
+        "player",
+        "score",
+        "mean_loss",
+        "best_share",
+        "blunders",
+        "moves",
+        "accuracy",
+        "counts",
+        "first_value",
+        "luck",
+        "drift",
+        "losses",
+        "left",
+        "game",
+        "judge",
+        "depth",
+        "time",
         "accuracy_means",
-    }  # fmt: skip
+    }
     assert tuple(told["counts"]) == BANDS and told["blunders"] == told["counts"]["bad"]
     assert set(told["moves"][0]) == {
-        "number", "board", "played", "best", "played_value", "value", "loss", "band", "reward",
-        "luck", "drift", "mean_value", "score", "expected", "lost_share", "random_share",
-    }  # fmt: skip
+        "number",
+        "board",
+        "played",
+        "best",
+        "played_value",
+        "value",
+        "loss",
+        "band",
+        "reward",
+        "luck",
+        "drift",
+        "mean_value",
+        "score",
+        "expected",
+        "lost_share",
+        "random_share",
+    }
     assert told == json.loads(tuplet("review", path, "--json").stdout)
 
 

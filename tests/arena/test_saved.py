@@ -17,9 +17,13 @@ from tuplet.arena.saved import MOST_AGENTS, GameFile, Saved, load
 from tuplet.system.files import MOST_LINE
 
 HEADER: dict[str, Any] = {
-    "tuplet": "0.1.0", "kind": "match", "game": "ewn", "agents": ["easy", "random"], "seed": 0,
+    "tuplet": "0.1.0",
+    "kind": "match",
+    "game": "ewn",
+    "agents": ["easy", "random"],
+    "seed": 0,
     "games": 6,
-}  # fmt: skip
+}
 
 
 def play(path: Path) -> Any:
@@ -48,9 +52,7 @@ def whole(tmp_path: Path) -> bytes:
     return (tmp_path / "whole.jsonl").read_bytes()
 
 
-def test_a_file_that_is_deleted_in_mid_match_is_written_again(
-    tmp_path: Path, whole: bytes, after_three: Any
-) -> None:
+def test_a_file_that_is_deleted_in_mid_match_is_written_again(tmp_path: Path, whole: bytes, after_three: Any) -> None:
     path = tmp_path / "games" / "match.jsonl"
     path.parent.mkdir()
 
@@ -65,9 +67,7 @@ def test_a_file_that_is_deleted_in_mid_match_is_written_again(
     assert [p.name for p in path.parent.iterdir()] == ["match.jsonl"]
 
 
-def test_a_file_that_is_replaced_in_mid_match_is_left_alone(
-    tmp_path: Path, whole: bytes, after_three: Any
-) -> None:
+def test_a_file_that_is_replaced_in_mid_match_is_left_alone(tmp_path: Path, whole: bytes, after_three: Any) -> None:
     path, other = tmp_path / "match.jsonl", tmp_path / "other"
 
     other.write_text("mine")
@@ -93,14 +93,10 @@ class Disk:
         return self.write(file, data)
 
 
-def test_a_match_goes_on_while_the_disk_is_full(
-    tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_match_goes_on_while_the_disk_is_full(tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "match.jsonl"
     monkeypatch.setattr("tuplet.arena.saved.os.write", Disk(range(3, 6)))
-    with pytest.warns(
-        UserWarning, match="No space left on device.: they are kept in memory"
-    ) as told:
+    with pytest.warns(UserWarning, match="No space left on device.: they are kept in memory") as told:
         result = play(path)
     assert len(told) == 1 and result.games == 6 and path.read_bytes() == whole
 

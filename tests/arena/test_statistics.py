@@ -11,13 +11,7 @@ import numpy as np
 import pytest
 
 from holds import drawn_pairs, means, pair_results, rated, shares, shares_after_test
-from tuplet.arena.intervals import (
-    Z,
-    effective_games,
-    elo,
-    pair_share,
-    share_at,
-)
+from tuplet.arena.intervals import Z, effective_games, elo, pair_share, share_at
 from tuplet.arena.match import _Score
 from tuplet.arena.ratings import ratings
 from tuplet.arena.results import Match, Played, Tournament
@@ -146,10 +140,18 @@ def test_a_match_that_was_won_outright_is_json_without_infinity() -> None:
 DRAWN = [
     Played.won_by(winner, ("black", "white"), n % 2, kind, 9, "")
     for n, (winner, kind) in enumerate(
-        [("black", "row"), (None, "full"), ("white", "row"), ("white", "late"), (None, "full"),
-         (None, "full"), ("black", "row"), ("white", "row")]
+        [
+            ("black", "row"),
+            (None, "full"),
+            ("white", "row"),
+            ("white", "late"),
+            (None, "full"),
+            (None, "full"),
+            ("black", "row"),
+            ("white", "row"),
+        ]
     )
-]  # fmt: skip
+]
 
 
 def test_draws_are_told_apart_from_wins_and_losses() -> None:
@@ -162,9 +164,7 @@ def test_draws_are_told_apart_from_wins_and_losses() -> None:
     assert match.kinds(0.5) == {"row": 0, "full": 3, **dict.fromkeys(FORFEITS, 0)}
     report = match.as_json()
     assert (report["wins"], report["draws"], report["losses"]) == (4, 3, 1)
-    assert report["pairs"] == {
-        "both_won": 1, "split": 3, "both_lost": 0, "pentanomial": [0, 0, 2, 1, 1]
-    }  # fmt: skip
+    assert report["pairs"] == {"both_won": 1, "split": 3, "both_lost": 0, "pentanomial": [0, 0, 2, 1, 1]}
     assert report["kinds"]["wins"]["late"] == 1 and report["kinds"]["draws"]["full"] == 3
     assert [f["agent"] for f in report["forfeits"]] == ["b"]
     whole, endings = match.sheets()
@@ -247,9 +247,7 @@ def errors(test: Sprt, chances: list[float], matches: int = 2000) -> tuple[float
 
 @pytest.mark.parametrize("split", [0.0, 0.5, 0.95])
 @pytest.mark.parametrize(("elo0", "elo1"), [(0, 50), (-30, 30), (200, 300), (-400, -300)])
-def test_the_sequential_test_errs_at_most_once_in_twenty(
-    elo0: float, elo1: float, split: float
-) -> None:
+def test_the_sequential_test_errs_at_most_once_in_twenty(elo0: float, elo1: float, split: float) -> None:
     test = Sprt(elo0, elo1)
     right, wrong = errors(test, pair_results(share_at(elo0), split))
     assert wrong <= 0.05 and right > 0.94
@@ -278,9 +276,20 @@ def test_the_sequential_test_errs_at_most_once_in_twenty_with_draws(
 @pytest.mark.parametrize("alike", [-0.9, 0.0, 0.9])
 @pytest.mark.parametrize(
     ("elo0", "elo1", "draws"),
-    [(0, 50, 0.02), (0, 50, 0.1), (0, 50, 0.5), (0, 50, 0.8), (-30, 30, 0.1), (-30, 30, 0.5),
-     (-30, 30, 0.9), (0, 20, 0.9), (200, 300, 0.15), (200, 300, 0.3), (-400, -300, 0.15)],
-)  # fmt: skip
+    [
+        (0, 50, 0.02),
+        (0, 50, 0.1),
+        (0, 50, 0.5),
+        (0, 50, 0.8),
+        (-30, 30, 0.1),
+        (-30, 30, 0.5),
+        (-30, 30, 0.9),
+        (0, 20, 0.9),
+        (200, 300, 0.15),
+        (200, 300, 0.3),
+        (-400, -300, 0.15),
+    ],
+)
 def test_the_sequential_test_errs_at_most_once_in_twenty_with_any_draws(
     elo0: float, elo1: float, draws: float, alike: float
 ) -> None:
@@ -386,10 +395,7 @@ def test_the_interval_of_a_mean_score_holds_the_truth_of_real_games(player: str)
 
 def test_a_match_that_the_test_ended_says_so_and_has_a_wider_interval() -> None:
     won = [Played(1, float(n % 2 == 0), "corner", 9, "") for n in range(40)]
-    ended, free = (
-        Match("a", "b", "ewn", 0, 40, won, Sprt(0, 200)),
-        Match("a", "b", "ewn", 0, 40, won),
-    )
+    ended, free = (Match("a", "b", "ewn", 0, 40, won, Sprt(0, 200)), Match("a", "b", "ewn", 0, 40, won))
     assert "ended the match" in ended.sheets()[0].notes[0] and not free.sheets()[0].notes
     assert ended.ci95[0] < free.ci95[0] and ended.elo_ci95[0] < free.elo_ci95[0]
     assert ended.as_json()["stopped_by_test"] and "stopped_by_test" not in free.as_json()
@@ -399,9 +405,7 @@ def test_a_match_that_the_test_ended_says_so_and_has_a_wider_interval() -> None:
 
 
 @pytest.mark.parametrize(("elo0", "elo1", "elo"), [(0, 100, 0), (300, 500, 450)])
-def test_the_interval_holds_the_truth_where_a_test_ended_the_match(
-    elo0: float, elo1: float, elo: float
-) -> None:
+def test_the_interval_holds_the_truth_where_a_test_ended_the_match(elo0: float, elo1: float, elo: float) -> None:
     test = Sprt(elo0, elo1)
     assert shares_after_test(test, elo, 0.1, 500) > 0.94 > shares_after_test(test, elo, 0.1, 500, Z)
 

@@ -11,24 +11,8 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from tuplet import (
-    Run,
-    Stop,
-    Stopped,
-    Sweep,
-    evaluate,
-    sweep_eval,
-    sweep_match,
-    sweep_train,
-    train,
-)  # fmt: skip
-from tuplet.arena.differences import (
-    holm,
-    independent_runs,
-    judge,
-    paired_scores,
-    paired_shares,
-)
+from tuplet import Run, Stop, Stopped, Sweep, evaluate, sweep_eval, sweep_match, sweep_train, train
+from tuplet.arena.differences import holm, independent_runs, judge, paired_scores, paired_shares
 from tuplet.arena.grids import Axis, label, points_of, template
 from tuplet.arena.saved import load
 from tuplet.arena.sweep_folder import SweepFolder
@@ -50,11 +34,18 @@ def test_braces_are_the_axes_of_a_grid() -> None:
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("mcts", "nothing to sweep"), ("mcts:c={1}", "nothing to sweep"), ("c={1,1}", "twice"),
-     ("c={1,1.0}", "twice"), ("c={1,}", "empty"), ("c={1,{2,3}}", "brace"), ("c={1,2", "brace"),
-     ("c={1,2},c={3,4}", "varied twice"),
-     (f"c={{{','.join(map(str, range(300)))}}}", "256 points")],
-)  # fmt: skip
+    [
+        ("mcts", "nothing to sweep"),
+        ("mcts:c={1}", "nothing to sweep"),
+        ("c={1,1}", "twice"),
+        ("c={1,1.0}", "twice"),
+        ("c={1,}", "empty"),
+        ("c={1,{2,3}}", "brace"),
+        ("c={1,2", "brace"),
+        ("c={1,2},c={3,4}", "varied twice"),
+        (f"c={{{','.join(map(str, range(300)))}}}", "256 points"),
+    ],
+)
 def test_what_is_no_grid_is_refused(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         points_of(template(text, "agent").axes)
@@ -62,9 +53,12 @@ def test_what_is_no_grid_is_refused(text: str, words: str) -> None:
 
 def test_numbers_are_drawn_as_they_are_spaced() -> None:
     for values, logarithmic in (
-        ("0.025 0.05 0.1", True), ("0.2 0.6 1.0 1.4", False), ("50 100 200 400", True),
-        ("1 2", False), ("0 1 10", False),
-    ):  # fmt: skip
+        ("0.025 0.05 0.1", True),
+        ("0.2 0.6 1.0 1.4", False),
+        ("50 100 200 400", True),
+        ("1 2", False),
+        ("0 1 10", False),
+    ):
         axis = Axis("x", tuple(values.split()))
         assert axis.numbers and axis.logarithmic is logarithmic
     assert Axis("x", ("a", "1")).numbers is None
@@ -81,9 +75,11 @@ def test_verdicts_on_noise_are_wrong_at_most_once_in_twenty() -> None:
         shares = (np.where(random.random((4, 40, 2)) < 0.5, luck, own) < 0.55).mean(2).tolist()
         scores = (random.exponential(1000, (1, 40)) + random.exponential(1000, (4, 40))).tolist()
         runs = (random.normal(0, 50, (4, 3, 1)) + random.normal(0, 200, (4, 3, 30))).tolist()
-        for name, samples, apart in (("shares", shares, paired_shares),
-                                     ("scores", scores, paired_scores),
-                                     ("runs", runs, independent_runs)):  # fmt: skip
+        for name, samples, apart in (
+            ("shares", shares, paired_shares),
+            ("scores", scores, paired_scores),
+            ("runs", runs, independent_runs),
+        ):
             values = [float(np.mean(each)) for each in samples]
             found = judge(values, [""] * 4, lambda i, j, a=apart, s=samples: a(s[i], s[j]))
             wrong[name] += any(each is not None and not each.noise for each in found.behind)
@@ -105,10 +101,7 @@ def test_all_intervals_of_a_sweep_together_hold_the_truth() -> None:
         values = [float(np.mean(each)) for each in samples]
         found = judge(values, [""] * 3, lambda i, j, s=samples: paired_scores(s[i], s[j]))
         pairs = zip(found.behind, found.best, truth, strict=True)
-        held += all(
-            each is None or each.ci95[0] <= own - truth[best] <= each.ci95[1]
-            for each, best, own in pairs
-        )
+        held += all(each is None or each.ci95[0] <= own - truth[best] <= each.ci95[1] for each, best, own in pairs)
     assert held / 2000 >= 0.95
 
 
@@ -173,16 +166,16 @@ def test_a_sweep_goes_on_grows_and_is_not_mixed_with_another(tmp_path: Path) -> 
     part = sweep_match(AGENTS, "normal", "ewn", games=10, out=folder, progress=watch, stop=stop)
     assert part.interrupted and part.done < part.asked == 20
     whole = sweep_match(AGENTS, "normal", "ewn", games=10, out=folder)
-    assert not whole.interrupted and told(whole) == told(
-        sweep_match(AGENTS, "normal", "ewn", games=10)
-    )
+    assert not whole.interrupted and told(whole) == told(sweep_match(AGENTS, "normal", "ewn", games=10))
     before = (folder / "easy.jsonl").read_bytes()
     more = sweep_match("{easy,normal,hard}", "normal", "ewn", games=10, out=folder)
     assert len(more.outcomes) == 3 and (folder / "easy.jsonl").read_bytes() == before
     for other, words in (
-        ({"agent": AGENTS}, "its grid has hard"), ({"seed": 3}, "its seed is 0, not 3"),
-        ({"game": "ewn-6x7"}, "its game is ewn"), ({"opponent": "easy"}, "its opponent is normal"),
-    ):  # fmt: skip
+        ({"agent": AGENTS}, "its grid has hard"),
+        ({"seed": 3}, "its seed is 0, not 3"),
+        ({"game": "ewn-6x7"}, "its game is ewn"),
+        ({"opponent": "easy"}, "its opponent is normal"),
+    ):
         named = {"agent": "{easy,normal,hard}", "opponent": "normal", "game": "ewn", **other}
         with pytest.raises(ValueError, match=words):
             sweep_match(**named, games=10, out=folder)
@@ -268,9 +261,8 @@ def test_half_a_line_that_a_full_disk_left_is_no_part_of_the_next(tmp_path: Path
             folder.add({"point": "a", "scores": [3]})
     """
     done = subprocess.run(
-        [sys.executable, "-c", dedent(code), str(tmp_path / "s")], capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", dedent(code), str(tmp_path / "s")], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "s" / "results.jsonl").read_text().splitlines()
     assert [json.loads(line)["scores"] for line in lines] == [[1], [2], [3]]
@@ -302,10 +294,7 @@ def test_a_sweep_of_learners_makes_ordinary_runs_and_goes_on(tmp_path: Path) -> 
         if event.figures.get("runs", "")[:1] == "1":
             stop.set()
 
-    part = sweep_train(
-        alpha="0.05,0.2", seeds=2, threads=1, out=tmp_path / "s", progress=watch, stop=stop,
-        **settings,
-    )  # fmt: skip
+    part = sweep_train(alpha="0.05,0.2", seeds=2, threads=1, out=tmp_path / "s", progress=watch, stop=stop, **settings)
     assert part.interrupted and part.unit == "runs"
     whole = sweep_train(alpha=[0.05, 0.2], seeds=2, out=tmp_path / "s", **settings)
     point = whole.as_json()["points"][1]
@@ -337,9 +326,10 @@ def test_notebooks_show_tables_and_pictures(monkeypatch: pytest.MonkeyPatch) -> 
     from tuplet import match, tournament
 
     results = [
-        match("easy", "normal", "ewn", games=4), tournament(["easy", "normal"], "ewn", games=4),
+        match("easy", "normal", "ewn", games=4),
+        tournament(["easy", "normal"], "ewn", games=4),
         sweep_match(AGENTS, "normal", "ewn", games=4),
-    ]  # fmt: skip
+    ]
     for result in results:
         shown = result._repr_html_()
         assert "<table>" in shown and "<svg" in shown and "<?xml" not in shown

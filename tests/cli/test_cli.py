@@ -29,9 +29,22 @@ def test_help_names_every_command_and_waits_for_no_compiler(tuplet) -> None:
     done = tuplet("--help")
     assert done.returncode == 0
     for command in (
-        "train", "eval", "plot", "analyze", "play", "review", "match", "tournament",
-        "show", "agent", "convert", "bench", "solve", "regret", "reproduce",
-    ):  # fmt: skip
+        "train",
+        "eval",
+        "plot",
+        "analyze",
+        "play",
+        "review",
+        "match",
+        "tournament",
+        "show",
+        "agent",
+        "convert",
+        "bench",
+        "solve",
+        "regret",
+        "reproduce",
+    ):
         assert command in done.stdout
         assert tuplet(command, "--help").returncode == 0
     heavy = ("numba", "numpy", "matplotlib", "multiprocessing", "safetensors")
@@ -56,9 +69,7 @@ def test_analyze_of_an_illegal_move_and_of_a_finished_game(tuplet, trained_run: 
     over = ",".join(["2,4,2,4,4,2,4,2"] * 2)
     done = tuplet("analyze", "2048", over, "--agent", trained_run)
     assert done.returncode == 0 and "over" in done.stdout
-    assert json.loads(
-        tuplet("analyze", "2048", over, "--agent", trained_run, "--json").stdout
-    )["best"] is None  # fmt: skip
+    assert json.loads(tuplet("analyze", "2048", over, "--agent", trained_run, "--json").stdout)["best"] is None
 
 
 def test_eval_prints_json_and_a_table(tuplet, trained_run: Path) -> None:
@@ -80,9 +91,17 @@ def test_eval_takes_players_by_module_and_class_and_saves_episodes(tuplet, tmp_p
         "class Broken:\n    pass\n"
     )
     done = tuplet(
-        "eval", "mine:Player", "--environment", "mine:Nasty", "--games", 3, "--json",
-        "--episodes", tmp_path / "games.txt", cwd=tmp_path,
-    )  # fmt: skip
+        "eval",
+        "mine:Player",
+        "--environment",
+        "mine:Nasty",
+        "--games",
+        3,
+        "--json",
+        "--episodes",
+        tmp_path / "games.txt",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "games.txt").read_text().splitlines()
     assert len(lines) == 3 and lines[0].startswith("Player:Nasty@")
@@ -103,9 +122,15 @@ def test_plot_draws_one_or_more_runs(tuplet, trained_run: Path, tmp_path: Path) 
 
 
 def test_bench_prints_speeds(tuplet, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, small in (("WARM_UP", 200), ("MEASURED", 100), ("PLAYOUTS", 100), ("ROUNDS", 2),
-                        ("SIMS", 1000), ("SECONDS", 0.05),
-                        ("OPEN_SPIEL_SIMS", 100)):  # fmt: skip
+    for name, small in (
+        ("WARM_UP", 200),
+        ("MEASURED", 100),
+        ("PLAYOUTS", 100),
+        ("ROUNDS", 2),
+        ("SIMS", 1000),
+        ("SECONDS", 0.05),
+        ("OPEN_SPIEL_SIMS", 100),
+    ):
         monkeypatch.setattr(f"tuplet.arena.bench.{name}", small)
     for game, keys in (
         ("2048", ["train_moves_per_s", "eval_moves_per_s"]),
@@ -186,15 +211,11 @@ def test_damaged_and_hostile_weight_files_are_refused(tuplet, trained_run, tmp_p
         "same tuples": with_header(lambda h: h["__metadata__"].update(tuples="0123 0123")),
         "not a number": with_header(lambda h: h["__metadata__"].update(gamma="much")),
         "wrong target": with_header(lambda h: h["__metadata__"].update(target="both")),
-        "smaller table": with_header(
-            lambda h: h["__metadata__"].update(tuples="01 4567 0145 1256 569a")
-        ),
-        "missing array": with_header(
-            lambda h: h["__metadata__"].update(tuples="0123 4567 0145 1256 569a 26")
-        ),
+        "smaller table": with_header(lambda h: h["__metadata__"].update(tuples="01 4567 0145 1256 569a")),
+        "missing array": with_header(lambda h: h["__metadata__"].update(tuples="0123 4567 0145 1256 569a 26")),
         "wrong type": with_header(lambda h: h["0.weight"].update(dtype="I32")),
         "lying shape": with_header(lambda h: h["0.weight"].update(shape=[10**12])),
-    }  # fmt: skip
+    }
     for name, data in hostile.items():
         path = tmp_path / "weights.safetensors"
         path.write_bytes(data)
@@ -207,9 +228,7 @@ def test_damaged_and_hostile_weight_files_are_refused(tuplet, trained_run, tmp_p
 def test_folders_that_cannot_be_written_are_one_line(tuplet, trained_run, tmp_path) -> None:
     (tmp_path / "file").write_text("in the way")
     one_line(tuplet("train", "--games", 5, "--net", "5x4", "--out", tmp_path / "file"), "file")
-    one_line(
-        tuplet("train", "--games", 5, "--net", "5x4", "--out", tmp_path / "file" / "run"), "file"
-    )
+    one_line(tuplet("train", "--games", 5, "--net", "5x4", "--out", tmp_path / "file" / "run"), "file")
     one_line(tuplet("train", "--games", 5, "--net", "5x4", "--out", "/proc/run"), "/proc")
     one_line(tuplet("plot", trained_run, "-o", tmp_path / "no" / "a.png"), "no")
     one_line(tuplet("train", "--games", 5, "--net", "5x4", "--out", trained_run), "--resume")
@@ -237,20 +256,25 @@ def test_a_full_disk_keeps_the_last_checkpoint(tuplet, tmp_path: Path) -> None:
 
 def test_output_to_a_reader_that_leaves_is_quiet(trained_run: Path) -> None:
     done = subprocess.run(
-        f"{shlex.quote(sys.executable)} -m tuplet train --games 2000 --net 5x4 "
-        f"--out {trained_run}2 | head -1",
-        shell=True, capture_output=True, text=True,
-    )  # fmt: skip
+        f"{shlex.quote(sys.executable)} -m tuplet train --games 2000 --net 5x4 --out {trained_run}2 | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
     assert "Traceback" not in done.stderr
     assert len(Path(f"{trained_run}2", "metrics.jsonl").read_text().splitlines()) == 2
 
 
 def test_a_person_plays_with_hints_and_takes_back(trained_run: Path, tmp_path: Path) -> None:
-    keys = [("q ends", "h"), ("hint:", "\x1b[D"), ("q ends", "\x1b[B"), ("q ends", "d"),
-            ("q ends", "u"), ("q ends", "q")]  # fmt: skip
-    screen = at_terminal(
-        keys, "play", "2048", "--agent", trained_run, "--seed", 1, "--save", tmp_path / "g.txt"
-    )
+    keys = [
+        ("q ends", "h"),
+        ("hint:", "\x1b[D"),
+        ("q ends", "\x1b[B"),
+        ("q ends", "d"),
+        ("q ends", "u"),
+        ("q ends", "q"),
+    ]
+    screen = at_terminal(keys, "play", "2048", "--agent", trained_run, "--seed", 1, "--save", tmp_path / "g.txt")
     assert "hint:  " in screen and "score" in screen
     assert (tmp_path / "g.txt").read_text().startswith("you:random@")
 
@@ -258,8 +282,14 @@ def test_a_person_plays_with_hints_and_takes_back(trained_run: Path, tmp_path: P
 def test_an_agent_is_watched(trained_run: Path) -> None:
     screen = at_terminal(
         [("space pauses", "+"), ("speed 8", "-"), ("speed 7", " "), ("paused", "q")],
-        "play", "2048", "--agent", trained_run, "--watch", "--speed", 7,
-    )  # fmt: skip
+        "play",
+        "2048",
+        "--agent",
+        trained_run,
+        "--watch",
+        "--speed",
+        7,
+    )
     assert "largest tile" in screen
 
 

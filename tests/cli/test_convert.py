@@ -37,9 +37,13 @@ def test_convert_there_and_back_and_says_what_it_did(here, tmp_path: Path) -> No
     done = here("convert", sample, "a.safetensors", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
-        "from": "tdl2048", "to": "tuplet", "net": "0123 4567", "tables": 2, "weights": 131_072,
+        "from": "tdl2048",
+        "to": "tuplet",
+        "net": "0123 4567",
+        "tables": 2,
+        "weights": 131_072,
         "coherence": True,
-    }  # fmt: skip
+    }
     done = here("convert", "a.safetensors", "a.bin")
     assert "demo" in done.stdout and "131,072 weights" in done.stdout and "without" in done.stdout
     assert here("convert", "a.safetensors", "a.w").returncode == 0

@@ -27,10 +27,7 @@ def test_match_prints_json_and_a_table(tuplet, tmp_path: Path) -> None:
     done = tuplet("match", "hard", "easy", *options, "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    keys = (
-        "games wins losses win_rate ci95 elo elo_ci95 first_player_share mean_length kinds pairs "
-        "forfeits"
-    )
+    keys = "games wins losses win_rate ci95 elo elo_ci95 first_player_share mean_length kinds pairs forfeits"
     assert set(report) >= set(keys.split())
     assert report["games"] == 20 == report["wins"] + report["losses"]
     assert report["win_rate"] == report["wins"] / 20
@@ -90,9 +87,8 @@ def test_ctrl_c_reports_what_was_played_and_the_match_goes_on(tmp_path: Path, tu
     path = tmp_path / "m"
     command = ["match", "hard", "normal", "--games", "3000", "--save", str(path), "--json"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tuplet", *command],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "tuplet", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     deadline = time.time() + 60
     while time.time() < deadline and not (path.exists() and path.read_bytes().count(b"\n") > 6):
         time.sleep(0.02)
@@ -180,9 +176,7 @@ def test_bad_input_is_one_line_and_exit_code_2(tuplet, tmp_path, arguments, word
 
 def test_games_saved_by_play_are_replayed(tuplet, tmp_path: Path) -> None:
     file = tmp_path / "games.jsonl"
-    done = tuplet(
-        "play", "ewn", "--agent", "easy", "--watch", "--speed", 8, "--seed", 1, "--save", file
-    )
+    done = tuplet("play", "ewn", "--agent", "easy", "--watch", "--speed", 8, "--seed", 1, "--save", file)
     assert done.returncode == 0, done.stderr
     done = tuplet("show", file, "--game", 1)
     assert done.returncode == 0 and "Game 1: easy (red) - easy (blue), ewn" in done.stdout
@@ -206,9 +200,7 @@ def test_no_result_is_lost_to_a_terminal_of_another_encoding(encoding: str) -> N
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
     for words in (("match", "easy", "easy"), ("tournament", "easy", "normal", "random")):
         command = [sys.executable, "-m", "tuplet", *words, "--game", "ewn:board=3x3,cubes=2"]
-        done = subprocess.run(
-            [*command, "--games", "2"], capture_output=True, encoding=encoding, env=environment
-        )
+        done = subprocess.run([*command, "--games", "2"], capture_output=True, encoding=encoding, env=environment)
         assert done.returncode == 0, done.stderr
         assert "easy" in done.stdout and "Traceback" not in done.stderr
 

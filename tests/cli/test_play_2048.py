@@ -44,11 +44,26 @@ def test_game_over_offers_undo_and_a_new_game(tmp_path: Path) -> None:
     board = "largest tile"
     moves = "lurd" * 12
     screen = at_terminal(
-        [*((board, _key(move)) for move in moves), ("The game is over", "h"), ("q ends", "u"),
-         ("taken back", "n"), ("n again", "n"), ("0 moves", "\x1b[D\x1b[A"), (board, "q")],
-        "play", "2048", "--board", "2x2", "--agent", "greedy", "--seed", 1,
-        "--save", tmp_path / "g.jsonl",
-    )  # fmt: skip
+        [
+            *((board, _key(move)) for move in moves),
+            ("The game is over", "h"),
+            ("q ends", "u"),
+            ("taken back", "n"),
+            ("n again", "n"),
+            ("0 moves", "\x1b[D\x1b[A"),
+            (board, "q"),
+        ],
+        "play",
+        "2048",
+        "--board",
+        "2x2",
+        "--agent",
+        "greedy",
+        "--seed",
+        1,
+        "--save",
+        tmp_path / "g.jsonl",
+    )
     assert "game over" in screen and "u takes back" in screen and "n new game" in screen
     first, second = (tmp_path / "g.jsonl").read_text().splitlines()
     assert Record.parse(first).start.game == "2048:board=2x2"
@@ -72,32 +87,57 @@ def test_taking_back_takes_back_luck_as_well() -> None:
 
 def test_keys_without_a_meaning_do_nothing(tmp_path: Path) -> None:
     at_terminal(
-        [("q ends", "\x1bq\x1bOP\x1b[15~\x1b[[A\x1b[<0;3;4M\x1b[M qqé漢\x1b[200~q\nnn\x1b[201~"),
-         ("", "100x30"), ("q ends", "\x1b"), ("", "101x30"), ("q ends", "\x1b[D"), ("1 move", "q")],
-        "play", "2048", "--agent", "greedy", "--seed", 1, "--save", tmp_path / "g",
-    )  # fmt: skip
+        [
+            ("q ends", "\x1bq\x1bOP\x1b[15~\x1b[[A\x1b[<0;3;4M\x1b[M qqé漢\x1b[200~q\nnn\x1b[201~"),
+            ("", "100x30"),
+            ("q ends", "\x1b"),
+            ("", "101x30"),
+            ("q ends", "\x1b[D"),
+            ("1 move", "q"),
+        ],
+        "play",
+        "2048",
+        "--agent",
+        "greedy",
+        "--seed",
+        1,
+        "--save",
+        tmp_path / "g",
+    )
     assert len(Episode.parse((tmp_path / "g").read_text()).slides) == 1
 
 
 def test_a_new_size_is_drawn_at_once_and_a_small_window_says_what_it_needs() -> None:
     at_terminal(
-        [("q ends", "20x6"), ("needs a window", "40x12"), ("arrows move", "30x10"),
-         ("arrows move", "q")],
-        "play", "2048", "--agent", "greedy", lines=24, columns=80,
-    )  # fmt: skip
+        [("q ends", "20x6"), ("needs a window", "40x12"), ("arrows move", "30x10"), ("arrows move", "q")],
+        "play",
+        "2048",
+        "--agent",
+        "greedy",
+        lines=24,
+        columns=80,
+    )
 
 
-@pytest.mark.parametrize(
-    ("agent", "watch", "leave"), [("deaf", [], "q"), ("deep", ["--watch"], "\x03")]
-)
+@pytest.mark.parametrize(("agent", "watch", "leave"), [("deaf", [], "q"), ("deep", ["--watch"], "\x03")])
 def test_a_search_is_left_at_once(agent: str, watch: list[str], leave: str, tmp_path: Path) -> None:
     keys = [("thinks", "60x20"), ("thinks   1.", leave)]
     began: list[float] = []
     screen = at_terminal(
         [*([] if watch else [("h hint", "\x1b[D"), ("1 move", "h")]), *keys],
-        "play", "2048", "--agent", agent, *watch, "--seed", 1, "--save", tmp_path / "g",
-        before=OWN_PLAYERS, code=0 if leave == "q" else 130, left=began,
-    )  # fmt: skip
+        "play",
+        "2048",
+        "--agent",
+        agent,
+        *watch,
+        "--seed",
+        1,
+        "--save",
+        tmp_path / "g",
+        before=OWN_PLAYERS,
+        code=0 if leave == "q" else 130,
+        left=began,
+    )
     assert time.time() - began[-1] < 30  # seconds; a search of a minute was left
     assert f"Saved in {tmp_path / 'g'}" in screen.replace("\r\n", "") or watch
 
@@ -105,8 +145,16 @@ def test_a_search_is_left_at_once(agent: str, watch: list[str], leave: str, tmp_
 def test_the_game_is_saved_and_the_terminal_restored_when_told_to_end(tmp_path: Path) -> None:
     screen = at_terminal(
         [("q ends", "\x1b[D"), ("1 move", "HUP")],
-        "play", "2048", "--agent", "greedy", "--seed", 1, "--save", tmp_path / "g", code=130,
-    )  # fmt: skip
+        "play",
+        "2048",
+        "--agent",
+        "greedy",
+        "--seed",
+        1,
+        "--save",
+        tmp_path / "g",
+        code=130,
+    )
     assert len(Episode.parse((tmp_path / "g").read_text()).slides) == 1
     assert "Saved in" in screen
 
@@ -114,8 +162,14 @@ def test_the_game_is_saved_and_the_terminal_restored_when_told_to_end(tmp_path: 
 def test_a_hint_can_be_stopped_and_the_keys_stay() -> None:
     screen = at_terminal(
         [("q ends", "h"), ("thinks", "\x1b"), ("arrows move", "\x1b[D"), ("1 move", "q")],
-        "play", "2048", "--agent", "deaf", "--seed", 1, before=OWN_PLAYERS,
-    )  # fmt: skip
+        "play",
+        "2048",
+        "--agent",
+        "deaf",
+        "--seed",
+        1,
+        before=OWN_PLAYERS,
+    )
     assert "Esc stops the hint" in screen
 
 
@@ -135,9 +189,7 @@ def test_bad_input_is_one_line(tuplet, words: list[str], said: str) -> None:
 
 
 def test_a_small_board_is_played_through_and_saved(tuplet, tmp_path: Path) -> None:
-    done = tuplet(
-        "play", "2048:board=2x3", "--watch", "--agent", "greedy", "--save", tmp_path / "g"
-    )
+    done = tuplet("play", "2048:board=2x3", "--watch", "--agent", "greedy", "--save", tmp_path / "g")
     assert "game over" in done.stdout
     record = Record.parse((tmp_path / "g").read_text())
     assert record.over and record.start.game == "2048:board=2x3"
@@ -186,18 +238,13 @@ def test_all_of_it_fits_every_window(size: tuple[int, int], system: str, monkeyp
 def test_plain_characters_where_there_are_no_others(settings, monkeypatch) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    screen = at_terminal(
-        [(">1", "h"), ("hint:", "q")], "play", "ewn", "--agent", "normal", "--seed", 1
-    )
+    screen = at_terminal([(">1", "h"), ("hint:", "q")], "play", "ewn", "--agent", "normal", "--seed", 1)
     assert screen.encode("cp1252") and "> red" in screen
 
 
 def test_a_dumb_terminal_shows_the_game(monkeypatch) -> None:
     monkeypatch.setenv("TEST_TERM", "dumb")
-    screen = at_terminal(
-        [("q ends", "\x1b[D"), ("1 move", "q")],
-        "play", "2048", "--agent", "greedy", "--seed", 1,
-    )  # fmt: skip
+    screen = at_terminal([("q ends", "\x1b[D"), ("1 move", "q")], "play", "2048", "--agent", "greedy", "--seed", 1)
     assert "+----" in screen
 
 
@@ -210,9 +257,7 @@ def test_the_window_that_is_needed_is_found_in_a_few_tries(size: tuple[int, int]
 
     def fits(columns: int, lines: int) -> bool:
         asked.append((columns, lines))
-        return columns >= 29 and lines >= 4 + len(flow(["score 0"], columns)) + foot_lines(
-            keys, columns
-        )
+        return columns >= 29 and lines >= 4 + len(flow(["score 0"], columns)) + foot_lines(keys, columns)
 
     told = too_small("2048", fits, *size)
     tries = len(asked)

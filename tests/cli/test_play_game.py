@@ -47,14 +47,34 @@ def records(path: Path) -> list[Record]:
 
 def test_a_person_plays_with_hints_thoughts_and_takes_back(tmp_path: Path) -> None:
     keys = [
-        ("q ends", "t"), ("no analysis yet", "h"), ("hint:", "\n"), ("0.625", "t"),
-        ("▸1", "\x1b[B"), ("▸2", "u"), ("taken back", "u"), ("nothing to take", "9"),
-        ("no move 9", "1"), ("▸1", "2"), ("▸1", "n"), ("▸1", "1"), ("▸1", "q"),
-    ]  # fmt: skip
+        ("q ends", "t"),
+        ("no analysis yet", "h"),
+        ("hint:", "\n"),
+        ("0.625", "t"),
+        ("▸1", "\x1b[B"),
+        ("▸2", "u"),
+        ("taken back", "u"),
+        ("nothing to take", "9"),
+        ("no move 9", "1"),
+        ("▸1", "2"),
+        ("▸1", "n"),
+        ("▸1", "1"),
+        ("▸1", "q"),
+    ]
     screen = at_terminal(
-        keys, "play", "ewn", "--agent", "telling", "--seed", 1, "--save", tmp_path / "g.jsonl",
-        before=OWN_AGENTS, lines=24, columns=80,
-    )  # fmt: skip
+        keys,
+        "play",
+        "ewn",
+        "--agent",
+        "telling",
+        "--seed",
+        1,
+        "--save",
+        tmp_path / "g.jsonl",
+        before=OWN_AGENTS,
+        lines=24,
+        columns=80,
+    )
     assert "telling thought of blue's" in screen and "line: 1 ↖, 1 →" in screen
     assert "±0.025" in screen and "1,234" in screen and "depth 9" in screen
     first, second = records(tmp_path / "g.jsonl")
@@ -68,10 +88,7 @@ def test_the_rolls_are_the_same_after_a_move_was_taken_back(tmp_path: Path) -> N
         presses = [("▸1", keys[0])]
         for key in keys[1:]:
             presses.append(("▸1" if key == "u" else "taken back", key))
-        at_terminal(
-            [*presses, ("▸1", "q")],
-            "play", "ewn", "--agent", "normal", "--seed", 7, "--save", tmp_path / name,
-        )  # fmt: skip
+        at_terminal([*presses, ("▸1", "q")], "play", "ewn", "--agent", "normal", "--seed", 7, "--save", tmp_path / name)
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
 
 
@@ -86,27 +103,48 @@ def test_a_game_is_played_to_its_end(game: str, tmp_path: Path) -> None:
         seated.move(agent.choose(position) if agent else position.legal_moves()[0])
     screen = at_terminal(
         [("▸1", "1")] * presses + [("You have", "q")],
-        "play", game, "--agent", "normal", "--side", "random", "--seed", 3,
-        "--save", tmp_path / "g",
-    )  # fmt: skip
+        "play",
+        game,
+        "--agent",
+        "normal",
+        "--side",
+        "random",
+        "--seed",
+        3,
+        "--save",
+        tmp_path / "g",
+    )
     assert records(tmp_path / "g") == [seated.record]
     assert seated.summary() in screen
 
 
 def test_two_agents_are_watched() -> None:
     screen = at_terminal(
-        [("speed 7", "+"), ("speed 8", "-"), ("speed 7", " "), ("paused", "t"),
-         ("gives no analysis", "n"), ("paused", "q")],
-        "play", "ewn-6x7", "--agent", "normal", "--against", "easy", "--watch", "--speed", 7,
-    )  # fmt: skip
+        [
+            ("speed 7", "+"),
+            ("speed 8", "-"),
+            ("speed 7", " "),
+            ("paused", "t"),
+            ("gives no analysis", "n"),
+            ("paused", "q"),
+        ],
+        "play",
+        "ewn-6x7",
+        "--agent",
+        "normal",
+        "--against",
+        "easy",
+        "--watch",
+        "--speed",
+        7,
+    )
     assert "then" in screen and "unfinished" in screen
 
 
 def test_a_watched_game_ends_by_itself() -> None:
     screen = at_terminal(
-        [("won after", "q")],
-        "play", "ewn:board=3x3,cubes=3", "--agent", "easy", "--watch", "--speed", 8,
-    )  # fmt: skip
+        [("won after", "q")], "play", "ewn:board=3x3,cubes=3", "--agent", "easy", "--watch", "--speed", 8
+    )
     assert "won after" in screen
 
 
@@ -115,9 +153,15 @@ def test_the_terminal_stays_awake_while_an_agent_thinks() -> None:
         began = time.perf_counter()
         screen = at_terminal(
             [("slow thinks", "t"), ("gives no", "1"), ("slow thinks", key)],
-            "play", "ewn", "--agent", "slow", "--side", "blue", before=OWN_AGENTS,
+            "play",
+            "ewn",
+            "--agent",
+            "slow",
+            "--side",
+            "blue",
+            before=OWN_AGENTS,
             code=0 if key == "q" else 130,
-        )  # fmt: skip
+        )
         assert "unfinished after 0 moves" in screen
         assert time.perf_counter() - began < 30
 
@@ -168,8 +212,9 @@ def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
             return "99"
 
     for agent, kind, reason in (
-        (Broken, "crashed", "RuntimeError: out of ideas"), (Cheat, "illegal", "'99' is not legal"),
-    ):  # fmt: skip
+        (Broken, "crashed", "RuntimeError: out of ideas"),
+        (Cheat, "illegal", "'99' is not legal"),
+    ):
         monkeypatch.setattr(table, "make_agent", lambda *_, agent=agent: agent())
         seated = table.Table("ewn", "a", "b", "red", 1)
         seated.run_through()
@@ -187,8 +232,11 @@ def test_moves_and_thoughts_are_spelled_out() -> None:
     assert spelled(position, "=3") == "die 3"
     thoughts = Analysis([MoveValue("02", 1.0, proven=True)], "02", ["02", "10", "=4"], "a note")
     assert thoughts_lines("me", position, thoughts, look) == [
-        "me thought of red's moves:", " 0 ↘  1.000 proven", "line: 0 ↘, 1 ←, die 4", "a note",
-    ]  # fmt: skip
+        "me thought of red's moves:",
+        " 0 ↘  1.000 proven",
+        "line: 0 ↘, 1 ←, die 4",
+        "a note",
+    ]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 12), (30, 10), (200, 60)])
@@ -219,12 +267,7 @@ def test_every_window_shows_board_die_moves_and_keys_or_says_what_it_needs(
             continue
         listed = [str(number + 1) in shown for number in range(min(len(moves), 9))]
         assert all(listed) or " more" in shown or thoughts
-        assert (
-            ("you" in shown or "▶ blue" in shown)
-            and "message" in shown
-            and "q ends" in shown
-            and "h hint" in shown
-        )
+        assert ("you" in shown or "▶ blue" in shown) and "message" in shown and "q ends" in shown and "h hint" in shown
         assert position.die is None or f"die  {position.die}" in shown
         if columns >= 60:
             assert "▸1" in shown and "hard" in shown and (not thoughts or thoughts[0] in shown)

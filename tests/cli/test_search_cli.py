@@ -11,15 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tuplet import (
-    Board,
-    GreedyPlayer,
-    LearnedPlayer,
-    Network,
-    RandomEnvironment,
-    play_episode,
-    train,
-)
+from tuplet import Board, GreedyPlayer, LearnedPlayer, Network, RandomEnvironment, play_episode, train
 from tuplet.cli import run
 
 BOARD = "2,0,0,4,0,8,2,0,0,0,16,0,2,0,0,64"
@@ -104,8 +96,9 @@ def test_review_tells_what_each_move_cost(tuplet, trained_run: Path, games: Path
     assert report["best_share"] == losses.count(0) / len(losses)
     assert min(losses) == 0 < max(losses) and 0 < report["blunders"] < len(moves)
     for move in moves[:5]:
-        values = {m.move: m.value for m in LearnedPlayer(
-            Network.load(trained_run), depth=2).moves(Board(move["board"]))}  # fmt: skip
+        values = {
+            m.move: m.value for m in LearnedPlayer(Network.load(trained_run), depth=2).moves(Board(move["board"]))
+        }
         assert values[move["best"]] == move["value"]
         assert values[move["played"]] == move["played_value"]
     line = games.read_text().splitlines()[1]
@@ -157,9 +150,7 @@ def test_by_its_own_values_a_player_never_errs(trained: Network) -> None:
 
 
 @pytest.mark.slow
-def test_the_docs_commands_and_python_run_as_written(
-    tuplet, trained_run: Path, tmp_path: Path, monkeypatch
-) -> None:
+def test_the_docs_commands_and_python_run_as_written(tuplet, trained_run: Path, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     lines = re.findall(r"^tuplet .*", "".join(re.findall(r"```sh\n(.*?)```", DOCS, re.S)), re.M)
     assert len(lines) >= 8

@@ -59,9 +59,7 @@ def test_the_pages_commands_and_code_run(tuplet, tmp_path: Path, monkeypatch) ->
         (["nonsense"], "nonsense"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(
-    tuplet, tmp_path: Path, words: list[str], complaint: str
-) -> None:
+def test_bad_input_is_one_line_and_exit_code_2(tuplet, tmp_path: Path, words: list[str], complaint: str) -> None:
     done = tuplet("sweep", *words, cwd=tmp_path)
     assert done.returncode == 2 and done.stdout == "", (done.stdout, done.stderr)
     assert done.stderr.count("\n") == 1 and complaint in done.stderr, done.stderr

@@ -28,10 +28,7 @@ SMALL = "2048:board=3x4 2,2,0,0/0,0,0,0/0,0,0,0 0"
         (["match", "easy", "easy", "--threads", "0"], ["--threads must be 1 to 256 (got 0)"]),
         (["eval", "random", "--seed", "-1"], ["--seed must be 0 to 2^63 - 1 (got -1)"]),
         (["play", "2048", "--against", "small"], ["--against needs a two-player game"]),
-        (
-            ["analyze", "ewn", "--agent", "alphabeta:depth=0"],
-            ["alphabeta:depth=0: depth must be 1"],
-        ),
+        (["analyze", "ewn", "--agent", "alphabeta:depth=0"], ["alphabeta:depth=0: depth must be 1"]),
         (["check", "."], [". is a folder: name the program in it"]),
         (["eval", "hard"], ["hard plays EWN, not 2048 (players are small"]),
         (["match", "small", "easy"], ["small plays 2048, not ewn-6x7"]),
@@ -46,11 +43,7 @@ SMALL = "2048:board=3x4 2,2,0,0/0,0,0,0/0,0,0,0 0"
         (["reproduce", "foo"], ["no study 'foo'; there is "]),
         (["match", "alphabeta:time=0", "easy"], ["more than 0 seconds"]),
         (
-            [
-                "review",
-                '{"red":"a","blue":"b","start":"ewn:board=4x4,cubes=3 r1r2../r3.../...b3/..b2b1 '
-                'red ?"}',
-            ],
+            ["review", '{"red":"a","blue":"b","start":"ewn:board=4x4,cubes=3 r1r2../r3.../...b3/..b2b1 red ?"}'],
             ["a game of ewn:", "tuplet show"],
         ),
         (
@@ -86,16 +79,12 @@ def test_help_fills_its_lines_at_any_width(columns: int) -> None:
                 assert len(following[1:].split()[0]) + 1 > room, (words, line, following)
 
 
-def test_a_board_with_hyphens_for_empty_cells_is_no_option(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_board_with_hyphens_for_empty_cells_is_no_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["analyze", "2048", "- - 2 4\n- - - -\n- - - -\n- - - 2", "--agent", "greedy"]) == 0
     assert "2   4" in capsys.readouterr().out
 
 
-def test_a_folder_without_programs_is_not_said_to_have_some(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_programs_is_not_said_to_have_some(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tournament", "--folder", str(tmp_path)]) == 2
     assert capsys.readouterr().err == f"tuplet: there is no program in {tmp_path}\n"
 
@@ -106,9 +95,7 @@ def test_one_game_is_not_one_games(capsys: pytest.CaptureFixture[str]) -> None:
     assert "greedy  1 game\n" in told.out and "1 games" not in told.out + told.err
 
 
-def test_a_match_of_others_is_named_in_good_grammar(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_match_of_others_is_named_in_good_grammar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     played = ["match", "easy", "easy", "--games", "2", "--save", str(tmp_path / "m")]
     assert run(played) == 0
     assert run([*played[:2], "normal", *played[3:]]) == 2

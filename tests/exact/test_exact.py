@@ -24,11 +24,9 @@ from tuplet.games.g2048.rules import rules_for
 ORACLES = {
     ("2x2", 0.1): ("66.964149", "19.656540", {16: "0.9625112537", 32: "0.0828872891"}),
     ("2x2", 0.2): ("64.685194", "20.613494", {16: "0.9251609600", 32: "0.1378959262"}),
-    ("2x3", 0.1): (
-        "480.258272", "61.168880", {32: "0.9998967634", 64: "0.9392636924", 128: "0.0569921605"},
-    ),
+    ("2x3", 0.1): ("480.258272", "61.168880", {32: "0.9998967634", 64: "0.9392636924", 128: "0.0569921605"}),
     ("2x3", 0.2): ("436.794168", "60.999949", {64: "0.8720607080", 128: "0.0712474889"}),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +55,7 @@ def test_a_turned_board_has_the_same_solution(larger: Solution) -> None:
     assert turned.states == larger.states == 21_752
     assert turned.after_states == larger.after_states == 14_883
     assert turned.expected_score == pytest.approx(larger.expected_score, rel=1e-14)
-    assert turned.value([[2, 4], [0, 8], [16, 2]]) == pytest.approx(
-        larger.value([[2, 0, 16], [4, 8, 2]]), rel=1e-14
-    )
+    assert turned.value([[2, 4], [0, 8], [16, 2]]) == pytest.approx(larger.value([[2, 0, 16], [4, 8, 2]]), rel=1e-14)
 
 
 @pytest.mark.parametrize("spawn4", [0, 0.1, 0.5, 1])
@@ -88,8 +84,7 @@ def turned(board: Board) -> list[Board]:
 def value_keys(value, solution: Solution) -> list[Board]:
     """Every state, found by walking; its value is compared on the way."""
     seen: set[Board] = set()
-    ahead = [b for first, _ in Board(rows=2).spawns(solution.spawn4)
-             for b, _ in first.spawns(solution.spawn4)]  # fmt: skip
+    ahead = [b for first, _ in Board(rows=2).spawns(solution.spawn4) for b, _ in first.spawns(solution.spawn4)]
     while ahead:
         board = ahead.pop()
         if board not in seen:
@@ -234,9 +229,7 @@ def test_bad_input_is_one_line(capsys, arguments: tuple[str, ...], word: str) ->
 
 def test_ctrl_c_leaves_no_file(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tuplet", "solve", "2048", "--board", "3x3"]
-    process = subprocess.Popen(
-        [*command, "--out", str(tmp_path / "table")], stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([*command, "--out", str(tmp_path / "table")], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert "layers found" in process.stderr.readline()
     process.send_signal(signal.SIGINT)

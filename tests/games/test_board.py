@@ -75,12 +75,16 @@ def test_what_is_not_a_board_is_refused_with_the_reason(tiles: object, complaint
 @pytest.mark.parametrize(
     "text",
     [
-        "{board}", "{board!r}", "{tiles}", "{rows}", "{board.tiles}",
+        "{board}",
+        "{board!r}",
+        "{tiles}",
+        "{rows}",
+        "{board.tiles}",
         "+---+---+---+---+\n| 2 | . | . | 4 |\n| _ | 8 | - | . |\n| . | . | . | . |\n"
         "| 16 | 2 | 4 | 32768 |\n+---+---+---+---+",
         "exponents 1 0 0 2  0 3 0 0  0 0 0 0  4 1 2 15",
     ],
-)  # fmt: skip
+)
 def test_a_board_is_read_however_it_is_pasted(text: str) -> None:
     rows = [[2, 0, 0, 4], [0, 8, 0, 0], [0, 0, 0, 0], [16, 2, 4, 32768]]
     board = Board(rows)

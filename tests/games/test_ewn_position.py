@@ -55,9 +55,7 @@ def test_a_changed_notation_is_refused_or_means_what_it_says(name, seed, data) -
     text = list(some_position(name, seed).notation)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(text) - 1))
-        text[at] = data.draw(
-            st.sampled_from(list("rb./ 0123456789?*:=,ewnx-²٣é") + ["", "r1", "//"])
-        )
+        text[at] = data.draw(st.sampled_from(list("rb./ 0123456789?*:=,ewnx-²٣é") + ["", "r1", "//"]))
     try:
         position = Position.parse("".join(text))
     except ValueError:
@@ -84,9 +82,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=8,
 )
-fields = st.sampled_from(
-    ["red", "blue", "start", "moves", "rolls", "winner", "kind", "reason", "other"]
-)
+fields = st.sampled_from(["red", "blue", "start", "moves", "rolls", "winner", "kind", "reason", "other"])
 
 
 @given(names, seeds, st.integers(0, 12))
@@ -222,7 +218,7 @@ def test_examples_in_docstrings_are_true(module: str) -> None:
         (lambda: Position.parse("ewn ....r1/...../...../...../..... green 1"), "not a side"),
         (lambda: Position.parse("ewn ....r1/...../...../...../..... red 7"), "not a die"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_possible_is_refused_with_the_reason(call, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         call()

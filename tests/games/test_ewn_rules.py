@@ -18,15 +18,7 @@ import naive_ewn as naive
 from both_ways import in_both_ways
 from tuplet.games import game as generic
 from tuplet.games.ewn import Position, variant
-from tuplet.games.ewn.rules import (
-    BLUE_ALL,
-    CHOICE,
-    MOST_MOVES,
-    RED_ALL,
-    RED_CORNER,
-    _fast_playout,
-    _plain_playout,
-)
+from tuplet.games.ewn.rules import BLUE_ALL, CHOICE, MOST_MOVES, RED_ALL, RED_CORNER, _fast_playout, _plain_playout
 from tuplet.games.ewn.variant import DICE
 from tuplet.games.perft import perft
 from tuplet.games.position import apply_move, ended, legal_moves
@@ -88,9 +80,12 @@ def test_random_games_go_as_in_the_plain_version(name: str) -> None:
         first = "blue" if number % 2 and not kind.cycle else "red"
         plain = naive.first_position(game, red, blue, first)
         position = Position.start(
-            name, red=[n + kind.first for n in red], blue=[n + kind.first for n in blue],
-            die=[v + kind.first for v in game["values"]], first=first,
-        )  # fmt: skip
+            name,
+            red=[n + kind.first for n in red],
+            blue=[n + kind.first for n in blue],
+            die=[v + kind.first for v in game["values"]],
+            first=first,
+        )
         while naive.result(game, plain) is None:
             if naive.must_roll(game, plain):
                 face = source.randrange(kind.cubes)
@@ -98,10 +93,7 @@ def test_random_games_go_as_in_the_plain_version(name: str) -> None:
             moves = naive.legal(game, plain)
             assert position.legal_moves() == [naive.text(game, move) for move in moves]
             move = source.choice(moves)
-            plain, position = (
-                naive.play(game, plain, move),
-                position.play(naive.text(game, move)),
-            )
+            plain, position = (naive.play(game, plain, move), position.play(naive.text(game, move)))
             assert position.notation == naive.notation(name, plain)
         assert (position.winner, position.kind) == naive.result(game, plain)
         assert position.legal_moves() == []
@@ -271,9 +263,7 @@ def test_fast_and_plain_playouts_have_one_distribution(name: str, shortcuts: boo
         position = in_both(name, plain)
         fast, slow = np.zeros((5, 256, 13), np.int64), np.zeros((5, 256, 13), np.int64)
         for tally, is_fast in ((fast, True), (slow, False)):
-            tally_playouts(
-                position.rules, position.words, u(7 + is_fast), 20_000, is_fast, shortcuts, tally
-            )
+            tally_playouts(position.rules, position.words, u(7 + is_fast), 20_000, is_fast, shortcuts, tally)
         common = fast + slow >= 20
         a = np.append(fast[common], fast[~common].sum())
         b = np.append(slow[common], slow[~common].sum())
@@ -290,18 +280,13 @@ def test_shortcuts_never_miss_a_winning_move(name: str) -> None:
         plain = naive.random_position(game, source)
         if naive.must_roll(game, plain) or naive.to_act(game, plain) != naive.mover(plain):
             continue
-        results = {
-            m: naive.result(game, naive.play(game, plain, m)) for m in naive.legal(game, plain)
-        }
+        results = {m: naive.result(game, naive.play(game, plain, m)) for m in naive.legal(game, plain)}
         kinds = {result[1] for result in results.values() if result}
         if not kinds:
             continue
         found.update(kinds)
         position = in_both(name, plain)
-        wins = [
-            position.play(naive.text(game, move)).words
-            for move, result in results.items() if result
-        ]  # fmt: skip
+        wins = [position.play(naive.text(game, move)).words for move, result in results.items() if result]
         _, last = generic.playout(position.rules, position.words, u(number), True)
         assert tuple(map(u, last)) in wins, position.notation
     assert min(found["corner"], found["elimination"]) >= 10
@@ -336,9 +321,7 @@ def test_estimates_tell_who_is_how_many_turns_ahead(name: str) -> None:
         plain = naive.random_position(game, source)
         position = in_both(name, plain)
         turns = {
-            side: min(
-                turns_to_the_goal(game, plain, side, n) for s, n in plain["cubes"] if s == side
-            )
+            side: min(turns_to_the_goal(game, plain, side, n) for s, n in plain["cubes"] if s == side)
             for side in ("red", "blue")
         }
         mover = naive.mover(plain)

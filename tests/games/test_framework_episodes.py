@@ -130,8 +130,13 @@ def test_the_frameworks_games_are_read_and_written_as_they_were(name: str) -> No
 
 def test_names_in_other_peoples_files_are_kept() -> None:
     names = [(e.slider, e.placer) for e in map(Episode.parse, lines_of("odd-names.txt"))]
-    assert names[:5] == [("學生-0856", "隨機"), ("a@b", "c"), ("~x[1]", "rnd env"),
-                         ("TDL;α=0.1", "e:vil"), (" spaced", "out")]  # fmt: skip
+    assert names[:5] == [
+        ("學生-0856", "隨機"),
+        ("a@b", "c"),
+        ("~x[1]", "rnd env"),
+        ("TDL;α=0.1", "e:vil"),
+        (" spaced", "out"),
+    ]
     assert Episode.parse("open@100|01(1)11(1)#L[4](1)|close@200").slider == "open"  # no colon
 
 

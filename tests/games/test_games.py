@@ -17,9 +17,16 @@ from tuplet.games.perft import perft
 
 CONNECT4 = f"{Path(__file__).parents[2] / 'examples' / 'connect4.py'}:CONNECT4"
 GAMES = [
-    "2048", "2048:board=3x3,spawn4=0.2", "2048:board=2x3", "ewn", "ewn-6x7",
-    "ewn:board=4x4,cubes=3", "ewn:die=chosen", "ewn:die=free,own=no", CONNECT4,
-]  # fmt: skip
+    "2048",
+    "2048:board=3x3,spawn4=0.2",
+    "2048:board=2x3",
+    "ewn",
+    "ewn-6x7",
+    "ewn:board=4x4,cubes=3",
+    "ewn:die=chosen",
+    "ewn:die=free,own=no",
+    CONNECT4,
+]
 
 
 def walk(position, source: random.Random, steps: int):
@@ -47,9 +54,7 @@ def test_every_game_is_held_in_the_same_way(name: str) -> None:
             assert game.parse(position.notation) == position
             assert game.parse(position.notation.split(maxsplit=1)[1]) == position
             assert (position.outcome is None) == (position.kind is None) == (not position.over)
-            assert (
-                str(position).strip() and ElementTree.fromstring(position._repr_svg_()) is not None
-            )
+            assert str(position).strip() and ElementTree.fromstring(position._repr_svg_()) is not None
             if position.is_chance:
                 shares = position.outcomes()
                 assert sum(shares.values()) == pytest.approx(1) and not position.legal_moves()
@@ -126,19 +131,21 @@ def test_who_is_not_trusted_cannot_name_code() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "....", "......./......./......./......./......./...X...",
-     "......./......./......./......./...Y.../.......",
-     "......./......./......./......./......./YY.....",
-     "......./......./......./......./......./......"],
-)  # fmt: skip
+    [
+        "",
+        "....",
+        "......./......./......./......./......./...X...",
+        "......./......./......./......./...Y.../.......",
+        "......./......./......./......./......./YY.....",
+        "......./......./......./......./......./......",
+    ],
+)
 def test_a_board_that_cannot_be_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"rows of|hangs|as many"):
         tuplet.game(CONNECT4).parse(text)
 
 
-@pytest.mark.parametrize(
-    "board", ["131072,131072/0,0", "131072,65536/65536,0", "131072,131072,0/0,0,0"]
-)
+@pytest.mark.parametrize("board", ["131072,131072/0,0", "131072,65536/65536,0", "131072,131072,0/0,0,0"])
 def test_tiles_that_would_make_a_262144_are_refused(board: str) -> None:
     size = "2x3" if board.count(",") == 4 else "2x2"
     with pytest.raises(ValueError, match=r"262,140 at most, which no game exceeds \(got 262,144\)"):
@@ -217,11 +224,14 @@ def test_a_drawn_game_is_a_record_without_a_winner() -> None:
 @pytest.mark.parametrize(
     ("typed", "name"),
     [
-        ("ewn:", "ewn"), ("ewn:cubes=6", "ewn"), ("ewn:own=yes,board=5x5", "ewn"),
+        ("ewn:", "ewn"),
+        ("ewn:cubes=6", "ewn"),
+        ("ewn:own=yes,board=5x5", "ewn"),
         ("ewn:cubes=3,board=4x4", "ewn:board=4x4,cubes=3"),
-        ("ewn:own=no,cycle=07,die=cycle", "ewn:cycle=7,own=no"), ("ewn:cycle=21", "ewn:die=cycle"),
+        ("ewn:own=no,cycle=07,die=cycle", "ewn:cycle=7,own=no"),
+        ("ewn:cycle=21", "ewn:die=cycle"),
     ],
-)  # fmt: skip
+)
 def test_a_game_has_one_name_however_it_was_typed(typed: str, name: str) -> None:
     one, other = tuplet.game(typed), tuplet.game(name)
     assert one.name == other.name == name
@@ -234,9 +244,7 @@ def test_a_game_has_one_name_however_it_was_typed(typed: str, name: str) -> None
 def test_equal_positions_of_2048_are_all_equal() -> None:
     game, board = tuplet.game("2048"), Board([2, 2] + 14 * [0])
     none, some = (game.parse(f"2,2,0,0/0,0,0,0/0,0,0,0/0,0,0,0 {points}") for points in (0, 8))
-    assert (
-        none != some and none == game.standing(board) and hash(none) == hash(game.standing(board))
-    )
+    assert none != some and none == game.standing(board) and hash(none) == hash(game.standing(board))
     assert board != none and none != board and Board(none) == Board(some) == board
     assert none.legal_moves() == [*board.legal_moves()] == ["right", "down", "left"]
     with pytest.raises(ValueError, match="up changes nothing"):

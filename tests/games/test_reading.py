@@ -43,14 +43,17 @@ def letters(move: int, four: int, x: int, y: int, time: int = 0x7FF) -> str:
 
 UP, DOWN, LEFT, RIGHT = range(4)
 STEPS = ["left", "2@3"], ["right", "4@8"], ["down", "2@2"]
-NEW = "4x4-1_" + "".join([
-    letters(UP, 0, 0, 0), letters(UP, 0, 1, 0, 0), letters(LEFT, 0, 3, 0, 17),
-    letters(RIGHT, 1, 0, 2, 3), letters(DOWN, 0, 2, 0, 0x7FE),
-])  # fmt: skip
+NEW = "4x4-1_" + "".join(
+    [
+        letters(UP, 0, 0, 0),
+        letters(UP, 0, 1, 0, 0),
+        letters(LEFT, 0, 3, 0, 17),
+        letters(RIGHT, 1, 0, 2, 3),
+        letters(DOWN, 0, 2, 0, 0x7FE),
+    ]
+)
 #  the move, a bit for a 4, the column, the row; the first of 128 letters is a blank
-OLD = "replay_" + "".join(
-    verse.OLD_LETTERS[at] for at in (0, 4, 96 + 12, 32 + 16 + 2, 64 + 8)
-)  # fmt: skip
+OLD = "replay_" + "".join(verse.OLD_LETTERS[at] for at in (0, 4, 96 + 12, 32 + 16 + 2, 64 + 8))
 
 
 def test_games_of_2048verse_are_read_by_the_sites_definition() -> None:
@@ -78,9 +81,7 @@ def test_a_board_of_2048verse_says_rows_first_and_games_come_back() -> None:
         assert again["steps"] == found["steps"] and again["position"] == found["position"]
 
 
-def test_a_file_of_2048verse_has_a_byte_for_each_letter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_2048verse_has_a_byte_for_each_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = "replay_1.vrs"  # which would be a game itself
     Path(path).write_bytes(NEW.encode("latin-1"))
@@ -192,9 +193,7 @@ def test_the_frameworks_line_is_read_and_written() -> None:
         ("ewn r1", None, "four words"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_one_line(
-    text: str, hint: str | None, complaint: str
-) -> None:
+def test_what_cannot_be_read_is_told_in_one_line(text: str, hint: str | None, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint) as told:
         read(text, hint)
     assert "\n" not in str(told.value) and len(str(told.value)) < 300
@@ -218,18 +217,22 @@ def test_what_cannot_be_read_is_told_in_one_line(
         (("mine.py:GAME", "0:0", [], "record"), "must be asked for first"),
     ],
 )
-def test_what_cannot_be_written_is_told_in_one_line(
-    arguments: tuple[Any, ...], complaint: str
-) -> None:
+def test_what_cannot_be_written_is_told_in_one_line(arguments: tuple[Any, ...], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint) as told:
         written(*arguments)
     assert "\n" not in str(told.value)
 
 
 SOUND = [
-    NEW, OLD, EWN, "2048 2,0,0,4/0,8,0,0/0,0,0,0/0,0,0,0 12 ?", "you:me@1|0111#L[4]31#LC1#U82|me@2",
-    "2 . . 4\n. 8 . .\n. . . .\n. . . .", played("2048:board=2x2").line, played("ewn").line,
-]  # fmt: skip
+    NEW,
+    OLD,
+    EWN,
+    "2048 2,0,0,4/0,8,0,0/0,0,0,0/0,0,0,0 12 ?",
+    "you:me@1|0111#L[4]31#LC1#U82|me@2",
+    "2 . . 4\n. 8 . .\n. . . .\n. . . .",
+    played("2048:board=2x2").line,
+    played("ewn").line,
+]
 
 
 @settings(max_examples=150)

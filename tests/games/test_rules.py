@@ -10,17 +10,7 @@ from hypothesis import given, strategies as st
 
 from naive import slide as naive_slide, slide_left
 from tuplet.games.g2048 import MOVES, Board, rules_for
-from tuplet.games.g2048.rules import (
-    TOO_WIDE,
-    WIDE,
-    legal_bits,
-    opening,
-    quick_slide,
-    slide,
-    slides,
-    spawn,
-    wide_slides,
-)
+from tuplet.games.g2048.rules import TOO_WIDE, WIDE, legal_bits, opening, quick_slide, slide, slides, spawn, wide_slides
 from tuplet.kernel import draw, kernel, stream
 
 u = np.uint64
@@ -155,9 +145,12 @@ def test_compiled_and_interpreted_rules_agree_on_full_range_boards() -> None:
     outputs = []
     for disabled in ("0", "1"):
         done = subprocess.run(
-            [sys.executable, "-c", BOARDS], capture_output=True, text=True, timeout=300,
+            [sys.executable, "-c", BOARDS],
+            capture_output=True,
+            text=True,
+            timeout=300,
             env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
     assert outputs[0].count("\n") >= 1500

@@ -92,9 +92,7 @@ def test_of_much_damage_one_line_is_told(files: dict[str, Path]) -> None:
     assert len(told) == 1
 
 
-def test_code_that_is_used_is_not_taken_for_old(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_that_is_used_is_not_taken_for_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     folder = cache_folder.__wrapped__()
     assert folder is not None

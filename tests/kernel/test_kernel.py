@@ -118,9 +118,7 @@ def test_a_table_has_a_place_for_every_index_and_no_other(length: int) -> None:
 def run_python(code: str, **env: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
     environment.update(env)
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=300
-    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=300)
 
 
 PLAY = """
@@ -136,9 +134,7 @@ def test_results_do_not_depend_on_compilation_or_vector_instructions(tmp_path: P
     compiled_run = run_python(PLAY, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert compiled_run.returncode == 0, compiled_run.stderr
     interpreted = run_python(PLAY, NUMBA_DISABLE_JIT="1")
-    plain_cpu = run_python(
-        PLAY, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_CACHE_DIR=str(tmp_path / "c2")
-    )
+    plain_cpu = run_python(PLAY, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_CACHE_DIR=str(tmp_path / "c2"))
     assert compiled_run.stdout == interpreted.stdout, interpreted.stderr
     assert compiled_run.stdout == plain_cpu.stdout, plain_cpu.stderr
 
@@ -222,9 +218,12 @@ register_game(Own, 2, side=zero, legal=legal, apply=apply, ending=ending, winner
 
 def run_cached(folder: Path, *arguments: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", CACHED, *arguments], capture_output=True, text=True, cwd=folder,
+        [sys.executable, "-c", CACHED, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
         env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
@@ -239,17 +238,13 @@ def own_game(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_code_for_a_game_of_ones_own_is_kept_until_it_or_its_helpers_are_edited(
-    own_game: Path,
-) -> None:
+def test_code_for_a_game_of_ones_own_is_kept_until_it_or_its_helpers_are_edited(own_game: Path) -> None:
     assert run_cached(own_game) == ["8", "6", "compiled"]
     assert run_cached(own_game) == ["8", "6", "kept"]
     assert run_cached(own_game, "path") == ["8", "6", "kept"]
     (own_game / "other.py").write_text("changed = True")
     assert run_cached(own_game) == ["8", "6", "kept"]
-    edited = OWN_GAME.replace("range(game.moves)", "range(3)").replace(
-        "return game.moves", "return 3"
-    )
+    edited = OWN_GAME.replace("range(game.moves)", "range(3)").replace("return game.moves", "return 3")
     (own_game / "mine.py").write_text(edited)
     assert run_cached(own_game) == ["27", "6", "compiled"]
     (own_game / "helper.py").write_text("FACTOR = 5")
@@ -305,9 +300,7 @@ print(read.signatures)
 """
 
 
-def test_compiled_code_has_the_clock_of_python_where_the_system_has_no_clock_gettime(
-    tmp_path: Path,
-) -> None:
+def test_compiled_code_has_the_clock_of_python_where_the_system_has_no_clock_gettime(tmp_path: Path) -> None:
     """As on Windows."""
     told = subprocess.run(
         [sys.executable, "-c", WITHOUT_CLOCK],

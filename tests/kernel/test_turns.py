@@ -62,15 +62,17 @@ sys.stdin.read()
 
 def begun(code: str, *words: object, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, words)], env={**os.environ, **environment},
-        text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, "-c", code, *map(str, words)],
+        env={**os.environ, **environment},
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 @pytest.mark.parametrize("killed", [True, False])
-def test_a_turn_is_waited_for_until_it_is_left_or_its_process_dies(
-    killed: bool, tmp_path: Path
-) -> None:
+def test_a_turn_is_waited_for_until_it_is_left_or_its_process_dies(killed: bool, tmp_path: Path) -> None:
     first, other = begun(WAITS, tmp_path, "a"), begun(WAITS, tmp_path, "b")
     for each in (first, other):
         assert each.stdout is not None

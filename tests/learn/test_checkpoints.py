@@ -31,9 +31,7 @@ def weights(run: Path) -> bytes:
 
 
 @pytest.mark.parametrize("more", [{}, {"stages": "256", "lam": 0.0}])
-def test_equal_runs_have_equal_weight_files_also_with_fresh_games(
-    more: dict[str, object], tmp_path: Path
-) -> None:
+def test_equal_runs_have_equal_weight_files_also_with_fresh_games(more: dict[str, object], tmp_path: Path) -> None:
     learn(tmp_path / "a", **more)
     learn(tmp_path / "b", **more)
     learn(tmp_path / "c", **more, evaluate="20@30", keep=2)
@@ -49,9 +47,7 @@ def test_a_run_of_an_older_tuplet_is_resumed(tmp_path: Path) -> None:
     learn(tmp_path / "whole", 130)
     parameters, notes, extra = read_weights(tmp_path / "run")
     (tmp_path / "run" / "state.json").unlink()
-    save_weights(
-        parameters, tmp_path / "run" / "weights.safetensors", {**notes, "elapsed_s": "123.5"}, extra
-    )
+    save_weights(parameters, tmp_path / "run" / "weights.safetensors", {**notes, "elapsed_s": "123.5"}, extra)
     config = tmp_path / "run" / "config.toml"
     new = ("keep", "evaluate")
     lines = config.read_text().splitlines()

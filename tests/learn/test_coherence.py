@@ -45,11 +45,7 @@ def test_a_weight_that_is_found_twice_is_left_to_be_updated_one_by_one() -> None
     amount, places = np.float32(1), np.arange(8, dtype=np.uint32)
     for first in range(8):
         for second in range(first):
-            weights, memory, found = (
-                np.zeros(8, np.float32),
-                np.zeros(16, np.float32),
-                places.copy(),
-            )
+            weights, memory, found = (np.zeros(8, np.float32), np.zeros(16, np.float32), places.copy())
             found[second] = found[first]
             assert not at_once(weights, memory, found, amount)
             assert not weights.any() and not memory.any()

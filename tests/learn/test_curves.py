@@ -21,10 +21,16 @@ def a_run(folder: Path, lines: list[tuple[int, float]], seed: int = 0, **method:
     folder.mkdir(parents=True)
     save_settings(folder / "config.toml", Method(net="5x4", **method), Limits(seed=seed))
     metrics = [
-        {"games": games, "elapsed_s": games / 100, "mean_score": mean, "max_score": 9,
-         "reached": {"64": 1.0, "128": 0.5}, "ended": {"64": 0.5, "128": 0.5}}
+        {
+            "games": games,
+            "elapsed_s": games / 100,
+            "mean_score": mean,
+            "max_score": 9,
+            "reached": {"64": 1.0, "128": 0.5},
+            "ended": {"64": 0.5, "128": 0.5},
+        }
         for games, mean in lines
-    ]  # fmt: skip
+    ]
     (folder / "metrics.jsonl").write_text("".join(json.dumps(m) + "\n" for m in metrics))
     return Run.load(folder)
 
@@ -36,8 +42,10 @@ def labels(run: Any, **how: Any) -> list[Any]:
 def test_short_blocks_are_drawn_as_part_of_whole_ones(tmp_path: Path) -> None:
     run = a_run(tmp_path / "a", [(1000, 10.0), (1775, 20.0), (2000, 60.0), (3000, 30.0)])
     assert [(p.games, p.mean, p.played) for p in points_of(run)] == [
-        (1000, 10.0, 1000), (2000, 29.0, 1000), (3000, 30.0, 1000)
-    ]  # fmt: skip
+        (1000, 10.0, 1000),
+        (2000, 29.0, 1000),
+        (3000, 30.0, 1000),
+    ]
     run = a_run(tmp_path / "b", [(1000, 10.0), (2000, 20.0), (2250, 60.0)])
     assert [(p.games, p.mean) for p in points_of(run)] == [(1000, 10.0), (2250, 28.0)]
     assert "of the last 250 games" in run.sheets()[0].notes[0]
@@ -46,8 +54,11 @@ def test_short_blocks_are_drawn_as_part_of_whole_ones(tmp_path: Path) -> None:
 
 
 def test_runs_that_differ_in_their_seed_only_are_one_band(tmp_path: Path) -> None:
-    values = {0: [(1000, 10.0), (2000, 30.0)], 1: [(1000, 14.0), (2000, 36.0)],
-              2: [(1000, 12.0), (2000, 30.0), (3000, 99.0)]}  # fmt: skip
+    values = {
+        0: [(1000, 10.0), (2000, 30.0)],
+        1: [(1000, 14.0), (2000, 36.0)],
+        2: [(1000, 12.0), (2000, 30.0), (3000, 99.0)],
+    }
     runs = [a_run(tmp_path / f"a-{s}", lines, s) for s, lines in values.items()]
     other = a_run(tmp_path / "b", values[0], 5, alpha=0.5)
     assert [len(group) for group in alike([*runs, other])] == [3, 1]
@@ -58,8 +69,10 @@ def test_runs_that_differ_in_their_seed_only_are_one_band(tmp_path: Path) -> Non
         assert (curve.low[place], curve.high[place]) == pytest.approx((low, high))
     shown = plot(*runs, other, band=True).figure.axes[0].get_legend().get_texts()
     assert [text.get_text() for text in shown] == [
-        "a, α = 1, 3 seeds", "b, α = 0.5", "95 % interval of the mean over seeds"
-    ]  # fmt: skip
+        "a, α = 1, 3 seeds",
+        "b, α = 0.5",
+        "95 % interval of the mean over seeds",
+    ]
 
 
 def test_titles_say_how_it_was_learned() -> None:
@@ -67,9 +80,7 @@ def test_titles_say_how_it_was_learned() -> None:
     assert " · ".join(words_for(method)) == (
         "4x6 · TC(0.5) · after-state values · α = 1, 0.1 from 90 % on · 20 % fours"
     )
-    assert words_for(Method(net="4x6", stages="8192", restart=True))[-2:] == [
-        "stages 8192", "restart"
-    ]  # fmt: skip
+    assert words_for(Method(net="4x6", stages="8192", restart=True))[-2:] == ["stages 8192", "restart"]
 
 
 def test_forty_lines_look_different() -> None:
@@ -78,10 +89,7 @@ def test_forty_lines_look_different() -> None:
 
 
 def test_labels_at_the_ends_of_lines_do_not_meet(tmp_path: Path) -> None:
-    runs = [
-        a_run(tmp_path / f"r{n}", [(1000, 5000.0), (2000, 9000.0 + 5 * n)], alpha=(n + 1) / 20)
-        for n in range(14)
-    ]
+    runs = [a_run(tmp_path / f"r{n}", [(1000, 5000.0), (2000, 9000.0 + 5 * n)], alpha=(n + 1) / 20) for n in range(14)]
     figure = plot(*runs).figure
     figure.draw_without_rendering()
     texts = figure.axes[0].texts
@@ -99,22 +107,30 @@ def test_numbers_in_a_picture_are_rounded_once(tmp_path: Path) -> None:
 def test_metrics_become_a_table(tuplet, tmp_path: Path) -> None:
     a_run(tmp_path / "a", [(1000, 10.0), (1500, 20.0)])
     b = a_run(tmp_path / "b", [(1000, 12.0)], seed=7)
-    told = {"learned": 500, "elapsed_s": 5.0, "games": 20, "mean_score": 11.0, "ci95": [9.0, 13.0],
-            "reached": {"128": 1.0, "256": 0.5}, "ended": {"128": 0.5, "256": 0.5}}  # fmt: skip
+    told = {
+        "learned": 500,
+        "elapsed_s": 5.0,
+        "games": 20,
+        "mean_score": 11.0,
+        "ci95": [9.0, 13.0],
+        "reached": {"128": 1.0, "256": 0.5},
+        "ended": {"128": 0.5, "256": 0.5},
+    }
     b.metrics[0]["evaluations"] = [told]
     (tmp_path / "b" / "metrics.jsonl").write_text(json.dumps(b.metrics[0]) + "\n")
-    done = tuplet("plot", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "p.png", "--csv",
-                  tmp_path / "t.csv", "--json")  # fmt: skip
+    done = tuplet(
+        "plot", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "p.png", "--csv", tmp_path / "t.csv", "--json"
+    )
     assert json.loads(done.stdout)["evaluations"]["b"] == [told]
     with (tmp_path / "t.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [(r["run"], r["seed"], r["kind"], r["games"], r["played"]) for r in rows] == [
-        ("a", "0", "training", "1000", "1000"), ("a", "0", "training", "1500", "500"),
-        ("b", "7", "fresh", "500", "20"), ("b", "7", "training", "1000", "1000"),
-    ]  # fmt: skip
-    assert (rows[2]["ci95_low"], rows[2]["reached_64"], rows[2]["reached_256"]) == (
-        "9.0", "1.0", "0.5"
-    )  # fmt: skip
+        ("a", "0", "training", "1000", "1000"),
+        ("a", "0", "training", "1500", "500"),
+        ("b", "7", "fresh", "500", "20"),
+        ("b", "7", "training", "1000", "1000"),
+    ]
+    assert (rows[2]["ci95_low"], rows[2]["reached_64"], rows[2]["reached_256"]) == ("9.0", "1.0", "0.5")
     assert (rows[0]["ci95_low"], rows[0]["reached_256"]) == ("", "0.0")
     assert Run.load(tmp_path / "b").csv(tmp_path / "one.csv").read_text().count("\n") == 3
     done = tuplet("plot", tmp_path / "a", "--csv", tmp_path / "no" / "t.csv")
@@ -127,9 +143,7 @@ def test_a_notebook_shows_the_table_and_the_curve_of_a_run(tmp_path: Path) -> No
     assert "<svg" not in a_run(tmp_path / "b", [])._repr_html_()
 
 
-def test_a_run_that_was_killed_while_its_curve_was_drawn_is_drawn_when_resumed(
-    tuplet, tmp_path: Path
-) -> None:
+def test_a_run_that_was_killed_while_its_curve_was_drawn_is_drawn_when_resumed(tuplet, tmp_path: Path) -> None:
     out = tmp_path / "run"
     assert tuplet("train", "--net", "0123", "--games", 30, "--out", out).returncode == 0
     for left in (".curve.png.4711.part", ".rounds.jsonl.12.part"):
@@ -146,9 +160,7 @@ RUBBISH = [0, 5, "x", None, True, [], {}, [1], {"x": 1}, {"2": "x"}, float("nan"
 
 
 @pytest.mark.parametrize("where", ["a block", "fresh games"])
-def test_metrics_are_refused_or_can_be_shown_whatever_stands_in_them(
-    where: str, tmp_path: Path
-) -> None:
+def test_metrics_are_refused_or_can_be_shown_whatever_stands_in_them(where: str, tmp_path: Path) -> None:
     run = a_run(tmp_path / "run", [(1000, 10.0)])
     file, (line,) = tmp_path / "run" / "metrics.jsonl", run.metrics
     fresh = {**line, "learned": 1000, "games": 9, "ci95": [8.0, 12.0], "mean_moves": 3.0}

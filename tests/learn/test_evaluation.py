@@ -85,10 +85,7 @@ def test_a_run_stopped_in_its_last_fresh_games_plays_them_when_resumed(tmp_path:
 
 
 def test_fresh_games_by_time_do_not_count_as_training(tmp_path: Path) -> None:
-    run = train(
-        NET, budget=1.0, evaluate="300@0.3s", block=50, threads=1, out=tmp_path / "r",
-        progress=False,
-    )  # fmt: skip
+    run = train(NET, budget=1.0, evaluate="300@0.3s", block=50, threads=1, out=tmp_path / "r", progress=False)
     told = [each for m in run.metrics for each in m.get("evaluations", ())]
     assert 2 <= len(told) <= 4 and told[-1]["learned"] == run.games
     assert 1.0 <= run.elapsed_s < 10
@@ -96,9 +93,7 @@ def test_fresh_games_by_time_do_not_count_as_training(tmp_path: Path) -> None:
     assert [json.loads(line) for line in lines] == run.metrics
 
 
-@pytest.mark.parametrize(
-    "wrong", ["1000", "@10m", "x@10m", "1000@", "1000@0", "1@10m", "1000@10x", "1e3@5", "-5@5"]
-)
+@pytest.mark.parametrize("wrong", ["1000", "@10m", "x@10m", "1000@", "1000@0", "1@10m", "1000@10x", "1e3@5", "-5@5"])
 def test_what_is_no_evaluation_is_one_line(wrong: str, tuplet) -> None:
     done = tuplet("train", "--games", 5, f"--evaluate={wrong}")
     assert done.returncode == 2 and "1000@10m" in done.stderr and done.stderr.count("\n") == 1
@@ -120,17 +115,14 @@ def test_the_rate_of_learning_is_the_one_that_was_said(tmp_path: Path) -> None:
     assert rates(training)[:1] == [0.05]
     training = Training.load(out, games=250)
     assert training.outlook() == (
-        "100 of 250 games done; α back to 0.5 until game 225, then 0.05; "
-        "means may dip until it settles again"
+        "100 of 250 games done; α back to 0.5 until game 225, then 0.05; means may dip until it settles again"
     )
     assert rates(training) == [0.5, 0.5, 0.5, 0.05]
 
 
 def test_outlooks_of_other_runs() -> None:
     method = Method(net="5x4", schedule="0.5:0.1 0.9:0.01")
-    assert outlook(method, Limits(budget=600.0), 0, 0.0) == (
-        "10:00; α 1 until 5:00, then 0.1, until 9:00, then 0.01"
-    )
+    assert outlook(method, Limits(budget=600.0), 0, 0.0) == ("10:00; α 1 until 5:00, then 0.1, until 9:00, then 0.01")
     before, now = Limits(budget=600.0), Limits(budget=1200.0)
     assert outlook(method, now, 12_775, 600.0, before).startswith(
         "10:00 of 20:00 done (12,775 games); α back to 0.1 until 18:00, then 0.01;"
@@ -143,9 +135,7 @@ def test_outlooks_of_other_runs() -> None:
     assert outlook(Method(), Limits(games=10), 0, 0.0) == "10 games; α 1"
 
 
-def test_the_command_says_first_what_it_will_do_and_prints_fresh_games(
-    tuplet, tmp_path: Path
-) -> None:
+def test_the_command_says_first_what_it_will_do_and_prints_fresh_games(tuplet, tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ["--schedule", "0.9:0.1", "--evaluate", "10@50", "--out", out]
     done = tuplet("train", "--net", NET, "--games", 50, *words)

@@ -42,14 +42,10 @@ def model(trained_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_model_folder_has_the_files_of_hubs_and_nothing_else(model: Path) -> None:
-    assert sorted(path.name for path in model.iterdir()) == [
-        "README.md", "config.json", "model.safetensors"
-    ]  # fmt: skip
+    assert sorted(path.name for path in model.iterdir()) == ["README.md", "config.json", "model.safetensors"]
 
 
-def test_it_holds_the_networks_weights_and_not_what_the_learner_remembers(
-    model: Path, trained: Network
-) -> None:
+def test_it_holds_the_networks_weights_and_not_what_the_learner_remembers(model: Path, trained: Network) -> None:
     again = Network.load(model)
     assert again.memory is None and (again.weights == trained.weights).all()
     assert trained.memory is not None  # the one it was made from still has it
@@ -58,10 +54,7 @@ def test_it_holds_the_networks_weights_and_not_what_the_learner_remembers(
 def test_the_cards_numbers_come_from_the_command_it_prints(model: Path, tuplet: Any) -> None:
     card = (model / "README.md").read_text()
     trained, measured, used = blocks("sh", card)
-    assert (
-        trained
-        == "tuplet train --net 5x4 --learner tc --alpha 1.0 --lambda 0.5 --games 3000 --seed 1\n"
-    )
+    assert trained == "tuplet train --net 5x4 --learner tc --alpha 1.0 --lambda 0.5 --games 3000 --seed 1\n"
     words = measured.split()[1:]
     report = json.loads(tuplet(*words, "--json", cwd=model.parent).stdout)
     assert f"**{report['mean_score']:,.1f}**" in card
@@ -124,19 +117,13 @@ def test_the_training_command_of_a_card_means_the_same_settings(
 
 def read_alone(model: Path, code: str, python: str | Path = sys.executable) -> str:
     """What the script prints in the model's folder, run by itself."""
-    done = subprocess.run(
-        [python, "-I", "-c", code], cwd=model, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([python, "-I", "-c", code], cwd=model, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_a_few_lines_of_numpy_and_safetensors_value_a_board_alike(
-    model: Path, tmp_path: Path
-) -> None:
-    assert float(read_alone(model, BLOCKED + READING)) == pytest.approx(
-        Network.load(model).value(BOARD), rel=1e-6
-    )
+def test_a_few_lines_of_numpy_and_safetensors_value_a_board_alike(model: Path, tmp_path: Path) -> None:
+    assert float(read_alone(model, BLOCKED + READING)) == pytest.approx(Network.load(model).value(BOARD), rel=1e-6)
     # Weights that were never visited, initial values, tuples that joined later.
     net = Network("01234 01", initial=400.0)
     net.grow("456")
@@ -147,9 +134,7 @@ def test_a_few_lines_of_numpy_and_safetensors_value_a_board_alike(
     convert(tmp_path / "net.safetensors", tmp_path / "model", to="hub")
     for tiles in (BOARD, [131072, *BOARD[1:]], [4] * 16):
         code = BLOCKED + READING.replace(str(BOARD), str(tiles))
-        assert float(read_alone(tmp_path / "model", code)) == pytest.approx(
-            net.value(tiles), rel=1e-6
-        )
+        assert float(read_alone(tmp_path / "model", code)) == pytest.approx(net.value(tiles), rel=1e-6)
 
 
 @pytest.mark.long
@@ -160,9 +145,7 @@ def test_the_script_runs_where_only_numpy_and_safetensors_are(model: Path, tmp_p
     subprocess.run(pip, check=True, capture_output=True)
     listed = subprocess.run([python, "-m", "pip", "list"], capture_output=True, text=True).stdout
     assert "tuplet" not in listed and "numba" not in listed
-    assert float(read_alone(model, READING, python)) == pytest.approx(
-        Network.load(model).value(BOARD), rel=1e-6
-    )
+    assert float(read_alone(model, READING, python)) == pytest.approx(Network.load(model).value(BOARD), rel=1e-6)
 
 
 def test_the_docs_and_the_card_show_the_same_script(model: Path) -> None:
@@ -250,9 +233,7 @@ def test_a_model_is_replaced_and_its_story_is_handed_on(model: Path, tmp_path: P
     assert Network.load(tmp_path / "second").name == "0123 4567 0145 1256"
 
 
-def test_a_card_tells_of_the_best_of_a_population_and_of_weights_that_were_given(
-    tmp_path: Path, tuplet: Any
-) -> None:
+def test_a_card_tells_of_the_best_of_a_population_and_of_weights_that_were_given(tmp_path: Path, tuplet: Any) -> None:
     found = population(runs=2, net="01 56", games=40, evaluate_games=20, out=tmp_path / "pop")
     convert(tmp_path / "pop", tmp_path / "best", to="hub")
     seed = max(found.members, key=lambda member: member.mean_score).seed
@@ -285,17 +266,13 @@ def test_a_model_that_could_not_be_written_is_written_by_the_same_command(
 def test_settings_that_are_no_settings_are_left_out(trained_run: Path, tmp_path: Path) -> None:
     shutil.copytree(trained_run, tmp_path / "run")
     config = tmp_path / "run" / "config.toml"
-    config.write_text(
-        "day = 2026-01-01\n" + config.read_text().replace("alpha = 0.1", "alpha = inf")
-    )
+    config.write_text("day = 2026-01-01\n" + config.read_text().replace("alpha = 0.1", "alpha = inf"))
     convert(tmp_path / "run", tmp_path / "model", to="hub")
     told = json.loads((tmp_path / "model" / "config.json").read_text(), parse_constant=pytest.fail)
     assert "day" not in told["trained"] and told["trained"]["seed"] == 1
 
 
-def test_what_a_stranger_wrote_into_a_model_folder_does_no_harm(
-    model: Path, tmp_path: Path
-) -> None:
+def test_what_a_stranger_wrote_into_a_model_folder_does_no_harm(model: Path, tmp_path: Path) -> None:
     folder = tmp_path / "theirs"
     folder.mkdir()
     (folder / "model.safetensors").write_bytes((model / "model.safetensors").read_bytes())

@@ -35,9 +35,7 @@ from tuplet.values.tables import stage_of
     ],
     ids=str,
 )
-def test_every_learner_resumes_bit_for_bit(
-    settings: dict[str, Any], target: str, tmp_path: Path
-) -> None:
+def test_every_learner_resumes_bit_for_bit(settings: dict[str, Any], target: str, tmp_path: Path) -> None:
     settings = {"target": target, "seed": 8, "net": "0123 4567 0145", "games": 300} | settings
     grows = "grow" in settings
     Training(_run(tmp_path / "whole", settings)).go()
@@ -51,9 +49,7 @@ def test_every_learner_resumes_bit_for_bit(
     second.go()
     whole, parts = Network.load(tmp_path / "whole"), Network.load(tmp_path / "parts")
     assert whole.weights.tobytes() == parts.weights.tobytes()
-    assert (
-        (whole.born, len(whole.tuples)) == (parts.born, len(parts.tuples)) == (3, 6 if grows else 3)
-    )
+    assert (whole.born, len(whole.tuples)) == (parts.born, len(parts.tuples)) == (3, 6 if grows else 3)
     if settings.get("learner") != "td":
         assert whole.memory is not None and parts.memory is not None
         assert whole.memory.values.tobytes() == parts.memory.values.tobytes()
@@ -150,9 +146,16 @@ def test_recipes_are_sound_and_a_budget_picks_one() -> None:
 def test_a_board_is_in_the_stage_its_large_tiles_say() -> None:
     marks = np.array([14, 13, 12], np.uint64)
     for tiles, stage in [
-        ([2048, 1024], 0), ([4096, 2], 1), ([8192], 2), ([4096, 8192], 3), ([16384], 4),
-        ([16384, 8192, 4096], 7), ([32768], 4), ([32768, 16384, 4096], 5), ([65536], 4),
-    ]:  # fmt: skip
+        ([2048, 1024], 0),
+        ([4096, 2], 1),
+        ([8192], 2),
+        ([4096, 8192], 3),
+        ([16384], 4),
+        ([16384, 8192, 4096], 7),
+        ([32768], 4),
+        ([32768, 16384, 4096], 5),
+        ([65536], 4),
+    ]:
         board = Board(tiles + [0] * (16 - len(tiles)))
         low, high = board.words
         from tuplet.games.g2048.rules import view
@@ -241,10 +244,7 @@ def test_weights_that_are_no_numbers_stop_the_run_and_keep_the_checkpoint(tmp_pa
         ("2x2", 66.964149, {"games": 30_000}),
         ("2x2", 66.964149, {"games": 30_000, "target": "state", "learner": "td"}),
         pytest.param(
-            "2x3",
-            480.258272,
-            {"games": 400_000, "alpha": 0.3, "lam": 0.0, "initial": 500.0},
-            marks=pytest.mark.long,
+            "2x3", 480.258272, {"games": 400_000, "alpha": 0.3, "lam": 0.0, "initial": 500.0}, marks=pytest.mark.long
         ),
     ],
 )
@@ -299,8 +299,14 @@ class Halving(NamedTuple):
 
 @kernel
 def halve(
-    by: Halving, weights: Any, memory: Any, found: Any, start: Any, m: Any, amount: Any,  # noqa: ARG001
-) -> None:  # fmt: skip
+    by: Halving,  # noqa: ARG001
+    weights: Any,
+    memory: Any,
+    found: Any,
+    start: Any,
+    m: Any,
+    amount: Any,
+) -> None:
     for i in range(start, start + m):
         at = found[i]
         weights[at] += amount / (np.float32(1) + memory[at])

@@ -43,12 +43,22 @@ class BlocksOnly:
 def test_loggers_are_told_all_of_it_and_functions_as_well(tmp_path: Path) -> None:
     notes, blocks, told = Notes(), BlocksOnly(), []
     options: dict[str, Any] = {"evaluate": "5@1000", "progress": False}
-    train("0123", games=1500, out=tmp_path / "run", loggers=[notes, blocks],
-          on_block=lambda games, _: told.append(games), **options)  # fmt: skip
+    train(
+        "0123",
+        games=1500,
+        out=tmp_path / "run",
+        loggers=[notes, blocks],
+        on_block=lambda games, _: told.append(games),
+        **options,
+    )
     assert notes.notes == [
-        ("begin", 0), ("fresh", 1000), ("block", 1000), ("fresh", 1500), ("block", 1500),
+        ("begin", 0),
+        ("fresh", 1000),
+        ("block", 1000),
+        ("fresh", 1500),
+        ("block", 1500),
         ("end", 1500),
-    ]  # fmt: skip
+    ]
     assert blocks.games == told == [1000, 1500]
     notes = Notes()
     resume(tmp_path / "run", games=2000, loggers=[notes], progress=False)
@@ -57,8 +67,7 @@ def test_loggers_are_told_all_of_it_and_functions_as_well(tmp_path: Path) -> Non
 
 def test_the_end_is_told_where_it_is_stopped_or_fails() -> None:
     stop, notes = Stop(), Notes()
-    run = train("0123", games=5000, loggers=[notes], stop=stop, progress=False,
-                on_block=lambda *_: stop.set())  # fmt: skip
+    run = train("0123", games=5000, loggers=[notes], stop=stop, progress=False, on_block=lambda *_: stop.set())
     assert run.interrupted and notes.notes == [("begin", 0), ("block", 1000), ("end", run.games)]
 
     class Prunes(Notes):
@@ -80,8 +89,7 @@ def test_what_a_logger_raises_loses_nothing(kind: type[Exception], tmp_path: Pat
 
     notes = Notes()
     with pytest.raises(kind, match="nobody is there"):
-        train("0123", games=9000, out=tmp_path / "run", loggers=[Unreachable(), notes],
-              progress=False)  # fmt: skip
+        train("0123", games=9000, out=tmp_path / "run", loggers=[Unreachable(), notes], progress=False)
     assert notes.notes[-2:] == [("block", 2000), ("end", notes.run.games)]
     whole = train("0123", games=3000, progress=False)
     again = resume(tmp_path / "run", games=3000, progress=False)
@@ -100,8 +108,7 @@ def test_every_logger_that_began_is_told_the_end() -> None:
 
 
 def test_what_is_no_logger_is_refused_before_anything_is_done(tmp_path: Path) -> None:
-    for wrong, told in (([{}], "dict is no logger"), ([Notes], "Notes is no logger"),
-                        (Notes(), "a list of them")):  # fmt: skip
+    for wrong, told in (([{}], "dict is no logger"), ([Notes], "Notes is no logger"), (Notes(), "a list of them")):
         with pytest.raises(ValueError, match=told):
             train("0123", games=5000, loggers=wrong, out=tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()

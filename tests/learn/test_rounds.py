@@ -19,15 +19,7 @@ import tuplet
 from tuplet.learn import apart, rounds, training
 from tuplet.learn.apart import _homes
 from tuplet.learn.learners import TC, TD
-from tuplet.learn.merging import (
-    Changes,
-    apply,
-    changes_between,
-    load_changes,
-    merge,
-    remembered,
-    save_changes,
-)
+from tuplet.learn.merging import Changes, apply, changes_between, load_changes, merge, remembered, save_changes
 from tuplet.learn.rounds import Plan, plan_of
 from tuplet.learn.run import ROUNDS
 from tuplet.values.network import Network
@@ -51,13 +43,16 @@ def weights_of(run: tuplet.Run) -> tuple[bytes, bytes]:
     return run.network.weights.tobytes(), remembered(run.network).tobytes()
 
 
-@pytest.mark.parametrize("settings", [
-    {"learner": "tc"},
-    {"learner": "td"},
-    {"learner": "tc", "restart": True, "grow": "0.5:0145", "schedule": "0.7:0.1"},
-    {"learner": "tc", "stages": "64", "initial": 500.0},
-    {"learner": "tc", "delay": 0.5},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"learner": "tc"},
+        {"learner": "td"},
+        {"learner": "tc", "restart": True, "grow": "0.5:0145", "schedule": "0.7:0.1"},
+        {"learner": "tc", "stages": "64", "initial": 500.0},
+        {"learner": "tc", "delay": 0.5},
+    ],
+)
 def test_one_task_learns_what_one_thread_does(settings: dict[str, Any]) -> None:
     plain = tuplet.train(NET, games=700, seed=3, **settings)
     apart = tuplet.train(NET, games=700, seed=3, tasks=1, **settings)
@@ -66,12 +61,8 @@ def test_one_task_learns_what_one_thread_does(settings: dict[str, Any]) -> None:
     assert [m["mean_score"] for m in apart.metrics] == [m["mean_score"] for m in plain.metrics]
 
 
-def test_tasks_give_the_same_weights_wherever_they_are_done(
-    processes: ProcessPoolExecutor, tmp_path: Path
-) -> None:
-    settings: dict[str, Any] = {
-        "games": 900, "seed": 5, "tasks": 3, "grow": "0.6:0145", "block": 200
-    }  # fmt: skip
+def test_tasks_give_the_same_weights_wherever_they_are_done(processes: ProcessPoolExecutor, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"games": 900, "seed": 5, "tasks": 3, "grow": "0.6:0145", "block": 200}
     one = tuplet.train(NET, threads=1, **settings)
     two = tuplet.train(NET, threads=2, **settings)
     away = tuplet.train(NET, executor=processes, out=tmp_path / "away", **settings)
@@ -93,9 +84,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(tmp_path: Path) -> N
     whole = tuplet.train(NET, **settings)
     stop = tuplet.Stop()
     part = tuplet.train(
-        NET, out=tmp_path / "run", stop=stop, **settings,
-        on_block=lambda games, _: stop.set() if games >= 400 else None,
-    )  # fmt: skip
+        NET, out=tmp_path / "run", stop=stop, **settings, on_block=lambda games, _: stop.set() if games >= 400 else None
+    )
     assert part.interrupted
     assert 400 <= part.games < 800
     resumed = tuplet.resume(tmp_path / "run", threads=2)
@@ -106,9 +96,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(tmp_path: Path) -> N
     assert games[-1] == 800
 
 
-def test_rounds_begin_late_become_longer_and_have_more_tasks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rounds_begin_late_become_longer_and_have_more_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert plan_of(rounds.ALONE - 1, 8) is None
     assert plan_of(rounds.ALONE, 8) is None
@@ -153,9 +141,7 @@ def test_a_budget_ends_rounds_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(run.rounds) > 10
 
 
-def test_lines_of_rounds_that_a_full_disk_refuses_are_told_of_and_come_later(
-    tmp_path: Path,
-) -> None:
+def test_lines_of_rounds_that_a_full_disk_refuses_are_told_of_and_come_later(tmp_path: Path) -> None:
     file = tmp_path / "run" / ROUNDS
 
     def on_block(games: int, _: Any) -> None:
@@ -166,9 +152,7 @@ def test_lines_of_rounds_that_a_full_disk_refuses_are_told_of_and_come_later(
             file.unlink()
 
     with pytest.warns(UserWarning, match=r"rounds.jsonl of run cannot be written .*No space left"):
-        found = tuplet.train(
-            NET, games=800, tasks=2, block=100, out=tmp_path / "run", on_block=on_block
-        )
+        found = tuplet.train(NET, games=800, tasks=2, block=100, out=tmp_path / "run", on_block=on_block)
     assert [json.loads(line) for line in file.open()] == found.rounds
     assert len((tmp_path / "before").read_text().splitlines()) < len(found.rounds)
 
@@ -227,9 +211,7 @@ def test_an_error_of_a_watcher_is_not_taken_for_a_lost_cluster(tasks: int, tmp_p
     assert not tuplet.resume(tmp_path / "r").interrupted
 
 
-def naive_merge(
-    net: Network, parts: list[Changes], weighs: int | None
-) -> tuple[np.ndarray, np.ndarray]:
+def naive_merge(net: Network, parts: list[Changes], weighs: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Weight by weight, in plain Python."""
     weights, memory = net.weights.copy(), remembered(net).copy()
     touched: dict[int, list[tuple[float, list[float]]]] = {}
@@ -238,16 +220,11 @@ def naive_merge(
             touched.setdefault(where, []).append((w, numbers))
     for where, all_of in touched.items():
         before = [float(number) for number in memory[where]]
-        grown = [
-            max(numbers[weighs] - before[weighs], 0) if weighs is not None else 0
-            for _, numbers in all_of
-        ]
+        grown = [max(numbers[weighs] - before[weighs], 0) if weighs is not None else 0 for _, numbers in all_of]
         if len(all_of) == 1 or sum(grown) == 0:
             weights[where] = sum(w for w, _ in all_of) / len(all_of)
         else:
-            weights[where] = sum(w * g for (w, _), g in zip(all_of, grown, strict=True)) / sum(
-                grown
-            )
+            weights[where] = sum(w * g for (w, _), g in zip(all_of, grown, strict=True)) / sum(grown)
         for k in range(len(before)):
             memory[where, k] = before[k] + sum(numbers[k] - before[k] for _, numbers in all_of)
     return weights, memory
@@ -281,9 +258,7 @@ def test_changes_bring_one_network_to_the_other_and_survive_a_file(tmp_path: Pat
     net, (changes,) = learned_apart("tc", 1)
     save_changes(tmp_path / "one.safetensors", changes)
     save_changes(tmp_path / "two.safetensors", changes)
-    assert (tmp_path / "one.safetensors").read_bytes() == (
-        tmp_path / "two.safetensors"
-    ).read_bytes()
+    assert (tmp_path / "one.safetensors").read_bytes() == (tmp_path / "two.safetensors").read_bytes()
     read = load_changes(tmp_path / "one.safetensors")
     apply(net, read)
     for part, same in zip(changes, read, strict=True):
@@ -302,9 +277,7 @@ def test_a_network_of_8x6_with_tc_merges_within_24_gb() -> None:
         "run = tuplet.train('8x6', learner='tc', games=3000, tasks=4, threads=2, progress=False);"
         "print(len(run.rounds), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)"
     )
-    told = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     count, most = map(int, told.stdout.split())
     assert count > 10
     assert most < 12e9

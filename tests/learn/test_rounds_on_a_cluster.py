@@ -24,8 +24,13 @@ pytest.importorskip("distributed")
 
 pytestmark = pytest.mark.slow
 SETTINGS: dict[str, Any] = {
-    "net": "0123 4567", "games": 1500, "seed": 2, "tasks": 3, "grow": "0.7:0145", "learner": "tc"
-}  # fmt: skip
+    "net": "0123 4567",
+    "games": 1500,
+    "seed": 2,
+    "tasks": 3,
+    "grow": "0.7:0145",
+    "learner": "tc",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -59,9 +64,7 @@ def test_weights_are_those_of_threads(two: Cluster, alone: bytes, tmp_path: Path
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.long)])
-def test_workers_that_are_killed_cost_no_game(
-    two: Cluster, alone: bytes, tmp_path: Path, kills: int
-) -> None:
+def test_workers_that_are_killed_cost_no_game(two: Cluster, alone: bytes, tmp_path: Path, kills: int) -> None:
     done, luck, dead = threading.Event(), random.Random(kills), []
 
     def kill() -> None:

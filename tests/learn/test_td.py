@@ -70,16 +70,16 @@ SOME = (0, 5, 8, 14, 17)
     ("settings", "target"),
     [  # some with one kind of values; all with both in `make test-long`
         pytest.param(
-            settings, target, id=f"{settings}-{target}",
+            settings,
+            target,
+            id=f"{settings}-{target}",
             marks=[] if number in SOME and (number + other) % 2 == 0 else [pytest.mark.long],
         )
         for number, settings in enumerate(LEARNERS)
         for other, target in enumerate(("afterstate", "state"))
     ],
-)  # fmt: skip
-def test_each_learners_updates_equal_the_plain_ones(
-    game: Episode, target: str, settings: dict[str, Any]
-) -> None:
+)
+def test_each_learners_updates_equal_the_plain_ones(game: Episode, target: str, settings: dict[str, Any]) -> None:
     settings = dict(settings)
     gamma, stages = settings.pop("gamma", 1.0), settings.pop("stages", "")
     grow, initial = settings.pop("grow", ""), settings.pop("initial", 0.0)
@@ -96,9 +96,7 @@ def test_each_learners_updates_equal_the_plain_ones(
             net.grow(grow)
             naive.grow(grow.split())
         learn_from(net, game, **settings)
-        learn_game(
-            naive, boards, rewards, alpha=alpha, gamma=gamma, lam=lam, steps=steps, order=order
-        )
+        learn_game(naive, boards, rewards, alpha=alpha, gamma=gamma, lam=lam, steps=steps, order=order)
     for board, _ in list(game.replay())[::7]:
         assert net.value(board) == pytest.approx(naive.value(grid(board)), rel=5e-4, abs=0.5)
 
@@ -139,9 +137,7 @@ def test_lambda_1_learns_monte_carlo_returns(game: Episode, target: str) -> None
 
 
 @kernel
-def adjusted(
-    by: Any, weights: Any, memory: Any, found: Any, start: Any, m: Any, by_much: Any
-) -> None:
+def adjusted(by: Any, weights: Any, memory: Any, found: Any, start: Any, m: Any, by_much: Any) -> None:
     adjust(by, weights, memory, found, start, m, by_much)
 
 

@@ -30,9 +30,7 @@ CLOCKS = ("elapsed_s", "moves_per_s")
 def same_metrics(a: Path, b: Path) -> bool:
     def lines(folder: Path) -> list[dict[str, object]]:
         text = (folder / "metrics.jsonl").read_text()
-        return [
-            {k: v for k, v in json.loads(x).items() if k not in CLOCKS} for x in text.splitlines()
-        ]
+        return [{k: v for k, v in json.loads(x).items() if k not in CLOCKS} for x in text.splitlines()]
 
     return lines(a) == lines(b)
 
@@ -45,8 +43,10 @@ def same_weights(a: Path, b: Path) -> bool:
 def start(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "tuplet", "train", *map(str, arguments)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_a_run_folder_holds_settings_metrics_weights_and_a_curve(tuplet, tmp_path: Path) -> None:
@@ -61,10 +61,7 @@ def test_a_run_folder_holds_settings_metrics_weights_and_a_curve(tuplet, tmp_pat
         assert {"elapsed_s", "mean_score", "max_score", "moves_per_s", "reached"} <= set(m)
         assert max(m["reached"].values()) == 1.0
     assert done.stdout.startswith("1000\tavg = ")
-    assert (
-        f"\n2000\tavg = {lines[1]['mean_score']:.1f}\tmax = {lines[1]['max_score']}\n"
-        in done.stdout
-    )
+    assert f"\n2000\tavg = {lines[1]['mean_score']:.1f}\tmax = {lines[1]['max_score']}\n" in done.stdout
     assert (out / "curve.svg").read_text().startswith("<?xml")
     assert (out / "curve.png").read_bytes()[:4] == b"\x89PNG"
 
@@ -108,9 +105,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(target: str, tmp_path: Path) 
     assert same_weights(tmp_path / "whole", tmp_path / "parts")
 
 
-@pytest.mark.parametrize(
-    "kind", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("kind", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_an_interrupted_run_saves_says_where_and_resumes_bit_for_bit(
     kind: signal.Signals, tuplet, tmp_path: Path
 ) -> None:
@@ -130,9 +125,7 @@ def test_an_interrupted_run_saves_says_where_and_resumes_bit_for_bit(
     done = tuplet("train", "--resume", tmp_path / "parts", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["games"] == 6000
-    whole = tuplet(
-        "train", "--net", "5x4", "--games", 6000, "--seed", 3, "--out", tmp_path / "whole"
-    )
+    whole = tuplet("train", "--net", "5x4", "--games", 6000, "--seed", 3, "--out", tmp_path / "whole")
     assert whole.returncode == 0
     assert same_weights(tmp_path / "whole", tmp_path / "parts")
     assert same_metrics(tmp_path / "whole", tmp_path / "parts")
@@ -173,12 +166,15 @@ def test_kill_at_any_moment_leaves_a_loadable_checkpoint(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     "made",
-    ["", *(pytest.param(name, marks=pytest.mark.long)
-           for name in ("weights.safetensors", "metrics.jsonl", "config.toml"))],
-)  # fmt: skip
-def test_kill_before_training_has_begun_leaves_a_folder_to_use_again(
-    made: str, tuplet, tmp_path: Path
-) -> None:
+    [
+        "",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("weights.safetensors", "metrics.jsonl", "config.toml")
+        ),
+    ],
+)
+def test_kill_before_training_has_begun_leaves_a_folder_to_use_again(made: str, tuplet, tmp_path: Path) -> None:
     out = tmp_path / "run"
     process = start("--net", "5x4", "--games", 10**7, "--out", out)
     until((out / made).exists, process)
@@ -198,8 +194,11 @@ def test_refused_resumes_change_nothing(tuplet, tmp_path: Path) -> None:
     for wrong in ({"alpha": 0.5}, {"seed": 3}, {"block": 10}):
         with pytest.raises(ValueError, match="keeps its settings"):
             resume(out, **wrong)
-    for name, text in (("metrics.jsonl", '{"games": "x"}\n{}\n'), ("config.toml", "threads = 1.5"),
-                       ("config.toml", 'net = "4x6"\ngames = 200')):  # fmt: skip
+    for name, text in (
+        ("metrics.jsonl", '{"games": "x"}\n{}\n'),
+        ("config.toml", "threads = 1.5"),
+        ("config.toml", 'net = "4x6"\ngames = 200'),
+    ):
         (out / name).write_text(text)
         done = tuplet("train", "--resume", out, "--games", 200)
         assert done.returncode == 2 and done.stderr.count("\n") == 1, (name, done.stderr)
@@ -301,9 +300,8 @@ print(int(status.split('VmHWM:')[1].split()[0]) * 1024 // 10**6)
 """
     for games, name in ((1, "warm-up"), (6000, "run"), (6100, "run")):  # compile, train, resume
         done = subprocess.run(
-            [sys.executable, "-c", code, str(games), str(tmp_path / name)],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+            [sys.executable, "-c", code, str(games), str(tmp_path / name)], capture_output=True, text=True, check=True
+        )
         assert name == "warm-up" or 200 < int(done.stdout) < 3 * 268 + 200  # with E and A
 
 
@@ -324,8 +322,17 @@ def test_times_and_settings() -> None:
     for text in ("", "x", "-5s", "5 parsecs", "0", "1e"):
         with pytest.raises(ValueError, match="must be a time"):
             seconds(text)
-    for wrong in ({"alpha": 0}, {"alpha": float("nan")}, {"alpha": 5}, {"games": 0}, {"threads": 0},
-                  {"spawn4": 2}, {"gamma": -1}, {"seed": -1}, {"order": "sideways"}):  # fmt: skip
+    for wrong in (
+        {"alpha": 0},
+        {"alpha": float("nan")},
+        {"alpha": 5},
+        {"games": 0},
+        {"threads": 0},
+        {"spawn4": 2},
+        {"gamma": -1},
+        {"seed": -1},
+        {"order": "sideways"},
+    ):
         with pytest.raises(ValueError, match=r"\w"):
             split({"games": 5, **wrong})
     with pytest.raises(ValueError, match="unknown setting 'frobnicate'"):

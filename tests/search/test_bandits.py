@@ -23,18 +23,7 @@ from tuplet.games.g2048.game import Game2048, position_of
 from tuplet.games.g2048.rules import rules_for
 from tuplet.kernel import stream
 from tuplet.search import mcts, tree as trees
-from tuplet.search.bandits import (
-    BANDITS,
-    UCB1,
-    Arm,
-    KlUcb,
-    Puct,
-    Report,
-    Softmax,
-    Thompson,
-    Tuned,
-    worth,
-)
+from tuplet.search.bandits import BANDITS, UCB1, Arm, KlUcb, Puct, Report, Softmax, Thompson, Tuned, worth
 
 u = np.uint64
 
@@ -50,14 +39,18 @@ def arm(mean: float, visits: float = 10.0, of: float = 100.0, **others: Any) -> 
 
 
 @given(
-    c=st.floats(0, 10), c1=st.floats(0, 10), c2=st.floats(0, 2), mean=st.floats(0, 1),
-    variance=st.floats(0, 0.25), visits=st.integers(1, 10**9), more=st.integers(0, 10**9),
+    c=st.floats(0, 10),
+    c1=st.floats(0, 10),
+    c2=st.floats(0, 2),
+    mean=st.floats(0, 1),
+    variance=st.floats(0, 0.25),
+    visits=st.integers(1, 10**9),
+    more=st.integers(0, 10**9),
     prior=st.floats(0, 1),
-)  # fmt: skip
+)
 def test_bounds_are_the_formulas_of_the_papers_and_of_the_report(
-    c: float, c1: float, c2: float, mean: float, variance: float, visits: int, more: int,
-    prior: float,
-) -> None:  # fmt: skip
+    c: float, c1: float, c2: float, mean: float, variance: float, visits: int, more: int, prior: float
+) -> None:
     n, log = visits, math.log(visits + more)
     at = arm(mean, float(n), float(n + more), variance=variance, prior=prior)
     for bandit, plain in (
@@ -82,13 +75,8 @@ def kl(p: float, q: float) -> float:
     return sum(a * math.log(a / b) if b else math.inf for a, b in parts if a)
 
 
-@given(
-    c=st.floats(0, 10), mean=st.floats(0, 1), visits=st.integers(1, 10**9),
-    more=st.integers(0, 10**9),
-)  # fmt: skip
-def test_kl_ucb_is_the_largest_q_that_satisfies_its_equation(
-    c: float, mean: float, visits: int, more: int
-) -> None:
+@given(c=st.floats(0, 10), mean=st.floats(0, 1), visits=st.integers(1, 10**9), more=st.integers(0, 10**9))
+def test_kl_ucb_is_the_largest_q_that_satisfies_its_equation(c: float, mean: float, visits: int, more: int) -> None:
     far = c * math.log(visits + more) / visits
     q = worth(KlUcb(c), arm(mean, float(visits), float(visits + more)))
     assert mean <= q <= 1.0
@@ -98,14 +86,9 @@ def test_kl_ucb_is_the_largest_q_that_satisfies_its_equation(
 
 
 @pytest.mark.parametrize(("mean", "visits"), [(0.0, 1), (1.0, 7), (0.3, 25), (0.95, 400)])
-def test_thompsons_draws_have_the_mean_and_variance_of_the_beta_distribution(
-    mean: float, visits: int
-) -> None:
+def test_thompsons_draws_have_the_mean_and_variance_of_the_beta_distribution(mean: float, visits: int) -> None:
     a, b = 1 + visits * mean, 1 + visits * (1 - mean)
-    draws = [
-        worth(Thompson(), arm(mean, float(visits), bits=u(stream(u(5), u(n)))))
-        for n in range(20_000)
-    ]
+    draws = [worth(Thompson(), arm(mean, float(visits), bits=u(stream(u(5), u(n))))) for n in range(20_000)]
     variance = a * b / ((a + b) ** 2 * (a + b + 1))
     assert statistics.fmean(draws) == pytest.approx(a / (a + b), abs=4 * (variance / 20_000) ** 0.5)
     assert statistics.variance(draws) == pytest.approx(variance, rel=0.05)
@@ -183,9 +166,7 @@ def shares(game: Any, position: Any, bandit: Any, unit: float = 1.0) -> tuple[tr
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
 @pytest.mark.parametrize("k", [0.0, 3.0, 1e18])
-def test_priors_are_shares_in_proportion_to_exp_of_k_times_the_estimate(
-    name: str, k: float
-) -> None:
+def test_priors_are_shares_in_proportion_to_exp_of_k_times_the_estimate(name: str, k: float) -> None:
     looked = 0
     for _, _, position in random_positions(name, 10):
         game = position.rules

@@ -58,11 +58,7 @@ def late_position(size: tuple[int, int], empty: int, source: random.Random) -> t
 
 @pytest.mark.parametrize(
     ("size", "most"),
-    [
-        pytest.param((4, 4), 12, marks=pytest.mark.long),
-        ((5, 4), 12),
-        pytest.param((7, 6), 12, marks=pytest.mark.long),
-    ],
+    [pytest.param((4, 4), 12, marks=pytest.mark.long), ((5, 4), 12), pytest.param((7, 6), 12, marks=pytest.mark.long)],
 )
 def test_wins_draws_and_losses_are_proven(size: tuple[int, int], most: int) -> None:
     """Whatever the table still knows of other positions, or has forgotten."""
@@ -91,11 +87,17 @@ def test_wins_draws_and_losses_are_proven(size: tuple[int, int], most: int) -> N
 @pytest.mark.parametrize(
     ("game", "best", "plies"),
     [
-        ("321767373", 7, 1), ("63262142664323465", 3, 1), ("317162375572", 4, 1),
-        ("64563662742", 5, 3), ("3334315524735125", 2, 3), ("54677276574535271", 3, 3),
-        ("663133327647756", 5, 5), ("3752335114353662573", 4, 5), ("15631536672167333346", 4, 5),
+        ("321767373", 7, 1),
+        ("63262142664323465", 3, 1),
+        ("317162375572", 4, 1),
+        ("64563662742", 5, 3),
+        ("3334315524735125", 2, 3),
+        ("54677276574535271", 3, 3),
+        ("663133327647756", 5, 5),
+        ("3752335114353662573", 4, 5),
+        ("15631536672167333346", 4, 5),
     ],
-)  # fmt: skip
+)
 def test_the_one_move_that_wins_at_connect_four_is_found(game: str, best: int, plies: int) -> None:
     size, position = (7, 6), (0, 0)
     for column in game:
@@ -174,10 +176,19 @@ def maze_guess(game, position):  # type: ignore[no-untyped-def]  # noqa: ARG001
 
 
 generic.register_game(
-    Maze, 3, side=maze_side, legal=maze_moves, apply=maze_next, ending=maze_ending,
-    winner=maze_winner, is_chance=maze_chance, outcomes=maze_outcomes, chance=maze_next,
-    likelihood=maze_likelihood, estimate=maze_guess,
-)  # fmt: skip
+    Maze,
+    3,
+    side=maze_side,
+    legal=maze_moves,
+    apply=maze_next,
+    ending=maze_ending,
+    winner=maze_winner,
+    is_chance=maze_chance,
+    outcomes=maze_outcomes,
+    chance=maze_next,
+    likelihood=maze_likelihood,
+    estimate=maze_guess,
+)
 
 
 def maze_after(game: Maze, position: generic.Words, move: int) -> generic.Words:

@@ -22,11 +22,17 @@ KNOWN = ["ewn:board=4x4,cubes=3,cycle=5", "ewn:cycle=7,directions=4,own=no"]
 OTHER = ["ewn:board=4x4,cubes=3,die=chosen", "ewn:board=4x4,cubes=3,die=free,own=no"]
 ROLLED = ["ewn:board=3x3,cubes=3", "ewn:board=4x4,cubes=3,directions=4,own=no"]
 SMALL = [
-    "ewn:board=3x3,cubes=1", "ewn:board=3x3,cubes=2", "ewn:board=3x3,cubes=3",
-    "ewn:board=3x3,cubes=3,cycle=4", "ewn:board=3x3,cubes=2,die=chosen,own=no",
-    "ewn:board=3x3,cubes=3,die=free", "ewn:board=4x4,cubes=2", "ewn:board=4x4,cubes=3,cycle=5",
-    "ewn:board=4x4,cubes=2,die=chosen", "ewn:board=4x4,cubes=2,die=free,own=no",
-]  # fmt: skip
+    "ewn:board=3x3,cubes=1",
+    "ewn:board=3x3,cubes=2",
+    "ewn:board=3x3,cubes=3",
+    "ewn:board=3x3,cubes=3,cycle=4",
+    "ewn:board=3x3,cubes=2,die=chosen,own=no",
+    "ewn:board=3x3,cubes=3,die=free",
+    "ewn:board=4x4,cubes=2",
+    "ewn:board=4x4,cubes=3,cycle=5",
+    "ewn:board=4x4,cubes=2,die=chosen",
+    "ewn:board=4x4,cubes=2,die=free,own=no",
+]
 
 
 @kernel
@@ -42,9 +48,7 @@ def plain_value(game, position, depth, moves):  # type: ignore[no-untyped-def]
         total = 0.0
         for face in range(generic.outcomes(game, position)):
             after = generic.chance(game, position, face)
-            total += generic.likelihood(game, position, face) * plain_value(
-                game, after, depth, moves
-            )
+            total += generic.likelihood(game, position, face) * plain_value(game, after, depth, moves)
         return total
     best = -1.0
     for i in range(generic.legal(game, position, moves, 48 * depth)):
@@ -60,23 +64,15 @@ def plain_values(position: Position, depth: int) -> dict[int, float]:
     for code in position.codes():
         child = position.after(code)
         found = plain_value(position.rules, child.words, depth - 1, moves)
-        same = generic.side(child.rules, child.words) == generic.side(
-            position.rules, position.words
-        )
+        same = generic.side(child.rules, child.words) == generic.side(position.rules, position.words)
         values[code] = found if same else -found
     return values
 
 
 def deepen(
-    position: Position,
-    depth: int,
-    work: expectimax.Workspace,
-    nodes: int = 1 << 60,
-    time: float = 60.0,
-) -> tuple[int, float, int]:  # fmt: skip
-    move, value, reached = expectimax.deepen(
-        position.rules, position.words, depth, time, nodes, work
-    )
+    position: Position, depth: int, work: expectimax.Workspace, nodes: int = 1 << 60, time: float = 60.0
+) -> tuple[int, float, int]:
+    move, value, reached = expectimax.deepen(position.rules, position.words, depth, time, nodes, work)
     return int(move), float(value), int(reached)
 
 
@@ -86,12 +82,9 @@ def clear(work: expectimax.Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "depths"),
-    [("ewn-6x7", 6), ("ewn", 3), *((n, 5) for n in KNOWN), *((n, 4) for n in ROLLED + OTHER)],
+    ("name", "depths"), [("ewn-6x7", 6), ("ewn", 3), *((n, 5) for n in KNOWN), *((n, 4) for n in ROLLED + OTHER)]
 )
-def test_values_and_moves_are_those_of_a_search_that_looks_at_everything(
-    name: str, depths: int
-) -> None:
+def test_values_and_moves_are_those_of_a_search_that_looks_at_everything(name: str, depths: int) -> None:
     """With a table of a million entries, of four, and one that has seen the position before."""
     large, tiny = expectimax.make_workspace(18), expectimax.make_workspace(2)
     unequal = 0
@@ -200,9 +193,7 @@ def test_a_position_that_the_table_knows_has_a_move_all_the_same() -> None:
         for _, _, position in random_positions(name, 10):
             clear(work)
             first = deepen(position, 6, work)
-            expectimax.value(
-                position.rules, position.words, np.int64(6), -1.0, 1.0, np.int64(1), work
-            )
+            expectimax.value(position.rules, position.words, np.int64(6), -1.0, 1.0, np.int64(1), work)
             for nodes in (1 << 60, 1):
                 move, value, _ = deepen(position, 6, work, nodes=nodes)
                 assert move in position.codes()
@@ -260,10 +251,7 @@ def test_moves_are_searched_in_the_same_order_whoever_names_the_die() -> None:
         position = position.random_roll(state)[1]
         chosen = Position.parse(position.notation.replace("ewn", "ewn:die=chosen"))
         rolled, other = (
-            [
-                generic.move_priority(each.rules, each.words, code, each.after(code).words)
-                for code in position.codes()
-            ]
+            [generic.move_priority(each.rules, each.words, code, each.after(code).words) for code in position.codes()]
             for each in (position, chosen)
         )
         assert rolled == other

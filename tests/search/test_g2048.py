@@ -23,7 +23,7 @@ WIDE = [
     [32768, 32768, 4, 2, 8, 64, 2, 32, 16, 4, 128, 8, 2, 0, 4, 2],
     [65536, 2, 8, 4, 65536, 64, 2, 32, 16, 4, 128, 8, 2, 8, 0, 2],
     [131072, 65536, 32768, 4, 16384, 64, 32768, 32, 16, 4, 128, 8, 2, 8, 4, 0],
-]  # fmt: skip
+]
 
 
 def random_network(tuples: str = "0123 0145 569a", **options: object) -> Network:
@@ -45,9 +45,7 @@ def random_board(source: random.Random, highest: int = 6, empty: int = 3) -> Boa
 class Plain:
     """Expectimax as the rules say it, one board after the other."""
 
-    def __init__(
-        self, net: Network, downgrade: int | None = None, spawn4: float = 0.1, sparing: bool = False
-    ) -> None:
+    def __init__(self, net: Network, downgrade: int | None = None, spawn4: float = 0.1, sparing: bool = False) -> None:
         self.net, self.downgrade, self.spawn4, self.sparing = net, downgrade, spawn4, sparing
 
     @cache  # noqa: B019  # as long as the test
@@ -89,9 +87,8 @@ def assert_is_plain(player: LearnedPlayer, plain: Plain, board: Board) -> None:
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"gamma": 0.9, "spawn4": 0.3}, {"target": "state"}, {"target": "state", "spawn4": 0.0},
-     {"spawn4": 1.0}],
-)  # fmt: skip
+    [{}, {"gamma": 0.9, "spawn4": 0.3}, {"target": "state"}, {"target": "state", "spawn4": 0.0}, {"spawn4": 1.0}],
+)
 def test_values_are_those_of_a_plain_search(depth: int, options: dict[str, object]) -> None:
     net, source = random_network(**options), random.Random(depth)
     plain = Plain(net, spawn4=net.spawn4)
@@ -102,9 +99,7 @@ def test_values_are_those_of_a_plain_search(depth: int, options: dict[str, objec
 
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("target", ["afterstate", "state"])
-def test_a_search_by_the_clock_looks_one_move_less_ahead_behind_a_four(
-    target: str, depth: int
-) -> None:
+def test_a_search_by_the_clock_looks_one_move_less_ahead_behind_a_four(target: str, depth: int) -> None:
     """Two moves ahead it is exact."""
     net, source = random_network(target=target), random.Random(5)
     plain, player = Plain(net, sparing=depth > 2), LearnedPlayer(net, time=60.0, depth=depth)
@@ -160,9 +155,7 @@ def test_tiles_beyond_32768_are_exact(target: str, downgrade: int | None) -> Non
     plain = Plain(net, downgrade)
     for tiles in WIDE:
         for depth in (1, 2, 3) if target == "afterstate" else (1, 2):
-            assert_is_plain(
-                LearnedPlayer(net, depth=depth, downgrade=downgrade), plain, Board(tiles)
-            )
+            assert_is_plain(LearnedPlayer(net, depth=depth, downgrade=downgrade), plain, Board(tiles))
 
 
 def test_downgrading_at_depth_is_of_the_leaves() -> None:
@@ -214,8 +207,7 @@ def test_depth_one_is_greedy_play(trained: Network, target: str) -> None:
 
 @pytest.mark.slow
 def test_looking_ahead_plays_better(trained: Network) -> None:
-    scores = [evaluate(LearnedPlayer(trained, depth=d), games=40, seed=2).results.scores
-              for d in (1, 2)]  # fmt: skip
+    scores = [evaluate(LearnedPlayer(trained, depth=d), games=40, seed=2).results.scores for d in (1, 2)]
     assert scores[1].mean() > 1.2 * scores[0].mean()
 
 
@@ -260,10 +252,16 @@ def test_what_a_network_learns_between_two_looks_counts() -> None:
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"depth": 0}, "depth"), ({"depth": 64}, "1 to 63"), ({"time": 0.0}, "0 seconds"),
-     ({"time": float("nan")}, "seconds"), ({"downgrade": 5000}, "5000"), ({"downgrade": 0}, "8"),
-     ({"spawn4": 2.0}, "spawn4 must be 0 to 1")],
-)  # fmt: skip
+    [
+        ({"depth": 0}, "depth"),
+        ({"depth": 64}, "1 to 63"),
+        ({"time": 0.0}, "0 seconds"),
+        ({"time": float("nan")}, "seconds"),
+        ({"downgrade": 5000}, "5000"),
+        ({"downgrade": 0}, "8"),
+        ({"spawn4": 2.0}, "spawn4 must be 0 to 1"),
+    ],
+)
 def test_settings_without_sense_are_refused(options: dict[str, float], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         LearnedPlayer(Network("01"), **options)  # type: ignore[arg-type]

@@ -52,19 +52,25 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 SMALL = [
-    "ewn:board=3x3,cubes=1", "ewn:board=3x3,cubes=2", "ewn:board=3x3,cubes=3",
-    "ewn:board=3x3,cubes=3,own=no", "ewn:board=3x3,cubes=2,cycle=3",
-    "ewn:board=3x3,cubes=3,cycle=4,own=no", "ewn:board=3x3,cubes=2,die=chosen",
-    "ewn:board=3x3,cubes=3,die=chosen,own=no", "ewn:board=3x3,cubes=3,die=free",
-    "ewn:board=4x4,cubes=2,directions=4", "ewn:board=4x4,cubes=3",
-    "ewn:board=4x4,cubes=3,cycle=5,own=no", "ewn:board=4x4,cubes=2,die=chosen,own=no",
-    "ewn:board=4x4,cubes=2,die=free,own=no", "ewn:board=4x4,cubes=3,die=free",
-]  # fmt: skip
+    "ewn:board=3x3,cubes=1",
+    "ewn:board=3x3,cubes=2",
+    "ewn:board=3x3,cubes=3",
+    "ewn:board=3x3,cubes=3,own=no",
+    "ewn:board=3x3,cubes=2,cycle=3",
+    "ewn:board=3x3,cubes=3,cycle=4,own=no",
+    "ewn:board=3x3,cubes=2,die=chosen",
+    "ewn:board=3x3,cubes=3,die=chosen,own=no",
+    "ewn:board=3x3,cubes=3,die=free",
+    "ewn:board=4x4,cubes=2,directions=4",
+    "ewn:board=4x4,cubes=3",
+    "ewn:board=4x4,cubes=3,cycle=5,own=no",
+    "ewn:board=4x4,cubes=2,die=chosen,own=no",
+    "ewn:board=4x4,cubes=2,die=free,own=no",
+    "ewn:board=4x4,cubes=3,die=free",
+]
 
 
-def grown(
-    position: Position, settings: mcts.Options, sims: int, nodes: int = 50_000, seed: int = 1
-) -> trees.Tree:
+def grown(position: Position, settings: mcts.Options, sims: int, nodes: int = 50_000, seed: int = 1) -> trees.Tree:
     tree = trees.make_tree(nodes)
     trees.reset(position.rules, tree, position.words)
     mcts.search(position.rules, tree, settings, sims, 60.0, u(seed))
@@ -100,11 +106,18 @@ class Lottery(NamedTuple):
 
 
 generic.register_game(
-    Lottery, 1, side=lambda *_: 0, legal=lambda *_: 0, apply=lambda *given: given[1],
-    ending=lambda *_: generic.ONGOING, winner=lambda *_: 0, is_chance=lambda *_: True,
-    outcomes=lambda *_: 300, likelihood=lambda *_: 1 / 300,
+    Lottery,
+    1,
+    side=lambda *_: 0,
+    legal=lambda *_: 0,
+    apply=lambda *given: given[1],
+    ending=lambda *_: generic.ONGOING,
+    winner=lambda *_: 0,
+    is_chance=lambda *_: True,
+    outcomes=lambda *_: 300,
+    likelihood=lambda *_: 1 / 300,
     chance=lambda *given: (u(given[2]), u(0)),
-)  # fmt: skip
+)
 
 
 def test_nature_may_do_more_than_a_byte_can_count() -> None:
@@ -179,8 +192,11 @@ def test_the_descent_never_takes_a_lost_child_while_another_is_open() -> None:
 def test_payoffs_are_rich_or_plain() -> None:
     rules, at = start("ewn").rules, start("ewn").words
     for ended, plain, rich in (
-        (RED_ALL, 1.0, 1.0), (RED_CORNER, 1.0, 0.9), (BLUE_CORNER, 0.0, 0.1), (BLUE_ALL, 0.0, 0.0),
-    ):  # fmt: skip
+        (RED_ALL, 1.0, 1.0),
+        (RED_CORNER, 1.0, 0.9),
+        (BLUE_CORNER, 0.0, 0.1),
+        (BLUE_ALL, 0.0, 0.0),
+    ):
         assert generic.payoff(rules, at, ended, False) == plain
         assert generic.payoff(rules, at, ended, True) == rich
 
@@ -251,9 +267,7 @@ def test_the_books_of_a_tree_balance(name: str, variant: str) -> None:
         assert n % settings.batch == 0
         assert -1e-6 <= squares <= total + 1e-6 <= n + 2e-6
         if tree.endings[node] != generic.ONGOING:
-            worth = generic.payoff(
-                position.rules, words(tree, node), int(tree.endings[node]), settings.rich
-            )
+            worth = generic.payoff(position.rules, words(tree, node), int(tree.endings[node]), settings.rich)
             assert total == pytest.approx(n * worth)
         if not own:
             continue
@@ -281,12 +295,8 @@ def test_outcomes_are_drawn_as_often_as_they_are_likely() -> None:
     cases.append((Game2048(rules_for(4, 4)), (u(slid[0]), u(slid[1]))))
     draws = 20_000
     for game, at in cases:
-        counts = Counter(
-            int(generic.random_outcome(game, at, u(stream(u(1), u(n))))) for n in range(draws)
-        )
-        expected = {
-            n: draws * generic.likelihood(game, at, n) for n in range(generic.outcomes(game, at))
-        }
+        counts = Counter(int(generic.random_outcome(game, at, u(stream(u(1), u(n))))) for n in range(draws))
+        expected = {n: draws * generic.likelihood(game, at, n) for n in range(generic.outcomes(game, at))}
         assert sum(expected.values()) == pytest.approx(draws)
         difference = sum((counts[n] - e) ** 2 / e for n, e in expected.items())
         assert len(expected) >= 6 and difference < 25  # p < 0.001
@@ -323,9 +333,7 @@ def test_the_solver_never_claims_what_looking_at_everything_denies(name: str) ->
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [(5, 4), (7, 6)])
-def test_wins_draws_and_losses_are_proven_as_looking_at_everything_says(
-    size: tuple[int, int],
-) -> None:
+def test_wins_draws_and_losses_are_proven_as_looking_at_everything_says(size: tuple[int, int]) -> None:
     """Of Connect Four, from random positions with ten empty cells at most."""
     game, plain = connect4.rules(*size), PlainConnectFour(*size)
     settings = mcts.Options(UCB1(5.0), batch=1, threshold=1)
@@ -346,9 +354,7 @@ def test_wins_draws_and_losses_are_proven_as_looking_at_everything_says(
             proofs[found] += tree.endings[node] == generic.ONGOING
         search = Mcts(ucb="ucb1", c=5.0, sims=400_000, batch=1, expand=1, nodes=200_000)
         search.open(u(number))
-        value, after = plain.value(*map(int, position)), generic.apply(
-            game, position, search.think(game, position)
-        )  # fmt: skip
+        value, after = plain.value(*map(int, position)), generic.apply(game, position, search.think(game, position))
         assert -plain.value(*map(int, after)) == value
         roots[value] += 1
         best = search.analysis(str).moves[0]
@@ -452,8 +458,7 @@ def test_a_proven_draw_is_worth_a_half_in_the_descent(name: str) -> None:
     for mover in (0, 1):
         for mean, expected in ((0.8, 2), (0.2, 1)):
             seen = mean if mover == 0 else 1 - mean
-            tree = made_up((10, 0.9 - 0.8 * mover, 0.9, drawn), (10_000, seen, seen, open_),
-                           mover=mover)  # fmt: skip
+            tree = made_up((10, 0.9 - 0.8 * mover, 0.9, drawn), (10_000, seen, seen, open_), mover=mover)
             tree.priors[1:3] = 0.5
             taken = [mcts._select(tree, settings, 0, u(stream(u(1), u(n)))) for n in range(200)]
             # One descent in four looks at another move than the drawn one.
@@ -483,9 +488,13 @@ def test_a_proven_draw_is_worth_a_half_at_the_final_move(final: int, mover: int)
 
 @pytest.mark.parametrize(
     "name",
-    ["ewn:board=3x3,cubes=3", "ewn:board=3x3,cubes=2,cycle=5", "ewn:board=4x4,cubes=2",
-     "ewn:board=3x3,cubes=3,die=chosen"],
-)  # fmt: skip
+    [
+        "ewn:board=3x3,cubes=3",
+        "ewn:board=3x3,cubes=2,cycle=5",
+        "ewn:board=4x4,cubes=2",
+        "ewn:board=3x3,cubes=3,die=chosen",
+    ],
+)
 def test_values_approach_the_exact_ones_with_more_simulations(name: str) -> None:
     settings = mcts.Options(Tuned(1.0), batch=1, threshold=1, solver=False)
     errors: list[list[float]] = [[], [], []]
@@ -545,13 +554,11 @@ def golden_trees() -> dict[str, Any]:
             found[f"{name}, {variant}"] = {
                 "position": position.notation,
                 "moves": {
-                    position.text_of(int(tree.moves[c])): [
-                        int(tree.visits[c]), round(float(tree.totals[c]), 6),
-                    ]
+                    position.text_of(int(tree.moves[c])): [int(tree.visits[c]), round(float(tree.totals[c]), 6)]
                     for c in children(tree, trees.ROOT)
                 },
                 "hash": tree_hash(tree),
-            }  # fmt: skip
+            }
     return found
 
 
@@ -631,9 +638,7 @@ def test_compiled_and_interpreted_searches_do_the_same() -> None:
 def subtree(tree: trees.Tree, node: int) -> Any:
     """Everything below a node, as nested tuples."""
     own = tuple(
-        array[node].item()
-        for name, array in tree._asdict().items()
-        if name not in ("parents", "first", "counters")
+        array[node].item() for name, array in tree._asdict().items() if name not in ("parents", "first", "counters")
     )
     return own, tuple(subtree(tree, child) for child in children(tree, node))
 
@@ -762,17 +767,20 @@ def test_time_is_kept_and_may_be_set_before_each_move() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"solver": False}, {"final_k": 0.0}, {"solver": False, "final_k": 0.0},
-     {"results": "rich", "solver": False, "final": "visits"}, {"final": "lower"}],
-)  # fmt: skip
+    [
+        {},
+        {"solver": False},
+        {"final_k": 0.0},
+        {"solver": False, "final_k": 0.0},
+        {"results": "rich", "solver": False, "final": "visits"},
+        {"final": "lower"},
+    ],
+)
 def test_a_move_that_wins_is_always_played_and_at_once(settings: dict[str, Any]) -> None:
     won = 0
     for name in ("ewn:board=4x4,cubes=3", "ewn:board=4x4,cubes=3,cycle=5"):
         for number, (game, plain, position) in enumerate(random_positions(name, 150)):
-            wins = [
-                move for move in naive.legal(game, plain)
-                if naive.result(game, naive.play(game, plain, move))
-            ]  # fmt: skip
+            wins = [move for move in naive.legal(game, plain) if naive.result(game, naive.play(game, plain, move))]
             if not wins:
                 continue
             search = Mcts(sims=1_000_000, nodes=1000, **settings)
@@ -788,8 +796,7 @@ def test_a_move_that_wins_is_always_played_and_at_once(settings: dict[str, Any])
 def test_a_single_move_is_played_at_once_if_shortcuts_are_taken() -> None:
     position = Position.parse("ewn:board=3x8,cubes=1 r1......./......../.......b1 red 1")
     single = Position.parse("ewn:board=3x8,cubes=1 ......../......../r1.....b1. red 1")
-    for at, shortcuts, quick in ((position, True, False), (single, True, True),
-                                 (single, False, False)):  # fmt: skip
+    for at, shortcuts, quick in ((position, True, False), (single, True, True), (single, False, False)):
         search = Mcts(sims=5000, shortcuts=shortcuts, solver=False)
         search.open(u(1))
         assert search.think(at.rules, at.words) in at.codes()
@@ -834,8 +841,7 @@ def test_a_proven_win_is_played_and_a_lost_move_only_if_all_are(final: int, move
     lost = made_up((90, good, 0.9, other), (5, bad, 0.3, open_), (0, 0.0, 0.0, open_), mover=mover)
     assert mcts.choose(lost, settings, final, -1.0, u(0)) == 2
     # Where all are lost: the one that looked best.
-    lost = made_up((50, bad, bad, other), (90, good, good, other), (60, bad, bad, other),
-                   mover=mover)  # fmt: skip
+    lost = made_up((50, bad, bad, other), (90, good, good, other), (60, bad, bad, other), mover=mover)
     assert mcts.choose(lost, settings, final, -1.0, u(0)) == 2
 
 

@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 
 from tuplet import LearnedPlayer, Network
-from tuplet.agents.g2048 import (
-    Expectimax2048,
-    Mcts2048,
-    RandomEnvironment,
-    SearchPlayer,
-    make_player,
-)
+from tuplet.agents.g2048 import Expectimax2048, Mcts2048, RandomEnvironment, SearchPlayer, make_player
 from tuplet.arena.g2048 import play_episode
 from tuplet.games import game as generic
 from tuplet.games.g2048 import Board
@@ -50,9 +44,7 @@ def plain_values(board: Board, depth: int, points: int = 0) -> dict[str, float]:
         if depth == 1:
             values[move] = float(total + len(after.empty))
         else:
-            values[move] = sum(
-                share * plain_value(spawned, depth - 1, total) for spawned, share in after.spawns()
-            )
+            values[move] = sum(share * plain_value(spawned, depth - 1, total) for spawned, share in after.spawns())
     return values
 
 
@@ -68,9 +60,7 @@ def test_expectimax_is_that_of_a_search_that_looks_at_everything(rows: int, colu
         clear_choices += min(values.values()) < best - 0.01
         for work in (large, tiny):
             for _ in range(2):  # the second time with what the table knows
-                move, value, _ = expectimax.deepen(
-                    game, position_of(board), depth, 60.0, 1 << 60, work
-                )
+                move, value, _ = expectimax.deepen(game, position_of(board), depth, 60.0, 1 << 60, work)
                 if len(values) > 1:
                     assert value == pytest.approx(best, abs=1e-5), board
                 assert values[MOVES[move]] == pytest.approx(best, abs=1e-5), board
@@ -90,9 +80,7 @@ def test_at_depth_one_it_is_the_networks_best_move(trained_run: Path, trained: N
     assert player.choose(board) == trained.best_move(board), board
 
 
-def test_deeper_it_is_the_networks_values_behind_all_spawns(
-    trained_run: Path, trained: Network
-) -> None:
+def test_deeper_it_is_the_networks_values_behind_all_spawns(trained_run: Path, trained: Network) -> None:
     player, source = make_player(f"expectimax:depth=2,values={trained_run}"), random.Random(2)
     for _ in range(8):
         board = random_board(source, 4, 4)
@@ -121,9 +109,7 @@ def test_values_of_one_board_size_are_not_taken_for_anothers() -> None:
         assert player.search.value == fresh.search.value
 
 
-@pytest.mark.parametrize(
-    "spec", ["mcts:sims=100", pytest.param("expectimax:depth=2", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("spec", ["mcts:sims=100", pytest.param("expectimax:depth=2", marks=pytest.mark.long)])
 def test_a_search_beats_random_play_clearly(spec: str) -> None:
     scores = {}
     for name in (spec, "random"):

@@ -9,15 +9,7 @@ import pytest
 
 from tuplet.arena.played import Played
 from tuplet.arena.results import Match
-from tuplet.studies.finding import (
-    Cell,
-    Estimate,
-    judged,
-    mean_of_runs,
-    share,
-    won,
-    won_in,
-)
+from tuplet.studies.finding import Cell, Estimate, judged, mean_of_runs, share, won, won_in
 from tuplet.studies.page import page
 from tuplet.studies.report import Found, Report
 
@@ -41,9 +33,7 @@ def test_pairs_that_always_end_alike_count_once() -> None:
     found = won_in(Match("a", "b", "ewn", 0, 100, played))
     assert found.value == 0.8
     assert found.freedom in (48, 49)
-    assert found.ci95 is not None and found.ci95[0] == pytest.approx(
-        share(40, 50).ci95[0], abs=0.01
-    )
+    assert found.ci95 is not None and found.ci95[0] == pytest.approx(share(40, 50).ci95[0], abs=0.01)
 
 
 def test_equal_shares_agree_and_distant_ones_differ() -> None:
@@ -66,10 +56,13 @@ def test_many_cells_ask_for_more_than_one_does() -> None:
 def test_what_has_no_interval_is_not_compared_and_says_where_it_lies() -> None:
     ours = mean_of_runs([[50_000, 70_000], [52_000, 74_000], [51_000, 72_000]])
     assert ours.value == 61_500 and ours.ci95 is not None
-    bare, alone, single = judged([
-        Cell({}, ours, Estimate(158_973), "points"), Cell({}, ours, None, "points", "our own"),
-        Cell({}, mean_of_runs([[1.0, 2.0]]), share(1, 2)),
-    ])  # fmt: skip
+    bare, alone, single = judged(
+        [
+            Cell({}, ours, Estimate(158_973), "points"),
+            Cell({}, ours, None, "points", "our own"),
+            Cell({}, mean_of_runs([[1.0, 2.0]]), share(1, 2)),
+        ]
+    )
     assert bare.verdict == alone.verdict == single.verdict == "not comparable"
     assert bare.note == "published without an interval; it lies above ours"
     assert (alone.note, single.note) == ("our own", "one run of ours has no interval")
@@ -102,10 +95,7 @@ def test_a_difference_as_large_as_said_is_detected_four_times_in_five() -> None:
     asked = judged([cell(won(80, 80), won(50, 50))])[0].detectable
     assert asked is not None
     for _ in range(1000):
-        ours, theirs = (
-            int(random.binomial(160, 0.5 + asked / 2)),
-            int(random.binomial(100, 0.5 - asked / 2)),
-        )
+        ours, theirs = (int(random.binomial(160, 0.5 + asked / 2)), int(random.binomial(100, 0.5 - asked / 2)))
         row = judged([cell(won(ours, 160 - ours), won(theirs, 100 - theirs))])[0]
         found += row.verdict == "differs"
     assert 770 <= found <= 840

@@ -14,15 +14,7 @@ from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import draw, stream
 from tuplet.learn.learners import TD
 from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates
-from tuplet.studies.learner import (
-    Program,
-    Way,
-    make_program,
-    play,
-    spawned_value,
-    tuples_of,
-    walk_back,
-)
+from tuplet.studies.learner import Program, Way, make_program, play, spawned_value, tuples_of, walk_back
 from tuplet.values.tables import value, weights_of
 
 NET = "0123 4567 0145"
@@ -103,9 +95,7 @@ def test_compiled_and_plain_learner_agree() -> None:
     ],
     ids=str,
 )
-def test_a_game_of_three_moves_moves_values_as_computed_by_hand(
-    way: Way, last: float, values: list[float]
-) -> None:
+def test_a_game_of_three_moves_moves_values_as_computed_by_hand(way: Way, last: float, values: list[float]) -> None:
     program = make_program(RULES, "0", way._replace(single=True), HALF)
     boards = [np.uint64(EACH * (k + 1)) for k in range(3)]
     program.tables.weights[weights_of(program.tables, boards[2])[0]] = last

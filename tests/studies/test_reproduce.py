@@ -77,9 +77,7 @@ def interrupted(name: str, out: Path, **more: Any) -> None:
         if name not in BY_THE_CLOCK
     ],
 )
-def test_a_study_stopped_and_continued_elsewhere_is_the_same(
-    name: str, tmp_path: Path, pool: Executor
-) -> None:
+def test_a_study_stopped_and_continued_elsewhere_is_the_same(name: str, tmp_path: Path, pool: Executor) -> None:
     whole = reproduce(name, out=tmp_path / "whole", threads=2, progress=False, **tiny(name))
     interrupted(name, tmp_path / "parts", threads=1)
     assert not (tmp_path / "parts" / "report.json").exists()
@@ -108,23 +106,22 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(
 
 @pytest.mark.long
 def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_path: Path) -> None:
-    options = {
-        "minutes": "0.01 0.02", "recipes": "small quick@0.01", "out": tmp_path / "a", "threads": 2
-    }  # fmt: skip
+    options = {"minutes": "0.01 0.02", "recipes": "small quick@0.01", "out": tmp_path / "a", "threads": 2}
     stop = Stop()
     with pytest.raises(Stopped, match="the same command goes on"):
         reproduce(
-            "leaderboard", scale=0.5, stop=stop, **options,
-            progress=lambda seen: stop.set() if seen.done else None,
-        )  # fmt: skip
+            "leaderboard", scale=0.5, stop=stop, **options, progress=lambda seen: stop.set() if seen.done else None
+        )
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "a" / "parts").iterdir()}
     assert len(kept) < 6
     found = reproduce("leaderboard", scale=0.5, **options).as_json()
     assert all(path.stat().st_mtime_ns == before for path, before in kept.items())
     rows = found["rows"]
     assert [(r["recipe"], r["minutes"], r["seeds"]) for r in rows] == [
-        ("small", 0.01, 2), ("quick", 0.01, 2), ("small", 0.02, 2),
-    ]  # fmt: skip
+        ("small", 0.01, 2),
+        ("quick", 0.01, 2),
+        ("small", 0.02, 2),
+    ]
     for row in rows:
         low, high = row["ours_ci95"]
         assert low < row["ours"] < high and len(row["means"]) == 2
@@ -144,17 +141,26 @@ def test_looking_ahead_plays_by_depth_and_by_time_and_goes_on_after_a_stop(tmp_p
     stop = Stop()
     with pytest.raises(Stopped, match="the same command goes on"):
         reproduce(
-            "looking-ahead", scale=0.022, out=out, threads=2, stop=stop, **options,
+            "looking-ahead",
+            scale=0.022,
+            out=out,
+            threads=2,
+            stop=stop,
+            **options,
             progress=lambda seen: stop.set() if seen.done >= 5 else None,  # per cent
-        )  # fmt: skip
+        )
     kept = {path: path.read_bytes() for path in (out / "parts").iterdir()}
     assert "depth-1-0.json" in {path.name for path in kept} and len(kept) < 6
     found = reproduce("looking-ahead", scale=0.022, out=out, threads=2, **options).as_json()
     assert all(path.read_bytes() == before for path, before in kept.items())
     rows = found["rows"]
     assert [(row["looks"], row["games"]) for row in rows] == [
-        ("depth 1", 22), ("depth 2", 8), ("depth 3", 2), ("0.02 ms", 4), ("0.05 ms", 4),
-    ]  # fmt: skip
+        ("depth 1", 22),
+        ("depth 2", 8),
+        ("depth 3", 2),
+        ("0.02 ms", 4),
+        ("0.05 ms", 4),
+    ]
     greedy = evaluate("small", games=22, seed=0)  # the parts of a row are one row of games
     assert rows[0]["ours"] == pytest.approx(greedy.summary.mean_score)
     assert rows[0]["reached"]["8192"][0] == pytest.approx(greedy.summary.reached.get(8192, 0))
@@ -190,16 +196,20 @@ def test_studies_are_listed_and_bad_calls_are_told(capsys, tmp_path: Path, monke
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "mine").write_text("")
     for arguments, word in (
-        (["nothing"], "no study"), (["regret", "--board", "5x5"], "5x5"),
+        (["nothing"], "no study"),
+        (["regret", "--board", "5x5"], "5x5"),
         (["regret", "--scale", "5"], "--scale must be above 0 and at most 1 (got 5)"),
         (["regret", "--scale", "0"], "--scale must be above 0"),
-        (["regret", "--sims", "9"], "--sims"), (["ewn-c", "--out", "there"], "another study"),
+        (["regret", "--sims", "9"], "--sims"),
+        (["ewn-c", "--out", "there"], "another study"),
         (["regret", "--out", "there", "--seed", "1"], "its seed is 0, not 1"),
         (["regret", "--out", "there", "--board", "2x3"], "its board is 2x2, not 2x3"),
         (["regret", "--out", "there"], "its board is 2x2, not the usual"),
-        (["regret", "--out", "file"], "is a file"), (["regret", "--out", "folder"], "something"),
-        (["ewn-c", "--sims", "0"], "1 simulation"), (["regret", "--threads", "0"], "threads"),
-    ):  # fmt: skip
+        (["regret", "--out", "file"], "is a file"),
+        (["regret", "--out", "folder"], "something"),
+        (["ewn-c", "--sims", "0"], "1 simulation"),
+        (["regret", "--threads", "0"], "threads"),
+    ):
         assert run(["reproduce", *arguments]) == 2, arguments
         told = capsys.readouterr().err
         assert told.count("\n") == 1 and word in told, told
@@ -275,11 +285,23 @@ def test_a_report_opens_in_a_browser_without_network_or_complaint(tmp_path: Path
     reproduce("regret", out=tmp_path / "a", **tiny("regret"))
     page = tmp_path / "a" / "report.html"
     done = subprocess.run(
-        [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-         "--v=0", f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=2000",
-         "--dump-dom", page.as_uri()],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+        [
+            chromium,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            "--v=0",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--virtual-time-budget=2000",
+            "--dump-dom",
+            page.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
     assert "<h1>regret</h1>" in done.stdout and "CONSOLE" not in done.stderr
 
 

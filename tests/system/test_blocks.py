@@ -170,8 +170,9 @@ def test_threads_make_what_they_share_once_and_what_they_keep_each() -> None:
 def test_processes_are_told_to_stop_in_the_middle_of_a_block() -> None:
     stop = Stop()
     with processes(2) as pool:
-        found = list(in_order(waiting_for_stop, ((n,) for n in range(50)), executor=pool, stop=stop,
-                              look=lambda _: stop.set()))  # fmt: skip
+        found = list(
+            in_order(waiting_for_stop, ((n,) for n in range(50)), executor=pool, stop=stop, look=lambda _: stop.set())
+        )
     assert found == [*range(len(found))] and len(found) < 10  # those that had begun
 
 
@@ -216,9 +217,7 @@ def test_a_script_without_a_guard_may_use_processes(tmp_path: Path) -> None:
         "import tuplet, mine\nprint('once')\n"
         "print(tuplet.evaluate(mine.First, games=20, threads=2, progress=False).summary.games)\n"
     )
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path, timeout=120
-    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert done.stdout.split() == ["once", "20"], done.stderr
 
 

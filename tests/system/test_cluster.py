@@ -47,23 +47,33 @@ class Machines:
         self.folder, self.options = folder, options
         self.file = folder / "scheduler.json"
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
-        self.scheduler = self._start(
-            "dask_scheduler", "--port", "0", "--idle-timeout", "600", path=path
-        )
+        self.scheduler = self._start("dask_scheduler", "--port", "0", "--idle-timeout", "600", path=path)
         until(lambda: self.file.exists() and self.file.stat().st_size > 0)  # is written
 
     def _start(
         self, what: str, *words: str, path: Path = SOURCES, before: tuple[str, ...] = ()
     ) -> subprocess.Popen[bytes]:
         command = [
-            *before, sys.executable, "-m", f"distributed.cli.{what}", *words, "--host", "127.0.0.1",
-            "--scheduler-file", str(self.file), "--no-dashboard", *self.options,
-        ]  # fmt: skip
+            *before,
+            sys.executable,
+            "-m",
+            f"distributed.cli.{what}",
+            *words,
+            "--host",
+            "127.0.0.1",
+            "--scheduler-file",
+            str(self.file),
+            "--no-dashboard",
+            *self.options,
+        ]
         with (self.folder / "log").open("ab") as log:
             return subprocess.Popen(
-                command, cwd=self.folder, stdout=log, stderr=log,
+                command,
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
                 env={**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{TESTS}"},
-            )  # fmt: skip
+            )
 
     def add(self, name: str, threads: int = 1, **how: Any) -> None:
         words = ("--nthreads", str(threads), "--no-nanny", "--name", name, "--death-timeout", "60")
@@ -122,15 +132,33 @@ def squares(count: int, seconds: float, workers: Any, **how: Any) -> Iterator[tu
 def test_results_are_those_of_threads(two: Cluster, trained_run: Path, tmp_path: Path) -> None:
     """To the byte, from the command line; two workers do them, which are processes."""
     where = ["--cluster", two.client.scheduler.address]
-    for number, (words, option, file) in enumerate((
-        (["eval", str(trained_run), "--games", "60"], "--csv", ""),
-        (["match", "mcts:sims=50", "easy", "--games", "20"], "--save", ""),
-        (["tournament", "mcts:sims=50", "easy", "hard", "--games", "4"], "--save", ""),
-        (["sweep", "match", "{easy,normal}", "easy", "--games", "4"], "--csv", ""),
-        (["sweep", "train", "--net", "5x4", "--alpha", "0.1,0.2", "--games", "25", "--seeds", "1",
-          "--evaluate-games", "5"], "--out", "results.jsonl"),  # runs that workers write
-        (["reproduce", "ewn-c", "--sims", "40", "--scale", "0.002"], "--out", "report.json"),
-    )):  # fmt: skip
+    for number, (words, option, file) in enumerate(
+        (
+            (["eval", str(trained_run), "--games", "60"], "--csv", ""),
+            (["match", "mcts:sims=50", "easy", "--games", "20"], "--save", ""),
+            (["tournament", "mcts:sims=50", "easy", "hard", "--games", "4"], "--save", ""),
+            (["sweep", "match", "{easy,normal}", "easy", "--games", "4"], "--csv", ""),
+            (
+                [
+                    "sweep",
+                    "train",
+                    "--net",
+                    "5x4",
+                    "--alpha",
+                    "0.1,0.2",
+                    "--games",
+                    "25",
+                    "--seeds",
+                    "1",
+                    "--evaluate-games",
+                    "5",
+                ],
+                "--out",
+                "results.jsonl",
+            ),  # runs that workers write
+            (["reproduce", "ewn-c", "--sims", "40", "--scale", "0.002"], "--out", "report.json"),
+        )
+    ):
         written = []
         for how in ([], where):
             path = tmp_path / f"{number}{len(how)}"
@@ -177,9 +205,7 @@ def test_a_block_that_fails_says_where(two: Cluster) -> None:
             list(in_order(failing, [(kind,)], executor=two))
     with pytest.raises(ZeroDivisionError) as caught:
         list(in_order(failing, [(ZeroDivisionError,)], executor=two))
-    assert (
-        "on worker" in caught.value.__notes__[0] and "cluster_work.py" in caught.value.__notes__[0]
-    )
+    assert "on worker" in caught.value.__notes__[0] and "cluster_work.py" in caught.value.__notes__[0]
     with pytest.raises(RuntimeError, match="SystemExit: there is no such thing"):
         list(in_order(failing, [(SystemExit,)], executor=two))
     with pytest.raises(AttributeError, match="lambda"):
@@ -232,11 +258,7 @@ class Heard:
 
     async def identity(self, n_workers: int) -> dict[str, Any]:
         about = {"local_directory": "/tmp", "nthreads": 1}
-        return {
-            "workers": {
-                each: {**about, "last_seen": t, "name": each} for each, t in self.seen.items()
-            }
-        }
+        return {"workers": {each: {**about, "last_seen": t, "name": each} for each, t in self.seen.items()}}
 
     async def run(self, function: Callable[..., Any], *words: Any, workers: list[str]) -> Any:
         return {each: function(*words) for each in workers}
@@ -265,13 +287,12 @@ def test_a_worker_is_silent_after_some_seconds_and_joins_again_when_it_answers()
     assert alone[0] == crew.SILENT + 0.5 and alone[-1] == 25.0  # it answers at 25.5
     assert {tuple(who) for now, who in there if now > 25.0} == {("a", "b")}
     assert [str(each.message) for each in told] == [
-        "worker a (a) has not answered for 10 s: others do its work", "worker a (a) answers again"
-    ]  # fmt: skip
+        "worker a (a) has not answered for 10 s: others do its work",
+        "worker a (a) answers again",
+    ]
 
 
-def test_a_frozen_workers_block_is_given_to_another(
-    two: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_frozen_workers_block_is_given_to_another(two: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crew, "SILENT", 1.0)
     until(lambda: len(two.crew.workers) == 2)
     pids = [*two.client.run(os.getpid).values()]
@@ -410,8 +431,7 @@ def blind(machines: Machines, tmp_path: Path) -> Path:
     """A folder that worker `blind` does not see, and worker `sees` does."""
     folder = tmp_path / "hidden"
     folder.mkdir()
-    hiding = ("unshare", "--map-root-user", "--mount", "sh", "-c",
-              f'mount -t tmpfs none {folder} && exec "$@"', "sh")  # fmt: skip
+    hiding = ("unshare", "--map-root-user", "--mount", "sh", "-c", f'mount -t tmpfs none {folder} && exec "$@"', "sh")
     if subprocess.run([*hiding, "true"], capture_output=True).returncode:
         pytest.skip("this system has no namespaces for everybody to hide a folder in")
     machines.add("blind", before=hiding)
@@ -460,9 +480,7 @@ def test_a_worker_that_dies_while_a_file_is_sent_to_it_stops_nobody(
         assert len(list(squares(10, 0, workers))) == 10
 
 
-def test_threads_of_a_worker_share_the_tables_of_a_network(
-    machines: Machines, tmp_path: Path
-) -> None:
+def test_threads_of_a_worker_share_the_tables_of_a_network(machines: Machines, tmp_path: Path) -> None:
     machines.add("a", threads=2)
     path = tuplet.Network("5x4").save(tmp_path / "net.safetensors")
     source = Source(Spec(str(path), trusted=True), digest=content(path))
@@ -495,9 +513,7 @@ def test_what_a_worker_lacks_is_said_and_where(
             tuplet.match("exec:./agent", "easy", games=2, executor=workers)
 
 
-def test_a_classs_programs_that_a_worker_lacks_do_not_just_lose(
-    machines: Machines, blind: Path
-) -> None:
+def test_a_classs_programs_that_a_worker_lacks_do_not_just_lose(machines: Machines, blind: Path) -> None:
     program(blind / "alice")
     machines.kill("sees")
     with cluster(str(machines.file)) as workers:
@@ -520,9 +536,7 @@ def certified(folder: Path) -> Path:
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make certificates with")
-def test_tls_is_spoken_where_it_is_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tls_is_spoken_where_it_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ours, others = certified(tmp_path / "ours"), certified(tmp_path / "others")
     files = {"--tls-ca-file": "ca.pem", "--tls-cert": "cert.pem", "--tls-key": "key.pem"}
     options = [word for option, file in files.items() for word in (option, str(ours / file))]
@@ -548,9 +562,7 @@ def test_tls_is_spoken_where_it_is_asked_for(
 def left_of(processes: list[Any]) -> list[Any]:
     import psutil
 
-    return [
-        each for each in processes if each.is_running() and each.status() != psutil.STATUS_ZOMBIE
-    ]
+    return [each for each in processes if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
 
 
 def test_ctrl_c_saves_says_where_and_leaves_no_worker(tmp_path: Path) -> None:
@@ -560,8 +572,11 @@ def test_ctrl_c_saves_says_where_and_leaves_no_worker(tmp_path: Path) -> None:
     words = ["match", "mcts:sims=2000", "mcts:sims=1900", "--games", "4000", "--save", str(saved)]
     process = subprocess.Popen(
         [sys.executable, "-m", "tuplet", *words, "--cluster", "local:2"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     until(lambda: saved.exists() and len(saved.read_bytes().splitlines()) > 3)
     children = psutil.Process(process.pid).children(recursive=True)
     assert len([each for each in children if "dask_worker" in " ".join(each.cmdline())]) == 2
@@ -575,9 +590,7 @@ def test_ctrl_c_saves_says_where_and_leaves_no_worker(tmp_path: Path) -> None:
     until(lambda: not left_of(children))
 
 
-def test_a_script_without_a_guard_has_workers_that_only_this_machine_reaches(
-    tmp_path: Path,
-) -> None:
+def test_a_script_without_a_guard_has_workers_that_only_this_machine_reaches(tmp_path: Path) -> None:
     """And that end with it, even if it is killed."""
     import psutil
 
@@ -597,9 +610,11 @@ def test_a_script_without_a_guard_has_workers_that_only_this_machine_reaches(
         own = psutil.Process(process.pid)
         children = own.children(recursive=True)
         heard = [
-            each.laddr.ip for one in (own, *children) for each in one.net_connections("inet")
+            each.laddr.ip
+            for one in (own, *children)
+            for each in one.net_connections("inet")
             if each.status == psutil.CONN_LISTEN
-        ]  # fmt: skip
+        ]
         assert len(heard) >= 3 and set(heard) == {"127.0.0.1"}
         process.kill()
     until(lambda: not left_of(children))
@@ -637,9 +652,8 @@ def test_dask_is_imported_only_where_it_is_needed() -> None:
     ],
 )
 def test_clusters_that_are_not_there_are_told_in_a_line(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tuplet.system.cluster._CONNECT", 1.0)
     Path("README.md").write_text("{}")

@@ -28,9 +28,14 @@ SOURCES = Path(package.__file__).parents[1]
 PAGE = (DOCS / "clusters.md").read_text(encoding="utf-8")
 PATIENCE = 100  # seconds
 # What takes long, or is not here.
-FEWER = (("--games 100 ", "--games 2 "), ("--games 200 ", "--games 4 "), ("=5000", "=50"),
-         ("games=100,", "games=2,"), ("--nworkers 8", "--nworkers 1"),
-         ("rsa:3072", "rsa:2048"))  # fmt: skip
+FEWER = (
+    ("--games 100 ", "--games 2 "),
+    ("--games 200 ", "--games 4 "),
+    ("=5000", "=50"),
+    ("games=100,", "games=2,"),
+    ("--nworkers 8", "--nworkers 1"),
+    ("rsa:3072", "rsa:2048"),
+)
 
 
 def shown(kind: str, holds: str) -> str:
@@ -71,10 +76,9 @@ def running(*commands: list[str], home: Path, **environment: str) -> Iterator[No
     own = {**os.environ, "PYTHONPATH": str(SOURCES), **environment}
     with (home / "log").open("ab") as log:
         started = [
-            subprocess.Popen(words, cwd=home, env=own, stdout=log, stderr=log,
-                             start_new_session=True)
+            subprocess.Popen(words, cwd=home, env=own, stdout=log, stderr=log, start_new_session=True)
             for words in commands
-        ]  # fmt: skip
+        ]
     try:
         yield
     finally:
@@ -93,9 +97,7 @@ def test_the_commands_for_a_laptop_run(tuplet, tmp_path: Path) -> None:
     assert printed[4:] == table[4:]
 
 
-def test_the_commands_for_two_machines_run(
-    tuplet, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_commands_for_two_machines_run(tuplet, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On one; without ssh."""
     where = f"127.0.0.1:{free_port()}"
 
@@ -149,9 +151,7 @@ def test_the_containers_are_given_options_that_exist() -> None:
         assert pod["metadata"]["labels"] == part["spec"]["selector"]["matchLabels"]
         (container,) = pod["spec"]["containers"]
         dask, _, *words = container["command"]
-        known = {
-            each for option in program.params for each in (*option.opts, *option.secondary_opts)
-        }
+        known = {each for option in program.params for each in (*option.opts, *option.secondary_opts)}
         assert dask == "dask" and {word for word in words if word.startswith("--")} <= known
         assert container["volumeMounts"][0]["name"] == pod["spec"]["volumes"][0]["name"]
     assert parts[0]["spec"]["selector"] == parts[1]["spec"]["selector"]["matchLabels"]

@@ -66,9 +66,7 @@ def test_the_templates_are_right(tmp_path: Path) -> None:
     for game in ("ewn-6x7", "ewn"):
         check_agent(f"{tmp_path / 'my_agent.py'}:MyAgent,depth=1", game, games=1)
     for name, told in (("my_game", "MY_GAME"), ("my_player", "MyPlayer")):
-        done = subprocess.run(
-            [sys.executable, f"{name}.py"], cwd=tmp_path, capture_output=True, text=True
-        )
+        done = subprocess.run([sys.executable, f"{name}.py"], cwd=tmp_path, capture_output=True, text=True)
         assert done.stdout == f"{told} is right.\n", done.stderr
     for name in ("my_player", "my_agent"):
         sys.modules.pop(name)
@@ -78,11 +76,14 @@ def test_the_game_finds_a_line_in_every_direction_and_none_around_a_corner(tmp_p
     settle(package.new("game", "my_game", out=tmp_path).path)
     game = package.game(f"{tmp_path / 'my_game.py'}:MY_GAME")
     for board, won in (
-        ("oooo./xxx../...../...../.....", "o"), ("o.x../o.x../o.x../o..../.....", "o"),
-        ("...o./..o../.o.../o.xxx/.....", "o"), ("o..xx/.o.x./..o../...o./.....", "o"),
-        ("..ooo/o.xxx/...../...../.....", None), ("xx.../ooo.x/..x../.x.oo/.....", None),
+        ("oooo./xxx../...../...../.....", "o"),
+        ("o.x../o.x../o.x../o..../.....", "o"),
+        ("...o./..o../.o.../o.xxx/.....", "o"),
+        ("o..xx/.o.x./..o../...o./.....", "o"),
+        ("..ooo/o.xxx/...../...../.....", None),
+        ("xx.../ooo.x/..x../.x.oo/.....", None),
         ("ooxoo/xxoxx/ooxox/xxoxx/ooxoo", None),
-    ):  # fmt: skip
+    ):
         assert game.parse(board).winner == won, board
     assert game.parse("ooxoo/xxoxx/ooxox/xxoxx/ooxoo").kind == "full"
     found = package.analyze(game, "...../oxxx./.oo../...../.....", "alphabeta:depth=3")

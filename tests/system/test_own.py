@@ -50,9 +50,8 @@ def test_libraries_are_found_whatever_files_are_in_the_folder(folder: Path) -> N
     (folder / "use").mkdir()
     (folder / "use" / "use.py").write_text(USE)
     done = subprocess.run(
-        [sys.executable, folder / "use" / "use.py", *names], cwd=folder, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, folder / "use" / "use.py", *names], cwd=folder, capture_output=True, text=True, check=False
+    )
     *found, rich, other, end = done.stdout.splitlines() or [done.stderr] * 3
     assert (found, end) == (["Corner", "Inner", "Mine"], "2")
     assert "there is another module called rich: rename the file rich.py" in rich
@@ -74,9 +73,7 @@ def test_the_command_works_beside_files_that_are_called_like_libraries(folder: P
         ("import no_such_module\n", r"No module named 'no_such_module' \(broken\.py, line 1\)"),
     ],
 )
-def test_a_mistake_in_a_file_is_told_with_its_line(
-    tmp_path: Path, text: str, complaint: str
-) -> None:
+def test_a_mistake_in_a_file_is_told_with_its_line(tmp_path: Path, text: str, complaint: str) -> None:
     (tmp_path / "broken.py").write_text(text)
     with pytest.raises(ValueError, match=rf"cannot import .*broken\.py: .*{complaint}$"):
         find(f"{tmp_path / 'broken.py'}:Mine", trusted=True)

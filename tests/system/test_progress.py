@@ -71,9 +71,7 @@ def test_no_speed_is_told_before_there_is_one(monkeypatch: pytest.MonkeyPatch) -
     assert pace.rate(8000.0) is not None
 
 
-def test_games_of_an_earlier_call_say_nothing_of_the_time_left(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_games_of_an_earlier_call_say_nothing_of_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time, "perf_counter", lambda: now)
     facts = display._Facts()
@@ -130,9 +128,7 @@ import sys; sys.exit()"""
     assert at_terminal([], before=script).splitlines()[-1] == "1 of 2 games"
 
 
-def test_that_something_is_compiled_is_told_until_something_moves(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_that_something_is_compiled_is_told_until_something_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.console import Console
 
     shown = display._Shown(Console(width=80))

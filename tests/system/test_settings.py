@@ -13,14 +13,7 @@ import numpy as np
 import pytest
 
 from tuplet.learn.recipes import choose
-from tuplet.learn.settings import (
-    Limits,
-    Method,
-    ResumeSettings,
-    TrainSettings,
-    load_settings,
-    save_settings,
-)
+from tuplet.learn.settings import Limits, Method, ResumeSettings, TrainSettings, load_settings, save_settings
 from tuplet.learn.train import resume, train
 from tuplet.system.settings import check, declared, from_text, setting
 from tuplet.values.patterns import NETWORKS
@@ -40,9 +33,7 @@ class Some:
 
 
 def test_numbers_of_numpy_are_taken_and_become_pythons() -> None:
-    some = Some(
-        count=np.int64(3), rate=np.float32(0.5), loud=np.bool_(True), time=np.array(2.5), name="x"
-    )
+    some = Some(count=np.int64(3), rate=np.float32(0.5), loud=np.bool_(True), time=np.array(2.5), name="x")
     assert some == Some(count=3, rate=0.5, loud=True, time=2.5, name="x")
     assert [type(v) for v in (some.count, some.rate, some.loud)] == [int, float, bool]
     for wrong in ({"count": np.int64(11)}, {"count": np.float64(2)}, {"count": np.array([2])}):
@@ -86,8 +77,12 @@ def test_texts_become_what_their_types_say() -> None:
     some = from_text(Some, "count=3, rate = 0.5,way=right,loud=yes,name=x", "some")
     assert some == Some(count=3, rate=0.5, way="right", loud=True, name="x")
     assert Some(time="2m").time == 120  # type: ignore[arg-type]
-    for text, words in (("size=1", "there are count, rate"), ("count=1,count=2", "twice"),
-                        ("count=x", "whole number"), ("loud=1", "yes or no")):  # fmt: skip
+    for text, words in (
+        ("size=1", "there are count, rate"),
+        ("count=1,count=2", "twice"),
+        ("count=x", "whole number"),
+        ("loud=1", "yes or no"),
+    ):
         with pytest.raises(ValueError, match=words):
             from_text(Some, text, "some")
 
@@ -128,10 +123,20 @@ def test_the_options_of_train_are_the_settings_of_a_run(tuplet) -> None:
 
 def test_every_setting_goes_through_config_toml(tmp_path: Path) -> None:
     method = Method(
-        net="0123 4567", stages="512 64", learner="tc", target="state", alpha=0.5, gamma=0.9,
-        schedule="0.5:0.1", lam=0.25, initial=100.0, delay=0.3, delay_alpha=0.2, restart=True,
+        net="0123 4567",
+        stages="512 64",
+        learner="tc",
+        target="state",
+        alpha=0.5,
+        gamma=0.9,
+        schedule="0.5:0.1",
+        lam=0.25,
+        initial=100.0,
+        delay=0.3,
+        delay_alpha=0.2,
+        restart=True,
         spawn4=0.2,
-    )  # fmt: skip
+    )
     limits = Limits(games=77, budget="1h", threads=3, seed=9, checkpoint=7, serial=5, block=10)
     path = tmp_path / "config.toml"
     save_settings(path, method, limits)
@@ -153,9 +158,7 @@ def test_a_config_of_an_earlier_version_is_read(tmp_path: Path) -> None:
     assert (method.name, method.net, limits.games, limits.seed) == ("TC(0.5)", "5x4", 3000, 1)
 
 
-@pytest.mark.parametrize(
-    "text", ["nonsense", "colour = 3", "games = 1.5", "[" * 5000, "block = 10000000000000"]
-)
+@pytest.mark.parametrize("text", ["nonsense", "colour = 3", "games = 1.5", "[" * 5000, "block = 10000000000000"])
 def test_a_config_that_is_not_sound_is_refused_by_name(text: str, tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text(text)

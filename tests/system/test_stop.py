@@ -102,9 +102,12 @@ def test_a_signal_ends_a_deep_search_with_what_it_has(tmp_path: Path) -> None:
     board = "2,4,8,16, 0,2,64,32, 4,8,256,128, 0,2,512,1024"
     words = ["analyze", "2048", board, "--depth", "20"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tuplet", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, cwd=tmp_path,
-    )  # fmt: skip
+        [sys.executable, "-m", "tuplet", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
     assert process.stdout is not None and process.stderr is not None
     assert " of 20" in process.stderr.readline()  # after two seconds
     process.send_signal(signal.SIGTERM)
@@ -124,9 +127,7 @@ print(match.interrupted)
 
 def test_ctrl_c_in_python_ends_a_call_and_not_the_program(tmp_path: Path) -> None:
     """Nobody has installed a signal handler: it is Python's own KeyboardInterrupt."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", CTRL_C], stdout=subprocess.PIPE, text=True, cwd=tmp_path
-    )
+    process = subprocess.Popen([sys.executable, "-c", CTRL_C], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
     assert process.stdout is not None
     said: list[str] = []
     sent = 0

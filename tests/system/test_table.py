@@ -31,12 +31,10 @@ def test_rows_are_what_csv_writes(tuplet: Any, trained_run: Path, tmp_path: Path
     for result, words in (
         (package.evaluate(run, games=5), ["eval", run, "--games", "5"]),
         (package.match("easy", "normal", games=4), ["match", "easy", "normal", "--games", "4"]),
-        (package.tournament(["easy", "normal"], games=4),
-         ["tournament", "easy", "normal", "--games", "4"]),
-        (package.sweep_eval("{random,greedy}", games=3),
-         ["sweep", "eval", "{random,greedy}", "--games", "3"]),
+        (package.tournament(["easy", "normal"], games=4), ["tournament", "easy", "normal", "--games", "4"]),
+        (package.sweep_eval("{random,greedy}", games=3), ["sweep", "eval", "{random,greedy}", "--games", "3"]),
         (package.plot(run), ["plot", run, "-o", str(tmp_path / "p.png")]),
-    ):  # fmt: skip
+    ):
         path = tmp_path / f"{words[0]}.csv"
         done = tuplet(*words, "--csv", path)
         assert done.returncode == 0, done.stderr
@@ -64,9 +62,7 @@ def test_rows_of_reviews_analyses_trees_and_growth(trained_run: Path) -> None:
     assert len(tree) == found.tree.shown and tree[0]["depth"] == 0
     assert {row["move"] for row in growth} == {row["move"] for row in moves}
     last = [row for row in growth if row["simulations"] == found.growth.simulations[-1]]
-    assert {row["move"]: row["visits"] for row in last} == {
-        row["move"]: row["visits"] for row in moves
-    }
+    assert {row["move"]: row["visits"] for row in last} == {row["move"]: row["visits"] for row in moves}
 
 
 def test_rows_of_what_is_empty_are_none(tmp_path: Path) -> None:

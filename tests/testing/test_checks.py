@@ -21,27 +21,38 @@ CONNECT4 = f"{ROOT / 'examples' / 'connect4.py'}:CONNECT4"
 
 
 LONG = pytest.mark.long
-MORE_GAMES = ["2048", "2048:board=2x3,spawn4=0.3", "ewn-6x7", "ewn:board=4x4,cubes=3",
-              "ewn:cubes=3,die=chosen", "ewn:die=free,own=no",
-              "ewn:board=3x3,cubes=2,cycle=3"]  # fmt: skip
+MORE_GAMES = [
+    "2048",
+    "2048:board=2x3,spawn4=0.3",
+    "ewn-6x7",
+    "ewn:board=4x4,cubes=3",
+    "ewn:cubes=3,die=chosen",
+    "ewn:die=free,own=no",
+    "ewn:board=3x3,cubes=2,cycle=3",
+]
 AGENTS = {
     "ewn-6x7": ["easy", "hard", "alphabeta:depth=3", "mcts:sims=300"],
     "2048": ["greedy", "small", "mcts:sims=30"],
     CONNECT4: ["easy", "alphabeta:depth=4", "mcts:sims=300"],
 }
 MORE_AGENTS = {
-    "ewn-6x7": ["normal", "best:depth=3", "mcs:sims=300", "mcts:sims=300,ucb=puct",
-                "mcts:sims=300,ucb=thompson", "mcts:sims=300,ucb=kl", "mcts:sims=300,ucb=ucb1",
-                "mcts:sims=300,ucb=report"],
+    "ewn-6x7": [
+        "normal",
+        "best:depth=3",
+        "mcs:sims=300",
+        "mcts:sims=300,ucb=puct",
+        "mcts:sims=300,ucb=thompson",
+        "mcts:sims=300,ucb=kl",
+        "mcts:sims=300,ucb=ucb1",
+        "mcts:sims=300,ucb=report",
+    ],
     "ewn": ["hard", "alphabeta:depth=2", "mcts:sims=300"],
     "2048": ["random", "expectimax:depth=2", "expectimax:values=small,depth=2"],
     CONNECT4: ["mcs:sims=300"],
-}  # fmt: skip
+}
 
 
-@pytest.mark.parametrize(
-    "game", ["ewn", CONNECT4, *(pytest.param(name, marks=LONG) for name in MORE_GAMES)]
-)
+@pytest.mark.parametrize("game", ["ewn", CONNECT4, *(pytest.param(name, marks=LONG) for name in MORE_GAMES)])
 def test_every_game_passes(game: str) -> None:
     check_game(game, games=4)
 
@@ -61,29 +72,30 @@ SOURCE = (ROOT / "examples" / "connect4.py").read_text(encoding="utf-8")
 # What to change in the example, the problem that must be named, and its likely cause.
 WRONG = {
     "full columns are legal": (
-        "at += np.int64(position[1] & top == ZERO)", "at += 1",
-        "a notation is read as another position", "read()"),
+        "at += np.int64(position[1] & top == ZERO)",
+        "at += 1",
+        "a notation is read as another position",
+        "read()",
+    ),
     "never ends": (
-        "return FULL if position[1] == game.board else ONGOING", "return ONGOING",
-        "no move is legal, but the game is not over", "ending() must say so"),
-    "too few moves": (
-        "ConnectFour, 9,", "ConnectFour, 3,", "7 moves, but register_game was told of 3",
-        "too small"),
+        "return FULL if position[1] == game.board else ONGOING",
+        "return ONGOING",
+        "no move is legal, but the game is not over",
+        "ending() must say so",
+    ),
+    "too few moves": ("ConnectFour, 9,", "ConnectFour, 3,", "7 moves, but register_game was told of 3", "too small"),
     "boundless estimate": (
         "register_game(ConnectFour, 9,",
-        "@inlined\ndef guess(game, position):\n    return 7.0\n\n\n"
-        "register_game(ConnectFour, 9, estimate=guess,", "estimate() is 7", "between -1 and 1"),
-    "unknown ending": (
-        "return self.kinds[ending == FULL]", 'return "four"', "ended by 'four'", "one of kinds"),
-    "one text for two moves": (
-        "return str(code + 1)", 'return "drop"', "two moves have one text", "move_text"),
-    "one side": (
-        'sides = ("yellow", "red")', 'sides = ("yellow",)', "2 players", "a name for each"),
-    "writes before start": (
-        "moves[at] = column", "moves[at - start] = column", "before `start`", "moves[start + i]"),
-    "colours swapped": (
-        'of["R" if ahead else "Y"]', 'of["Y" if ahead else "R"]', "another position", "read()"),
-}  # fmt: skip
+        "@inlined\ndef guess(game, position):\n    return 7.0\n\n\nregister_game(ConnectFour, 9, estimate=guess,",
+        "estimate() is 7",
+        "between -1 and 1",
+    ),
+    "unknown ending": ("return self.kinds[ending == FULL]", 'return "four"', "ended by 'four'", "one of kinds"),
+    "one text for two moves": ("return str(code + 1)", 'return "drop"', "two moves have one text", "move_text"),
+    "one side": ('sides = ("yellow", "red")', 'sides = ("yellow",)', "2 players", "a name for each"),
+    "writes before start": ("moves[at] = column", "moves[at - start] = column", "before `start`", "moves[start + i]"),
+    "colours swapped": ('of["R" if ahead else "Y"]', 'of["Y" if ahead else "R"]', "another position", "read()"),
+}
 # Kernels are not compiled here, which would take longer than all the games.
 CHECK = """
 import json, sys
@@ -108,17 +120,19 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         paths[name] = str(folder / f"{name.replace(' ', '_')}.py")
         Path(paths[name]).write_text(SOURCE.replace(right, wrong))
     done = subprocess.run(
-        [sys.executable, "-c", CHECK], input=json.dumps(paths), capture_output=True, text=True,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, timeout=300,
-    )  # fmt: skip
+        [sys.executable, "-c", CHECK],
+        input=json.dumps(paths),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_with_a_game_is_named_with_its_cause(
-    name: str, reports: dict[str, str]
-) -> None:
+def test_what_is_wrong_with_a_game_is_named_with_its_cause(name: str, reports: dict[str, str]) -> None:
     _, _, problem, cause = WRONG[name]
     assert problem in reports[name] and cause in reports[name]
 

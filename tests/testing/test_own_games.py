@@ -113,14 +113,10 @@ def test_a_match_by_other_rules_is_not_continued(tmp_path: Path) -> None:
     )
 
     def play() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
-        )
+        return subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
 
     assert play().returncode == 0 and play().returncode == 0
-    (tmp_path / "edited.py").write_text(
-        FILE.read_text().replace("0.75", "0.5").replace("0.25", "0.5")
-    )
+    (tmp_path / "edited.py").write_text(FILE.read_text().replace("0.75", "0.5").replace("0.25", "0.5"))
     assert "game's code" in play().stderr
 
 
@@ -138,9 +134,7 @@ def test_a_game_of_a_script_is_played_on_one_core(tmp_path: Path) -> None:
         """
     )
     (tmp_path / "script.py").write_text(script)
-    done = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300
-    )
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and done.stdout.strip() == "4", done.stderr
     assert "on one core" in done.stderr
 
@@ -163,9 +157,7 @@ def test_somebody_else_cannot_name_a_game_by_its_code(tmp_path: Path, monkeypatc
 
 def test_two_games_whose_rules_have_one_name_are_two_games(tmp_path: Path) -> None:
     """Numba names compiled code after types' names, whatever module they are from."""
-    other = FILE.read_text().replace(
-        "    return 2\n\n\n@inlined\ndef apply", "    return 1\n\n\n@inlined\ndef apply"
-    )
+    other = FILE.read_text().replace("    return 2\n\n\n@inlined\ndef apply", "    return 1\n\n\n@inlined\ndef apply")
     assert other != FILE.read_text()
     (tmp_path / "namesake.py").write_text(other)
     for text, ways in ((RACE, 2 * 2 * 2), (f"{tmp_path / 'namesake.py'}:RACE", 1 * 2 * 1)):
@@ -221,6 +213,5 @@ def test_files_are_loaded_once_and_replace_nothing(tmp_path: Path) -> None:
 
 def test_what_cannot_be_compiled_is_told_in_one_line(tuplet, tmp_path: Path) -> None:
     (tmp_path / "typo.py").write_text(FILE.read_text().replace("U(n + 1)", "U(m + 1)", 1))
-    done = tuplet("match", "mcts:sims=50", "easy", "--game", "typo.py:RACE", "--games", 2,
-                  cwd=tmp_path, process=True)  # fmt: skip
+    done = tuplet("match", "mcts:sims=50", "easy", "--game", "typo.py:RACE", "--games", 2, cwd=tmp_path, process=True)
     assert "Traceback" not in done.stderr and "name 'm'" in done.stdout + done.stderr

@@ -29,61 +29,81 @@ subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, stdout=subprocess.DE
 # Most things are seen in the first trial, others in those named below.
 ZOO = {
     "crashes at its third move": (
-        SEND, "    sent.append(move)\n    assert len(sent) < 3, 'tired'\n" + SEND + "sent = []\n",
-        "ended with code 1: AssertionError: tired", "last words"),
+        SEND,
+        "    sent.append(move)\n    assert len(sent) < 3, 'tired'\n" + SEND + "sent = []\n",
+        "ended with code 1: AssertionError: tired",
+        "last words",
+    ),
     "sends an illegal direction": (
-        'send(f"{cube}{direction}")', 'send(f"{cube}{direction + 4}")',
-        "not one of", "there is no direction"),
-    "prints debug text": (
-        SEND, SEND.replace("(move)", '("thinking... " + move)'), "it sent 'thinking", "standard"),
-    "prints lines": (
-        SEND, "    print(move, flush=True)\n", "ends of lines", "as print()"),
+        'send(f"{cube}{direction}")',
+        'send(f"{cube}{direction + 4}")',
+        "not one of",
+        "there is no direction",
+    ),
+    "prints debug text": (SEND, SEND.replace("(move)", '("thinking... " + move)'), "it sent 'thinking", "standard"),
+    "prints lines": (SEND, "    print(move, flush=True)\n", "ends of lines", "as print()"),
     "greets": (LOOP, 'print("hello", flush=True)\n' + LOOP, "'hello", "standard"),
     "boasts after the game": (
-        "    game()\n", "    game()\n    print('I won', flush=True)\n",
-        "'I won' after the game was over", "something else than moves"),
+        "    game()\n",
+        "    game()\n    print('I won', flush=True)\n",
+        "'I won' after the game was over",
+        "something else than moves",
+    ),
     "buffers its output": (
-        SEND, "    sent.append(move)\nimport atexit\nsent = []\n"
-        "atexit.register(lambda: print(*sent, sep=''))\n", "no move within", "in a buffer"),
+        SEND,
+        "    sent.append(move)\nimport atexit\nsent = []\natexit.register(lambda: print(*sent, sep=''))\n",
+        "no move within",
+        "in a buffer",
+    ),
     "reads lines": (
         "    text = sys.stdin.read(count)\n",
         "    sys.left = getattr(sys, 'left', '')\n    while len(sys.left) < count:\n"
         "        sys.left += input()\n"
         "    text, sys.left = sys.left[:count], sys.left[count:]\n",
-        "no move within", "end of a line"),
-    "never ends on n": (
-        'if receive(1) != "y":\n        break', "receive(1)", "does not end at the n", "character"),
+        "no move within",
+        "end of a line",
+    ),
+    "never ends on n": ('if receive(1) != "y":\n        break', "receive(1)", "does not end at the n", "character"),
     "spins at the end of its input": (
-        "        sys.exit(0)\n", "        while True: pass\n",
-        "does not end at the end of its input", "end of the input"),
+        "        sys.exit(0)\n",
+        "        while True: pass\n",
+        "does not end at the end of its input",
+        "end of the input",
+    ),
     "hangs": (
-        "    return min(moves", "    import time\n    time.sleep(60)\n    return min(moves",
-        "no move within", "for input that does not come"),
+        "    return min(moves",
+        "    import time\n    time.sleep(60)\n    return min(moves",
+        "no move within",
+        "for input that does not come",
+    ),
     "thinks for ever": (
-        "    return min(moves", "    while True: pass\n    return min(moves", "no move within",
-        "thinks for too long"),
+        "    return min(moves",
+        "    while True: pass\n    return min(moves",
+        "no move within",
+        "thinks for too long",
+    ),
     "leaves a child": (LOOP, CHILD + LOOP, "leaves 1 process behind", "starts other processes"),
     "eats memory": (
-        SEND, "    global sent\n    sent += bytes(100_000_000)\n" + SEND + "sent = bytearray()\n",
-        "250 MB are allowed", "grows"),
+        SEND,
+        "    global sent\n    sent += bytes(100_000_000)\n" + SEND + "sent = bytearray()\n",
+        "250 MB are allowed",
+        "grows",
+    ),
     "floods": (SEND, "    while True: print(move * 1000)\n", "it sent", "sends a move twice"),
-    "moves for both": (
-        SEND, SEND + "    import time\n    time.sleep(0.02)\n" + SEND, "opponent's turn", "twice"),
-    "exchanges the sides": (
-        'own = 0 if role == "f"', 'own = 0 if role == "s"', "not one of", "sides are exchanged"),
-    "mirrors": (
-        "((red, blue), STARTS", "((blue, red), STARTS", "not one of", "so that only cube"),
-    "plays one game": (
-        'if receive(1) != "y":\n        break', "break", "it ended with code 0", "one game only"),
+    "moves for both": (SEND, SEND + "    import time\n    time.sleep(0.02)\n" + SEND, "opponent's turn", "twice"),
+    "exchanges the sides": ('own = 0 if role == "f"', 'own = 0 if role == "s"', "not one of", "sides are exchanged"),
+    "mirrors": ("((red, blue), STARTS", "((blue, red), STARTS", "not one of", "so that only cube"),
+    "plays one game": ('if receive(1) != "y":\n        break', "break", "it ended with code 0", "one game only"),
     "keeps the ply": ("    ply = 0\n", "    global ply\n", "", "game before"),
     "takes the lowest cube": (
-        "([max(lower)] if lower else [])", "([min(lower)] if lower else [])", "not one of",
-        "nearest cubes wrongly"),
-    "reads the die one off": (
-        "die[ply % 21]", "die[(ply + 1) % 21]", "not one of", "the die one off"),
-    "ends with a code": (
-        LOOP, LOOP + "sys.exit(3)\n", "ends with code 3", "on the way out"),
-}  # fmt: skip
+        "([max(lower)] if lower else [])",
+        "([min(lower)] if lower else [])",
+        "not one of",
+        "nearest cubes wrongly",
+    ),
+    "reads the die one off": ("die[ply % 21]", "die[(ply + 1) % 21]", "not one of", "the die one off"),
+    "ends with a code": (LOOP, LOOP + "sys.exit(3)\n", "ends with code 3", "on the way out"),
+}
 
 
 @pytest.fixture
@@ -97,10 +117,15 @@ def write(tmp_path: Path):
 
 
 LATER = {
-    "reads lines": "first", "never ends on n": "first", "spins at the end of its input": "cut",
-    "plays one game": "many", "keeps the ply": "many", "takes the lowest cube": "many",
-    "mirrors": "second", "exchanges the sides": "second",
-}  # fmt: skip
+    "reads lines": "first",
+    "never ends on n": "first",
+    "spins at the end of its input": "cut",
+    "plays one game": "many",
+    "keeps the ply": "many",
+    "takes the lowest cube": "many",
+    "mirrors": "second",
+    "exchanges the sides": "second",
+}
 
 
 @pytest.fixture
@@ -113,9 +138,7 @@ def look(monkeypatch: pytest.MonkeyPatch):
             for name, share in (("START_UP", 1.0), ("END", 1.5), ("LATER", 0.5)):
                 monkeypatch.setattr(referee, name, hangs * share)
             more["time"] = hangs
-        monkeypatch.setattr(
-            programs, "_plan", lambda games: [t for t in whole(games) if trial in ("", t[0])]
-        )
+        monkeypatch.setattr(programs, "_plan", lambda games: [t for t in whole(games) if trial in ("", t[0])])
         words = [sys.executable, "-S", path]
         return package.check(words, **{"time": 20, "games": 2, "progress": False, **more})
 
@@ -133,9 +156,12 @@ def test_a_good_program_passes_and_is_told_how_fast_it_is(write, tuplet) -> None
     assert all(trial["ok"] for trial in report["trials"])
     met = report["situations"]
     for situation in (
-        "the die's cube is gone, two may move", "it wins", "it loses",
-        "the die's cube is gone, one may move", "a winning move at hand",
-    ):  # fmt: skip
+        "the die's cube is gone, two may move",
+        "it wins",
+        "it loses",
+        "the die's cube is gone, one may move",
+        "a winning move at hand",
+    ):
         assert met[situation] > 0, situation
     times = report["times_s"]
     assert 0 < times["fastest"] <= times["median"] <= times["slowest"] < 2 and times["first"] < 2
@@ -233,9 +259,7 @@ class Prompt:
         pass
 
 
-def test_the_referees_own_pauses_are_no_time_of_the_program(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_referees_own_pauses_are_no_time_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     def sleep(seconds: float) -> None:
         Prompt.now += seconds
 

@@ -19,9 +19,7 @@ def learned(net: str, seed: int, **settings: object) -> Network:
     return tuplet.train(net, games=100, seed=seed, **settings).network
 
 
-@pytest.mark.parametrize("nets", [
-    ["0123 4567"] * 3, ["0123 4567", "0145", "0123"], ["0123 0145", "0145 4567"],
-])  # fmt: skip
+@pytest.mark.parametrize("nets", [["0123 4567"] * 3, ["0123 4567", "0145", "0123"], ["0123 0145", "0145 4567"]])
 def test_its_values_are_the_mean_of_theirs(nets: list[str]) -> None:
     members = [learned(net, seed) for seed, net in enumerate(nets)]
     mean = average(members)

@@ -32,9 +32,7 @@ def lowered(tiles: list[int], limit: int | None) -> list[int]:
         ([4096, 1024, 2], 2048, [1024, 512, 2]),
     ],
 )
-def test_tiles_above_the_largest_missing_one_are_halved(
-    tiles: list[int], limit: int | None, seen: list[int]
-) -> None:
+def test_tiles_above_the_largest_missing_one_are_halved(tiles: list[int], limit: int | None, seen: list[int]) -> None:
     assert lowered(tiles, limit) == seen
 
 

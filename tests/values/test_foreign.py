@@ -56,9 +56,7 @@ def value_by_hand(tables: dict[str, Any], high: bool = False) -> float:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_samples_of_other_programs_have_their_values_and_are_written_byte_by_byte(
-    name: str, tmp_path: Path
-) -> None:
+def test_samples_of_other_programs_have_their_values_and_are_written_byte_by_byte(name: str, tmp_path: Path) -> None:
     kind, tuples = SAMPLES[name]
     net = Network.load(INTEROP / name)
     assert (kind_of(INTEROP / name), net.name, net.target) == (kind, tuples, "afterstate")
@@ -178,9 +176,7 @@ def test_framework_files_are_told_by_the_sizes_of_their_tables(count, tmp_path: 
 
     other = read_foreign(path, kind, net="3210 4567 0145 1256 569a", first="high")
     mirrored = {"3210": tables["0123"]} | {c: tables[c] for c in cells[1:]}
-    assert Network.of(other).value(BOARD) == pytest.approx(
-        value_by_hand(mirrored, high=True), rel=1e-4
-    )
+    assert Network.of(other).value(BOARD) == pytest.approx(value_by_hand(mirrored, high=True), rel=1e-4)
     again = write_foreign(other, tmp_path / "again", kind, first="high")
     assert again.read_bytes() == path.read_bytes()
 

@@ -20,13 +20,21 @@ from tuplet.values.parameters import MOST_WEIGHT
 from tuplet.values.weights import read_weights
 
 HEAD: dict[str, Any] = {
-    "format": "tuplet-packed-1", "tuples": "01", "step": 1.0, "target": "afterstate", "gamma": 1.0,
+    "format": "tuplet-packed-1",
+    "tuples": "01",
+    "step": 1.0,
+    "target": "afterstate",
+    "gamma": 1.0,
     "spawn4": 0.1,
-}  # fmt: skip
+}
 NOTES = {
-    "format": "tuplet-network-1", "tuples": "01", "target": "afterstate", "gamma": "1.0",
-    "spawn4": "0.1", "initial": "0.0",
-}  # fmt: skip
+    "format": "tuplet-network-1",
+    "tuples": "01",
+    "target": "afterstate",
+    "gamma": "1.0",
+    "spawn4": "0.1",
+    "initial": "0.0",
+}
 EMPTY = {"0.where": ("U32", b""), "0.weight": ("F32", b"")}
 SIZES = {"F8_E4M3": 1, "U8": 1, "BF16": 2, "U32": 4, "F32": 4, "I64": 8}
 
@@ -115,8 +123,7 @@ def _pack(net: Network, folder: Path) -> None:
 def test_the_largest_weights_that_are_read_leave_every_legal_move_legal(tmp_path: Path) -> None:
     data = np.full(16**2, MOST_WEIGHT, np.float32).tobytes()
     where = np.arange(16**2, dtype=np.uint32).tobytes()
-    path = tensors(tmp_path / "big.safetensors", {}, {"0.where": ("U32", where),
-                                                      "0.weight": ("F32", data)})  # fmt: skip
+    path = tensors(tmp_path / "big.safetensors", {}, {"0.where": ("U32", where), "0.weight": ("F32", data)})
     board = Board("2 2 4 8 " * 4)
     legal = [move.move for move in Network.load(path).moves(board) if move.legal]
     assert legal == board.legal_moves()
@@ -127,9 +134,7 @@ def test_a_network_that_the_machine_cannot_hold_is_refused_before_it_is_made(
 ) -> None:
     monkeypatch.setattr("tuplet.values.parameters.available_memory", lambda: 11 * 10**8)
     notes = {"tuples": "0123456", "initial": "1", "stages": "16384 8192"}
-    tables = {
-        name.replace("0", str(n), 1): array for n in range(4) for name, array in EMPTY.items()
-    }
+    tables = {name.replace("0", str(n), 1): array for n in range(4) for name, array in EMPTY.items()}
     path = tensors(tmp_path / "made.safetensors", notes, tables)
     assert path.stat().st_size < 1500
     refused(path, r"0123456 needs 4.3 GB for its weights and this machine has 1.1 GB free")

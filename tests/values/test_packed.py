@@ -107,8 +107,7 @@ def test_damaged_files_fail_cleanly_and_stay_small(packed: Path, tmp_path: Path)
     ],
 )
 def test_a_head_that_makes_no_sense_is_refused(head: object, tmp_path: Path) -> None:
-    good = {"format": "tuplet-packed-1", "tuples": "0123", "step": 1, "target": "afterstate",
-            "gamma": 1, "spawn4": 0.1}  # fmt: skip
+    good = {"format": "tuplet-packed-1", "tuples": "0123", "step": 1, "target": "afterstate", "gamma": 1, "spawn4": 0.1}
     whole = {**good, **head} if isinstance(head, dict) and head else head
     path = tmp_path / "head.xz"
     path.write_bytes(lzma.compress(json.dumps(whole).encode() + b"\n" + bytes(131072)))
@@ -200,9 +199,7 @@ def test_compiled_and_interpreted_levels_are_coded_alike() -> None:
     assert (plain == room).all()
 
 
-def test_a_size_is_kept_and_weights_are_as_near_as_their_step_says(
-    trained: Network, tmp_path: Path
-) -> None:
+def test_a_size_is_kept_and_weights_are_as_near_as_their_step_says(trained: Network, tmp_path: Path) -> None:
     """As large as it may be, or nearly; what it says of its step is true."""
     net, path = tmp_path / "net.safetensors", tmp_path / "player.xz"
     trained.save(net)
@@ -240,8 +237,15 @@ def test_a_player_says_how_it_was_made(tmp_path: Path, trained_run: Path) -> Non
     assert packed_notes(tmp_path / "none.xz") == {}
 
 
-GOOD = {"format": "tuplet-packed-2", "tuples": "01 012", "step": 1, "target": "afterstate",
-        "gamma": 1, "spawn4": 0.1, "notes": {}}  # fmt: skip
+GOOD = {
+    "format": "tuplet-packed-2",
+    "tuples": "01 012",
+    "step": 1,
+    "target": "afterstate",
+    "gamma": 1,
+    "spawn4": 0.1,
+    "notes": {},
+}
 
 
 @pytest.mark.parametrize(
@@ -262,13 +266,9 @@ GOOD = {"format": "tuplet-packed-2", "tuples": "01 012", "step": 1, "target": "a
         ({"format": "tuplet-packed-3"}, "not one of tuplet's"),
     ],
 )
-def test_a_head_of_version_2_that_makes_no_sense_is_refused(
-    head: dict, why: str, tmp_path: Path
-) -> None:
+def test_a_head_of_version_2_that_makes_no_sense_is_refused(head: dict, why: str, tmp_path: Path) -> None:
     tables = [encode(levels_of("sparse", cells)) for cells in (2, 3)]
-    sizes = [
-        len(table) + more for table, more in zip(tables, head.get("more", (0, 0)), strict=True)
-    ]
+    sizes = [len(table) + more for table, more in zip(tables, head.get("more", (0, 0)), strict=True)]
     path = tmp_path / "head.xz"
     line = json.dumps(GOOD | {"sizes": sizes} | head).encode()
     path.write_bytes(lzma.compress(b"\n".join([line, b"".join(tables)])))
@@ -293,9 +293,7 @@ def test_damaged_files_of_version_2_fail_cleanly(trained: Network, tmp_path: Pat
             Network.load(path)
 
 
-def test_more_weights_than_a_packed_file_holds_are_refused_before_they_cost_anything(
-    tmp_path: Path,
-) -> None:
+def test_more_weights_than_a_packed_file_holds_are_refused_before_they_cost_anything(tmp_path: Path) -> None:
     from itertools import combinations
 
     many = " ".join("".join(f"{c:x}" for c in cells) for cells in list(combinations(range(16), 6)))
@@ -323,9 +321,7 @@ def player(path: Path, seed: int = 0, tuples: str = "012 345") -> Path:
     return write_packed(net, path)
 
 
-def test_a_packed_player_is_unpacked_only_once(
-    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_packed_player_is_unpacked_only_once(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = player(tmp_path / "player.xz")
     first = Network.load(path)
     assert len(list(kept.iterdir())) == 1
@@ -341,9 +337,7 @@ def test_a_packed_player_is_unpacked_only_once(
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "longer", "empty", "head", "deep", "folder"])
-def test_damaged_unpacked_weights_are_unpacked_again(
-    kept: Path, tmp_path: Path, damage: str
-) -> None:
+def test_damaged_unpacked_weights_are_unpacked_again(kept: Path, tmp_path: Path, damage: str) -> None:
     path = player(tmp_path / "player.xz")
     weights = Network.load(path).weights.copy()
     (file,) = kept.iterdir()
@@ -368,9 +362,7 @@ def test_damaged_unpacked_weights_are_unpacked_again(
     assert len(list(kept.iterdir())) == 1
 
 
-def test_what_is_kept_unpacked_is_limited(
-    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_kept_unpacked_is_limited(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two, three = (player(tmp_path / f"{seed}.xz", seed) for seed in range(3))
     Network.load(one)
     (first,) = kept.iterdir()

@@ -23,17 +23,21 @@ START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
 @pytest.mark.parametrize(
     ("question", "arguments"),
     [
-        ({"game": "2048", "position": BOARD, "agent": "small", "depth": 2},
-         ("2048", BOARD.split()[1], "--agent", "small", "--depth", 2)),
-        ({"game": "ewn", "position": START, "agent": "mcts:sims=2000", "tree": 1, "seed": 4},
-         ("ewn", START, "--agent", "mcts:sims=2000", "--tree", 1, "--seed", 4)),
+        (
+            {"game": "2048", "position": BOARD, "agent": "small", "depth": 2},
+            ("2048", BOARD.split()[1], "--agent", "small", "--depth", 2),
+        ),
+        (
+            {"game": "ewn", "position": START, "agent": "mcts:sims=2000", "tree": 1, "seed": 4},
+            ("ewn", START, "--agent", "mcts:sims=2000", "--tree", 1, "--seed", 4),
+        ),
         pytest.param(
             {"game": "2048:board=2x3", "position": "2,0,0,4,2,0", "agent": "expectimax:depth=2"},
             ("2048:board=2x3", "2,0,0,4,2,0", "--agent", "expectimax:depth=2"),
             marks=pytest.mark.long,
         ),
     ],
-)  # fmt: skip
+)
 def test_an_analysis_is_that_of_the_command_line(
     server: Server, tuplet: Any, question: dict[str, Any], arguments: tuple[Any, ...]
 ) -> None:
@@ -77,8 +81,7 @@ def test_an_evaluation_is_that_of_the_command_line(server: Server, tuplet: Any) 
 
 
 def test_a_review_is_that_of_the_command_line(server: Server, tuplet: Any) -> None:
-    small = '{"player": "me", "start": "2048:board=2x2 2,0/0,2 0", "moves": ["left", "up"], ' \
-            '"rolls": ["2@1", "2@2"]}'  # fmt: skip
+    small = '{"player": "me", "start": "2048:board=2x2 2,0/0,2 0", "moves": ["left", "up"], "rolls": ["2@1", "2@2"]}'
     for record in ("me:random@0|0121#D31#L[4]72|@0", small):
         status, answer = server.ask("/api/review", {"record": record})
         assert status == 200, answer
@@ -117,18 +120,12 @@ def test_moves_and_luck_are_those_of_the_rules(server: Server) -> None:
 def test_a_die_is_rolled_and_cubes_are_placed(server: Server) -> None:
     asked = {"game": "ewn", "red": "654321", "blue": "123456", "seed": 1}
     _, answer = server.ask("/api/position", asked)
-    assert answer["position"]["is_chance"] and answer["position"]["cells"][0][:3] == [
-        "r6",
-        "r5",
-        "r4",
-    ]
+    assert answer["position"]["is_chance"] and answer["position"]["cells"][0][:3] == ["r6", "r5", "r4"]
     notation = answer["position"]["notation"]
     _, rolled = server.ask("/api/play", {"game": "ewn", "position": notation, "outcome": "3"})
     assert rolled["position"]["die"] == 3 and rolled["luck"] is None
     assert set(rolled["position"]["targets"]) == set(rolled["position"]["legal_moves"])
-    _, known = server.ask(
-        "/api/position", {"game": "ewn-6x7", "red": "012345", "die": 3 * "1234501"}
-    )
+    _, known = server.ask("/api/position", {"game": "ewn-6x7", "red": "012345", "die": 3 * "1234501"})
     assert known["position"]["coming_die"][:7] == [1, 2, 3, 4, 5, 0, 1]
 
 
@@ -139,9 +136,7 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
     (best,) = (m for m in thought["moves"] if m["move"] == thought["best"])
     assert told["value"] + told["reward"] == pytest.approx(best["value"], rel=1e-5)
     for part in told["tuples"]:
-        assert sum(p["weight"] for p in part["placements"]) == pytest.approx(
-            part["value"], rel=1e-5
-        )
+        assert sum(p["weight"] for p in part["placements"]) == pytest.approx(part["value"], rel=1e-5)
         assert len(part["placements"]) == 8
 
 
@@ -173,10 +168,8 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
         ("read", {"text": "os:system 1"}, "somebody's own"),
         ("write", {"game": "2048", "start": BOARD, "steps": [1]}, "a step is a move"),
     ],
-)  # fmt: skip
-def test_bad_questions_are_answered_in_one_line(
-    server: Server, path: str, question: Any, told: str
-) -> None:
+)
+def test_bad_questions_are_answered_in_one_line(server: Server, path: str, question: Any, told: str) -> None:
     status, answer = server.ask(f"/api/{path}", question)
     assert status == 400 and told in answer["error"] and "\n" not in answer["error"], answer
 
@@ -227,9 +220,7 @@ def _until(true: Callable[[], bool]) -> None:
 def _searching() -> bool:
     """Whether a search is under way anywhere in this process."""
     return any(
-        "analyze.py" in frame.f_code.co_filename
-        for top in sys._current_frames().values()
-        for frame in _frames(top)
+        "analyze.py" in frame.f_code.co_filename for top in sys._current_frames().values() for frame in _frames(top)
     )
 
 

@@ -62,9 +62,14 @@ def test_another_page_is_refused(server: Server) -> None:
     for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "https://", "http://["):
         assert server.ask("/api/position", question, Origin=origin)[0] == 403, origin
     port = server.address.rpartition(":")[2]
-    for origin in (f"{server.address}0", f"{server.address}.evil.example", server.address[:-1],
-                   server.address.removesuffix(f":{port}"), f"http://evil.example:{port}",
-                   f"ftp://127.0.0.1:{port}"):  # fmt: skip
+    for origin in (
+        f"{server.address}0",
+        f"{server.address}.evil.example",
+        server.address[:-1],
+        server.address.removesuffix(f":{port}"),
+        f"http://evil.example:{port}",
+        f"ftp://127.0.0.1:{port}",
+    ):
         assert server.ask("/api/position", question, Origin=origin)[0] == 403, origin
     for site in ("cross-site", "same-site", "what-will-be"):
         assert server.ask("/api/position", question, Sec_Fetch_Site=site)[0] == 403, site
@@ -106,9 +111,7 @@ def test_a_proxy_stands_before_it_under_its_own_name() -> None:
         allowed = {"Authorization": f"Bearer {TOKEN}"}
         for host in ("tuplet.example.org", server.address.removeprefix("http://")):
             for origin in ({"Origin": public}, {}):
-                assert (
-                    server.ask("/api/position", question, Host=host, **origin, **allowed)[0] == 200
-                )
+                assert server.ask("/api/position", question, Host=host, **origin, **allowed)[0] == 200
                 assert server.ask("/api/position", question, Host=host, **origin)[0] == 401
             for origin in (f"{public}:8443", f"{public}.evil.example", "https://evil.example"):
                 asked = server.ask("/api/position", question, Host=host, Origin=origin, **allowed)
@@ -125,9 +128,10 @@ def test_a_proxy_stands_before_it_under_its_own_name() -> None:
 def _cookie(server: Server, headers: dict[str, str] | None = None) -> str:
     """What is given for the token."""
     asked = urllib.request.Request(
-        server.address + "/api/token", json.dumps({"token": TOKEN}).encode(),
+        server.address + "/api/token",
+        json.dumps({"token": TOKEN}).encode(),
         {"content-type": "application/json", **(headers or {})},
-    )  # fmt: skip
+    )
     with urllib.request.urlopen(asked) as answer:
         return str(answer.headers["set-cookie"])
 
@@ -145,12 +149,16 @@ def test_two_servers_of_a_host_do_not_log_each_other_out(closed: Server) -> None
         assert other.ask("/api/games", Cookie=both)[0] == 200
 
 
-def test_what_is_no_token_is_refused_without_a_traceback(
-    closed: Server, capfd: pytest.CaptureFixture[str]
-) -> None:
-    for body, status in ((b"", 400), (b"{", 400), (b"[]", 400), (b'{"token": 5}', 400),
-                         (b'{"token": "\\ud800"}', 401), ({"token": "wrong"}, 401),
-                         ({"token": TOKEN, "more": 1}, 400)):  # fmt: skip
+def test_what_is_no_token_is_refused_without_a_traceback(closed: Server, capfd: pytest.CaptureFixture[str]) -> None:
+    for body, status in (
+        (b"", 400),
+        (b"{", 400),
+        (b"[]", 400),
+        (b'{"token": 5}', 400),
+        (b'{"token": "\\ud800"}', 401),
+        ({"token": "wrong"}, 401),
+        ({"token": TOKEN, "more": 1}, 400),
+    ):
         found = closed.ask("/api/token", body)
         assert found[0] == status and "error" in found[1], body
     assert closed.ask("/api/token", {}, content_type="text/plain")[0] == 400
@@ -234,8 +242,11 @@ def test_strange_addresses_and_ports_are_told_in_one_line(tuplet: Any) -> None:
 def test_ctrl_c_ends_it_while_a_search_goes_on_and_a_socket_is_open(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "tuplet", "serve", "--port", "0", "--no-open"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
     assert process.stdout is not None
     server = Server(process.stdout.readline().split()[2])
 

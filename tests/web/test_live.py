@@ -80,9 +80,7 @@ def test_a_tree_grows_into_the_searchs_own_result(server: Server) -> None:
 
 
 def test_a_search_goes_deeper_before_ones_eyes(server: Server) -> None:
-    frames = over(
-        server, lambda line: line.job(id=1, do="analyze", game="2048", position=BOARD, depth=3)
-    )
+    frames = over(server, lambda line: line.job(id=1, do="analyze", game="2048", position=BOARD, depth=3))
     told = [frame["analysis"] for frame in frames if "analysis" in frame]
     assert told[-1]["depth"] == 3 and told[0]["depth"] < 3
     alone = tuplet.analyze("2048", BOARD, "small", depth=3, progress=False).as_json()
@@ -135,9 +133,7 @@ def test_long_games_come_and_go_in_pieces(server: Server) -> None:
     assert read["read"]["position"]["score"] == episode.score
     assert len(review["review"]["moves"]) == len(episode.slides)
     written = tuplet.Episode.parse(write["write"]["text"])
-    assert list(written.replay()) == [
-        (board, action._replace(time_ms=0)) for board, action in episode.replay()
-    ]
+    assert list(written.replay()) == [(board, action._replace(time_ms=0)) for board, action in episode.replay()]
 
 
 def test_nothing_queues_up_for_who_looks_slowly(server: Server) -> None:
@@ -184,9 +180,7 @@ def test_a_job_is_stopped_with_what_it_has(server: Server) -> None:
         ({"do": "write", "game": "2048", "start": BOARD}, "steps is missing"),
     ],
 )
-def test_what_is_wrong_with_a_job_is_told_in_one_line(
-    server: Server, message: dict[str, Any], told: str
-) -> None:
+def test_what_is_wrong_with_a_job_is_told_in_one_line(server: Server, message: dict[str, Any], told: str) -> None:
     frames = over(server, lambda line: line.job(id=1, **message))
     assert told in frames[-1]["error"] and "\n" not in frames[-1]["error"]
 
@@ -206,14 +200,17 @@ def test_too_many_jobs_are_refused(server: Server) -> None:
 @pytest.mark.parametrize(
     ("rubbish", "code"),
     [
-        ("{", 1003), ("[]", 1003), ('{"id": "x"}', 1003), ('{"id": -1, "do": "stop"}', 1003),
-        ("[" * 9000, 1003), (" " * 17_000, 1009), (b"\x00\xff", None),
+        ("{", 1003),
+        ("[]", 1003),
+        ('{"id": "x"}', 1003),
+        ('{"id": -1, "do": "stop"}', 1003),
+        ("[" * 9000, 1003),
+        (" " * 17_000, 1009),
+        (b"\x00\xff", None),
         ('{"id": 1, "do": "text", "text": 3}', 1003),
     ],
-)  # fmt: skip
-def test_rubbish_closes_its_socket_and_nothing_else(
-    server: Server, rubbish: str | bytes, code: int | None
-) -> None:
+)
+def test_rubbish_closes_its_socket_and_nothing_else(server: Server, rubbish: str | bytes, code: int | None) -> None:
     async def do(line: Line) -> int | None:
         async with websockets.connect(server.socket) as other:
             await line.connection.send(rubbish)
@@ -259,9 +256,29 @@ def _rubbish(luck: random.Random, deep: int = 0) -> Any:
     """Anything that JSON can say."""
     kind = luck.randrange(9 if deep < 4 else 7)
     if kind < 4:
-        words = ["2048", "ewn", "ewn-6x7", BOARD, START, "mcts:sims=99", "small", "left", "20",
-                 "exec:ls", "a:b", "../x", "\x00", "é" * 9, "", "mcts:sims=1e9", "1", "analyze",
-                 "2048:board=9x9", "ewn:cubes=99", "0" * 300]  # fmt: skip
+        words = [
+            "2048",
+            "ewn",
+            "ewn-6x7",
+            BOARD,
+            START,
+            "mcts:sims=99",
+            "small",
+            "left",
+            "20",
+            "exec:ls",
+            "a:b",
+            "../x",
+            "\x00",
+            "é" * 9,
+            "",
+            "mcts:sims=1e9",
+            "1",
+            "analyze",
+            "2048:board=9x9",
+            "ewn:cubes=99",
+            "0" * 300,
+        ]
         return luck.choice(words)
     if kind == 4:
         return luck.choice([0, 1, -1, 2**70, 1.5, 1e308, -0.0])
@@ -279,9 +296,7 @@ def _fuzz(server: Server, seed: int, questions: int) -> None:
     for _ in range(questions):
         names = ["game", "position", "agent", "move", "luck", "outcome", "depth", "seed", "tree"]
         body = {luck.choice(names): _rubbish(luck) for _ in range(luck.randrange(6))}
-        asked = luck.choice(
-            [body, _rubbish(luck), {"game": "2048", **body}, {"game": "ewn", **body}]
-        )
+        asked = luck.choice([body, _rubbish(luck), {"game": "2048", **body}, {"game": "ewn", **body}])
         data = json.dumps(asked).encode()
         if luck.random() < 0.2:
             data = bytes(luck.choice([b ^ 1 << luck.randrange(8), b]) for b in data)
@@ -319,9 +334,7 @@ def test_a_minute_of_rubbish_leaves_the_memory_flat(server: Server) -> None:
     assert after - before < 200_000, (before, after)  # kilobytes: some networks and trees
 
 
-def test_what_is_no_text_closes_the_socket_with_a_reason(
-    server: Server, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_text_closes_the_socket_with_a_reason(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
     async def told(*frames: Any) -> tuple[int | None, str | None]:
         async with websockets.connect(server.socket) as connection:
             for frame in frames:

@@ -30,10 +30,7 @@ from tuplet.web.desk import Desk, memory_of, turn_of
 from tuplet.web.limits import FOR_SEARCHES, MOST_MEMORY, OWN_MEMORY, Busy, Limits
 
 BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
-START = (
-    "ewn-6x7 r4r3r1..../r5r2...../r0....../......b4/.....b2b3/....b1b0b5 red "
-    "0:514542503314443010403"
-)
+START = "ewn-6x7 r4r3r1..../r5r2...../r0....../......b4/.....b2b3/....b1b0b5 red 0:514542503314443010403"
 HALF = b"POST /api/play HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 HEAD = HALF + b"Content-Length: 90\r\n\r\n"
 
@@ -70,9 +67,7 @@ def is_open(connection: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("said", [b"", b"GET", HALF, HEAD, HEAD + b'{"game"', b"GET / HTTP/1.1\r"])
-def test_who_does_not_ask_in_time_is_hung_up_on(
-    said: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_does_not_ask_in_time_is_hung_up_on(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "SECONDS", 0.3)
     with serving() as server, connected(server, said) as connection:
         assert hung_up(connection)
@@ -249,9 +244,7 @@ def test_limits_come_from_cores_and_memory(monkeypatch: pytest.MonkeyPatch) -> N
         ("ewn", "easy", "instant", 0),
     ],
 )
-def test_what_an_agent_costs_is_known_before_it_begins(
-    game: str, agent: str, kind: str, megabytes: int
-) -> None:
+def test_what_an_agent_costs_is_known_before_it_begins(game: str, agent: str, kind: str, megabytes: int) -> None:
     desk = Desk()
     made = desk.agent(agent, desk.game(game))
     assert memory_of(made) >> 20 == megabytes
@@ -277,14 +270,11 @@ def test_a_search_over_the_network_has_a_budget(agent: str, told: str) -> None:
     assert desk.agent(within, desk.game("ewn"))
 
 
-def test_a_network_is_read_once_whoever_asks_for_it(
-    trained_run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_is_read_once_whoever_asks_for_it(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run, and whatever searches over its values; what its learner remembers is left out."""
     read = []
     monkeypatch.setattr(
-        "tuplet.web.desk.read_weights",
-        lambda path, **how: read.append(path) or read_weights(path, **how),
+        "tuplet.web.desk.read_weights", lambda path, **how: read.append(path) or read_weights(path, **how)
     )
     desk, name = Desk(trained_run.parent), trained_run.name
     game = desk.game("2048")
@@ -313,9 +303,7 @@ def test_networks_that_nobody_asks_for_make_room(tmp_path: Path) -> None:
     assert not [key for key in desk._networks if key[0].endswith("4") and key[2] > 1 << 20]
 
 
-def test_who_waits_for_a_network_can_be_told_to_stop(
-    trained_run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_waits_for_a_network_can_be_told_to_stop(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reading, go = threading.Event(), threading.Event()
 
     def slow(path: Path, **how: Any) -> Any:
@@ -332,9 +320,7 @@ def test_who_waits_for_a_network_can_be_told_to_stop(
     assert desk.agent(trained_run.name, desk.game("2048"))  # it was read all the same
 
 
-def test_a_question_ends_in_time_whatever_it_waits_for(
-    trained_run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_ends_in_time_whatever_it_waits_for(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go = threading.Event()
     monkeypatch.setattr("tuplet.web.desk.read_weights", lambda *_, **__: go.wait(60))
     monkeypatch.setattr("tuplet.web.desk.find_weights", lambda path: (go.wait(60), path)[1])
@@ -350,14 +336,10 @@ def test_a_question_ends_in_time_whatever_it_waits_for(
 
 def play_of(number: int, agents: dict[str, str], game: str = "ewn-6x7") -> str:
     position = {"2048": BOARD, "ewn-6x7": START}[game]
-    return json.dumps(
-        {"id": number, "do": "play", "game": game, "position": position, "agents": agents}
-    )
+    return json.dumps({"id": number, "do": "play", "game": game, "position": position, "agents": agents})
 
 
-def test_jobs_that_nobody_looks_at_give_back_what_they_have(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_jobs_that_nobody_looks_at_give_back_what_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve games of trees where there is room for two; they go on when somebody looks."""
     monkeypatch.setattr(jobs, "STALLED", 0.2)
     monkeypatch.setattr("tuplet.web.limits.MOST_MEMORY", OWN_MEMORY)
@@ -365,9 +347,7 @@ def test_jobs_that_nobody_looks_at_give_back_what_they_have(
 
     async def run(server: Server) -> None:
         async with AsyncExitStack() as stack, asyncio.timeout(120):
-            lines = [
-                await stack.enter_async_context(websockets.connect(server.socket)) for _ in range(3)
-            ]
+            lines = [await stack.enter_async_context(websockets.connect(server.socket)) for _ in range(3)]
             for line in lines:
                 for number in range(live.MOST_JOBS):
                     await line.send(play_of(number, trees, "2048"))
@@ -386,9 +366,7 @@ def test_jobs_that_nobody_looks_at_give_back_what_they_have(
         awaited(run(server))
 
 
-def test_an_agent_takes_no_memory_before_there_is_room_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_agent_takes_no_memory_before_there_is_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Alpha-beta has its table from the moment a game begins."""
     opened = []
     monkeypatch.setattr(jobs.life, "begin", lambda agent, *_: opened.append(agent))
@@ -556,10 +534,7 @@ def test_64_searches_and_16_sockets_stay_below_2_gigabytes(tmp_path: Path) -> No
         for game, agent in kinds[:3]:
             assert server.ask("/api/analyze", {"game": game, "agent": agent})[0] == 200
         asking = Asking(server)
-        searches = [
-            http.client.HTTPConnection(server.address.removeprefix("http://"), timeout=120)
-            for _ in range(64)
-        ]
+        searches = [http.client.HTTPConnection(server.address.removeprefix("http://"), timeout=120) for _ in range(64)]
         for each in searches:
             each.request("POST", "/api/analyze", body, {"content-type": "application/json"})
         frames = awaited(look(server, 60))

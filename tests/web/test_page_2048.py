@@ -22,9 +22,7 @@ LETTERS = {"up": "w", "right": "d", "down": "s", "left": "a"}
 
 def at(position: str, **more: object) -> str:
     """The address of a position."""
-    return "/2048?" + "&".join(
-        f"{k}={quote(str(v))}" for k, v in {"position": position, **more}.items()
-    )
+    return "/2048?" + "&".join(f"{k}={quote(str(v))}" for k, v in {"position": position, **more}.items())
 
 
 def calm(looking: Looking, address: str, **settings: Any) -> Any:
@@ -110,9 +108,7 @@ def swipe(page: Any, move: str) -> None:
     dx, dy = {"up": (0, -1), "right": (1, 0), "down": (0, 1), "left": (-1, 0)}[move]
     finger = page.context.new_cdp_session(page)
     points = [{"x": x + dx * far, "y": y + dy * far} for far in (0, 15, 40, 70)]
-    for kind, point in zip(
-        ["touchStart", "touchMove", "touchMove", "touchMove"], points, strict=True
-    ):
+    for kind, point in zip(["touchStart", "touchMove", "touchMove", "touchMove"], points, strict=True):
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
@@ -123,8 +119,11 @@ def test_keys_and_swipes_reach_the_board_that_the_rules_say(looking: Looking) ->
     for number in range(9):
         before = seen(page)
         move = standing(before).legal_moves()[number % len(standing(before).legal_moves())]
-        ways = [lambda m=move: page.keyboard.press(KEYS[m]), lambda m=move: swipe(page, m),
-                lambda m=move: page.keyboard.press(LETTERS[m])]  # fmt: skip
+        ways = [
+            lambda m=move: page.keyboard.press(KEYS[m]),
+            lambda m=move: swipe(page, m),
+            lambda m=move: page.keyboard.press(LETTERS[m]),
+        ]
         after = changes(page, ways[number % 3])
         assert follows(before, move, after), (before, move, after)
     assert page.inner_text("#moves-made") == "9"
@@ -179,9 +178,7 @@ def test_pointing_at_a_tuple_shows_its_eight_placements_and_their_weights(lookin
     page.hover(f"#why tr[data-part='{wanted.cells}'] th")
     page.wait_for_selector(".board.explained .lines .weight")
     until(page, after.notation)
-    weights = page.eval_on_selector_all(
-        ".lines .weight", "all => all.map(w => Number(w.dataset.weight))"
-    )
+    weights = page.eval_on_selector_all(".lines .weight", "all => all.map(w => Number(w.dataset.weight))")
     assert sorted(weights) == sorted(weight for _, weight in wanted.placements)
     assert page.locator(".placement").count() == 8
     page.mouse.move(2, 2)
@@ -266,8 +263,10 @@ def test_a_board_is_edited_and_the_agent_asked(looking: Looking) -> None:
     three = changes(page, lambda: page.click(".cell[data-cell='1']", delay=600))  # a long press
     assert standing(three).tiles[1] == 2
     thought(page)
-    page.wait_for_function("v => document.querySelector('.value.best')?.dataset.value === v",
-                           arg=str(max(told(three).values())).removesuffix(".0"))  # fmt: skip
+    page.wait_for_function(
+        "v => document.querySelector('.value.best')?.dataset.value === v",
+        arg=str(max(told(three).values())).removesuffix(".0"),
+    )
     assert values(page) == told(three)
     page.keyboard.press("u")
     until(page, two)
@@ -336,12 +335,7 @@ def test_a_review_adds_up_and_leads_to_the_mistakes(looking: Looking) -> None:
     }
     assert parts["score"] == standing(last).score
     assert parts["score"] == pytest.approx(
-        parts["first_value"]
-        + parts["luck"]
-        + parts["drift"]
-        - parts["losses"]
-        - parts.get("left", 0),
-        abs=0.06,
+        parts["first_value"] + parts["luck"] + parts["drift"] - parts["losses"] - parts.get("left", 0), abs=0.06
     )
     counts = [int(b.inner_text().replace(",", "")) for b in page.query_selector_all("[data-count]")]
     assert sum(counts) == int(page.inner_text("#moves-made").replace(",", ""))
@@ -349,9 +343,7 @@ def test_a_review_adds_up_and_leads_to_the_mistakes(looking: Looking) -> None:
     assert axe(page) == []
     changes(page, lambda: page.keyboard.press("["))  # the last mistake
     row = page.wait_for_selector(".row-of[aria-current=true]")
-    loss = float(
-        row.query_selector_all(".number")[1].inner_text().replace(",", "").replace("−", "")
-    )
+    loss = float(row.query_selector_all(".number")[1].inner_text().replace(",", "").replace("−", ""))
     number = int(row.get_attribute("data-number"))
     assert page.inner_text("#moves-made").replace(",", "") == str(number - 1)
     found = told(seen(page), 1)  # as the judge looked

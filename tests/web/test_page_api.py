@@ -46,8 +46,7 @@ def test_what_is_copied_works_where_a_token_is_needed_too(chromium: Any, token: 
     with serving(token=token) as server:
         looking = Looking(chromium, server)
         page = looking.open(
-            f"/api#token={token}" if token else "/api",
-            permissions=["clipboard-read", "clipboard-write"],
+            f"/api#token={token}" if token else "/api", permissions=["clipboard-read", "clipboard-write"]
         )
         for call in ("games", "position"):
             page.wait_for_selector(f"#{call}")
@@ -62,8 +61,11 @@ def test_what_is_copied_works_where_a_token_is_needed_too(chromium: Any, token: 
                     continue
                 words = [sys.executable, "-c"] if "Python" in button else ["sh", "-c"]
                 done = subprocess.run(
-                    [*words, copied], capture_output=True, text=True, timeout=60,
+                    [*words, copied],
+                    capture_output=True,
+                    text=True,
+                    timeout=60,
                     env={"TUPLET_TOKEN": token or "", "PATH": "/usr/bin:/bin"},
-                )  # fmt: skip
+                )
                 assert '"error"' not in done.stdout and "2048" in done.stdout, done
         looking.close()

@@ -13,10 +13,7 @@ from browsing import Looking, axe
 pytestmark = pytest.mark.slow
 
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 3"
-KNOWN = (
-    "ewn-6x7 r1r4r5..../r2r3...../r0....../......b4/.....b2b1/....b5b0b3 red "
-    "0:442244101345413510354"
-)
+KNOWN = "ewn-6x7 r1r4r5..../r2r3...../r0....../......b4/.....b2b1/....b5b0b3 red 0:442244101345413510354"
 STILL = {"reduced_motion": "reduce"}
 
 
@@ -123,9 +120,7 @@ def test_the_live_numbers_are_those_of_the_search(looking: Looking) -> None:
     best = page.locator(".ewn-moves tr.best")
     assert best.get_attribute("data-move") == found.best
     lines = page.locator(".ewn-outline [role=treeitem]")
-    assert lines.first.locator(".visits").get_attribute("data-visits") == str(
-        found.tree.root.visits
-    )
+    assert lines.first.locator(".visits").get_attribute("data-visits") == str(found.tree.root.visits)
     child = found.tree.root.children[0]
     lines.nth(1).click()  # opened: the rolls below
     for number, below in enumerate(child.children):
@@ -188,18 +183,14 @@ def test_cubes_are_placed_by_clicks_and_by_dragging(looking: Looking) -> None:
     page.wait_for_selector("[data-cube=r2][data-square='0,2']")
     page.keyboard.press("p")
     page.wait_for_selector("#die button:enabled")
-    assert (
-        shown(page).notation == START.replace("r1r2r3", "r6r3r2").replace("/r6", "/r1")[:-1] + "?"
-    )
+    assert shown(page).notation == START.replace("r1r2r3", "r6r3r2").replace("/r6", "/r1")[:-1] + "?"
 
 
 def test_the_known_die_is_seen_ahead(looking: Looking) -> None:
     page = ready(looking.open(address(KNOWN, blue="normal"), **STILL))
     first = tuplet.Position.parse(KNOWN)
     ahead = page.locator(".ewn-ahead li span")
-    assert [text.split()[1] for text in ahead.all_text_contents()] == [
-        str(number) for number in first.coming_die(12)
-    ]
+    assert [text.split()[1] for text in ahead.all_text_contents()] == [str(number) for number in first.coming_die(12)]
     page.keyboard.press("c")  # diagonally: the die has chosen the cube
     made = page.locator(".ewn-record li")
     has(made, 2)

@@ -67,14 +67,13 @@ class Terms:
     illegal: str
 
     @classmethod
-    def of(
-        cls, board: str | Size, spawn4: float, observation: str, reward: str, illegal: str
-    ) -> Terms:
+    def of(cls, board: str | Size, spawn4: float, observation: str, reward: str, illegal: str) -> Terms:
         """Terms from what users give; ValueError says what there is to choose from."""
         for name, given, known in (
-            ("observation", observation, OBSERVATIONS), ("reward", reward, REWARDS),
+            ("observation", observation, OBSERVATIONS),
+            ("reward", reward, REWARDS),
             ("illegal", illegal, ILLEGAL),
-        ):  # fmt: skip
+        ):
             one_of(name, given, known)
         size = as_size(board)
         rules_for(*size, spawn4)  # refuses a share that is none
@@ -100,9 +99,18 @@ class Terms:
         """The settings as kernels take them; an episode is cut off after `limit` steps, if any."""
         rules = self.rules
         return np.array(
-            [*self.size, rules.cells, rules.fours, OBSERVATIONS.index(self.observation),
-             REWARDS.index(self.reward), ILLEGAL.index(self.illegal), resets, limit], np.uint64,
-        )  # fmt: skip
+            [
+                *self.size,
+                rules.cells,
+                rules.fours,
+                OBSERVATIONS.index(self.observation),
+                REWARDS.index(self.reward),
+                ILLEGAL.index(self.illegal),
+                resets,
+                limit,
+            ],
+            np.uint64,
+        )
 
 
 def new_games(count: int) -> Array:
@@ -153,9 +161,7 @@ def _begun(told: Any, seed: np.uint64, number: np.uint64) -> Any:
 
 
 @inlined
-def _slid(
-    told: Any, across: Array, down: Array, board: np.uint64, high: np.uint64, move: Int
-) -> Any:
+def _slid(told: Any, across: Array, down: Array, board: np.uint64, high: np.uint64, move: Int) -> Any:
     """The after-state of a move and its points, by table where that can be."""
     slid, gained = quick_slide(across, down, board, move)
     slid_high = _ZERO
@@ -166,9 +172,8 @@ def _slid(
 
 @inlined
 def _reward(
-    told: Any, board: np.uint64, high: np.uint64, slid: np.uint64, slid_high: np.uint64,
-    gained: np.uint64,
-) -> float:  # fmt: skip
+    told: Any, board: np.uint64, high: np.uint64, slid: np.uint64, slid_high: np.uint64, gained: np.uint64
+) -> float:
     """What a move brings, in the kind that is asked for."""
     if told.rewarded == np.uint64(POINTS):
         return np.float64(gained)
@@ -203,9 +208,17 @@ def _play(across: Array, down: Array, told: Any, games: Array, i: Place, move: I
 
 @kernel
 def _step(
-    across: Array, down: Array, setup: Array, games: Array, moves: Array,
-    rewards: Array, terminated: Array, truncated: Array, first: Place, end: Place,
-) -> int:  # fmt: skip
+    across: Array,
+    down: Array,
+    setup: Array,
+    games: Array,
+    moves: Array,
+    rewards: Array,
+    terminated: Array,
+    truncated: Array,
+    first: Place,
+    end: Place,
+) -> int:
     """A step of some boards, each by its move; returns how many episodes have ended."""
     told, limit, ended = _told(setup), setup[LIMIT], 0
     ends = setup[REFUSED] == np.uint64(ENDING)
@@ -230,10 +243,17 @@ def _step(
 
 @kernel
 def _show(
-    across: Array, down: Array, setup: Array, games: Array,
-    observations: Array, gains: Array, masks: Array, scores: Array,
-    first: Place, end: Place,
-) -> None:  # fmt: skip
+    across: Array,
+    down: Array,
+    setup: Array,
+    games: Array,
+    observations: Array,
+    gains: Array,
+    masks: Array,
+    scores: Array,
+    first: Place,
+    end: Place,
+) -> None:
     """Write what players see of some boards: observations, masks, scores, what moves bring."""
     shown, rows, columns = setup[SHOWN], setup[ROWS], setup[COLUMNS]
     cells = rows * columns
@@ -271,10 +291,7 @@ def _show(
 
 
 @inlined
-def _write(
-    board: np.uint64, high: np.uint64, rows: np.uint64, columns: np.uint64,
-    out: Array, at: np.uint64,
-) -> None:  # fmt: skip
+def _write(board: np.uint64, high: np.uint64, rows: np.uint64, columns: np.uint64, out: Array, at: np.uint64) -> None:
     """A board's exponents, row by row."""
     if rows * columns == np.uint64(16):
         for cell in range(np.uint64(16)):
@@ -291,9 +308,16 @@ def _write(
 
 @kernel
 def step_one(
-    across: Array, down: Array, setup: Array, games: Array, move: int,
-    observation: Array, gains: Array, mask: Array, score: Array,
-) -> tuple[float, int]:  # fmt: skip
+    across: Array,
+    down: Array,
+    setup: Array,
+    games: Array,
+    move: int,
+    observation: Array,
+    gains: Array,
+    mask: Array,
+    score: Array,
+) -> tuple[float, int]:
     """A step of the only board: its reward, and what became of it.
 
     Whatever is refused changes nothing. (A single environment spends its time in calls: arrays
@@ -319,12 +343,25 @@ def step_one(
 
 @kernel
 def step_games(
-    across: Array, down: Array, setup: Array, games: Array, moves: Array,
-    observations: Array, gains: Array, masks: Array, scores: Array,
-    rewards: Array, terminated: Array, truncated: Array,
-    last_observations: Array, last_gains: Array, last_masks: Array, last_scores: Array,
-    first: Place, end: Place,
-) -> int:  # fmt: skip
+    across: Array,
+    down: Array,
+    setup: Array,
+    games: Array,
+    moves: Array,
+    observations: Array,
+    gains: Array,
+    masks: Array,
+    scores: Array,
+    rewards: Array,
+    terminated: Array,
+    truncated: Array,
+    last_observations: Array,
+    last_gains: Array,
+    last_masks: Array,
+    last_scores: Array,
+    first: Place,
+    end: Place,
+) -> int:
     """A step of the boards from `first` to before `end`, each by its move; returns how many ended.
 
     An episode that has ended begins anew, by NEXT_STEP instead of the next move, by SAME_STEP at
@@ -338,8 +375,9 @@ def step_games(
         if at_once and some > 0:
             for i in range(at, to):
                 if games[i, LEGAL] & DONE != _ZERO:
-                    _show(across, down, setup, games, last_observations, last_gains, last_masks,
-                          last_scores, i, i + _ONE)  # fmt: skip
+                    _show(
+                        across, down, setup, games, last_observations, last_gains, last_masks, last_scores, i, i + _ONE
+                    )
                     _begin(setup, games, i)
         _show(across, down, setup, games, observations, gains, masks, scores, at, to)
     return ended
@@ -347,10 +385,18 @@ def step_games(
 
 @kernel
 def reset_games(
-    across: Array, down: Array, setup: Array, games: Array, chosen: Array,
-    observations: Array, gains: Array, masks: Array, scores: Array,
-    first: Place, end: Place,
-) -> int:  # fmt: skip
+    across: Array,
+    down: Array,
+    setup: Array,
+    games: Array,
+    chosen: Array,
+    observations: Array,
+    gains: Array,
+    masks: Array,
+    scores: Array,
+    first: Place,
+    end: Place,
+) -> int:
     """Begin a game on the chosen boards, and show all; returns how many have begun."""
     begun = 0
     for i in range(first, end):

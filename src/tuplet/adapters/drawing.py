@@ -27,13 +27,43 @@ _WIDE = 6  # characters of a cell in the terminal
 
 # A letter is five rows of three dots, an octal digit each.
 _FONT = {
-    "0": "75557", "1": "26227", "2": "71747", "3": "71717", "4": "55711", "5": "74717",
-    "6": "74757", "7": "71111", "8": "75757", "9": "75717", "A": "25755", "B": "65656",
-    "C": "34443", "D": "65556", "E": "74647", "F": "74644", "G": "34553", "H": "55755",
-    "I": "72227", "J": "11152", "K": "55655", "L": "44447", "M": "57755", "N": "65555",
-    "O": "25552", "P": "65644", "Q": "25563", "R": "65655", "S": "34216", "T": "72222",
-    "U": "55557", "V": "55552", "W": "55775", "X": "55255", "Y": "55222", "Z": "71247",
-}  # fmt: skip
+    "0": "75557",
+    "1": "26227",
+    "2": "71747",
+    "3": "71717",
+    "4": "55711",
+    "5": "74717",
+    "6": "74757",
+    "7": "71111",
+    "8": "75757",
+    "9": "75717",
+    "A": "25755",
+    "B": "65656",
+    "C": "34443",
+    "D": "65556",
+    "E": "74647",
+    "F": "74644",
+    "G": "34553",
+    "H": "55755",
+    "I": "72227",
+    "J": "11152",
+    "K": "55655",
+    "L": "44447",
+    "M": "57755",
+    "N": "65555",
+    "O": "25552",
+    "P": "65644",
+    "Q": "25563",
+    "R": "65655",
+    "S": "34216",
+    "T": "72222",
+    "U": "55557",
+    "V": "55552",
+    "W": "55775",
+    "X": "55255",
+    "Y": "55222",
+    "Z": "71247",
+}
 
 
 class Cell(NamedTuple):
@@ -60,9 +90,7 @@ def squares_of(cells: Cells, given: dict[str, str]) -> list[list[Cell]]:
 def cubes_of(cells: Cells) -> list[list[Cell]]:
     """The cells of a board of EWN; the corners are the colours of who wants to reach them."""
     side = {"r": CUBES["red"], "b": CUBES["blue"]}
-    board = [
-        [Cell(text[1:], SQUARE, "#ffffff", side.get(text[:1], "")) for text in row] for row in cells
-    ]
+    board = [[Cell(text[1:], SQUARE, "#ffffff", side.get(text[:1], "")) for text in row] for row in cells]
     board[0][0] = board[0][0]._replace(ground=GOALS["blue"])
     board[-1][-1] = board[-1][-1]._replace(ground=GOALS["red"])
     return board

@@ -25,6 +25,9 @@ if ID not in gymnasium.registry:
     # The environment says itself when a reset is due, and is checked by the tests: wrappers that do
     # so again would take most of the time of a step.
     gymnasium.register(
-        ID, "tuplet.adapters.gym:Env2048", vector_entry_point="tuplet.adapters.gym:Vector2048",
-        order_enforce=False, disable_env_checker=True,
-    )  # fmt: skip
+        ID,
+        "tuplet.adapters.gym:Env2048",
+        vector_entry_point="tuplet.adapters.gym:Vector2048",
+        order_enforce=False,
+        disable_env_checker=True,
+    )

@@ -78,8 +78,9 @@ class Env2048(Env[Array, int]):
     """
 
     metadata = {  # noqa: RUF012  # Gymnasium's own
-        "render_modes": ["human", "ansi", "rgb_array"], "render_fps": FPS,
-    }  # fmt: skip
+        "render_modes": ["human", "ansi", "rgb_array"],
+        "render_fps": FPS,
+    }
 
     def __init__(
         self,
@@ -127,9 +128,18 @@ class Env2048(Env[Array, int]):
         observation, mask = np.empty(self._cells, np.uint8), np.empty(4, np.int8)
         gains = np.empty(4) if self._foresees else _NONE
         boards.reset_games(
-            self._across, self._down, self._setup, self._games, _EVERY, observation, gains, mask,
-            self._score, _FIRST, _END,
-        )  # fmt: skip
+            self._across,
+            self._down,
+            self._setup,
+            self._games,
+            _EVERY,
+            observation,
+            gains,
+            mask,
+            self._score,
+            _FIRST,
+            _END,
+        )
         if self.render_mode == "human":
             self.render()
         info: dict[str, Any] = {"action_mask": mask, "score": 0}
@@ -142,9 +152,8 @@ class Env2048(Env[Array, int]):
         observation, mask = np.empty(self._cells, np.uint8), np.empty(4, np.int8)
         gains = np.empty(4) if self._foresees else _NONE
         reward, status = boards.step_one(
-            self._across, self._down, self._setup, self._games, index(action), observation, gains,
-            mask, self._score,
-        )  # fmt: skip
+            self._across, self._down, self._setup, self._games, index(action), observation, gains, mask, self._score
+        )
         if status > ENDED:
             raise self._refusal(status, action)
         if self.render_mode == "human":

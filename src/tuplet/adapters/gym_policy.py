@@ -10,6 +10,7 @@ import numpy as np
 
 from tuplet.adapters.boards import Terms
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board
 from tuplet.games.g2048.rules import Rules, view
 from tuplet.kernel import kernel
@@ -62,9 +63,8 @@ def worth(low: np.uint64, high: np.uint64) -> np.int64:
 
 @kernel
 def best_moves(
-    rules: Rules, tables: Tables, states: bool, gamma: np.float32,
-    words: Array, masks: Array, moves: Array,
-) -> None:  # fmt: skip
+    rules: Rules, tables: Tables, states: bool, gamma: np.float32, words: Array, masks: Array, moves: Array
+) -> None:
     """The move of the highest value for each board, or for each four after-states; 0 for none."""
     m = tables.plan.shape[1]
     found, seen = np.empty(m, np.uint64), np.empty(m, np.float32)
@@ -109,11 +109,11 @@ class TuplePolicy:
             with suppress(AttributeError):
                 terms = env.unwrapped.get_attr("terms")[0]
         if not isinstance(terms, Terms):
-            raise ValueError(f"TuplePolicy plays tuplet/2048-v1, not {env}")
+            raise UserError(f"TuplePolicy plays tuplet/2048-v1, not {env}")
         network = weights if isinstance(weights, Network) else Network.load(weights)
         if network.size != terms.size:
             (rows, columns), own = network.size, terms.size
-            raise ValueError(
+            raise UserError(
                 f"this network looks at {rows}x{columns} boards, and the environment has "
                 f"{own[0]}x{own[1]}: make it with board='{rows}x{columns}'"
             )
@@ -127,7 +127,7 @@ class TuplePolicy:
         shape, onehot = self.terms.shape, self.terms.observation == "onehot"
         seen = np.array(observation, np.uint8, order="C")
         if seen.shape[-len(shape) :] != shape or seen.ndim > len(shape) + 1:
-            raise ValueError(f"an observation has the shape {shape}, not {seen.shape}")
+            raise UserError(f"an observation has the shape {shape}, not {seen.shape}")
         seen = seen.reshape(-1, *(shape if len(shape) > 2 else (1, *shape)))
         count, kept = len(seen), 4 if self.terms.observation == "afterstates" else 1
         words = np.zeros((count, kept, 2), np.uint64)
@@ -137,16 +137,21 @@ class TuplePolicy:
         moves = np.zeros(count, np.int64)
         if self.player.depth == 1:
             best_moves(
-                self.terms.rules, self.network.tables, self.network.target == "state",
-                np.float32(self.network.gamma), words, masks, moves,
-            )  # fmt: skip
+                self.terms.rules,
+                self.network.tables,
+                self.network.target == "state",
+                np.float32(self.network.gamma),
+                words,
+                masks,
+                moves,
+            )
         else:
             moves[:] = [self._searched(words[i], masks[i : i + 1]) for i in range(count)]
         return moves if np.ndim(observation) > len(shape) else int(moves[0])
 
     def _masks(self, info: dict[str, Any] | None, count: int) -> Array:
         if info is None or "action_mask" not in info:
-            raise ValueError("of after-states the info is needed: policy(observation, info)")
+            raise UserError("of after-states the info is needed: policy(observation, info)")
         return np.array(info["action_mask"], np.int8).reshape(count, 4)
 
     def _searched(self, words: Array, mask: Array) -> int:

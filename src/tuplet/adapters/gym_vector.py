@@ -19,6 +19,7 @@ from tuplet.adapters.boards import KEEP, LEGAL, NEXT, NEXT_STEP, SAME_STEP, SCOR
 from tuplet.adapters.drawing import FPS, pixels, tiles_of
 from tuplet.adapters.gym_env import as_render_mode, observation_space
 from tuplet.adapters.seeds import as_word, seed_of
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board, Size
 from tuplet.system.blocks import as_threads, cores
 
@@ -26,10 +27,7 @@ Array = np.ndarray[Any, Any]
 Seen = tuple[Array, Array, Array, Array]  # observations, what moves would bring, masks, scores
 
 SHARE = 2048  # boards that are worth a thread: to wake it takes as long as some hundred steps
-_RESETS = {
-    AutoresetMode.NEXT_STEP: NEXT_STEP, AutoresetMode.SAME_STEP: SAME_STEP,
-    AutoresetMode.DISABLED: KEEP,
-}  # fmt: skip
+_RESETS = {AutoresetMode.NEXT_STEP: NEXT_STEP, AutoresetMode.SAME_STEP: SAME_STEP, AutoresetMode.DISABLED: KEEP}
 _LEAST_BITS = ~np.int64(3)
 
 
@@ -60,15 +58,18 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         threads: int | None = None,
     ) -> None:
         if num_envs < 1:
-            raise ValueError(f"num_envs is 1 or more, not {num_envs}")
+            raise UserError(f"num_envs is 1 or more, not {num_envs}")
         limit = max_episode_steps or -1  # which is none, as for `gymnasium.make`
         if limit < -1 or max_episode_steps == 0:
-            raise ValueError(f"max_episode_steps is 1 or more, not {max_episode_steps}")
+            raise UserError(f"max_episode_steps is 1 or more, not {max_episode_steps}")
         self.terms = Terms.of(board, spawn4, observation, reward, illegal)
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": FPS,
-                         "autoreset_mode": self.autoreset_mode}  # fmt: skip
+        self.metadata = {
+            "render_modes": ["ansi", "rgb_array"],
+            "render_fps": FPS,
+            "autoreset_mode": self.autoreset_mode,
+        }
         self.render_mode = as_render_mode(render_mode, self.metadata["render_modes"])
         self.single_observation_space = observation_space(self.terms)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -90,10 +91,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         return [boards.board_of(game, self.terms.size) for game in self._games]
 
     def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
         """Begin a game on every board, or on those of `options["reset_mask"]`.
 
@@ -155,8 +153,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
     def _told(self, seen: Seen, known: Array) -> dict[str, Any]:
         """The infos, with Gymnasium's `_key` for each key: the boards that it is known of."""
         _, gains, masks, scores = seen
-        infos: dict[str, Any] = {"action_mask": masks, "_action_mask": known,
-                                 "score": scores, "_score": known.copy()}  # fmt: skip
+        infos: dict[str, Any] = {"action_mask": masks, "_action_mask": known, "score": scores, "_score": known.copy()}
         if self._foresees:
             infos |= {"rewards": gains, "_rewards": known.copy()}
         return infos
@@ -168,8 +165,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         for board, observation in zip(where.tolist(), last[0][where], strict=True):
             seen[board] = observation
         info = self._told(last, ended.copy())
-        return {"final_obs": seen, "_final_obs": ended,
-                "final_info": info, "_final_info": ended.copy()}  # fmt: skip
+        return {"final_obs": seen, "_final_obs": ended, "final_info": info, "_final_info": ended.copy()}
 
     def _chosen(self, options: dict[str, Any] | None) -> Array:
         """The boards to reset."""
@@ -178,9 +174,8 @@ class Vector2048(VectorEnv[Array, Array, Array]):
             return np.ones(self.num_envs, np.bool_)
         mask = np.array(mask)
         if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(
-                f"options['reset_mask'] has a bool for each of {self.num_envs} boards, "
-                "and one or more of them True"
+            raise UserError(
+                f"options['reset_mask'] has a bool for each of {self.num_envs} boards, and one or more of them True"
             )
         return mask
 
@@ -193,7 +188,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
             seeds = {board: first + board for board in np.flatnonzero(whom).tolist()}
         if seed is not None and not isinstance(seed, int):
             if len(seed) != self.num_envs:
-                raise ValueError(f"{len(seed)} seeds for {self.num_envs} boards: one for each")
+                raise UserError(f"{len(seed)} seeds for {self.num_envs} boards: one for each")
             own = {board: seed[board] for board in np.flatnonzero(chosen).tolist()}
             seeds |= {board: int(each) for board, each in own.items() if each is not None}
         where = list(seeds)
@@ -210,9 +205,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
             if not moves.flags.writeable:  # another type, to a compiler
                 moves = moves.copy()
         if not known or np.bitwise_or.reduce(moves) & _LEAST_BITS:
-            raise ValueError(
-                f"actions are {self.num_envs} moves, each 0 up, 1 right, 2 down or 3 left"
-            )
+            raise UserError(f"actions are {self.num_envs} moves, each 0 up, 1 right, 2 down or 3 left")
         waits = self.autoreset_mode is AutoresetMode.NEXT_STEP and self._source is not None
         if not waits and self._ended.any():
             raise ResetNeeded("no episode is under way on some boards: reset() begins one")
@@ -220,7 +213,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
             legal = (self._games[:, LEGAL].astype(np.int64) >> moves) & 1 != 0
             if not (legal | self._ended).all():
                 board = int(np.flatnonzero(~(legal | self._ended))[0])
-                raise ValueError(
+                raise UserError(
                     f"{MOVES[int(moves[board])]} changes nothing on board {board}, and "
                     "illegal='error': infos['action_mask'] has the legal moves"
                 )

@@ -19,6 +19,7 @@ import numpy as np
 
 from tuplet.adapters import missing
 from tuplet.adapters.openspiel_deals import Deal, deal_of
+from tuplet.errors import UserError
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.ewn.position import Position
@@ -64,8 +65,7 @@ def _named(short_name: str, params: dict[str, Any]) -> Game:
     if short_name == "tuplet_game":
         return game_of(str(params.get("game", "")))
     usual = _PARAMETERS[short_name]
-    settings = [f"{name}={value}" for name, value in params.items()
-                if name in usual and value != usual[name]]  # fmt: skip
+    settings = [f"{name}={value}" for name, value in params.items() if name in usual and value != usual[name]]
     base = {"tuplet_2048": "2048", "tuplet_ewn": "ewn", "tuplet_ewn_6x7": "ewn-6x7"}[short_name]
     return game_of(":".join([base, *filter(None, [",".join(settings)])]))
 
@@ -93,11 +93,14 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
         if isinstance(self.held, GameOf2048):
             points = 2.0 * self.held.rows * self.held.columns * _longest(self.held)
         info = pyspiel.GameInfo(
-            num_distinct_actions=self.held.actions, max_chance_outcomes=self.deal.most,
-            num_players=2 if two else 1, min_utility=-1.0 if two else 0.0,
-            max_utility=1.0 if two else points, utility_sum=0.0 if two else None,
+            num_distinct_actions=self.held.actions,
+            max_chance_outcomes=self.deal.most,
+            num_players=2 if two else 1,
+            min_utility=-1.0 if two else 0.0,
+            max_utility=1.0 if two else points,
+            utility_sum=0.0 if two else None,
             max_game_length=_longest(self.held),
-        )  # fmt: skip
+        )
         super().__init__(_type_of(self.short_name, self.held), info, params or {})
 
     def new_initial_state(self) -> TupletState:
@@ -179,11 +182,7 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """What chance can do, and how likely it is."""
         here, deal = self._here, self._deal
-        return (
-            deal.first_outcomes(here.dealt)
-            if here.position is None
-            else deal.outcomes(here.position)
-        )
+        return deal.first_outcomes(here.dealt) if here.position is None else deal.outcomes(here.position)
 
     def _apply_action(self, action: int) -> None:
         here, deal = self._here, self._deal
@@ -240,7 +239,7 @@ class Observer:
 
     def __init__(self, game: TupletGame, params: dict[str, Any] | None) -> None:
         if params:
-            raise ValueError(f"observations have no parameters: {params}")
+            raise UserError(f"observations have no parameters: {params}")
         held = game.held
         shapes: dict[str, tuple[int, ...]] = {"turn": (game.num_players(),)}
         if isinstance(held, GameOf2048):
@@ -254,10 +253,7 @@ class Observer:
         sizes = [int(np.prod(shape)) for shape in shapes.values()]
         self.tensor = np.zeros(sum(sizes), np.float32)
         parts = np.split(self.tensor, np.cumsum(sizes)[:-1])
-        self.dict = {
-            name: part.reshape(shape)
-            for (name, shape), part in zip(shapes.items(), parts, strict=True)
-        }
+        self.dict = {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}
 
     def set_from(self, state: TupletState, player: int) -> None:  # noqa: ARG002  # all see all
         """Write down a state."""
@@ -290,11 +286,10 @@ class Observer:
 
 _PARAMETERS: dict[str, dict[str, Any]] = {
     "tuplet_2048": {"board": "4x4", "spawn4": 0.1},
-    "tuplet_ewn": {"board": "5x5", "cubes": 6, "die": "rolled", "directions": 3, "own": "yes",
-                   "cycle": 0},
+    "tuplet_ewn": {"board": "5x5", "cubes": 6, "die": "rolled", "directions": 3, "own": "yes", "cycle": 0},
     "tuplet_ewn_6x7": {},
     "tuplet_game": {"game": ""},
-}  # fmt: skip
+}
 _TITLES = {
     "tuplet_2048": "2048 (tuplet)",
     "tuplet_ewn": "EinStein würfelt nicht! and its family (tuplet)",
@@ -309,20 +304,22 @@ def _type_of(short_name: str, game: Game | None) -> Any:
     dealt = game is None or isinstance(game, GameOf2048 | GameOfEwn) or has_chance(game.rules)
     kind = pyspiel.GameType
     return kind(
-        short_name=short_name, long_name=_TITLES[short_name], dynamics=kind.Dynamics.SEQUENTIAL,
-        chance_mode=(
-            kind.ChanceMode.EXPLICIT_STOCHASTIC if dealt else kind.ChanceMode.DETERMINISTIC
-        ),
+        short_name=short_name,
+        long_name=_TITLES[short_name],
+        dynamics=kind.Dynamics.SEQUENTIAL,
+        chance_mode=(kind.ChanceMode.EXPLICIT_STOCHASTIC if dealt else kind.ChanceMode.DETERMINISTIC),
         information=kind.Information.PERFECT_INFORMATION,
         utility=kind.Utility.GENERAL_SUM if one else kind.Utility.ZERO_SUM,
         reward_model=kind.RewardModel.REWARDS if one else kind.RewardModel.TERMINAL,
         max_num_players=1 if one else 2,
         min_num_players=1 if one or short_name == "tuplet_game" else 2,
-        provides_information_state_string=True, provides_information_state_tensor=False,
-        provides_observation_string=True, provides_observation_tensor=True,
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
         parameter_specification=_PARAMETERS[short_name],
         default_loadable=short_name != "tuplet_game",
-    )  # fmt: skip
+    )
 
 
 class GameOf2048InOpenSpiel(TupletGame):

@@ -17,6 +17,7 @@ import numpy as np
 from tuplet.adapters.openspiel import TupletGame, TupletState, load, mcts, pyspiel, state_at
 from tuplet.adapters.openspiel_bots import EWN, moves_of, position_of
 from tuplet.agents.specs import Spec
+from tuplet.errors import UserError
 from tuplet.games.ewn.position import SIDES, Position
 from tuplet.games.position import Game
 from tuplet.system.settings import check, from_text, setting
@@ -47,9 +48,16 @@ class Bot:
             return mcts.MCTSBot(game, self.c, self.sims, leaf, self.solve, luck)
         limit = {} if self.time is None else {"max_wall_clock_time": self.time}
         return pyspiel.MCTSBot(
-            game, pyspiel.RandomRolloutEvaluator(self.rollouts, seed), self.c, self.sims,
-            self.memory, self.solve, seed, False, **limit,
-        )  # fmt: skip
+            game,
+            pyspiel.RandomRolloutEvaluator(self.rollouts, seed),
+            self.c,
+            self.sims,
+            self.memory,
+            self.solve,
+            seed,
+            False,
+            **limit,
+        )
 
 
 class OpenSpielAgent:
@@ -181,10 +189,10 @@ def _placements() -> tuple[dict[tuple[str, ...], int], dict[tuple[str, ...], int
 def make(spec: Spec, game: Game) -> OpenSpielAgent:
     """What `openspiel:bot=mcts,sims=1000` names, for a game."""
     if game.players != 2:
-        raise ValueError(f"OpenSpiel's bots play games for two here, not {game.name}")
+        raise UserError(f"OpenSpiel's bots play games for two here, not {game.name}")
     bot = from_text(Bot, spec.settings, spec.text)
     if bot.bot == "random" and bot != Bot(bot="random"):
-        raise ValueError(f"{spec.text}: any legal move needs no other settings")
+        raise UserError(f"{spec.text}: any legal move needs no other settings")
     if bot.time is not None and game.name != "ewn":
-        raise ValueError(f"{spec.text}: time is of the standard ewn; give sims")
+        raise UserError(f"{spec.text}: time is of the standard ewn; give sims")
     return OpenSpielAgent(spec.text, bot, game)

@@ -13,6 +13,7 @@ import numpy as np
 
 from tuplet.adapters.openspiel import CHANCE, TupletState, pyspiel
 from tuplet.agents.agent import Named, agent_from
+from tuplet.errors import UserError
 from tuplet.games import life
 from tuplet.games.catalogue import find_game
 from tuplet.games.ewn.position import Position
@@ -37,7 +38,7 @@ def position_of(state: Any) -> Any:
     """
     if isinstance(state, TupletState):
         if state.position is None:
-            raise ValueError(_UNDEALT)
+            raise UserError(_UNDEALT)
         return state.position
     name = name_of(state)
     if name == G2048:
@@ -45,9 +46,9 @@ def position_of(state: Any) -> Any:
         points = int(state.returns()[0])
         return Standing(GameOf2048(), board, points, tile_due=state.is_chance_node())
     if name != EWN:
-        raise ValueError(f"tuplet does not know OpenSpiel's game {name}")
+        raise UserError(f"tuplet does not know OpenSpiel's game {name}")
     if not state.full_history():
-        raise ValueError(_UNDEALT)
+        raise UserError(_UNDEALT)
     cells = re.findall(r"\|(..)\|", str(state))
     marks = ["." if cell == "__" else "br"[cell[0] == "b"] + cell[1] for cell in cells]
     rows = "/".join("".join(marks[at : at + 5]) for at in range(0, 25, 5))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games import game as generic
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.ewn.position import Position
@@ -31,7 +32,7 @@ class Deal:
 
     def first_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:
         """What can be dealt next, and how likely it is."""
-        raise ValueError(f"nothing is dealt in {self.game.name} after {dealt}")
+        raise UserError(f"nothing is dealt in {self.game.name} after {dealt}")
 
     def first_text(self, dealt: tuple[int, ...], outcome: int) -> str:
         """The same as people write it."""

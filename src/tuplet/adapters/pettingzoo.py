@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.adapters import missing, one_of
+from tuplet.errors import UserError
 
 try:
     import pettingzoo
@@ -54,16 +55,16 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     whether it is one's turn, and which player one is.
     """
 
-    def __init__(
-        self, game: str | Game = "ewn", render_mode: str | None = None, masks: str = "info"
-    ) -> None:
+    def __init__(self, game: str | Game = "ewn", render_mode: str | None = None, masks: str = "info") -> None:
         super().__init__()
         self.game = game_of(game)
         name = "".join(c if c.isalnum() else "_" for c in self.game.name.rpartition("/")[2])
         self.metadata: dict[str, Any] = {
-            "render_modes": ["human", "ansi", "rgb_array"], "render_fps": FPS,
-            "name": f"{name}_v1", "is_parallelizable": False,
-        }  # fmt: skip
+            "render_modes": ["human", "ansi", "rgb_array"],
+            "render_fps": FPS,
+            "name": f"{name}_v1",
+            "is_parallelizable": False,
+        }
         if render_mode is not None:
             one_of("render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode, self.masks = render_mode, one_of("masks", masks, MASKS)
@@ -135,7 +136,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
             self._was_dead_step(action)
             return
         if action is None or not 0 <= int(action) < self.game.actions:
-            raise ValueError(f"{action} is not an action: they are 0 to {self.game.actions - 1}")
+            raise UserError(f"{action} is not an action: they are 0 to {self.game.actions - 1}")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         if int(action) in self.position.codes():
@@ -180,7 +181,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     def render(self) -> Any:
         """The position as text, as pixels, or drawn into the terminal."""
         if self._number == 0:
-            raise ValueError("no game has begun: reset() begins one")
+            raise UserError("no game has begun: reset() begins one")
         if self.render_mode == "ansi":
             return f"{self.position}\n"
         if self.render_mode == "rgb_array":

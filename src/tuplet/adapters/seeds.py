@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.kernel import mix
 
 _WORD = (1 << 64) - 1
@@ -14,7 +15,7 @@ _WORD = (1 << 64) - 1
 def as_word(seed: int) -> int:
     """A seed of any size as 64 bits; one that fits is itself."""
     if seed < 0:
-        raise ValueError(f"a seed is 0 or more, not {seed}")
+        raise UserError(f"a seed is 0 or more, not {seed}")
     word, rest = seed & _WORD, seed >> 64
     while rest:
         word = int(mix(np.uint64(word))) ^ (rest & _WORD)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.adapters import missing
+from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import Summary
 from tuplet.learn.run import Run
 
@@ -33,12 +34,13 @@ class TensorBoard:
         """Open the file."""
         folder = self.folder or run.folder
         if folder is None:
-            raise ValueError("a run without a folder: say where, as in TensorBoard('logs/first')")
+            raise UserError("a run without a folder: say where, as in TensorBoard('logs/first')")
         self._run = run
         self._writer = SummaryWriter(
-            str(folder), purge_step=run.games + 1,
+            str(folder),
+            purge_step=run.games + 1,
             filename_suffix=f".{os.getpid()}.{run.games}",  # its time is in whole seconds
-        )  # fmt: skip
+        )
         settings = {**asdict(run.method), **asdict(run.limits)}
         lines = [f"    {name} = {value}" for name, value in settings.items() if value is not None]
         self._writer.add_text("settings", "\n".join(lines), run.games)

@@ -28,6 +28,7 @@ from tuplet.agents.searches import Mcs, Mcts
 from tuplet.agents.searching import Searching
 from tuplet.agents.specs import ADAPTERS, OF_EWN, Sent, Spec, as_spec, make_own
 from tuplet.agents.trees import tree_of
+from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
 from tuplet.games.catalogue import find_game
 from tuplet.games.ewn.game import GameOfEwn
@@ -65,9 +66,9 @@ class Easy:
 def check_turn(position: Any) -> None:
     """Raise ValueError where there is nothing to choose from."""
     if position.over:
-        raise ValueError("the game is over")
+        raise UserError("the game is over")
     if position.is_chance:
-        raise ValueError(f"{position.needed()} first")
+        raise UserError(f"{position.needed()} first")
 
 
 class Searcher(Searching):
@@ -155,9 +156,9 @@ def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
     if name in SEARCHES:
         return Searcher(spec.text, search_from(SEARCHES[name], spec))
     if name in OF_EWN and not isinstance(held, GameOfEwn):
-        raise ValueError(f"{name} plays EWN, not {held.name}")
+        raise UserError(f"{name} plays EWN, not {held.name}")
     if name in ("easy", "random", "normal", "hard") and settings:
-        raise ValueError(f"{name} has no settings")
+        raise UserError(f"{name} has no settings")
     if name in ("normal", "hard"):
         from tuplet.agents.baselines import Baseline
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.searches import LOOK_S, Look
+from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis, Deepened, MoveValue
 from tuplet.games.game import MOST_MOVES, Words, meets_chance, players, same_rules, value_range
 from tuplet.games.life import told
@@ -42,13 +43,13 @@ class AlphaBeta:
 
     def __post_init__(self) -> None:
         if self.depth is not None and not 1 <= self.depth < expectimax.DEEPEST:
-            raise ValueError(f"depth must be 1 to {expectimax.DEEPEST - 1} (got {self.depth})")
+            raise UserError(f"depth must be 1 to {expectimax.DEEPEST - 1} (got {self.depth})")
         if self.time == 0:
-            raise ValueError(f"time must be more than 0 seconds (got {self.time:g})")
+            raise UserError(f"time must be more than 0 seconds (got {self.time:g})")
         if self.nodes is not None and self.nodes < 1:
-            raise ValueError("a search looks at 1 node at least")
+            raise UserError("a search looks at 1 node at least")
         if not 2 <= self.table <= 28:
-            raise ValueError("table=N has 2^N entries, N from 2 to 28")
+            raise UserError("table=N has 2^N entries, N from 2 to 28")
         self._work: expectimax.Workspace | None = None
         self._asked: tuple[Any, Words] | None = None
         self._move, self.value, self.proven, self._depth = 0, 0.0, False, 0
@@ -129,9 +130,15 @@ class AlphaBeta:
         """Search so deep, in so many seconds; whether there is any sense in going on."""
         work, began = self.work, clock.monotonic()
         move, value, depth = heard(
-            work.stop, expectimax.deepen, game, position, deepest, max(seconds, 0.0),
-            max((self.nodes or 1 << 62) - self._spent, 0), work,
-        )  # fmt: skip
+            work.stop,
+            expectimax.deepen,
+            game,
+            position,
+            deepest,
+            max(seconds, 0.0),
+            max((self.nodes or 1 << 62) - self._spent, 0),
+            work,
+        )
         self._nodes += int(work.counters[expectimax.NODES])
         self._spent += int(work.counters[expectimax.NODES])
         self._ended = clock.monotonic()
@@ -195,9 +202,7 @@ class AlphaBeta:
 
         moves = [
             MoveValue(text_of(code), scaled(value), proven=sure)
-            for code, (value, sure) in sorted(
-                worth.items(), key=lambda w: (w[0] != self._move, -w[1][0])
-            )
+            for code, (value, sure) in sorted(worth.items(), key=lambda w: (w[0] != self._move, -w[1][0]))
         ]
         depths = [
             Deepened(depth, scaled(value), sure, [text_of(code) for code in line])
@@ -207,9 +212,7 @@ class AlphaBeta:
         note = f"depth {self._depth}{asked}, {self._nodes:,} nodes in {self._seconds:.2f} s"
         note += f"; other moves at depth {shallow}" if len(worth) > 1 else ""
         told = [text_of(code) for code in self._line()]
-        return Analysis(
-            moves, told[0], told, note, points=points, interrupted=self.interrupted, depths=depths
-        )
+        return Analysis(moves, told[0], told, note, points=points, interrupted=self.interrupted, depths=depths)
 
     def _line(self) -> list[int]:
         """The main line of the last search, the move that is played first."""
@@ -225,10 +228,7 @@ class AlphaBeta:
         # What has been searched so far must not change.
         work = expectimax.make_workspace(12)._replace(stop=self.work.stop)
         for depth in (max(min(self._depth, self.usual_depth(game, position)), 1), 1):
-            count = heard(
-                work.stop, expectimax.move_values, game, position, depth, work, codes, values,
-                proven,
-            )  # fmt: skip
+            count = heard(work.stop, expectimax.move_values, game, position, depth, work, codes, values, proven)
             if not work.counters[expectimax.STOPPED]:  # depth 1 takes no time
                 break
         found = zip(codes[:count], values, proven, strict=False)

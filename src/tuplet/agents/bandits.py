@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from tuplet.agents.specs import Spec
+from tuplet.errors import UserError
 from tuplet.search.bandits import BANDITS, KINDS
 from tuplet.system.own import find, names_code
 from tuplet.system.settings import from_text
@@ -27,11 +28,11 @@ def bandit_from(ucb: Any, given: dict[str, float]) -> Any:
         kind = find(ucb, trusted=True) if names_code(ucb) else BANDITS.get(ucb)
     if (kind if isinstance(kind, type) else type(kind)) not in KINDS:
         known = ", ".join(BANDITS)
-        raise ValueError(f"ucb must be one of {known}, or a registered bandit (got {name!r})")
+        raise UserError(f"ucb must be one of {known}, or a registered bandit (got {name!r})")
     for setting in given:
         if setting not in kind._fields:
             has = " and ".join(kind._fields) or "no settings"
-            raise ValueError(f"{name} has no {setting}: it has {has}")
+            raise UserError(f"{name} has no {setting}: it has {has}")
     return kind(**given) if isinstance(kind, type) else kind._replace(**given)
 
 

@@ -49,9 +49,7 @@ def nearest(game: Ewn, cubes: np.uint64, of: Int) -> Int:
 
 
 @kernel
-def _value(
-    game: Ewn, position: Words, depth: Int, alpha: float, beta: float, moves: Array
-) -> float:
+def _value(game: Ewn, position: Words, depth: Int, alpha: float, beta: float, moves: Array) -> float:
     """To the side to move; a die that is rolled is averaged over, without a window."""
     ended = ending(game, position)
     mover = side(game, position)

@@ -27,6 +27,7 @@ from tuplet.agents.searching import Searching
 from tuplet.agents.simple import GreedyPlayer, Numbered, RandomPlayer
 from tuplet.agents.specs import OF_EWN, Sent, Spec, as_spec, make_own
 from tuplet.agents.trees import tree_of
+from tuplet.errors import UserError
 from tuplet.exact.solution import Solution, is_solution
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.g2048 import MOVES, Board
@@ -222,7 +223,7 @@ def adapted(
     if not depth is time is downgrade is None:
         what = "an exact value needs no" if isinstance(player, Solution) else "this player has no"
         name = getattr(player, "name", type(player).__name__)
-        raise ValueError(f"{name}: {what} --depth, --time or --downgrade: leave it out")
+        raise UserError(f"{name}: {what} --depth, --time or --downgrade: leave it out")
     return player
 
 
@@ -274,7 +275,7 @@ def make_environment(spec: str | Spec, seed: int = 0, spawn4: float = 0.1) -> En
         return RandomEnvironment(seed, spawn4)
     if spec.is_class:
         return spec.own_class("place", "board", seed)  # type: ignore[no-any-return]
-    raise ValueError(f"{spec.text!r} is not an environment: random, or module:Class for one's own")
+    raise UserError(f"{spec.text!r} is not an environment: random, or module:Class for one's own")
 
 
 def environment_from(named: Any, seed: int = 0) -> Environment:

@@ -150,10 +150,7 @@ def _row(
 ) -> dict[str, Any]:
     grows = search is not None and issubclass(search, Mcts)
     settings = [] if search is None else list(_settings(search))
-    return {
-        "agent": agent, "about": about, "learned": learned, "grows_tree": grows,
-        "settings": settings,
-    }  # fmt: skip
+    return {"agent": agent, "about": about, "learned": learned, "grows_tree": grows, "settings": settings}
 
 
 def _settings(search: type) -> Iterator[dict[str, Any]]:
@@ -180,10 +177,15 @@ def list_runs(folder: str | Path = "runs") -> Known:
             continue  # something else
         last = run.metrics[-1] if run.metrics else {}
         row = {
-            "run": each.name, "net": run.method.net, "board": run.method.board,
-            "learner": run.method.name, "games": run.games, "elapsed_s": run.elapsed_s,
-            "mean_score": last.get("mean_score"), "max_score": last.get("max_score"),
-        }  # fmt: skip
+            "run": each.name,
+            "net": run.method.net,
+            "board": run.method.board,
+            "learner": run.method.name,
+            "games": run.games,
+            "elapsed_s": run.elapsed_s,
+            "mean_score": last.get("mean_score"),
+            "max_score": last.get("max_score"),
+        }
         found.append((when, each.name, row))
     rows = [row for _, _, row in sorted(found, key=lambda f: (-f[0], f[1]))]
     return Known("runs", rows, {"folder": str(folder)})

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import slide_values
@@ -64,9 +65,9 @@ class LearnedPlayer:
         if self.depth is None:
             self.depth = 1 if self.time is None else DEEPEST
         if not 1 <= self.depth <= DEEPEST:
-            raise ValueError(f"depth must be 1 to {DEEPEST} (got {self.depth})")
+            raise UserError(f"depth must be 1 to {DEEPEST} (got {self.depth})")
         if self.time is not None and not 0 < self.time < np.inf:
-            raise ValueError(f"time must be more than 0 seconds (got {self.time:g})")
+            raise UserError(f"time must be more than 0 seconds (got {self.time:g})")
         self._began = 0.0
         self.spawn4 = as_share(self.network.spawn4 if self.spawn4 is None else self.spawn4)
         as_limit(self.downgrade)
@@ -168,13 +169,20 @@ class LearnedPlayer:
             )
             why[AHEAD] = {
                 m.move: m.value - m.reward - sum(part[m.move] for part in why.values())
-                for m in moves if m.value is not None
-            }  # fmt: skip
+                for m in moves
+                if m.value is not None
+            }
         cut = told(self.stop) and self.reached < (self.depth or 1)
         return Analysis(
-            moves, best_of(moves), note=note, depth=self.reached, points=True, why=why,
-            position=position, interrupted=cut,
-        )  # fmt: skip
+            moves,
+            best_of(moves),
+            note=note,
+            depth=self.reached,
+            points=True,
+            why=why,
+            position=position,
+            interrupted=cut,
+        )
 
     def _why(self, board: Board) -> dict[str, dict[str, float]]:
         """What each tuple adds to the value of each legal move."""

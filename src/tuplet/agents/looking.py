@@ -12,9 +12,7 @@ class Looking:
     """What a `LearnedPlayer` is asked for."""
 
     depth: int | None = setting(
-        None,
-        "How many moves a learned player of 2048 looks ahead. More is stronger but slower.",
-        usual="1",
+        None, "How many moves a learned player of 2048 looks ahead. More is stronger but slower.", usual="1"
     )
     time: float | None = setting(
         None,

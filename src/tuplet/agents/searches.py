@@ -16,6 +16,7 @@ import numpy as np
 
 from tuplet.agents import trees as seen
 from tuplet.agents.bandits import bandit_from, name_of_bandit
+from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
 from tuplet.games.game import Words, players, same_rules
 from tuplet.games.growth import Growth
@@ -71,13 +72,13 @@ class Mcts:
 
     def __post_init__(self) -> None:
         if self.sims == 0:
-            raise ValueError("a move takes 1 simulation at least")
+            raise UserError("a move takes 1 simulation at least")
         if self.time == 0:
-            raise ValueError(f"time must be more than 0 seconds (got {self.time:g})")
+            raise UserError(f"time must be more than 0 seconds (got {self.time:g})")
         if not 1 <= self.batch <= 1_000_000:
-            raise ValueError("a batch has 1 to 1,000,000 simulations")
+            raise UserError("a batch has 1 to 1,000,000 simulations")
         if not 1000 <= self.nodes <= 200_000_000:
-            raise ValueError("a tree has 1,000 to 200,000,000 nodes")
+            raise UserError("a tree has 1,000 to 200,000,000 nodes")
         self.bandit()
         self._tree: trees.Tree | None = None
         self._game: Any = None  # whose tree it is
@@ -95,9 +96,8 @@ class Mcts:
     def settings(self) -> mcts.Options:
         """As kernels take them."""
         options = mcts.Options(
-            self.bandit(), self.batch, self.expand, self.results == "rich", self.shortcuts,
-            self.solver,
-        )  # fmt: skip
+            self.bandit(), self.batch, self.expand, self.results == "rich", self.shortcuts, self.solver
+        )
         return options if self.stop is None else options._replace(stop=self.stop.flag)
 
     @property
@@ -150,9 +150,7 @@ class Mcts:
             used = clock.monotonic() - began
             piece = max(min(limit - used, longest), 0.0)
             due = most if self.growth is None else min(self.growth.due, most)
-            self.state = np.uint64(
-                mcts.search(game, tree, settings, due, piece, np.uint64(self.state))
-            )
+            self.state = np.uint64(mcts.search(game, tree, settings, due, piece, np.uint64(self.state)))
             count = int(tree.counters[trees.SIMULATIONS])
             done = count >= most or tree.proven[trees.ROOT] != trees.UNPROVEN
             self.interrupted = told(self.stop) and not done
@@ -221,9 +219,14 @@ class Mcts:
         full = ", tree full" if tree.counters[trees.FULL] else ""
         note = f"{sims:,}{asked} simulations in {self._seconds:.2f} s, {used:,} nodes{full}"
         return Analysis(
-            moves, line[0], line, note, points=points, interrupted=self.interrupted,
+            moves,
+            line[0],
+            line,
+            note,
+            points=points,
+            interrupted=self.interrupted,
             growth=None if self.growth is None else self.growth.named(text_of),
-        )  # fmt: skip
+        )
 
 
 @dataclass

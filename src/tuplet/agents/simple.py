@@ -93,9 +93,8 @@ def _lay_out(rules: Rules, board: np.uint64, high: np.uint64, room: Room) -> tup
 
 @kernel
 def play_games(
-    rules: Rules, greedy: bool, luck: np.uint64, seed: np.uint64, first: int, results: Results,
-    room: Room, stop: Array,
-) -> int:  # fmt: skip
+    rules: Rules, greedy: bool, luck: np.uint64, seed: np.uint64, first: int, results: Results, room: Room, stop: Array
+) -> int:
     """Play games from number `first` on, as many as `results` has room for, until `stop[0]`.
 
     Moves are `greedy`, or drawn from the streams of `luck`. Returns how many games were finished.

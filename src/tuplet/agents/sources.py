@@ -15,6 +15,7 @@ import numpy as np
 from tuplet.agents.g2048 import Player, adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import Sent, Spec, as_sent, as_spec, name_of
+from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.kernel import as_seed, stream
 from tuplet.system.blocks import Worker, as_executor, can_leave, processes, stays_here
@@ -33,9 +34,7 @@ def is_own(named: Any) -> bool:
 
 def _is_made(named: Any) -> bool:
     """Whether it is a player or an environment itself, not what names or makes one."""
-    return not isinstance(named, type | str | Spec) and (
-        hasattr(named, "choose") or hasattr(named, "place")
-    )
+    return not isinstance(named, type | str | Spec) and (hasattr(named, "choose") or hasattr(named, "place"))
 
 
 def _is_stuck(named: Any, here: bool) -> bool:
@@ -48,9 +47,7 @@ def _is_stuck(named: Any, here: bool) -> bool:
 
 
 @contextmanager
-def hands(
-    players: Sequence[Any], threads: int, executor: Any
-) -> Iterator[tuple[Executor | None, int]]:
+def hands(players: Sequence[Any], threads: int, executor: Any) -> Iterator[tuple[Executor | None, int]]:
     """Who plays: an executor (None: threads of this process), and how many at a time.
 
     Classes of one's own, and copies of their objects, are played by processes. What cannot get
@@ -63,7 +60,7 @@ def hands(
     if executor is None and threads == 1:
         yield None, 1
     elif stuck and not stays_here(executor):
-        raise ValueError(f"{_name(stuck[0])} cannot be sent to another process: {_HOW}")
+        raise UserError(f"{_name(stuck[0])} cannot be sent to another process: {_HOW}")
     elif stuck:
         many = "more" if executor else threads
         warnings.warn(f"{_name(stuck[0])} plays on one core, not {many}: {_HOW}", stacklevel=4)
@@ -117,14 +114,12 @@ class Source(NamedTuple):
         if sent is not None:
             what = Spec(str(sent), trusted=True)
         elif digest(what.path(what.text)) != self.digest:
-            raise ValueError(f"{what.text} is not the same file here, or has changed meanwhile")
+            raise UserError(f"{what.text} is not the same file here, or has changed meanwhile")
         return player_from(what)
 
 
 @contextmanager
-def source_of(
-    named: Any, player: Player, seed: int, executor: Executor | None, several: bool
-) -> Iterator[Source]:
+def source_of(named: Any, player: Player, seed: int, executor: Executor | None, several: bool) -> Iterator[Source]:
     """Where blocks get a player from that was named so, and has been made here once."""
     own, text = is_own(named), isinstance(named, str | Spec)
     if stays_here(executor):
@@ -143,9 +138,7 @@ def source_of(
             if cluster is not None:  # whose workers may not see it
                 what = Spec(str(file.resolve()), trusted=True)
                 cluster.provide(file.resolve(), known)
-        options = (
-            () if own else tuple((n, getattr(player, n)) for n in _OPTIONS if hasattr(player, n))
-        )
+        options = () if own else tuple((n, getattr(player, n)) for n in _OPTIONS if hasattr(player, n))
         try:
             yield Source(what, seed, options, known, anew=own)
         finally:

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
+from tuplet.errors import UserError
 from tuplet.system.own import find, may_trust, told
 from tuplet.system.settings import MOST, values_from_text
 
@@ -72,13 +73,13 @@ class Spec(NamedTuple):
         if self.name in AGENTS or self.name in ADAPTERS or self.is_class or self.is_program:
             return
         if self.name in OF_2048:
-            raise ValueError(f"{self.name} plays 2048, not {game}; agents are {NAMES}")
-        raise ValueError(f"{self.text!r} is not an agent: {NAMES}")
+            raise UserError(f"{self.name} plays 2048, not {game}; agents are {NAMES}")
+        raise UserError(f"{self.text!r} is not an agent: {NAMES}")
 
     def needs_trust(self, what: str) -> None:
         """Raise ValueError if it is not trusted."""
         if not self.trusted:
-            raise ValueError(f"{self.text!r}: {what} cannot be named from here")
+            raise UserError(f"{self.text!r}: {what} cannot be named from here")
 
     def path(self, text: str) -> Path:
         """A path that it names; ValueError where it leads outside the folder."""
@@ -89,11 +90,11 @@ class Spec(NamedTuple):
         if self.trusted or (is_shipped(text) and not theirs):
             return Path(text)
         if self.folder is None:
-            raise ValueError(f"{self.text!r}: files cannot be named from here")
+            raise UserError(f"{self.text!r}: files cannot be named from here")
         folder = Path(self.folder).resolve()
         path = (folder / text).resolve()
         if not path.is_relative_to(folder):
-            raise ValueError(f"{self.text!r} is outside of the folder of runs")
+            raise UserError(f"{self.text!r} is outside of the folder of runs")
         return path
 
     def own_class(self, method: str, argument: str, seed: int = 0) -> Any:
@@ -133,9 +134,7 @@ def as_sent(named: Any) -> Any:
     return named if known else Sent(pickle.dumps(named))
 
 
-def make_own(
-    kind: Any, name: str, method: str, argument: str, seed: int = 0, settings: str = ""
-) -> Any:
+def make_own(kind: Any, name: str, method: str, argument: str, seed: int = 0, settings: str = "") -> Any:
     """An object of anybody's class (or what a function makes); ValueError if it is no player.
 
     `settings` are arguments of the class, as text; it is given the seed if it takes one.
@@ -144,18 +143,18 @@ def make_own(
         return make_own(kind.thing(), name, method, argument, seed)
     if not isinstance(kind, type) and callable(getattr(kind, method, None)):  # made already
         if settings:
-            raise ValueError(f"{name}: an object has no settings, its class has")
+            raise UserError(f"{name}: an object has no settings, its class has")
         return kind
     try:
         values = _values(kind, name, settings, seed)
     except TypeError:
-        raise ValueError(f"{name} is not a class with a method {method}({argument})") from None
+        raise UserError(f"{name} is not a class with a method {method}({argument})") from None
     try:
         own = kind(**values)
     except Exception as error:
-        raise ValueError(f"cannot make {name}: {told(error)}") from None
+        raise UserError(f"cannot make {name}: {told(error)}") from None
     if not callable(getattr(own, method, None)):
-        raise ValueError(f"{name} has no method {method}({argument})")
+        raise UserError(f"{name} has no method {method}({argument})")
     return own
 
 
@@ -208,9 +207,7 @@ def short_names(agents: list[str]) -> list[str]:
         own = [word for word in settings if not all(word in more for more in others)]
         told = f"{kind}{by}{','.join(own)}" if own else kind
         short.append(each if len(others) == 1 or "=" not in each else told)
-    return [
-        each if short.count(told) > 1 else told for each, told in zip(agents, short, strict=True)
-    ]  # fmt: skip
+    return [each if short.count(told) > 1 else told for each, told in zip(agents, short, strict=True)]
 
 
 def _parts(agent: str) -> tuple[str, str, list[str]]:

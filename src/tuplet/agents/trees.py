@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.analysis import MoveValue
 from tuplet.games.game import likelihood, players
 from tuplet.games.tree import MOST_NODES, TreeNode, TreeView
@@ -51,34 +52,28 @@ def _move_value(tree: trees.Tree, node: int, move: str, points: bool) -> MoveVal
     half = 1.96 * max(float(tree.squares[node] / visits) - mean * mean, 0.0) ** 0.5 / visits**0.5
     value = mean if mover == 0 else 1 - mean
     most = np.inf if points else 1.0
-    return MoveValue(
-        move, value, visits=visits, ci95=(max(value - half, 0.0), min(value + half, most))
-    )
+    return MoveValue(move, value, visits=visits, ci95=(max(value - half, 0.0), min(value + half, most)))
 
 
-def tree_of(
-    name: str, search: Any, position: Any, depth: int | None, share: float, most: int
-) -> TreeView:
+def tree_of(name: str, search: Any, position: Any, depth: int | None, share: float, most: int) -> TreeView:
     """What an agent's search has grown when it thought of `position`."""
     if not hasattr(search, "tree"):
-        raise ValueError(f"{name} grows no tree: mcts and mcs do")
+        raise UserError(f"{name} grows no tree: mcts and mcs do")
     if position is None:
-        raise ValueError(f"{name} has no tree yet: let it choose a move first")
+        raise UserError(f"{name} has no tree yet: let it choose a move first")
     return view(search.tree, position, depth, share, most)
 
 
-def view(
-    tree: trees.Tree, position: Any, depth: int | None, share: float, most: int = MOST_NODES
-) -> TreeView:
+def view(tree: trees.Tree, position: Any, depth: int | None, share: float, most: int = MOST_NODES) -> TreeView:
     """The part of a tree worth looking at: so many moves deep, with such a share of the visits.
 
     `position` is the root's, which nodes are named by. Where that is more than `most` nodes, those
     with the most visits.
     """
     if depth is not None and depth < 1:
-        raise ValueError(f"the depth of a tree must be 1 or more (got {depth})")
+        raise UserError(f"the depth of a tree must be 1 or more (got {depth})")
     if not 0 <= share <= 1:
-        raise ValueError(f"share must be 0 to 1 (got {share:g})")
+        raise UserError(f"share must be 0 to 1 (got {share:g})")
     least = share * float(tree.visits[trees.ROOT])
     chosen: dict[int, int] = {}  # nodes, and how many moves each is from the root
     queue = [(0, trees.ROOT, 0)]  # by visits: parents always come before their children
@@ -97,9 +92,8 @@ def view(
 
 
 def _node(
-    tree: trees.Tree, number: int, move: str, chance: float | None, first: Any,
-    chosen: dict[int, int],
-) -> TreeNode:  # fmt: skip
+    tree: trees.Tree, number: int, move: str, chance: float | None, first: Any, chosen: dict[int, int]
+) -> TreeNode:
     """A node with what is shown below it; `first` is the root's position."""
     rules, words = first.rules, (np.uint64(tree.word0[number]), np.uint64(tree.word1[number]))
     worth = _move_value(tree, number, move, players(rules) == 1)
@@ -112,6 +106,13 @@ def _node(
         likely = float(likelihood(rules, words, code)) if natural else None
         below.append(_node(tree, child, text, likely, first, chosen))
     return TreeNode(
-        move, worth.visits or 0, worth.value if worth.visits or worth.proven else None,
-        worth.ci95, worth.proven, side, tuple(below), chance, len(own) - len(below),
-    )  # fmt: skip
+        move,
+        worth.visits or 0,
+        worth.value if worth.visits or worth.proven else None,
+        worth.ci95,
+        worth.proven,
+        side,
+        tuple(below),
+        chance,
+        len(own) - len(below),
+    )

@@ -14,6 +14,7 @@ from tuplet.agents.g2048 import adapted, player_from
 from tuplet.agents.known import default_of
 from tuplet.agents.settings import settings_of
 from tuplet.agents.specs import name_of, trusted
+from tuplet.errors import UserError
 from tuplet.games import life
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.catalogue import find_game
@@ -69,12 +70,10 @@ def analyze(
         spawn4 = None if game == "2048" else held.spawn4
         made: Any = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
         if getattr(position, "is_chance", False):
-            raise ValueError(f"{position.needed()} first")
+            raise UserError(f"{position.needed()} first")
     else:
         if not depth is time is downgrade is None:
-            raise ValueError(
-                f"depth, time and downgrade are of 2048; for {held.name} say mcts:time=2"
-            )
+            raise UserError(f"depth, time and downgrade are of 2048; for {held.name} say mcts:time=2")
         position = _position(held, position)
         if position.over:
             return Analysis(position=position)
@@ -102,7 +101,7 @@ def analyze(
                 made.search.growth = Growth()
             found = _thought(think, made, position, seed, progress, stop)
         if isinstance(found.position, Board) and not any(found.position.tiles):
-            raise ValueError("the board is empty: a game begins with two tiles")
+            raise UserError("the board is empty: a game begins with two tiles")
         if found.growth is not None:
             found.growth.title = name
         return whole(found)
@@ -125,25 +124,20 @@ def _position(game: Game, position: Any) -> Any:
     if not isinstance(position, AnyPosition):
         position = game.parse(str(position))
     elif position.game != game.name:
-        raise ValueError(f"this is a position of {position.game}, not of {game.name}")
+        raise UserError(f"this is a position of {position.game}, not of {game.name}")
     if position.is_chance:
         how = ": write what happened in place of ?" if "?" in position.notation else ""
-        raise ValueError(f"{position.needed()} first{how}")
+        raise UserError(f"{position.needed()} first{how}")
     return position
 
 
 def _check_grows(made: Any) -> None:
     if not hasattr(getattr(made, "search", None), "growth"):
-        raise ValueError(f"{name_of(made)} grows no tree: mcts and mcs do")
+        raise UserError(f"{name_of(made)} grows no tree: mcts and mcs do")
 
 
 def _thought(
-    think: Callable[..., Analysis],
-    made: Any,
-    position: Any,
-    seed: int,
-    progress: Show,
-    stop: Stop | None,
+    think: Callable[..., Analysis], made: Any, position: Any, seed: int, progress: Show, stop: Stop | None
 ) -> Analysis:
     """Let an agent think, in a thread, so that its progress can be seen and it can be stopped."""
     with watching(progress) as watch:
@@ -167,12 +161,9 @@ def _think_2048(player: Any, position: Any, seed: int, worker: Worker) -> Analys
         if after:
             best = as_move(player.choose(board))
     if after and best not in after:
-        raise ValueError(f"{name_of(player)} chose {best}, which changes nothing here")
+        raise UserError(f"{name_of(player)} chose {best}, which changes nothing here")
     moves = [MoveValue(m, None, m in after, after[m][1] if m in after else 0) for m in MOVES]
-    return Analysis(
-        moves, best, note=f"{name_of(player)} says only what it would play.", points=True,
-        position=board,
-    )  # fmt: skip
+    return Analysis(moves, best, note=f"{name_of(player)} says only what it would play.", points=True, position=board)
 
 
 def _think(agent: Any, position: Any, seed: int, worker: Worker) -> Analysis:
@@ -180,5 +171,5 @@ def _think(agent: Any, position: Any, seed: int, worker: Worker) -> Analysis:
         life.begin(agent, position, position.turn, np.uint64(stream(as_seed(seed), as_seed(0))))
         best = agent.choose(position)
         if best not in position.legal_moves():
-            raise ValueError(f"{name_of(agent)} chose {best!r}, which is not legal here")
+            raise UserError(f"{name_of(agent)} chose {best!r}, which is not legal here")
         return life.thoughts(agent, position, best)

@@ -50,10 +50,13 @@ class Bench(Shown):
     def sheets(self) -> list[Sheet]:
         """A row for each speed."""
         rows = [
-            [name, "not installed" if self.report[key] is None else f"{self.report[key]:,}",
-             "" if self.report[key] is None else unit]
+            [
+                name,
+                "not installed" if self.report[key] is None else f"{self.report[key]:,}",
+                "" if self.report[key] is None else unit,
+            ]
             for name, key, unit in self.rows
-        ]  # fmt: skip
+        ]
         return [Sheet(self.title, (), rows, words=(0, 2))]
 
 
@@ -88,9 +91,7 @@ def bench(
         return _bench_searches(held.name, start, None, threads, watch, stop or Stop())
 
 
-def _bench_2048(
-    threads: int, net: str, learner: str, target: Target, seed: int, watch: Watcher, stop: Stop
-) -> Bench:
+def _bench_2048(threads: int, net: str, learner: str, target: Target, seed: int, watch: Watcher, stop: Stop) -> Bench:
     learner = learner_named(learner, trusted=True).name
     method = Method(net=net, learner=learner, target=target)
     network = method.network()
@@ -106,9 +107,7 @@ def _bench_2048(
 
     learn(0, WARM_UP)
     speed = learn(WARM_UP, WARM_UP + MEASURED)
-    result = evaluate(
-        network, games=MEASURED, threads=threads, seed=seed + 1, progress=watch, stop=stop
-    )
+    result = evaluate(network, games=MEASURED, threads=threads, seed=seed + 1, progress=watch, stop=stop)
     report = {
         "train_moves_per_s": round(speed),
         "eval_moves_per_s": round(result.moves_per_s),
@@ -123,19 +122,16 @@ def _bench_2048(
     return Bench(title, report, rows)
 
 
-def _bench_searches(
-    name: str, start: Any, rolled: Any, threads: int, watch: Watcher, stop: Stop
-) -> Bench:
+def _bench_searches(name: str, start: Any, rolled: Any, threads: int, watch: Watcher, stop: Stop) -> Bench:
     """Searches from `start`; from `rolled`, of ewn, also one that OpenSpiel's is compared with."""
     game = start.game
     works: list[tuple[str, str, str, Callable[..., tuple[int, float]], tuple[Any, ...]]] = [
         (f"{game}, random games", "playouts_per_s", "games/s", _playouts, (start,)),
         (f"{game}, tree search", "sims_per_s", "simulations/s", _simulations, (start, AS_REPORTED)),
         (f"{game}, alpha-beta", "nodes_per_s", "nodes/s", _nodes, (start,)),
-    ]  # fmt: skip
+    ]
     if rolled is not None:
-        works.append(("ewn, search one by one", "ewn_sims_per_s", "simulations/s", _simulations,
-                      (rolled, ONE_BY_ONE)))  # fmt: skip
+        works.append(("ewn, search one by one", "ewn_sims_per_s", "simulations/s", _simulations, (rolled, ONE_BY_ONE)))
     report: dict[str, Any] = {}
     steps = len(works) + (rolled is not None)
     for number, (what, key, _, work, block) in enumerate(works):
@@ -194,9 +190,7 @@ def _nodes(position: Any, worker: Worker) -> tuple[int, float]:
     work = expectimax.make_workspace()._replace(stop=worker.stop.flag)
     for seconds in (0.01, SECONDS):
         began = time.perf_counter()
-        expectimax.deepen(
-            position.rules, position.as_words(), expectimax.DEEPEST - 1, seconds, 1 << 62, work
-        )
+        expectimax.deepen(position.rules, position.as_words(), expectimax.DEEPEST - 1, seconds, 1 << 62, work)
     return int(work.counters[expectimax.NODES]), time.perf_counter() - began
 
 
@@ -210,10 +204,7 @@ def _open_spiel() -> int | None:
     state = game.new_initial_state()
     while state.is_chance_node():
         state.apply_action(state.legal_actions()[0])
-    bot = pyspiel.MCTSBot(
-        game, pyspiel.RandomRolloutEvaluator(1, 0), 2.0, OPEN_SPIEL_SIMS, 1000, False, 0,
-        False,
-    )  # fmt: skip
+    bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 0), 2.0, OPEN_SPIEL_SIMS, 1000, False, 0, False)
     began = time.perf_counter()
     bot.step(state)
     return round(OPEN_SPIEL_SIMS / (time.perf_counter() - began))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from tuplet.errors import UserError
 from tuplet.learn.train import train
 from tuplet.system.blocks import as_executor
 from tuplet.system.cluster import Cluster, joined
@@ -57,17 +58,20 @@ class ClusterCheck(Shown):
         """A line for each, and what is wrong below."""
         rows = [
             [
-                each.name.removeprefix("tcp://"), each.machine, each.tuplet, each.python,
-                str(each.threads), f"{each.memory / 1e9:.1f} GB" if each.memory else "",
+                each.name.removeprefix("tcp://"),
+                each.machine,
+                each.tuplet,
+                each.python,
+                str(each.threads),
+                f"{each.memory / 1e9:.1f} GB" if each.memory else "",
                 f"{each.moves_per_s:,}" if each.moves_per_s else "",
-                "yes" if each.sees_runs else "no", "no" if each.wrong else "yes",
+                "yes" if each.sees_runs else "no",
+                "no" if each.wrong else "yes",
             ]
             for each in self.workers
-        ]  # fmt: skip
-        columns = ("worker", "machine", "tuplet", "Python", "threads", "memory", "moves/s",
-                   "sees runs", "works")  # fmt: skip
-        notes = [f"{each.name} ({each.address}) {each.wrong}." for each in self.workers
-                 if each.wrong]  # fmt: skip
+        ]
+        columns = ("worker", "machine", "tuplet", "Python", "threads", "memory", "moves/s", "sees runs", "works")
+        notes = [f"{each.name} ({each.address}) {each.wrong}." for each in self.workers if each.wrong]
         notes.append(f"{counted(self.fit, 'worker')} of {len(self.workers)} can work.")
         blind = [each.name for each in self.workers if not each.sees_runs and not each.wrong]
         if blind:
@@ -77,16 +81,13 @@ class ClusterCheck(Shown):
             )
         if self.fit:
             notes.append(
-                f"Memory: what is free. Moves/s: {NETWORK} learns {GAMES:,} games, one thread a "
-                "worker, all at once."
+                f"Memory: what is free. Moves/s: {NETWORK} learns {GAMES:,} games, one thread a worker, all at once."
             )
         title = f"The cluster at {self.cluster}"
         return [Sheet(title, columns, rows, notes, words=(0, 1, 2, 3, 7, 8))]
 
 
-def check_cluster(
-    cluster: Any, runs: str | Path = "runs", *, tls: str | Path | None = None
-) -> ClusterCheck:
+def check_cluster(cluster: Any, runs: str | Path = "runs", *, tls: str | Path | None = None) -> ClusterCheck:
     """Ask every worker of a cluster what it has, and let it learn for a moment.
 
     The cluster is named as in `tuplet.cluster`, or is one, or a Dask client.
@@ -97,7 +98,7 @@ def check_cluster(
         made = nullcontext(as_executor(cluster))
     with made as workers:
         if not isinstance(workers, Cluster):
-            raise ValueError("a cluster is an address, a scheduler file, or a Dask client")
+            raise UserError("a cluster is an address, a scheduler file, or a Dask client")
         where = cluster if isinstance(cluster, str) else workers.client.scheduler.address
         return ClusterCheck(where, Path(runs), _checked(workers, Path(runs).resolve()))
 
@@ -107,9 +108,7 @@ def _checked(workers: Cluster, runs: Path) -> list[Checked]:
     client.sync(crew.settle)
     there = client.scheduler_info(n_workers=-1)["workers"]
     answer = [*crew.workers, *crew.refused]
-    known, free = (
-        client.run(each, workers=answer, on_error="return") for each in (about, available_memory)
-    )
+    known, free = (client.run(each, workers=answer, on_error="return") for each in (about, available_memory))
     there_is = next(each for each in (runs, *runs.parents) if each.is_dir())  # the others will be
     mark = there_is / f".seen-{uuid4().hex}"
     mark.write_text(mark.name)
@@ -130,11 +129,20 @@ def _checked(workers: Cluster, runs: Path) -> list[Checked]:
                 wrong = f"cannot learn: {type(error).__name__}: {error}"
         elif not wrong:
             wrong = "does not answer"
-        found.append(Checked(
-            str(worker.get("name", address)), address, str(here.get("machine", "")),
-            str(here.get("tuplet", "")), str(here.get("python", "")), int(worker["nthreads"]),
-            memory if isinstance(memory, int) else 0, moves, seen.get(address) == mark.name, wrong,
-        ))  # fmt: skip
+        found.append(
+            Checked(
+                str(worker.get("name", address)),
+                address,
+                str(here.get("machine", "")),
+                str(here.get("tuplet", "")),
+                str(here.get("python", "")),
+                int(worker["nthreads"]),
+                memory if isinstance(memory, int) else 0,
+                moves,
+                seen.get(address) == mark.name,
+                wrong,
+            )
+        )
     return sorted(found, key=lambda each: (len(each.name), each.name))
 
 

@@ -15,6 +15,7 @@ from tuplet.agents.g2048 import Player, adapted, player_from
 from tuplet.agents.specs import Spec, name_of
 from tuplet.arena.differences import ERROR, POWER, chance_of, holm, independent_scores
 from tuplet.arena.evaluate import Evaluation, evaluate
+from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_variance
 from tuplet.learn.run import CONFIG, Run
 from tuplet.system.intervals import Interval, share_interval, student
@@ -61,18 +62,21 @@ class Difference(NamedTuple):
         sign = 1 if self.difference > 0 else -1
         worse = self.b if sign > 0 else self.a
         near, far = sorted((sign * low, sign * high))
-        return (
-            f"{self.better} is better than {worse} by {abs(self.difference):,.0f} points "
-            f"({near:,.0f} to {far:,.0f})"
-        )
+        return f"{self.better} is better than {worse} by {abs(self.difference):,.0f} points ({near:,.0f} to {far:,.0f})"
 
     def as_json(self) -> dict[str, Any]:
         """What `--json` says of the pair."""
         return {
-            "a": self.a, "b": self.b, "difference": self.difference, "ci95": list(self.ci95),
-            "p": self.p, "p_holm": self.p_holm, "better": self.better, "verdict": self.verdict,
+            "a": self.a,
+            "b": self.b,
+            "difference": self.difference,
+            "ci95": list(self.ci95),
+            "p": self.p,
+            "p_holm": self.p_holm,
+            "better": self.better,
+            "verdict": self.verdict,
             "games_to_tell": {"points": self.asked, "games": self.needed},
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,9 +109,7 @@ class Comparison(Shown):
             ci95 = apart.value - half, apart.value + half
             spread = score_variance(scores[i]) + score_variance(scores[j])
             needed = max(int(_round(both**2 * spread / about**2, 2)), 2)
-            differences.append(Difference(
-                self.names[i], self.names[j], apart.value, ci95, p, p_holm, needed, about,
-            ))  # fmt: skip
+            differences.append(Difference(self.names[i], self.names[j], apart.value, ci95, p, p_holm, needed, about))
         return differences
 
     @property
@@ -120,24 +122,29 @@ class Comparison(Shown):
         """Players from best to worst, and every pair."""
         return {
             "players": [
-                {"player": self.evaluations[i].player, "name": self.names[i],
-                 **self.evaluations[i].as_json()} for i in self._order
+                {"player": self.evaluations[i].player, "name": self.names[i], **self.evaluations[i].as_json()}
+                for i in self._order
             ],
             "pairs": [each.as_json() for each in self.differences],
-            "settings": {
-                name: dict(zip(self.names, values, strict=True))
-                for name, values in self.settings.items()
-            },
-        }  # fmt: skip
+            "settings": {name: dict(zip(self.names, values, strict=True)) for name, values in self.settings.items()},
+        }
 
     def table(self) -> Table:
         """A row for each player, with the shares of the same tiles."""
         tiles, rows = self._tiles(), []
         for i, told in zip(self._order, self.as_json()["players"], strict=True):
             reached = {str(tile): self._share(i, tile) for tile in tiles}
-            rows.append({"player": told["player"], "name": told["name"], "games": told["games"],
-                         "mean_score": told["mean_score"], "ci95": told["ci95"],
-                         "max_score": told["max_score"], "reached": reached})  # fmt: skip
+            rows.append(
+                {
+                    "player": told["player"],
+                    "name": told["name"],
+                    "games": told["games"],
+                    "mean_score": told["mean_score"],
+                    "ci95": told["ci95"],
+                    "max_score": told["max_score"],
+                    "reached": reached,
+                }
+            )
         return table_of(rows)
 
     def sheets(self) -> list[Sheet]:
@@ -148,10 +155,9 @@ class Comparison(Shown):
             each = self.evaluations[i]
             shares = [self._share(i, tile) for tile in tiles]
             low, high = each.ci95
-            rows.append([
-                self.names[i], f"{each.summary.mean_score:,.0f}", f"{low:,.0f} to {high:,.0f}",
-                *map(percent, shares),
-            ])  # fmt: skip
+            rows.append(
+                [self.names[i], f"{each.summary.mean_score:,.0f}", f"{low:,.0f} to {high:,.0f}", *map(percent, shares)]
+            )
         games = {each.summary.games for each in self.evaluations}
         title = f"{len(self.names)} players  {counted(max(games), 'game')} each"
         columns = ["player", "mean score", "95 %", *(str(tile) for tile in tiles)]
@@ -159,10 +165,14 @@ class Comparison(Shown):
         differences = self.differences
         several = len(differences) > 1
         rows = [
-            [f"{each.a} - {each.b}", f"{each.difference:+,.0f}",
-             f"{each.ci95[0]:+,.0f} to {each.ci95[1]:+,.0f}", _p(each.p_holm)]
+            [
+                f"{each.a} - {each.b}",
+                f"{each.difference:+,.0f}",
+                f"{each.ci95[0]:+,.0f} to {each.ci95[1]:+,.0f}",
+                _p(each.p_holm),
+            ]
             for each in differences
-        ]  # fmt: skip
+        ]
         columns = ["difference", "points", "95 %", "p (Holm)" if several else "p"]
         rows += self._shares_apart(tiles) if not several else []
         notes = [each.verdict + "." for each in differences]
@@ -225,7 +235,7 @@ def compare(
     independent samples (Welch), and as one of several where there are more than two (Holm).
     """
     if len(players) < 2:
-        raise ValueError("compare whom? name two players or more")
+        raise UserError("compare whom? name two players or more")
     texts = [_player(each) for each in players]
     for each in texts:  # the last is refused before the first has played for an hour
         adapted(player_from(each, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
@@ -237,11 +247,21 @@ def compare(
             if stop.is_set():
                 break
             try:
-                done.append(evaluate(
-                    player, games=games, threads=threads, seed=seed, spawn4=spawn4, depth=depth,
-                    time=time, downgrade=downgrade, executor=executor, stop=stop,
-                    progress=_counting(watch, len(done), len(texts), names),
-                ))  # fmt: skip
+                done.append(
+                    evaluate(
+                        player,
+                        games=games,
+                        threads=threads,
+                        seed=seed,
+                        spawn4=spawn4,
+                        depth=depth,
+                        time=time,
+                        downgrade=downgrade,
+                        executor=executor,
+                        stop=stop,
+                        progress=_counting(watch, len(done), len(texts), names),
+                    )
+                )
             except Stopped:
                 break
     told = [i for i, each in enumerate(done) if each.summary.games > 1]
@@ -273,9 +293,7 @@ def _counting(watch: Watcher, before: int, players: int, names: list[str]) -> Wa
         if event.total:
             total = event.total
             figures = {"now": names[before], **event.figures}
-            event = event._replace(
-                done=event.done + before * total, total=players * total, figures=figures
-            )
+            event = event._replace(done=event.done + before * total, total=players * total, figures=figures)
         watch(event)
 
     return tell

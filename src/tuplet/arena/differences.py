@@ -123,9 +123,7 @@ def _away(a: Sequence[float], b: Sequence[float]) -> Array:
     return np.subtract(a[:both], b[:both], dtype=float)
 
 
-def judge(
-    values: Sequence[float], groups: Sequence[str], apart: Callable[[int, int], Apart]
-) -> Verdict:
+def judge(values: Sequence[float], groups: Sequence[str], apart: Callable[[int, int], Apart]) -> Verdict:
     """Compare each point with the best (largest value) of its group."""
     pairs = [(i, j) for i, j in combinations(range(len(values)), 2) if groups[i] == groups[j]]
     found = {(i, j): apart(i, j) for i, j in pairs}

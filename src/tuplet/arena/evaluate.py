@@ -29,15 +29,10 @@ from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Sent, Spec, as_sent, label_of
 from tuplet.arena.g2048 import play_episode, streams_of
 from tuplet.arena.pictures_2048 import draw_evaluation
+from tuplet.errors import UserError
 from tuplet.games import life
 from tuplet.games.g2048 import Board, Episode, rules_for
-from tuplet.games.g2048.statistics import (
-    Results,
-    Summary,
-    make_results,
-    score_interval,
-    summarise,
-)
+from tuplet.games.g2048.statistics import Results, Summary, make_results, score_interval, summarise
 from tuplet.kernel import as_seed, stream
 from tuplet.learn.greedy import play_greedily
 from tuplet.search import g2048_games
@@ -140,9 +135,7 @@ class Evaluation(Shown):
         return f"<Evaluation of {self.player}, {games}: {self._mean()}>"
 
 
-def judge(
-    player: str, asked: int, results: Results, rate: float, settings: Settings | None = None
-) -> Evaluation:
+def judge(player: str, asked: int, results: Results, rate: float, settings: Settings | None = None) -> Evaluation:
     """Means, shares and intervals of finished games."""
     summary = summarise(results)
     games = summary.games
@@ -192,12 +185,10 @@ def evaluate(
     `stop`, or Ctrl-C, ends early and judges the games finished by then.
     """
     if not 1 <= games <= MOST_GAMES:
-        raise ValueError(f"games must be 1 to {MOST_GAMES:,} (got {games})")
+        raise UserError(f"games must be 1 to {MOST_GAMES:,} (got {games})")
     as_threads(threads)
     as_seed(seed)
-    made = adapted(
-        player_from(player, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4
-    )
+    made = adapted(player_from(player, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
     if spawn4 is None:
         spawn4 = made.spawn4 if isinstance(made, LearnedPlayer | SearchPlayer) else None
     spawn4 = 0.1 if spawn4 is None else spawn4
@@ -235,13 +226,10 @@ def evaluate(
                 watch(Progress(COMPILING))
                 made.load()
         blocks = (
-            (source, spawn4, seed, first + done, min(size, games - done), *more)
-            for done in range(0, games, size)
+            (source, spawn4, seed, first + done, min(size, games - done), *more) for done in range(0, games, size)
         )
         played = _Played(games, watch)
-        for results, finished in in_order(
-            work, blocks, threads=threads, executor=pool, stop=stop, look=played.look
-        ):
+        for results, finished in in_order(work, blocks, threads=threads, executor=pool, stop=stop, look=played.look):
             asked = min(size, games - played.games)
             played.add(results)
             for episode in finished:
@@ -296,10 +284,7 @@ def _play_compiled(
     player, results, start = source.player(worker, first), make_results(games), as_seed(seed)
     if isinstance(player, RandomPlayer | GreedyPlayer):
         greedy, room = isinstance(player, GreedyPlayer), worker.keep("room", make_room)
-        done = play_games(
-            rules_for(spawn4=spawn4), greedy, ~player.seed, start, first, results, room,
-            worker.stop.flag,
-        )  # fmt: skip
+        done = play_games(rules_for(spawn4=spawn4), greedy, ~player.seed, start, first, results, room, worker.stop.flag)
         return Results(*(part[:done] for part in results)), []
     assert isinstance(player, LearnedPlayer)
     net = player.network
@@ -307,24 +292,27 @@ def _play_compiled(
     if player.greedy:
         return play_greedily(net, rules, start, first, games, worker), []
     with worker.showing(results.lengths), life.listening(worker.stop, player):
-        done = g2048_games.play_games(
-            rules, *player.search, player.workspace, start, first, games, results
-        )
+        done = g2048_games.play_games(rules, *player.search, player.workspace, start, first, games, results)
     return Results(*(part[:done] for part in results)), []
 
 
 def _play_in_python(
-    source: Source, spawn4: float, seed: int, first: int, games: int,
-    environment: Any, several: bool, recorded: bool, worker: Worker,
-) -> tuple[Results, list[Episode]]:  # fmt: skip
+    source: Source,
+    spawn4: float,
+    seed: int,
+    first: int,
+    games: int,
+    environment: Any,
+    several: bool,
+    recorded: bool,
+    worker: Worker,
+) -> tuple[Results, list[Episode]]:
     """A block of games in Python; fewer if it was told to stop."""
     player = source.player(worker, first)
     if isinstance(environment, Sent):
         environment = environment.thing()
     if environment is None or isinstance(environment, RandomEnvironment):
-        placer: Any = (
-            RandomEnvironment(seed, spawn4) if environment is None else environment.fresh()
-        )
+        placer: Any = RandomEnvironment(seed, spawn4) if environment is None else environment.fresh()
         placer.next_game = first
     elif several:
         placer = environment_from(environment, int(stream(as_seed(seed), np.uint64(first))) >> 1)

@@ -12,6 +12,7 @@ from tuplet.agents.protocol.external import LIMIT, Running, as_bytes
 from tuplet.agents.protocol.submissions import Skipped, submissions
 from tuplet.arena.forfeits import NOT_ASKED
 from tuplet.arena.played import Place, Played
+from tuplet.errors import UserError
 from tuplet.games.record import Record
 
 PATIENCE = 4  # games: who has not moved in time in any of so many is not asked again
@@ -34,7 +35,7 @@ class Class:
         programs, skipped = submissions(folder, limit, allowed)
         if not programs:
             why = f": {skipped[0].name}: {skipped[0].why}" if skipped else ""
-            raise ValueError(f"there is no program in {folder}{why}")
+            raise UserError(f"there is no program in {folder}{why}")
         return cls(programs, skipped, limit, allowed)
 
     @property

@@ -12,6 +12,7 @@ import numpy as np
 
 from tuplet.agents.g2048 import Environment, Player, environment_from, player_from
 from tuplet.agents.specs import name_of
+from tuplet.errors import UserError
 from tuplet.games import life
 from tuplet.games.g2048 import Board, Episode
 from tuplet.kernel import as_seed, stream
@@ -21,12 +22,7 @@ Streams = tuple[np.uint64, np.uint64]  # a player's and an environment's
 
 
 def play_episode(
-    player: Any,
-    environment: Any = "random",
-    stop: Stop | None = None,
-    *,
-    seed: int = 0,
-    streams: Streams | None = None,
+    player: Any, environment: Any = "random", stop: Stop | None = None, *, seed: int = 0, streams: Streams | None = None
 ) -> Episode:
     """Let a player and an environment take turns until no move is legal.
 
@@ -59,15 +55,11 @@ def streams_of(seed: int, number: int) -> Streams:
 
 
 def open_episode(
-    player: object, environment: object, streams: Streams | None = None,
-    start: Board | None = None,
-) -> None:  # fmt: skip
+    player: object, environment: object, streams: Streams | None = None, start: Board | None = None
+) -> None:
     """Tell a player and an environment, if they want to know, that a game begins."""
     for who, role, state in zip(
-        (player, environment),
-        ("player", "environment"),
-        streams or streams_of(0, 0),
-        strict=True,
+        (player, environment), ("player", "environment"), streams or streams_of(0, 0), strict=True
     ):
         ask(who, "open", life.begin, who, Board() if start is None else start, role, state)
 
@@ -86,7 +78,7 @@ def slide(player: Player, episode: Episode, stop: Stop | None = None) -> bool:
     try:
         episode.slide(move, _since(began))
     except ValueError as error:
-        raise ValueError(f"player {episode.slider}: {error}: {episode.board!r}") from None
+        raise UserError(f"player {episode.slider}: {error}: {episode.board!r}") from None
     return True
 
 
@@ -98,9 +90,7 @@ def place(environment: Environment, episode: Episode) -> None:
         cell, tile = placed
         episode.place(int(cell), int(tile), _since(began))
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"environment {episode.placer} placed {placed!r}, not (empty cell, tile): {error}"
-        ) from None
+        raise UserError(f"environment {episode.placer} placed {placed!r}, not (empty cell, tile): {error}") from None
 
 
 def ask(side: object, what: str, method: Callable[..., Any], *arguments: object) -> Any:
@@ -111,7 +101,7 @@ def ask(side: object, what: str, method: Callable[..., Any], *arguments: object)
         frames = traceback.extract_tb(error.__traceback__)
         where = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}"
         error_ = f"{type(error).__name__}: {error}".replace("\n", " ")
-        raise ValueError(f"{what} of {name_of(side)} failed with {error_} ({where})") from error
+        raise UserError(f"{what} of {name_of(side)} failed with {error_} ({where})") from error
 
 
 def _since(began: float) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from tuplet.agents.agent import Agent, Named, agent_from
 from tuplet.agents.specs import label_of
+from tuplet.errors import UserError
 from tuplet.games import life
 from tuplet.games.catalogue import find_game
 from tuplet.games.record import FORFEITS, Forfeit, Record
@@ -42,9 +43,9 @@ def play_game(
     they choose then does not count.
     """
     if len(start.sides) != 2:
-        raise ValueError(f"{start.game} is a game for one: play_episode lets a player play it")
+        raise UserError(f"{start.game} is a game for one: play_episode lets a player play it")
     if start.over:
-        raise ValueError("there is nothing left to play: the game is over")
+        raise UserError("there is nothing left to play: the game is over")
     held = getattr(start, "held", None) or find_game(start.game)
     made = [agent_from(first, held), agent_from(second, held)]
     agents: dict[str, Agent] = dict(zip(start.sides, made, strict=True))

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
 
+from tuplet.errors import UserError
+
 MOST_POINTS = 256
 _NAME = re.compile(r"([\w.-]+)=[^,={}]*$")  # of the setting that a brace stands in
 
@@ -63,7 +65,7 @@ def template(text: str, what: str, prefix: str = "") -> Template:
     pieces = re.split(r"\{([^{}]*)\}", text)
     parts, inside = tuple(pieces[::2]), pieces[1::2]
     if any(brace in part for part in parts for brace in "{}"):
-        raise ValueError(f"{text}: a brace is not closed, or stands in another")
+        raise UserError(f"{text}: a brace is not closed, or stands in another")
     axes: list[Axis] = []
     for before, values in zip(parts, inside, strict=False):
         named = _NAME.search(before)
@@ -78,7 +80,7 @@ def axis(name: str, values: Sequence[str]) -> Axis:
     if not all(texts) or twice or _equal_numbers(texts):
         twice = twice or _equal_numbers(texts)
         wrong = f"the value {twice[0]} twice" if all(texts) else "an empty value"
-        raise ValueError(f"{name} has {wrong}: leave it out")
+        raise UserError(f"{name} has {wrong}: leave it out")
     return Axis(name, texts)
 
 
@@ -96,14 +98,14 @@ def points_of(axes: Sequence[Axis], example: str = "c={0.5,1.0}") -> list[tuple[
     names = [each.name for each in axes]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise ValueError(f"{twice[0]} is varied twice: put all of its values into one brace")
+        raise UserError(f"{twice[0]} is varied twice: put all of its values into one brace")
     count = 1
     for each in axes:
         count *= len(each.values)
     if count < 2:
-        raise ValueError(f"nothing to sweep: give a setting several values, as in {example}")
+        raise UserError(f"nothing to sweep: give a setting several values, as in {example}")
     if count > MOST_POINTS:
-        raise ValueError(f"a sweep has up to {MOST_POINTS} points, not {count:,}")
+        raise UserError(f"a sweep has up to {MOST_POINTS} points, not {count:,}")
     return [*product(*(each.values for each in axes))]
 
 

@@ -45,9 +45,12 @@ def effective_games(*counts: int) -> float:
     total = lost_ + half + split + more + won_
     share = (won_ + 0.75 * more + split / 2 + 0.25 * half) / total
     variance = (
-        lost_ * share**2 + half * (0.25 - share) ** 2 + split * (0.5 - share) ** 2
-        + more * (0.75 - share) ** 2 + won_ * (1 - share) ** 2
-    ) / total  # fmt: skip
+        lost_ * share**2
+        + half * (0.25 - share) ** 2
+        + split * (0.5 - share) ** 2
+        + more * (0.75 - share) ** 2
+        + won_ * (1 - share) ** 2
+    ) / total
     return (lost + half + split + more + won) * share * (1 - share) / variance
 
 

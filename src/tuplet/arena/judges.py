@@ -13,6 +13,7 @@ from typing import Any
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import name_of
 from tuplet.arena.g2048 import ask
+from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
 from tuplet.games import life
@@ -46,7 +47,7 @@ class Judge:
         """That of the best move, 0 where none is legal."""
         values = self.moves(board)
         if not values and not board.over:
-            raise ValueError(self.speechless)
+            raise UserError(self.speechless)
         return max(values.values(), default=0.0)
 
     def mean(self, after: Board, came: Board | None, value: float) -> float:
@@ -95,7 +96,7 @@ def usual_judge(size: tuple[int, int], spawn4: float) -> tuple[str, Any]:
         return SHIPPED, SHIPPED
     if rows * columns <= AT_ONCE:
         return "the exact solution", _solved(size, spawn4)
-    raise ValueError(
+    raise UserError(
         f"no player of {rows}x{columns} comes with tuplet: name who judges, a run that has learned "
         f"it, a table of tuplet solve, or mcts:sims=1000"
     )

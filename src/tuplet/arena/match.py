@@ -30,6 +30,7 @@ from tuplet.arena.results import Match, Tournament
 from tuplet.arena.saved import MOST_AGENTS, GameFile
 from tuplet.arena.seats import Seats
 from tuplet.arena.sprt import Sprt
+from tuplet.errors import UserError
 from tuplet.games.catalogue import find_game, is_found
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
@@ -43,9 +44,13 @@ MOST_GAMES = 10_000_000
 
 
 def _play_number(
-    named: tuple[Named, ...], game: str | Game, seeds: tuple[int, ...], number: int,
-    absent: frozenset[int], worker: Worker,
-) -> Record | None:  # fmt: skip
+    named: tuple[Named, ...],
+    game: str | Game,
+    seeds: tuple[int, ...],
+    number: int,
+    absent: frozenset[int],
+    worker: Worker,
+) -> Record | None:
     """Game `number` of a schedule, whoever plays it; None if it was told to stop."""
     if worker.stop.is_set():
         return None
@@ -62,10 +67,7 @@ def _play_number(
         names = seats.labels()
         return unplayed((names[first], names[second]), start, 0 if first in absent else 1)
     seats.rest(first, second)
-    record = play_game(
-        seats.agents[first], seats.agents[second], start, rolls=rolls, streams=streams,
-        stop=worker.stop,
-    )  # fmt: skip
+    record = play_game(seats.agents[first], seats.agents[second], start, rolls=rolls, streams=streams, stop=worker.stop)
     if not record.over:
         return None
     if record.kind in FORFEITS:
@@ -149,7 +151,7 @@ def tournament(
     the table; its games are in a file beside it.
     """
     if folder is None and (time is not None or memory is not None):
-        raise ValueError("time and memory are limits of a folder's programs: which folder?")
+        raise UserError("time and memory are limits of a folder's programs: which folder?")
     reports = Reports(page, csv)
     group = None if folder is None else Class.of(folder, time, memory)
     if group is not None:
@@ -158,9 +160,9 @@ def tournament(
     named += [each.name for each in agents if isinstance(each, Running)]
     twice = [each for each in named if named.count(each) > 1]
     if twice:
-        raise ValueError(f"{twice[0]} is in the tournament twice")
+        raise UserError(f"{twice[0]} is in the tournament twice")
     if not 2 <= len(agents) <= MOST_AGENTS:
-        raise ValueError(f"a tournament has 2 to {MOST_AGENTS} agents, not {len(agents)}")
+        raise UserError(f"a tournament has 2 to {MOST_AGENTS} agents, not {len(agents)}")
     pairings = list(combinations(range(len(agents)), 2))
     schedule = _Schedule(agents, game, games, seed, threads, _Score(len(pairings)))
     more: dict[str, Any] = {"kind": "tournament"}
@@ -171,10 +173,7 @@ def tournament(
     with reports.games(save) as file:
         names, played, interrupted = schedule.play(file, more, executor, progress, stop)
         held = schedule.held
-        result = Tournament.of(
-            names, held.name, seed, _even(games), played, interrupted, held.kinds,
-            schedule.settings,
-        )  # fmt: skip
+        result = Tournament.of(names, held.name, seed, _even(games), played, interrupted, held.kinds, schedule.settings)
         if not result.matches:
             raise Stopped("stopped before the first pair of games was finished")
         if group is not None:
@@ -225,14 +224,13 @@ class _Schedule:
     """The games of a match or tournament, and how far they are."""
 
     def __init__(
-        self, named: Sequence[Any], game: str | Game, games: int, seed: int, threads: int,
-        score: _Score,
-    ) -> None:  # fmt: skip
+        self, named: Sequence[Any], game: str | Game, games: int, seed: int, threads: int, score: _Score
+    ) -> None:
         self.held = find_game(game, trusted=trusted(*named))
         if self.held.players != 2:
-            raise ValueError(f"{self.held.name} is for one player, and a match for two")
+            raise UserError(f"{self.held.name} is for one player, and a match for two")
         if not 1 <= games <= MOST_GAMES:
-            raise ValueError(f"games must be 1 to {MOST_GAMES:,} (got {games})")
+            raise UserError(f"games must be 1 to {MOST_GAMES:,} (got {games})")
         self.named, self.games, self.seed = named, games, seed
         # Other processes find a game by its name, or are sent the game itself.
         self.game = self.held.name if is_found(self.held.name) else self.held
@@ -248,9 +246,13 @@ class _Schedule:
         self._pace, self._moves, self._before = Pace(), 0, 0
 
     def play(
-        self, save: str | Path | None, more: dict[str, Any], executor: Executor | None,
-        progress: Show, stop: Stop | None,
-    ) -> tuple[list[str], list[Played], bool]:  # fmt: skip
+        self,
+        save: str | Path | None,
+        more: dict[str, Any],
+        executor: Executor | None,
+        progress: Show,
+        stop: Stop | None,
+    ) -> tuple[list[str], list[Played], bool]:
         """Play what is not in the file yet: the agents' names, all games, and whether it stopped.
 
         `more` are settings to keep in the file with the others.
@@ -267,9 +269,13 @@ class _Schedule:
                 if not rules.__module__.startswith("tuplet."):  # the code is the rules
                     more = {**more, "rules": own_digest(rules)}
                 settings = {
-                    "tuplet": __version__, **more, "game": self.held.name, "agents": names,
-                    "seed": self.seed, "games": self.games,
-                }  # fmt: skip
+                    "tuplet": __version__,
+                    **more,
+                    "game": self.held.name,
+                    "agents": names,
+                    "seed": self.seed,
+                    "games": self.games,
+                }
                 file = stack.enter_context(GameFile(Path(save), settings, self.held))
             known = [] if file is None else file.played[: self.total]
             if any(self._add(each) for each in known) or len(self.played) == self.total:
@@ -283,12 +289,12 @@ class _Schedule:
                 named = tuple(map(as_sent, named))
             played = in_order(
                 _play_number,
-                (
-                    (named, self.game, self.seeds, n, self._absent)
-                    for n in range(self._before, self.total)
-                ),
-                threads=threads, executor=pool, stop=stop, look=lambda _: watch(self._event()),
-            )  # fmt: skip
+                ((named, self.game, self.seeds, n, self._absent) for n in range(self._before, self.total)),
+                threads=threads,
+                executor=pool,
+                stop=stop,
+                look=lambda _: watch(self._event()),
+            )
             met = list(combinations(names, 2))
             for number, record in enumerate(played, self._before):
                 if record is None:
@@ -325,6 +331,4 @@ class _Schedule:
 
     def _event(self) -> Progress:
         rate, figures = self._pace.rate(self._moves), self.score.figures()
-        return Progress(
-            "games", len(self.played), self.total, rate, "moves/s", figures, before=self._before
-        )
+        return Progress("games", len(self.played), self.total, rate, "moves/s", figures, before=self._before)

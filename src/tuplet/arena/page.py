@@ -46,20 +46,27 @@ def page(result: Tournament, saved: Saved) -> str:
     data, kept = _data(result, saved, [number for number, _, _ in forfeits])
     title = f"{counted(len(result.agents), 'player')}, {result.game}"
     parts = [
-        _head(result), "<main>", _standings(result), _cross_table(result),
-        _forfeits(result, forfeits), _replay(result, len(kept)), "</main>", _foot(saved),
+        _head(result),
+        "<main>",
+        _standings(result),
+        _cross_table(result),
+        _forfeits(result, forfeits),
+        _replay(result, len(kept)),
+        "</main>",
+        _foot(saved),
         f'<script type="application/json" id="data">{data}</script>',
-    ]  # fmt: skip
+    ]
     here = Path(__file__)
     return document(
-        f"Tournament: {title}", parts, here.with_suffix(".css").read_text(encoding="utf-8"),
+        f"Tournament: {title}",
+        parts,
+        here.with_suffix(".css").read_text(encoding="utf-8"),
         here.with_suffix(".js").read_text(encoding="utf-8"),
-    )  # fmt: skip
+    )
 
 
 def _head(result: Tournament) -> str:
-    facts = [f"{result.games:,} games of {result.game}", f"{result.asked:,} for each pairing",
-             f"seed {result.seed}"]  # fmt: skip
+    facts = [f"{result.games:,} games of {result.game}", f"{result.asked:,} for each pairing", f"seed {result.seed}"]
     if result.interrupted:
         facts.append("not finished")
     return (
@@ -129,12 +136,9 @@ def _cross_table(result: Tournament) -> str:
             points = score[0] + draws / 2
             shade = round(10 * points / (sum(score) + draws))
             text = "–".join(f"{n:,}" for n in ((score[0], draws, score[1]) if draws else score))
-            cells.append(f'<td class="w{shade}"><a href="#replay" data-one="{i}" data-other="{j}">'
-                         f"{text}</a></td>")  # fmt: skip
+            cells.append(f'<td class="w{shade}"><a href="#replay" data-one="{i}" data-other="{j}">{text}</a></td>')
         name = escape(result.agents[i])
-        rows.append(
-            f'<tr><th class="name" title="{name}">{place}. {name}</th>{"".join(cells)}</tr>'
-        )
+        rows.append(f'<tr><th class="name" title="{name}">{place}. {name}</th>{"".join(cells)}</tr>')
     return (
         '<section><h2>Everybody against everybody</h2><div class="scroll"><table class="cross">'
         f'<thead><tr><th class="name"></th>{head}</tr></thead><tbody>{"".join(rows)}</tbody>'
@@ -157,8 +161,7 @@ def _forfeited(saved: Saved) -> Iterator[tuple[int, str, dict[str, Any]]]:
 
 def _forfeits(result: Tournament, shown: list[tuple[int, str, dict[str, Any]]]) -> str:
     skipped = "".join(
-        f'<p class="note"><b>{escape(name)}</b> did not play: {escape(why)}</p>'
-        for name, why in result.skipped
+        f'<p class="note"><b>{escape(name)}</b> did not play: {escape(why)}</p>' for name, why in result.skipped
     )
     if not shown:
         none = '<p class="lead">Nobody forfeited a game.</p>'
@@ -172,10 +175,16 @@ def _forfeits(result: Tournament, shown: list[tuple[int, str, dict[str, Any]]]) 
                 continue
             inner = "".join(_one_forfeit(name, number, line) for number, _, line in own)
             reason = str(own[0][2].get("reason", "")).removeprefix(f"{name}: ")
-            unplayed = sum(
-                each["games"] for match in result.matches.values() for each in match.forfeits
-                if each["agent"] == name and each["reason"].endswith(NOT_ASKED)
-            ) if kind == "late" else 0  # fmt: skip
+            unplayed = (
+                sum(
+                    each["games"]
+                    for match in result.matches.values()
+                    for each in match.forfeits
+                    if each["agent"] == name and each["reason"].endswith(NOT_ASKED)
+                )
+                if kind == "late"
+                else 0
+            )
             if unplayed:
                 reason += f"; {unplayed:,} of them were not played: it {NOT_ASKED}"
             parts.append(
@@ -207,8 +216,10 @@ def _said(line: str) -> str:
 def _replay(result: Tournament, kept: int) -> str:
     some = ""
     if kept < result.games:
-        some = (f'<p class="note">{kept:,} of {result.games:,} games are here: the first forfeits, '
-                "and the first pairs of every pairing. The saved file has all.</p>")  # fmt: skip
+        some = (
+            f'<p class="note">{kept:,} of {result.games:,} games are here: the first forfeits, '
+            "and the first pairs of every pairing. The saved file has all.</p>"
+        )
     chooser = "".join(
         f'<select id="{name}" aria-label="{label}"></select>'
         for name, label in (("one", "player"), ("other", "opponent"), ("how", "how it ended"))
@@ -216,10 +227,13 @@ def _replay(result: Tournament, kept: int) -> str:
     buttons = "".join(
         f'<button type="button" id="{name}" aria-label="{label}">{sign}</button>'
         for name, label, sign in (
-            ("start", "to the start", "|◀"), ("back", "a move back", "◀"),
-            ("play", "play", "▶ play"), ("on", "a move on", "▶"), ("end", "to the end", "▶|"),
+            ("start", "to the start", "|◀"),
+            ("back", "a move back", "◀"),
+            ("play", "play", "▶ play"),
+            ("on", "a move on", "▶"),
+            ("end", "to the end", "▶|"),
         )
-    )  # fmt: skip
+    )
     return (
         '<section id="replay"><h2>Games to replay</h2><div class="replay"><div>'
         '<div class="players"><span class="side a" id="a"></span>'
@@ -273,10 +287,15 @@ def _data(result: Tournament, saved: Saved, first: Iterable[int]) -> tuple[str, 
                     pieces.setdefault(text, _piece(saved.game, record, text))
     numbers = sorted(games)
     data = {
-        "agents": result.agents, "order": result.ranking, "sides": list(saved.game.sides),
-        "rows": grid[0], "columns": grid[1], "corners": _is_ewn(saved), "pieces": pieces,
+        "agents": result.agents,
+        "order": result.ranking,
+        "sides": list(saved.game.sides),
+        "rows": grid[0],
+        "columns": grid[1],
+        "corners": _is_ewn(saved),
+        "pieces": pieces,
         "games": [games[number] for number in numbers],
-    }  # fmt: skip
+    }
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

@@ -49,9 +49,8 @@ def draw_ratings(names: Sequence[str], elos: Sequence[float], ends: Sequence[Int
     at = range(len(names))
     told = [each for each in zip(at, ends, strict=True) if math.isfinite(each[1][0])]
     axes.hlines(
-        [i for i, _ in told], [low for _, (low, _) in told], [high for _, (_, high) in told],
-        linewidth=1.5, alpha=0.7,
-    )  # fmt: skip
+        [i for i, _ in told], [low for _, (low, _) in told], [high for _, (_, high) in told], linewidth=1.5, alpha=0.7
+    )
     axes.plot(elos, at, "o")
     axes.set_yticks(at, names)
     axes.set_ylim(len(names) - 0.5, -0.5)

@@ -38,9 +38,14 @@ def draw_evaluation(found: Any) -> Any:  # an `Evaluation`: it draws itself with
     left.axvline(mean, color=BLUNDER, linewidth=1.4)
     beyond = mean > (scores.min() + scores.max()) / 2
     left.annotate(
-        f" mean {mean:,.0f} ", (mean, 1.01), xycoords=("data", "axes fraction"),
-        va="bottom", ha="right" if beyond else "left", color=BLUNDER, fontsize=9,
-    )  # fmt: skip
+        f" mean {mean:,.0f} ",
+        (mean, 1.01),
+        xycoords=("data", "axes fraction"),
+        va="bottom",
+        ha="right" if beyond else "left",
+        color=BLUNDER,
+        fontsize=9,
+    )
     if scores.min() == scores.max():
         left.set_xlim(0, 2 * mean or 1)
     left.set_xlabel("score")
@@ -54,14 +59,12 @@ def draw_evaluation(found: Any) -> Any:  # an `Evaluation`: it draws itself with
         share, (low, high) = found.summary.reached[tile], found.reached_ci95[tile]
         right.bar(place, share, color=colours(tile)[0], edgecolor=DARK, linewidth=0.5, width=0.78)
         right.errorbar(
-            place, share, [[max(share - low, 0)], [max(high - share, 0)]], color=DARK, capsize=2.5,
-            linewidth=0.9,
-        )  # fmt: skip
+            place, share, [[max(share - low, 0)], [max(high - share, 0)]], color=DARK, capsize=2.5, linewidth=0.9
+        )
         told = percent(share).replace(".0 ", " ") if share >= 0.0005 else "< 0.1 %"
         right.annotate(
-            told, (place, high), xytext=(0, 3), textcoords="offset points", ha="center",
-            fontsize=7.5, color=DARK,
-        )  # fmt: skip
+            told, (place, high), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7.5, color=DARK
+        )
     size = 9 if len(shown) < 8 else 7.5
     right.set_xticks(range(len(shown)), [str(tile) for tile in shown], fontsize=size)
     right.set_xlim(-0.6, max(len(shown), 4) - 0.4)
@@ -86,9 +89,7 @@ def _tiles(reached: dict[int, float]) -> list[int]:
 def draw_review(found: Any) -> Any:  # a `Review`
     """The expected score; what luck, moves and the judge changed in it; and what each move cost."""
     figure = new_figure(8.6, 6.2)
-    top, middle, bottom = figure.subplots(
-        3, 1, sharex=True, gridspec_kw={"height_ratios": (1.2, 1.1, 1)}
-    )
+    top, middle, bottom = figure.subplots(3, 1, sharex=True, gridspec_kw={"height_ratios": (1.2, 1.1, 1)})
     _draw_expected(top, found)
     _draw_parts(middle, found)
     _draw_losses(bottom, found)
@@ -119,15 +120,27 @@ def _draw_parts(axes: Any, found: Any) -> None:
         ("re-estimates", [move.drift for move in found.moves], JUDGE, DASHED),
     ):
         total = np.cumsum([0.0, *changes])
-        axes.plot(total, color=colour, linestyle=style, linewidth=1.3, rasterized=len(total) > MANY,
-                  label=f"{name} {total[-1] + 0:+,.0f}")  # fmt: skip
+        axes.plot(
+            total,
+            color=colour,
+            linestyle=style,
+            linewidth=1.3,
+            rasterized=len(total) > MANY,
+            label=f"{name} {total[-1] + 0:+,.0f}",
+        )
     axes.axhline(0, color=JUDGE, linewidth=0.6)
     axes.set_ylabel("changed so far")
     _in_points(axes)
     axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 0.97), ncols=3, frameon=False, fontsize=8.5,
-        handlelength=1.6, columnspacing=1.6, borderaxespad=0.2,
-    )  # fmt: skip
+        loc="lower left",
+        bbox_to_anchor=(0, 0.97),
+        ncols=3,
+        frameon=False,
+        fontsize=8.5,
+        handlelength=1.6,
+        columnspacing=1.6,
+        borderaxespad=0.2,
+    )
 
 
 def _in_points(axes: Any) -> None:
@@ -143,14 +156,22 @@ def _draw_losses(axes: Any, found: Any) -> None:
 
     costly = [move for move in found.moves if move.loss > 0]
     axes.vlines(
-        [m.number for m in costly], 0, [m.loss for m in costly], color=LOSS, linewidth=1.1,
+        [m.number for m in costly],
+        0,
+        [m.loss for m in costly],
+        color=LOSS,
+        linewidth=1.1,
         rasterized=len(costly) > MANY,
-    )  # fmt: skip
+    )
     blunders = [move for move in costly if move.blunder]
     axes.plot(
-        [m.number for m in blunders], [m.loss for m in blunders], "o", color=BLUNDER,
-        markersize=3.5, rasterized=len(blunders) > MANY,
-    )  # fmt: skip
+        [m.number for m in blunders],
+        [m.loss for m in blunders],
+        "o",
+        color=BLUNDER,
+        markersize=3.5,
+        rasterized=len(blunders) > MANY,
+    )
     last, taken = len(found.moves), list[int]()
     for move in found.worst(LABELLED):
         if any(abs(move.number - other) < 0.2 * last for other in taken):
@@ -158,10 +179,14 @@ def _draw_losses(axes: Any, found: Any) -> None:
         taken.append(move.number)
         right = move.number > 0.7 * last
         axes.annotate(
-            f"move {move.number:,}: {move.played}, not {move.best}", (move.number, move.loss),
-            xytext=(-6 if right else 6, 2), textcoords="offset points", fontsize=8.5, color=DARK,
+            f"move {move.number:,}: {move.played}, not {move.best}",
+            (move.number, move.loss),
+            xytext=(-6 if right else 6, 2),
+            textcoords="offset points",
+            fontsize=8.5,
+            color=DARK,
             ha="right" if right else "left",
-        )  # fmt: skip
+        )
     axes.set_xlim(0, last + 1)
     axes.set_ylim(0, 1.12 * max((move.loss for move in costly), default=1))
     axes.set_xlabel("move")
@@ -170,9 +195,7 @@ def _draw_losses(axes: Any, found: Any) -> None:
     axes.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
     _in_points(axes)
     count = f"{len(blunders):,} blunder{'' if len(blunders) == 1 else 's'}"
-    axes.set_title(
-        f"● {count}", fontsize=9.5, color=BLUNDER if blunders else DARK, loc="right", pad=2
-    )
+    axes.set_title(f"● {count}", fontsize=9.5, color=BLUNDER if blunders else DARK, loc="right", pad=2)
 
 
 def worst_boards(worst: Any) -> str:  # a `Judgement`

@@ -40,9 +40,8 @@ class Played(NamedTuple):
 
     @classmethod
     def won_by(
-        cls, winner: str | None, sides: tuple[str, str], game: int, kind: str, plies: int,
-        reason: str,
-    ) -> Played:  # fmt: skip
+        cls, winner: str | None, sides: tuple[str, str], game: int, kind: str, plies: int, reason: str
+    ) -> Played:
         """The same of a game of which only that is known; nobody wins a draw."""
         first = 0.5 if winner is None else float(winner == sides[0])
         return cls(1 - first if game else first, first, kind, plies, reason)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from tuplet.arena.evaluate import Evaluation, evaluate
 from tuplet.arena.grids import label, points_of
 from tuplet.arena.sweep_train import FRESH, MOST_SEEDS, grid_of, learn_runs, runs_of
+from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.system.blocks import cores
 from tuplet.system.files import replacing
@@ -57,15 +58,20 @@ class Population(Shown):
         """The keys that other tools read."""
         return {
             "runs": [
-                {"settings": m.settings, "seed": m.seed, "folder": str(m.folder),
-                 "mean_score": m.mean_score, "ci95": list(m.ci95)}
+                {
+                    "settings": m.settings,
+                    "seed": m.seed,
+                    "folder": str(m.folder),
+                    "mean_score": m.mean_score,
+                    "ci95": list(m.ci95),
+                }
                 for m in self.members
             ],
             "games": self.games,
             "folder": str(self.folder),
             "best": self.best and {"run": str(self._first().folder), **_judged(self.best)},
             "average": self.average and _judged(self.average),
-        }  # fmt: skip
+        }
 
     def sheets(self) -> list[Sheet]:
         """A line for each, and for the average."""
@@ -87,9 +93,7 @@ class Population(Shown):
                 "ones. A mean of values is a value by mean weights: the average is their ensemble."
             )
         else:
-            notes.append(
-                f"{len(self.members)} of {self.asked} are done: the same command resumes it."
-            )
+            notes.append(f"{len(self.members)} of {self.asked} are done: the same command resumes it.")
         title = f"{counted(len(self.members), 'run')} side by side"
         return [Sheet(title, ("weights", "mean score (95 %)", ""), rows, notes, words=(0, 2))]
 
@@ -133,7 +137,7 @@ def population(
     average of all (which plays by the mean of their values) are judged by games of their own.
     """
     if not 2 <= runs <= MOST_SEEDS:
-        raise ValueError(f"a population has 2 to {MOST_SEEDS} runs, not {runs}")
+        raise UserError(f"a population has 2 to {MOST_SEEDS} runs, not {runs}")
     stop = stop or Stop()
     axes, fixed = grid_of({"recipe": recipe, **settings})
     grid = points_of(axes) if axes else [()]
@@ -141,16 +145,22 @@ def population(
     kept = {"kind": "population", "seed": seed, "evaluate_games": evaluate_games, "runs": runs}
     with watching(progress) as watch:
         done = learn_runs(
-            planned, kept, [point.spec for point in points], evaluate_games, Path(out),
-            threads=threads, executor=executor, progress=watch, stop=stop,
-        )  # fmt: skip
+            planned,
+            kept,
+            [point.spec for point in points],
+            evaluate_games,
+            Path(out),
+            threads=threads,
+            executor=executor,
+            progress=watch,
+            stop=stop,
+        )
         names = {point.spec: label(axes, point.values) for point in points}
         members = [
-            Member(names[run.spec], run.seed, run.folder, fmean(scores),
-                   score_interval([*map(float, scores)]))
+            Member(names[run.spec], run.seed, run.folder, fmean(scores), score_interval([*map(float, scores)]))
             for run in planned
             if (scores := done.get((run.spec, run.seed))) is not None
-        ]  # fmt: skip
+        ]
         if not members:
             raise Stopped("stopped before the first run was finished")
         found = Population(members, len(planned), evaluate_games, Path(out))
@@ -165,11 +175,16 @@ def population(
         try:
             judged = [
                 evaluate(
-                    net, games=evaluate_games, seed=seed + runs + FRESH, threads=threads or cores(),
-                    executor=executor, progress=watch, stop=stop,
+                    net,
+                    games=evaluate_games,
+                    seed=seed + runs + FRESH,
+                    threads=threads or cores(),
+                    executor=executor,
+                    progress=watch,
+                    stop=stop,
                 )
                 for net in (best, mean)
-            ]  # fmt: skip
+            ]
         except Stopped:
             return found
     if any(each.interrupted for each in judged):

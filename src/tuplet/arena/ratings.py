@@ -51,10 +51,7 @@ def ratings(agents: int, pairings: Mapping[tuple[int, int], tuple[int, ...]]) ->
     if not _connected(wins > 0):
         return [Rating(float(_ELO * each), (-math.inf, math.inf)) for each in strength]
     return [
-        Rating(
-            float(_ELO * each),
-            (_ELO * _bound(wins, strength, i, -1), _ELO * _bound(wins, strength, i, 1)),
-        )
+        Rating(float(_ELO * each), (_ELO * _bound(wins, strength, i, -1), _ELO * _bound(wins, strength, i, 1)))
         for i, each in enumerate(strength)
     ]
 

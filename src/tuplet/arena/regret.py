@@ -15,6 +15,7 @@ from tuplet.agents.simple import RandomPlayer
 from tuplet.agents.sources import Source, hands, source_of
 from tuplet.agents.specs import Spec, label_of
 from tuplet.arena.g2048 import ask, streams_of
+from tuplet.errors import UserError
 from tuplet.exact.regret import SampledRegret, follow, random_policy, sample
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
@@ -58,11 +59,7 @@ class Regret(Shown):
             ["score", f"{report['score']:,.6f}", behind("ci95")],
             ["optimal play", f"{report['optimal_score']:,.6f}", ""],
             ["regret a game", f"{report['regret']:,.6f}", behind("regret_ci95")],
-            [
-                "optimal moves",
-                f"{100 * report['optimal']:.3f} %",
-                f"of {report['moves']:,.1f} a game",
-            ],
+            ["optimal moves", f"{100 * report['optimal']:.3f} %", f"of {report['moves']:,.1f} a game"],
         ]
         return [Sheet(title, (), rows, words=(0, 1, 2), strong=(1,))]
 
@@ -91,22 +88,19 @@ def regret(
     file of one; without it the board is solved first (the network's, else 2x3).
     """
     if games is not None and games < 1:
-        raise ValueError(f"games must be positive, not {games}")
+        raise UserError(f"games must be positive, not {games}")
     as_threads(threads)
     made = player_from(player, seed)
     name = label_of(player, made)
     if games is None and isinstance(made, SearchPlayer):
-        raise ValueError("a search is judged by the games it plays: say how many with --games")
+        raise UserError("a search is judged by the games it plays: say how many with --games")
     if games is None and threads > 1:
-        raise ValueError("every board is followed by one thread: --threads goes with --games")
+        raise UserError("every board is followed by one thread: --threads goes with --games")
     with watching(progress) as watch:
         solution = _solution(made, board, table, spawn4, watch, stop)
         if isinstance(made, LearnedPlayer | SearchPlayer):
             made = adapted(made, spawn4=solution.spawn4)
-        report = {
-            "board": solution.size, "spawn4": solution.spawn4,
-            "optimal_score": solution.expected_score,
-        }  # fmt: skip
+        report = {"board": solution.size, "spawn4": solution.spawn4, "optimal_score": solution.expected_score}
         if games is not None:
             with (
                 hands([player], threads, executor) as (pool, threads),
@@ -145,14 +139,18 @@ class _Asked:
 
 
 def _solution(
-    player: Player, board: str | None, table: str | Path | Solution | None,
-    spawn4: float | None, watch: Any, stop: Stop | None,
-) -> Solution:  # fmt: skip
+    player: Player,
+    board: str | None,
+    table: str | Path | Solution | None,
+    spawn4: float | None,
+    watch: Any,
+    stop: Stop | None,
+) -> Solution:
     """The solution that a table holds, or of the board that was named, or the player's own."""
     if table is not None:
         solution = table if isinstance(table, Solution) else Solution.load(table)
         if board not in (None, solution.size) or spawn4 not in (None, solution.spawn4):
-            raise ValueError(
+            raise UserError(
                 f"{table} is the solution of {solution.size} with a share of {solution.spawn4:g} "
                 "fours: leave out --board and --spawn4"
             )
@@ -177,9 +175,15 @@ def _open(table: str, size: str, spawn4: float) -> Solution:
 
 
 def _played(
-    source: Source, where: Solution | Where, games: int, seed: int, threads: int,
-    pool: Executor | None, stop: Stop | None, watch: Any,
-) -> SampledRegret:  # fmt: skip
+    source: Source,
+    where: Solution | Where,
+    games: int,
+    seed: int,
+    threads: int,
+    pool: Executor | None,
+    stop: Stop | None,
+    watch: Any,
+) -> SampledRegret:
     blocks = ((source, where, seed, n, min(GAMES, games - n)) for n in range(0, games, GAMES))
     played = SampledRegret([], [], [], [])
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from tuplet.arena.page import write_page
 from tuplet.arena.results import Match, Tournament
 from tuplet.arena.saved import Saved
+from tuplet.errors import UserError
 from tuplet.system.csv_file import write_csv
 
 
@@ -42,8 +43,9 @@ class Reports:
                 write_csv(games_beside(self.csv), *result.games_table())
         if self.page is not None:
             if isinstance(result, Match):
-                result = Tournament([result.a, result.b], result.game, result.seed, result.asked,
-                                    {(0, 1): result}, result.interrupted)  # fmt: skip
+                result = Tournament(
+                    [result.a, result.b], result.game, result.seed, result.asked, {(0, 1): result}, result.interrupted
+                )
             write_page(self.page, result, Saved.open(file))
 
 
@@ -57,7 +59,7 @@ def _as_file(path: str | Path | None, suffix: str, what: str) -> Path | None:
         return None
     path = Path(path)
     if path.suffix.lower() != suffix:
-        raise ValueError(f"{path}: the name of {what} ends in {suffix}")
+        raise UserError(f"{path}: the name of {what} ends in {suffix}")
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in")
     return path

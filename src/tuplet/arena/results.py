@@ -115,11 +115,15 @@ class Match(Shown):
                 found.setdefault((each.a == 1, each.kind, each.reason), []).append(number)
         return [
             {
-                "agent": self.b if a_won else self.a, "side": "b" if a_won else "a",
-                "kind": kind, "reason": reason, "games": len(numbers), "first": numbers[0],
+                "agent": self.b if a_won else self.a,
+                "side": "b" if a_won else "a",
+                "kind": kind,
+                "reason": reason,
+                "games": len(numbers),
+                "first": numbers[0],
             }
             for (a_won, kind, reason), numbers in found.items()
-        ]  # fmt: skip
+        ]
 
     @property
     def llr(self) -> float | None:
@@ -136,21 +140,25 @@ class Match(Shown):
         first, first_ci95 = self.first_player
         lost, *between, won = self.pairs
         report = {
-            "game": self.game, "a": self.a, "b": self.b, "seed": self.seed,
-            "games": self.games, "wins": self.wins, "draws": self.draws, "losses": self.losses,
-            "win_rate": self.win_rate, "ci95": list(self.ci95),
-            "elo": finite(self.elo), "elo_ci95": [finite(bound) for bound in self.elo_ci95],
-            "first_player_share": first, "first_player_ci95": list(first_ci95),
+            "game": self.game,
+            "a": self.a,
+            "b": self.b,
+            "seed": self.seed,
+            "games": self.games,
+            "wins": self.wins,
+            "draws": self.draws,
+            "losses": self.losses,
+            "win_rate": self.win_rate,
+            "ci95": list(self.ci95),
+            "elo": finite(self.elo),
+            "elo_ci95": [finite(bound) for bound in self.elo_ci95],
+            "first_player_share": first,
+            "first_player_ci95": list(first_ci95),
             "mean_length": self.mean_length,
-            "pairs": {
-                "both_won": won, "split": sum(between), "both_lost": lost,
-                "pentanomial": list(self.pairs),
-            },
-            "kinds": {
-                "wins": self.kinds(1), "draws": self.kinds(0.5), "losses": self.kinds(0),
-            },
+            "pairs": {"both_won": won, "split": sum(between), "both_lost": lost, "pentanomial": list(self.pairs)},
+            "kinds": {"wins": self.kinds(1), "draws": self.kinds(0.5), "losses": self.kinds(0)},
             "forfeits": self.forfeits,
-        }  # fmt: skip
+        }
         if self.sprt:
             bounds = {"elo0": self.sprt.elo0, "elo1": self.sprt.elo1}
             report |= {"sprt": bounds, "llr": self.llr, "decision": self.decision}
@@ -186,15 +194,13 @@ class Match(Shown):
             }[self.decision]
             rows.append(["test", answer, f"LLR {self.llr:.2f} ({low:.2f} to {high:.2f})"])
             if self.decision is not None:
-                stopped.append(
-                    "The test ended the match early: the interval is widened to keep 95 % coverage."
-                )
+                stopped.append("The test ended the match early: the interval is widened to keep 95 % coverage.")
         by_score = [self.kinds(score) for score in ((1, 0.5, 0) if drawn else (1, 0))]
         endings = [
-            [kind if kind not in FORFEITS else f"opponent {kind}",
-             *(f"{kinds[kind]:,}" for kinds in by_score)]
-            for kind in by_score[0] if any(kinds[kind] for kinds in by_score)
-        ]  # fmt: skip
+            [kind if kind not in FORFEITS else f"opponent {kind}", *(f"{kinds[kind]:,}" for kinds in by_score)]
+            for kind in by_score[0]
+            if any(kinds[kind] for kinds in by_score)
+        ]
         a, b = short_names([self.a, self.b])  # the title has them in full
         columns = ["ended by", a, "drawn", b] if drawn else ["won by", a, b]
         title = f"{self.a} - {self.b}  {self.game}  {counted(self.games, 'game')}"
@@ -237,10 +243,16 @@ class Tournament(Shown):
 
     @classmethod
     def of(
-        cls, agents: list[str], game: str, seed: int, asked: int, played: list[Played],
-        interrupted: bool = False, endings: tuple[str, ...] = ("corner", "elimination"),
+        cls,
+        agents: list[str],
+        game: str,
+        seed: int,
+        asked: int,
+        played: list[Played],
+        interrupted: bool = False,
+        endings: tuple[str, ...] = ("corner", "elimination"),
         settings: Sequence[dict[str, Any]] = (),
-    ) -> Tournament:  # fmt: skip
+    ) -> Tournament:
         """Sort the games of a schedule into matches; a pair's first game alone is left out."""
         pairings = list(combinations(range(len(agents)), 2))
         sorted_: list[list[Played]] = [[] for _ in pairings]
@@ -287,8 +299,7 @@ class Tournament(Shown):
 
     def forfeits_of(self, seat: int) -> dict[str, int]:
         """How many games an agent forfeited, by kind."""
-        lost = [match.kinds(0 if seat == i else 1) for (i, j), match in self.matches.items()
-                if seat in (i, j)]  # fmt: skip
+        lost = [match.kinds(0 if seat == i else 1) for (i, j), match in self.matches.items() if seat in (i, j)]
         return {kind: sum(kinds[kind] for kinds in lost) for kind in FORFEITS}
 
     @property
@@ -301,17 +312,25 @@ class Tournament(Shown):
         table = []
         for i in self.ranking:
             (wins, losses), rating = self.total(i), self.ratings[i]
-            table.append({
-                "agent": self.agents[i], "rating": rating.elo,
-                "ci95": [finite(bound) for bound in rating.ci95],
-                "wins": wins, "draws": self.total_draws(i), "losses": losses,
-            })  # fmt: skip
+            table.append(
+                {
+                    "agent": self.agents[i],
+                    "rating": rating.elo,
+                    "ci95": [finite(bound) for bound in rating.ci95],
+                    "wins": wins,
+                    "draws": self.total_draws(i),
+                    "losses": losses,
+                }
+            )
             if self.settings:
                 table[-1]["settings"] = self.settings[i]
         report = {
-            "game": self.game, "seed": self.seed, "games": self.games, "agents": table,
+            "game": self.game,
+            "seed": self.seed,
+            "games": self.games,
+            "agents": table,
             "matches": [match.as_json() for match in self.matches.values()],
-        }  # fmt: skip
+        }
         if self.skipped:
             report["skipped"] = [{"name": name, "why": why} for name, why in self.skipped]
         return report
@@ -325,12 +344,19 @@ class Tournament(Shown):
             rating, (wins, losses) = self.ratings[i], self.total(i)
             low, high = rating.ci95
             scores = [(self.score(i, j), self.draws(i, j)) for j in order]
-            rows.append([
-                str(place), names[i], elo_text(rating.elo), f"{elo_text(low)} to {elo_text(high)}",
-                joined(" - ", wins, self.total_draws(i), losses, drawn),
-                *("·" if score is None else joined("-", score[0], draws, score[1], drawn)
-                  for score, draws in scores),
-            ])  # fmt: skip
+            rows.append(
+                [
+                    str(place),
+                    names[i],
+                    elo_text(rating.elo),
+                    f"{elo_text(low)} to {elo_text(high)}",
+                    joined(" - ", wins, self.total_draws(i), losses, drawn),
+                    *(
+                        "·" if score is None else joined("-", score[0], draws, score[1], drawn)
+                        for score, draws in scores
+                    ),
+                ]
+            )
         places = [str(place) for place, _ in enumerate(order, 1)]
         title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
         note = "Elo relative to the mean of all; a column for each opponent, by its place."
@@ -349,8 +375,7 @@ class Tournament(Shown):
         "against" before it.
         """
         order = self.ranking
-        columns = ["place", "agent", "rating", "ci95_low", "ci95_high", "wins", "draws", "losses",
-                   *FORFEITS]  # fmt: skip
+        columns = ["place", "agent", "rating", "ci95_low", "ci95_high", "wins", "draws", "losses", *FORFEITS]
         names = [self.agents[j] for j in order]
         columns += [f"against {name}" if name in columns else name for name in names]
         rows: list[list[object]] = []
@@ -358,11 +383,20 @@ class Tournament(Shown):
             rating, (wins, losses) = self.ratings[i], self.total(i)
             low, high = (bound if abs(bound) < 1e6 else None for bound in rating.ci95)
             scores = [(self.score(i, j), self.draws(i, j)) for j in order]
-            rows.append([
-                place, self.agents[i], rating.elo, low, high, wins, self.total_draws(i), losses,
-                *self.forfeits_of(i).values(),
-                *(None if score is None else score[0] + draws / 2 for score, draws in scores),
-            ])  # fmt: skip
+            rows.append(
+                [
+                    place,
+                    self.agents[i],
+                    rating.elo,
+                    low,
+                    high,
+                    wins,
+                    self.total_draws(i),
+                    losses,
+                    *self.forfeits_of(i).values(),
+                    *(None if score is None else score[0] + draws / 2 for score, draws in scores),
+                ]
+            )
         return Table(columns, rows)
 
     def games_table(self) -> Table:
@@ -374,9 +408,7 @@ class Tournament(Shown):
         order, names = self.ranking, short_names(self.agents)
         found = [self.ratings[i] for i in order]
         return super()._repr_html_() + inline(
-            lambda: draw_ratings(
-                [brief(names[i]) for i in order], [r.elo for r in found], [r.ci95 for r in found]
-            )
+            lambda: draw_ratings([brief(names[i]) for i in order], [r.elo for r in found], [r.ci95 for r in found])
         )
 
     def __repr__(self) -> str:
@@ -386,7 +418,5 @@ class Tournament(Shown):
 
 def _pairs(scores: list[float]) -> Pairs:
     """How many pairs have 0, ½, 1, 1½ and 2 points."""
-    counts = Counter(
-        first + second for first, second in zip(scores[::2], scores[1::2], strict=True)
-    )  # fmt: skip
+    counts = Counter(first + second for first, second in zip(scores[::2], scores[1::2], strict=True))
     return counts[0], counts[0.5], counts[1], counts[1.5], counts[2]

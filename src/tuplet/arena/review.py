@@ -36,6 +36,7 @@ from tuplet.agents.specs import label_of
 from tuplet.arena.g2048 import ask, streams_of
 from tuplet.arena.judges import Judge, usual_judge
 from tuplet.arena.pictures_2048 import draw_review, worst_boards
+from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.games import life
 from tuplet.games.g2048 import Board, Episode
@@ -115,13 +116,23 @@ class Judgement:
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
         return {
-            "number": self.number, "board": self.board.tiles, "played": self.played,
-            "best": self.best, "played_value": self.played_value, "value": self.value,
-            "loss": self.loss, "band": self.band, "reward": self.reward, "luck": self.luck,
-            "drift": self.drift, "mean_value": self.mean_value, "score": self.score,
-            "expected": self.expected, "lost_share": self.lost_share,
+            "number": self.number,
+            "board": self.board.tiles,
+            "played": self.played,
+            "best": self.best,
+            "played_value": self.played_value,
+            "value": self.value,
+            "loss": self.loss,
+            "band": self.band,
+            "reward": self.reward,
+            "luck": self.luck,
+            "drift": self.drift,
+            "mean_value": self.mean_value,
+            "score": self.score,
+            "expected": self.expected,
+            "lost_share": self.lost_share,
             "random_share": self.random_share,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -206,10 +217,17 @@ class Review(Shown):
             f"move   blunders {self.blunders:,}",
         ]
         rows = [
-            [f"{m.number:,}", m.played, f"{m.played_value:,.1f}", m.best, f"{m.value:,.1f}",
-             f"{m.loss:,.1f}", "blunder" if m.blunder else ""]
+            [
+                f"{m.number:,}",
+                m.played,
+                f"{m.played_value:,.1f}",
+                m.best,
+                f"{m.value:,.1f}",
+                f"{m.loss:,.1f}",
+                "blunder" if m.blunder else "",
+            ]
             for m in self.worst(5)
-        ]  # fmt: skip
+        ]
         columns = ["move", "played", "value", "best", "value", "loss", ""]
         parts = self._parts()
         return [
@@ -246,24 +264,31 @@ class Review(Shown):
         return super()._repr_html_() + inline(self.plot) + boards
 
     def __repr__(self) -> str:
-        return (
-            f"<Review of {self.episode!r}: {percent(self.best_share)} best moves, mean loss "
-            f"{self.mean_loss:,.1f}>"
-        )
+        return f"<Review of {self.episode!r}: {percent(self.best_share)} best moves, mean loss {self.mean_loss:,.1f}>"
 
     def as_json(self) -> dict[str, Any]:
         """Totals, and a list of all moves."""
         board = self.episode.board
         return {
-            "player": self.episode.slider, "score": self.episode.score,
-            "mean_loss": self.mean_loss, "best_share": self.best_share,
-            "blunders": self.blunders, "moves": [move.as_json() for move in self.moves],
+            "player": self.episode.slider,
+            "score": self.episode.score,
+            "mean_loss": self.mean_loss,
+            "best_share": self.best_share,
+            "blunders": self.blunders,
+            "moves": [move.as_json() for move in self.moves],
             "game": GameOf2048((board.rows, board.columns), self.spawn4).name,
-            "judge": self.judge, "depth": self.depth, "time": self.time,
-            "accuracy": self.accuracy, "accuracy_means": ACCURACY_MEANS, "counts": self.counts,
-            "first_value": self.first_value, "luck": self.luck, "drift": self.drift,
-            "losses": self.losses, "left": self.left,
-        }  # fmt: skip
+            "judge": self.judge,
+            "depth": self.depth,
+            "time": self.time,
+            "accuracy": self.accuracy,
+            "accuracy_means": ACCURACY_MEANS,
+            "counts": self.counts,
+            "first_value": self.first_value,
+            "luck": self.luck,
+            "drift": self.drift,
+            "losses": self.losses,
+            "left": self.left,
+        }
 
 
 def review(
@@ -297,7 +322,7 @@ def review(
         label, agent = usual_judge(size, 0.1 if share is None else share)
     player = adapted(player_from(agent), depth=depth, time=time, downgrade=downgrade, spawn4=share)
     if isinstance(player, Solution) and share not in (None, player.spawn4):
-        raise ValueError(
+        raise UserError(
             f"the table is of {100 * player.spawn4:g} % fours, and the game of {100 * share:g} %: "
             f"tuplet solve 2048 --board {player.size} --spawn4 {share:g} makes another"
         )
@@ -309,9 +334,7 @@ def review(
     return Review(episode, moves, label or label_of(agent, player), depth, time, judge.spawn4, left)
 
 
-def _judged(
-    judge: Judge, episode: Episode, progress: Show, stop: Stop | None
-) -> tuple[list[Judgement], float]:
+def _judged(judge: Judge, episode: Episode, progress: Show, stop: Stop | None) -> tuple[list[Judgement], float]:
     """Every move, and what was still to come after the last."""
     total, pace = len(episode.slides), Pace()
     score = episode.score - sum(slide.reward for slide in episode.slides)
@@ -327,20 +350,29 @@ def _judged(
             if life.told(stop):
                 raise Stopped(f"stopped after {len(moves):,} of {counted(total, 'move')}")
             if slide.move not in known or not (coming or came is None or came.over):
-                raise ValueError(judge.speechless)
+                raise UserError(judge.speechless)
             value = mean if came is None else value
             number, best = len(moves) + 1, max(known, key=known.__getitem__)
             top = known[best]
             at_random = sum(share_of(top - other, top) for other in known.values()) / len(known)
             judged = Judgement(
-                number, board, slide.move, best, known[slide.move], top,
-                slide.reward, value - mean, mean, score, at_random,
-            )  # fmt: skip
+                number,
+                board,
+                slide.move,
+                best,
+                known[slide.move],
+                top,
+                slide.reward,
+                value - mean,
+                mean,
+                score,
+                at_random,
+            )
             moves.append(judged)
             score, known = score + slide.reward, coming
             watch(Progress("moves", number, total, pace.rate(number)))
     if not moves:
-        raise ValueError("the game has no moves that could be reviewed")
+        raise UserError("the game has no moves that could be reviewed")
     return moves, value
 
 

@@ -26,6 +26,7 @@ from tuplet.agents.settings import settings_by_name
 from tuplet.arena.played import Played, place_of
 from tuplet.arena.results import Match, Tournament
 from tuplet.arena.sprt import Sprt
+from tuplet.errors import UserError
 from tuplet.games.catalogue import find_game
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
@@ -56,7 +57,7 @@ class GameFile:
 
     def __enter__(self) -> GameFile:
         if self.path.exists() and not self.path.is_file():
-            raise ValueError(f"{self.path} is not a file that games can be saved in")
+            raise UserError(f"{self.path} is not a file that games can be saved in")
         self._file = self._opened(self.path)
         try:
             self._read()
@@ -78,9 +79,8 @@ class GameFile:
         return file
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._pour()
         if self._waiting:
             with suppress(OSError):  # half a line is none
@@ -151,7 +151,7 @@ class GameFile:
             # Nothing, or settings that were cut off while they were written.
             if not (json.dumps(self.settings).encode() + b"\n").startswith(first):
                 what = what_is(self.path)
-                raise ValueError(f"{self.path} is not a saved match, but {what}: choose another")
+                raise UserError(f"{self.path} is not a saved match, but {what}: choose another")
             self._file.truncate(0)
             self._write(self.settings)
             return
@@ -204,7 +204,7 @@ def load(path: str | Path) -> Match | Tournament:
     with _opened(path) as file:
         first = file.readline(MOST_LINE)
         if _is_record(first):
-            raise ValueError(f"{path} holds single games: --game 1 replays the first")
+            raise UserError(f"{path} holds single games: --game 1 replays the first")
         settings = _settings(path, first)
         pairings = _pairings(settings)
         lines = [line for line in _lines(file, path) if not _asks_for_more(line, settings)]
@@ -223,11 +223,9 @@ def load(path: str | Path) -> Match | Tournament:
     elif len(played) > 1:
         test = Sprt(*settings["sprt"]) if settings.get("sprt") else None
         played = played[: len(played) // 2 * 2]
-        match = Match(
-            agents[0], agents[1], game, seed, asked, played, test, endings=held.kinds, settings=full
-        )
+        match = Match(agents[0], agents[1], game, seed, asked, played, test, endings=held.kinds, settings=full)
         return replace(match, interrupted=match.games < asked and match.decision is None)
-    raise ValueError(f"{path} has no finished pair of games yet")
+    raise UserError(f"{path} has no finished pair of games yet")
 
 
 def load_game(path: str | Path, number: int) -> Record:
@@ -247,15 +245,15 @@ def load_game(path: str | Path, number: int) -> Record:
                 try:
                     return Record.parse(line.decode())
                 except (ValueError, TypeError) as error:
-                    raise ValueError(f"{path}: game {count}: {error}") from None
+                    raise UserError(f"{path}: game {count}: {error}") from None
     if not count:
-        raise ValueError(f"{path} has no games yet")
-    raise ValueError(f"{path} has games 1 to {count:,}, not {number:,}")
+        raise UserError(f"{path} has no games yet")
+    raise UserError(f"{path} has games 1 to {count:,}, not {number:,}")
 
 
 def _opened(path: Path) -> BinaryIO:
     if path.is_dir():
-        raise ValueError(f"{path} is {what_is(path)}, and not a saved match")
+        raise UserError(f"{path} is {what_is(path)}, and not a saved match")
     return path.open("rb")
 
 
@@ -317,7 +315,7 @@ def _settings(path: Path, line: bytes) -> Header:
     if not good:
         what = what_is(path)
         why = "its settings are not sound" if what.startswith("a saved") else f"it is {what}"
-        raise ValueError(f"{path} is not a saved match or tournament: {why}")
+        raise UserError(f"{path} is not a saved match or tournament: {why}")
     return settings
 
 
@@ -326,7 +324,7 @@ def _game(path: Path, settings: Header) -> Game:
     held = find_game(settings["game"])
     if held.players != 2:
         why = f"{held.name} is for one player"
-        raise ValueError(f"{path} is not a saved match or tournament: {why}")
+        raise UserError(f"{path} is not a saved match or tournament: {why}")
     return held
 
 
@@ -335,18 +333,14 @@ def _check_same(path: Path, old: Header, new: Header) -> None:
         if name != "games" and old.get(name) != new.get(name):
             if name == "programs" and isinstance(old.get(name), dict) and new.get(name):
                 other = [each for each in new[name] if old[name].get(each) != new[name][each]]
-                raise ValueError(
-                    f"{path} has games of other programs: {', '.join(other[:3])} changed since; "
-                    "choose another file"
+                raise UserError(
+                    f"{path} has games of other programs: {', '.join(other[:3])} changed since; choose another file"
                 )
-            what = {"tuplet": "tuplet's version", "sprt": "test", "rules": "game's code"}.get(
-                name, name
-            )
+            what = {"tuplet": "tuplet's version", "sprt": "test", "rules": "game's code"}.get(name, name)
             was, now = _shown(old.get(name)), _shown(new.get(name))
             verb = "are" if what == "agents" else "is"
-            raise ValueError(
-                f"{path} holds another {old['kind']}: its {what} {verb} {was}, not {now}; "
-                "choose another file"
+            raise UserError(
+                f"{path} holds another {old['kind']}: its {what} {verb} {was}, not {now}; choose another file"
             )
 
 
@@ -374,5 +368,5 @@ def _played(path: Path, number: int, line: bytes, pairings: int, held: Game) -> 
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         good = False
     if not good:
-        raise ValueError(f"{path}: line {number + 2} is not game {number + 1} of the match")
+        raise UserError(f"{path}: line {number + 2} is not game {number + 1} of the match")
     return Played.won_by(winner, sides, at.game, kind, len(moves), reason)

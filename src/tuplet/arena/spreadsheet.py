@@ -7,10 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tuplet.arena.played import Played
 from tuplet.system.table import Table
 
-COLUMNS = (
-    "game", "pair", "a", "b", "first", "winner", "points_a", "points_b", "ended_by", "plies",
-    "reason",
-)  # fmt: skip
+COLUMNS = ("game", "pair", "a", "b", "first", "winner", "points_a", "points_b", "ended_by", "plies", "reason")
 
 
 def games_table(matches: Iterable[tuple[str, str, Sequence[Played]]]) -> Table:
@@ -22,7 +19,4 @@ def _rows(a: str, b: str, played: Sequence[Played]) -> Iterator[tuple[object, ..
     for number, each in enumerate(played):
         first = b if number % 2 else a  # sides are exchanged in a pair
         winner = {1.0: a, 0.0: b}.get(each.a)
-        yield (
-            number + 1, number // 2 + 1, a, b, first, winner, each.a, 1 - each.a, each.kind,
-            each.plies, each.reason,
-        )  # fmt: skip
+        yield (number + 1, number // 2 + 1, a, b, first, winner, each.a, 1 - each.a, each.kind, each.plies, each.reason)

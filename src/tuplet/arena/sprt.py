@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tuplet.arena.intervals import as_pairs, share_at
+from tuplet.errors import UserError
 
 Array = np.ndarray[Any, Any]
 Decision = Literal["H0", "H1"]
@@ -40,9 +41,8 @@ class Sprt:
 
     def __post_init__(self) -> None:
         if not -1000 <= self.elo0 < self.elo1 <= 1000:
-            raise ValueError(
-                f"sprt must be elo0,elo1 with elo0 < elo1, both within 1000 Elo "
-                f"(got {self.elo0:g},{self.elo1:g})"
+            raise UserError(
+                f"sprt must be elo0,elo1 with elo0 < elo1, both within 1000 Elo (got {self.elo0:g},{self.elo1:g})"
             )
 
     @classmethod
@@ -51,7 +51,7 @@ class Sprt:
         try:
             elo0, elo1 = (float(word) for word in text.split(","))
         except ValueError:
-            raise ValueError(f"sprt must be elo0,elo1 such as 0,20 (got {text!r})") from None
+            raise UserError(f"sprt must be elo0,elo1 such as 0,20 (got {text!r})") from None
         return cls(elo0, elo1)
 
     @property
@@ -70,10 +70,7 @@ class Sprt:
             counts = np.insert(counts, [1, 2], 0, axis=-1)
         counts = np.maximum(counts, _RARELY)
         shares = counts / counts.sum(-1, keepdims=True)
-        return np.asarray(
-            (counts * (_tilt(shares, share_at(self.elo0)) - _tilt(shares, share_at(self.elo1))))
-            .sum(-1)
-        )  # fmt: skip
+        return np.asarray((counts * (_tilt(shares, share_at(self.elo0)) - _tilt(shares, share_at(self.elo1)))).sum(-1))
 
     def decide(self, llr: float) -> Decision | None:
         """Which hypothesis is accepted; None while it is open."""

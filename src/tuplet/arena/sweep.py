@@ -97,22 +97,29 @@ class Sweep(Shown):
             found = self.verdict.behind[number]
             behind = None
             if found is not None:
-                behind = {
-                    "difference": found.value, "ci95": _finite(found.ci95), "p": found.p,
-                    "noise": found.noise,
-                }  # fmt: skip
-            points.append({
-                "settings": dict(zip([axis.name for axis in self.axes], point.values, strict=True)),
-                "spec": point.spec, "games": out.games, self.measure: out.value,
-                "ci95": _finite(out.ci95), "best": found is None, "behind": behind, **out.facts,
-            })  # fmt: skip
+                behind = {"difference": found.value, "ci95": _finite(found.ci95), "p": found.p, "noise": found.noise}
+            points.append(
+                {
+                    "settings": dict(zip([axis.name for axis in self.axes], point.values, strict=True)),
+                    "spec": point.spec,
+                    "games": out.games,
+                    self.measure: out.value,
+                    "ci95": _finite(out.ci95),
+                    "best": found is None,
+                    "behind": behind,
+                    **out.facts,
+                }
+            )
         return {
-            "kind": self.kind, **self.settings, "measure": self.measure,
+            "kind": self.kind,
+            **self.settings,
+            "measure": self.measure,
             "axes": {axis.name: list(axis.values) for axis in self.axes},
-            "points": points, "comparisons": self.verdict.comparisons,
+            "points": points,
+            "comparisons": self.verdict.comparisons,
             "interrupted": self.interrupted,
             "folder": None if self.folder is None else str(self.folder),
-        }  # fmt: skip
+        }
 
     def sheets(self) -> list[Sheet]:
         """A row for each point, two axes as a matrix, and in words what can be told apart."""
@@ -123,18 +130,14 @@ class Sweep(Shown):
             if found is not None:
                 low, high = found.ci95
                 behind = [self._shown(0.0 - found.value), self._range((-high, -low))]
-            rows.append([
-                *self.points[number].values, self._shown(out.value), self._range(out.ci95),
-                *behind, self.word(number),
-            ])  # fmt: skip
+            rows.append(
+                [*self.points[number].values, self._shown(out.value), self._range(out.ci95), *behind, self.word(number)]
+            )
         names = [axis.name for axis in self.axes]
         columns = [*names, self.measure, "95 %", "behind", "95 %, corrected", ""]
         count, last = len(names), len(names) + 4
         words = [*(i for i in range(count) if self.axes[i].numbers is None), last]
-        table = Sheet(
-            self.title, columns, rows, [] if self._matrix else self.words(), words=words,
-            strong=(count,),
-        )  # fmt: skip
+        table = Sheet(self.title, columns, rows, [] if self._matrix else self.words(), words=words, strong=(count,))
         return [table, *self._matrix]
 
     @property
@@ -194,18 +197,25 @@ class Sweep(Shown):
         """
         names = [axis.name for axis in self.axes]
         behind = ["difference", "difference_low", "difference_high", "p", "verdict"]
-        facts = [name for name in ("opponent", "elo") if name in self.outcomes[0].facts
-                 and name not in names]  # fmt: skip
+        facts = [name for name in ("opponent", "elo") if name in self.outcomes[0].facts and name not in names]
         own = ["spec", "games", self.measure, "low", "high", *behind, *facts]
         columns = [*names, *(f"measured {name}" if name in names else name for name in own)]
         rows = []
         for number, (point, out) in enumerate(zip(self.points, self.outcomes, strict=False)):
             found = self.verdict.behind[number]
             gaps = [None] * 4 if found is None else [found.value, *_finite(found.ci95), found.p]
-            rows.append([
-                *point.values, point.spec, out.games, out.value, *_finite(out.ci95), *gaps,
-                self.word(number), *(out.facts[name] for name in facts),
-            ])  # fmt: skip
+            rows.append(
+                [
+                    *point.values,
+                    point.spec,
+                    out.games,
+                    out.value,
+                    *_finite(out.ci95),
+                    *gaps,
+                    self.word(number),
+                    *(out.facts[name] for name in facts),
+                ]
+            )
         return Table(columns, rows)
 
     def _repr_html_(self) -> str:
@@ -214,8 +224,7 @@ class Sweep(Shown):
 
     def __repr__(self) -> str:
         best = ", ".join(
-            f"{self.label(i)} {self._shown(self.outcomes[i].value)}"
-            for i in dict.fromkeys(self.verdict.best)
+            f"{self.label(i)} {self._shown(self.outcomes[i].value)}" for i in dict.fromkeys(self.verdict.best)
         )
         ended = ", interrupted" if self.interrupted else ""
         return f"<Sweep {self.title}: best {best}{ended}>"

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.system.files import hold, replacing, sweep as tidy_up
 from tuplet.system.sheet import counted
 from tuplet.system.version import __version__
@@ -36,11 +37,13 @@ class SweepFolder:
     def held(self) -> Iterator[SweepFolder]:
         """Hold it; refuses the folder of another sweep, or of something else."""
         if self.path.exists() and not self.path.is_dir():
-            raise ValueError(f"{self.path} is a file: choose another --out")
-        if not (self.path / SETTINGS).exists() and self.path.is_dir() and any(
-            each.name != LOCK for each in self.path.iterdir()
-        ):  # fmt: skip
-            raise ValueError(f"{self.path} holds something else: choose another --out")
+            raise UserError(f"{self.path} is a file: choose another --out")
+        if (
+            not (self.path / SETTINGS).exists()
+            and self.path.is_dir()
+            and any(each.name != LOCK for each in self.path.iterdir())
+        ):
+            raise UserError(f"{self.path} holds something else: choose another --out")
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / LOCK).open("a+") as file:
             hold(file, f"another process is sweeping in {self.path}: wait, or choose another --out")
@@ -99,13 +102,15 @@ class SweepFolder:
             try:
                 result = json.loads(line)
                 scores = result["scores"]
-                sound = isinstance(result["point"], str) and isinstance(scores, list) and all(
-                    isinstance(score, int) for score in scores
-                )  # fmt: skip
+                sound = (
+                    isinstance(result["point"], str)
+                    and isinstance(scores, list)
+                    and all(isinstance(score, int) for score in scores)
+                )
             except (ValueError, TypeError, KeyError, RecursionError):
                 sound = False
             if not sound:
-                raise ValueError(f"{path}: line {number} is not a result of a sweep")
+                raise UserError(f"{path}: line {number} is not a result of a sweep")
             found.append(result)
             self._size += len(line)
         with path.open("r+b") as file:
@@ -118,19 +123,18 @@ class SweepFolder:
         with suppress(ValueError, RecursionError):
             old = json.loads(path.read_bytes())
         if not isinstance(old, dict) or not isinstance(old.get("points"), list):
-            raise ValueError(f"{path} does not hold the settings of a sweep: choose another --out")
+            raise UserError(f"{path} does not hold the settings of a sweep: choose another --out")
         for name in [*self.settings, *old]:
             if name not in GROWS and old.get(name) != self.settings.get(name):
                 was, now = old.get(name), self.settings.get(name)
-                raise ValueError(
+                raise UserError(
                     f"{self.path} holds another sweep: its {_WHAT.get(name, name)} is {was}, not "
                     f"{now}; choose another --out"
                 )
         lost = [point for point in old["points"] if point not in self.settings["points"]]
         if lost:
-            raise ValueError(
-                f"{self.path} holds another sweep: its grid has {lost[0]}; add to that grid, or "
-                "choose another --out"
+            raise UserError(
+                f"{self.path} holds another sweep: its grid has {lost[0]}; add to that grid, or choose another --out"
             )
 
 

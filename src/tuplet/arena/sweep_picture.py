@@ -54,9 +54,8 @@ def draw_sweep(sweep: Any, path: str | Path | None = None) -> Any:  # a `Sweep`:
         others = ", ".join(each.name for i, each in enumerate(sweep.axes) if i != across)
         axes.legend(frameon=False, fontsize=8, title=others, title_fontsize=8)
     figure.supxlabel(
-        "Bars are 95 % intervals. Full marks: the best, and what cannot be told from it.",
-        fontsize=8, color="0.4",
-    )  # fmt: skip
+        "Bars are 95 % intervals. Full marks: the best, and what cannot be told from it.", fontsize=8, color="0.4"
+    )
     if path is not None:
         save_figure(figure, path)
     return figure
@@ -72,9 +71,7 @@ def _lines(sweep: Any, across: int) -> dict[str, list[int]]:
     return lines
 
 
-def _draw_line(
-    sweep: Any, axes: Any, across: int, points: list[int], look: tuple[str, str, str], place: float
-) -> None:
+def _draw_line(sweep: Any, axes: Any, across: int, points: list[int], look: tuple[str, str, str], place: float) -> None:
     """A line of points, `place` beside the middle where the axis is of words."""
     colour, line, name = look
     axis, times = sweep.axes[across], 100 if sweep.measure == "share" else 1

@@ -22,6 +22,7 @@ from tuplet.arena.evaluate import evaluate
 from tuplet.arena.grids import Axis, axis, label, points_of, template
 from tuplet.arena.sweep import Outcome, Point, Sweep, kept_in_folder
 from tuplet.arena.sweep_folder import SweepFolder, file_name
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import as_size
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.learn.learners import learner_named
@@ -76,17 +77,24 @@ def sweep_train(
     added.
     """
     if not 1 <= seeds <= MOST_SEEDS:
-        raise ValueError(f"seeds must be 1 to {MOST_SEEDS} (got {seeds})")
+        raise UserError(f"seeds must be 1 to {MOST_SEEDS} (got {seeds})")
     if not 2 <= evaluate_games <= 10_000_000:
-        raise ValueError(f"evaluate_games must be 2 to 10,000,000 (got {evaluate_games})")
+        raise UserError(f"evaluate_games must be 2 to 10,000,000 (got {evaluate_games})")
     axes, fixed = grid_of({"recipe": recipe, **settings})
     grid = points_of(axes, "--alpha 0.05,0.1")
     points, runs = runs_of(axes, fixed, grid, range(seed, seed + seeds), Path(out))
     kept = {"kind": "train", "seed": seed, "evaluate_games": evaluate_games, "seeds": seeds}
     done = learn_runs(
-        runs, kept, [point.spec for point in points], evaluate_games, Path(out), threads=threads,
-        executor=executor, progress=progress, stop=stop,
-    )  # fmt: skip
+        runs,
+        kept,
+        [point.spec for point in points],
+        evaluate_games,
+        Path(out),
+        threads=threads,
+        executor=executor,
+        progress=progress,
+        stop=stop,
+    )
     outcomes = []
     for point in points:
         its = [run for run in runs if run.spec == point.spec and (run.spec, run.seed) in done]
@@ -95,18 +103,28 @@ def sweep_train(
         outcomes.append(_outcome(its, [done[run.spec, run.seed] for run in its]))
     if not outcomes:
         raise Stopped("stopped before the first run was finished")
-    return kept_in_folder(Sweep(
-        "train", _title(axes, fixed, seeds), tuple(axes), points, outcomes, "score", _apart,
-        {"seed": seed, "seeds": seeds, "evaluate_games": evaluate_games, "fixed": fixed},
-        _basis(seeds, evaluate_games), len([run for run in runs if (run.spec, run.seed) in done]),
-        len(runs), "runs", Path(out),
-    ))  # fmt: skip
+    return kept_in_folder(
+        Sweep(
+            "train",
+            _title(axes, fixed, seeds),
+            tuple(axes),
+            points,
+            outcomes,
+            "score",
+            _apart,
+            {"seed": seed, "seeds": seeds, "evaluate_games": evaluate_games, "fixed": fixed},
+            _basis(seeds, evaluate_games),
+            len([run for run in runs if (run.spec, run.seed) in done]),
+            len(runs),
+            "runs",
+            Path(out),
+        )
+    )
 
 
 def runs_of(
-    axes: Sequence[Axis], fixed: dict[str, Any], grid: Sequence[tuple[str, ...]],
-    seeds: Sequence[int], out: Path,
-) -> tuple[list[Point], list[OneRun]]:  # fmt: skip
+    axes: Sequence[Axis], fixed: dict[str, Any], grid: Sequence[tuple[str, ...]], seeds: Sequence[int], out: Path
+) -> tuple[list[Point], list[OneRun]]:
     """The points of a grid, and the runs that learn at each of them, one for each seed."""
     points, runs = [], []
     for values in grid:
@@ -124,9 +142,17 @@ def runs_of(
 
 
 def learn_runs(
-    runs: list[OneRun], kept: dict[str, Any], specs: list[str], games: int, out: Path, *,
-    threads: int | None, executor: Any, progress: Show, stop: Stop | None,
-) -> dict[tuple[str, int], list[int]]:  # fmt: skip
+    runs: list[OneRun],
+    kept: dict[str, Any],
+    specs: list[str],
+    games: int,
+    out: Path,
+    *,
+    threads: int | None,
+    executor: Any,
+    progress: Show,
+    stop: Stop | None,
+) -> dict[tuple[str, int], list[int]]:
     """The scores of fresh games by each run that is done, by what it learns at, and its seed.
 
     Runs that are finished in the folder are not done again.
@@ -144,9 +170,13 @@ def learn_runs(
         under_way = _UnderWay(runs, [run for run in runs if run not in left])
         blocks = (({**run.settings}, str(run.folder.resolve()), games) for run in left)
         results = in_order(
-            _learned, blocks, threads=threads, executor=pool, stop=stop,
+            _learned,
+            blocks,
+            threads=threads,
+            executor=pool,
+            stop=stop,
             look=lambda worker: watch(under_way.event(worker)),
-        )  # fmt: skip
+        )
         for run, scores in zip(left, results, strict=False):
             if scores is None:
                 break
@@ -157,9 +187,7 @@ def learn_runs(
 
 def _title(axes: Sequence[Axis], fixed: dict[str, Any], seeds: int) -> str:
     varied = [f"{each.name}={{{','.join(each.values)}}}" for each in axes]
-    return " ".join([*varied, *(f"{name}={value}" for name, value in fixed.items())]) + (
-        f"  {counted(seeds, 'seed')}"
-    )
+    return " ".join([*varied, *(f"{name}={value}" for name, value in fixed.items())]) + (f"  {counted(seeds, 'seed')}")
 
 
 def _basis(seeds: int, games: int) -> str:
@@ -183,7 +211,7 @@ def grid_of(settings: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
         if isinstance(value, str):
             found = template(value, name)
             if len(found.axes) > 1:
-                raise ValueError(f"{name} has two braces: write all of its values in one")
+                raise UserError(f"{name} has two braces: write all of its values in one")
             whole = [found.filled([part]) for each in found.axes for part in each.values]
             values = whole or value.split(",")
         else:
@@ -195,11 +223,7 @@ def grid_of(settings: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
     return axes, fixed
 
 
-_HINTS = {
-    name: (hint, each.metadata["seconds"])
-    for kind in (Method, Limits)
-    for name, hint, each in declared(kind)
-}
+_HINTS = {name: (hint, each.metadata["seconds"]) for kind in (Method, Limits) for name, hint, each in declared(kind)}
 
 
 def _typed(name: str, text: str) -> Any:
@@ -236,10 +260,7 @@ def _learned(settings: dict[str, Any], folder: str, games: int, worker: Worker) 
             run = train(out=folder, progress=tell, stop=worker.stop, **settings)
         if run.interrupted:
             return None
-        found = evaluate(
-            run.network, games=games, seed=settings["seed"] + FRESH, progress=False,
-            stop=worker.stop,
-        )  # fmt: skip
+        found = evaluate(run.network, games=games, seed=settings["seed"] + FRESH, progress=False, stop=worker.stop)
         return None if found.interrupted else found.results.scores.tolist()
     return None
 
@@ -280,11 +301,16 @@ def _outcome(runs: list[OneRun], scores: list[list[int]]) -> Outcome:
     means = [fmean(each) for each in scores]
     facts = {
         "runs": [
-            {"seed": run.seed, "folder": str(run.folder), "evaluation_seed": run.seed + FRESH,
-             "mean_score": mean, "ci95": list(score_interval([*map(float, each)]))}
+            {
+                "seed": run.seed,
+                "folder": str(run.folder),
+                "evaluation_seed": run.seed + FRESH,
+                "mean_score": mean,
+                "ci95": list(score_interval([*map(float, each)])),
+            }
             for run, mean, each in zip(runs, means, scores, strict=True)
         ]
-    }  # fmt: skip
+    }
     return Outcome(fmean(means), _interval(scores), sum(map(len, scores)), scores, facts)
 
 

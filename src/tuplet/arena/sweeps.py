@@ -22,6 +22,7 @@ from tuplet.arena.match import match
 from tuplet.arena.results import Match
 from tuplet.arena.sweep import Outcome, Point, Sweep, kept_in_folder
 from tuplet.arena.sweep_folder import SweepFolder
+from tuplet.errors import UserError
 from tuplet.games.catalogue import find_game
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.games.position import Game
@@ -57,35 +58,40 @@ def sweep_match(
     axes = (*ours.axes, *theirs.axes)
     held = find_game(game, trusted=trusted(own, other))
     if held.players != 2:
-        raise ValueError(f"{held.name} is for one player: tuplet sweep eval is for such")
+        raise UserError(f"{held.name} is for one player: tuplet sweep eval is for such")
     points = [
-        (values, own._replace(text=ours.filled(values[: len(ours.axes)])),
-         other._replace(text=theirs.filled(values[len(ours.axes) :])))
+        (
+            values,
+            own._replace(text=ours.filled(values[: len(ours.axes)])),
+            other._replace(text=theirs.filled(values[len(ours.axes) :])),
+        )
         for values in points_of(axes)
-    ]  # fmt: skip
+    ]
     for each in {spec for _, *both in points for spec in both}:
         made = agent_from(each, held)  # refuses it now, not after hours
         getattr(made, "close", lambda: None)()
     grid = _Grid(
-        axes,
-        [Point(values, a.text, b.text if theirs.axes else "") for values, a, b in points],
-        games + games % 2,
+        axes, [Point(values, a.text, b.text if theirs.axes else "") for values, a, b in points], games + games % 2
     )
     settings = {"game": held.name, "opponent": other.text, "seed": seed, "games": grid.games}
     threads = cores() if threads is None else as_threads(threads)
 
     def play(number: int, folder: SweepFolder | None, watch: Watcher) -> Outcome | None:
         _, a, b = points[number]
-        save = (
-            None
-            if folder is None
-            else folder.place(label(axes, grid.points[number].values), ".jsonl")
-        )
+        save = None if folder is None else folder.place(label(axes, grid.points[number].values), ".jsonl")
         try:
             found = match(
-                a, b, held, games=games, seed=seed, threads=threads, save=save,
-                executor=executor, progress=watch, stop=stop,
-            )  # fmt: skip
+                a,
+                b,
+                held,
+                games=games,
+                seed=seed,
+                threads=threads,
+                save=save,
+                executor=executor,
+                progress=watch,
+                stop=stop,
+            )
         except Stopped:
             return None
         return _of_match(found)
@@ -93,13 +99,22 @@ def sweep_match(
     kept = {"kind": "match", **settings}
     outcomes = grid.play(play, out, kept, [f"{a.text} - {b.text}" for _, a, b in points], progress)
     pairs = counted(min(each.games for each in outcomes) // 2, "pair")
-    return kept_in_folder(Sweep(
-        "match", f"{own.text} - {other.text}  {held.name}  {grid.games:,} games each", axes,
-        grid.points, outcomes, "share", paired_shares, {**settings, "agent": own.text},
-        f"All points played the same {pairs} of games, and are compared pair by pair.",
-        sum(each.games for each in outcomes), grid.games * len(points),
-        folder=None if out is None else Path(out),
-    ))  # fmt: skip
+    return kept_in_folder(
+        Sweep(
+            "match",
+            f"{own.text} - {other.text}  {held.name}  {grid.games:,} games each",
+            axes,
+            grid.points,
+            outcomes,
+            "share",
+            paired_shares,
+            {**settings, "agent": own.text},
+            f"All points played the same {pairs} of games, and are compared pair by pair.",
+            sum(each.games for each in outcomes),
+            grid.games * len(points),
+            folder=None if out is None else Path(out),
+        )
+    )
 
 
 def _of_match(found: Match) -> Outcome:
@@ -151,9 +166,16 @@ def sweep_eval(
 
             try:
                 found = evaluate(
-                    spec, games=games - known, first=known, seed=seed, threads=threads,
-                    spawn4=spawn4, executor=executor, progress=shifted, stop=stop,
-                )  # fmt: skip
+                    spec,
+                    games=games - known,
+                    first=known,
+                    seed=seed,
+                    threads=threads,
+                    spawn4=spawn4,
+                    executor=executor,
+                    progress=shifted,
+                    stop=stop,
+                )
             except Stopped:
                 found = None
             if found is not None:
@@ -168,14 +190,22 @@ def sweep_eval(
     kept = {"kind": "eval", **settings}
     outcomes = grid.play(play, out, kept, [spec.text for spec in specs], progress)
     many = counted(min(each.games for each in outcomes), "game")
-    return kept_in_folder(Sweep(
-        "eval", f"{own.text}  2048  {counted(games, 'game')} each", form.axes, grid.points,
-        outcomes, "score", paired_scores,
-        {**settings, "player": own.text},
-        f"All points played {many} with the same numbers, and are compared game by game.",
-        sum(each.games for each in outcomes), games * len(specs),
-        folder=None if out is None else Path(out),
-    ))  # fmt: skip
+    return kept_in_folder(
+        Sweep(
+            "eval",
+            f"{own.text}  2048  {counted(games, 'game')} each",
+            form.axes,
+            grid.points,
+            outcomes,
+            "score",
+            paired_scores,
+            {**settings, "player": own.text},
+            f"All points played {many} with the same numbers, and are compared game by game.",
+            sum(each.games for each in outcomes),
+            games * len(specs),
+            folder=None if out is None else Path(out),
+        )
+    )
 
 
 def _of_scores(scores: list[int]) -> Outcome:
@@ -194,9 +224,8 @@ class _Grid:
         self.axes, self.points, self.games = axes, points, games
 
     def play(
-        self, play: Play, out: str | Path | None, settings: dict[str, Any], specs: Sequence[str],
-        progress: Show,
-    ) -> list[Outcome]:  # fmt: skip
+        self, play: Play, out: str | Path | None, settings: dict[str, Any], specs: Sequence[str], progress: Show
+    ) -> list[Outcome]:
         """What came out of the points; of the first ones if it was stopped."""
         outcomes: list[Outcome] = []
         with ExitStack() as stack:
@@ -214,10 +243,11 @@ class _Grid:
                         watch(event)
                         return
                     figures = {"now": now, **event.figures}
-                    watch(event._replace(
-                        done=began + event.done, total=total, figures=figures,
-                        before=began + event.before,
-                    ))  # fmt: skip
+                    watch(
+                        event._replace(
+                            done=began + event.done, total=total, figures=figures, before=began + event.before
+                        )
+                    )
 
                 outcome = play(number, folder, tell)
                 if outcome is not None:

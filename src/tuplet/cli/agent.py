@@ -13,12 +13,7 @@ from tuplet.system.harmless import in_one_line
 
 
 def agent(
-    agent: str = "best",
-    /,
-    *,
-    game: Literal["ewn-6x7"] = "ewn-6x7",
-    time: float = 1.8,
-    seed: int | None = None,
+    agent: str = "best", /, *, game: Literal["ewn-6x7"] = "ewn-6x7", time: float = 1.8, seed: int | None = None
 ) -> int:
     """Play ewn-6x7 on standard input and output, for a referee.
 

@@ -68,9 +68,16 @@ def analyze(
     asked: Any = True if svg is not None and tree is None and share is None else tree
     with working(quiet=json_) as work:
         result = tuplet.analyze(
-            game, position, agent, tree=asked, share=share, growth=growth is not None, seed=seed,
-            **looking, **work._asdict(),
-        )  # fmt: skip
+            game,
+            position,
+            agent,
+            tree=asked,
+            share=share,
+            growth=growth is not None,
+            seed=seed,
+            **looking,
+            **work._asdict(),
+        )
     drawn = []
     if svg is not None and result.tree is not None:
         drawn.append(result.tree.save(svg))

@@ -46,7 +46,6 @@ def bench(
 
     with working(quiet=json_) as work:
         result = tuplet.bench(
-            game, threads=threads, net=net, learner=learner, target=target, seed=seed,
-            **work._asdict(),
-        )  # fmt: skip
+            game, threads=threads, net=net, learner=learner, target=target, seed=seed, **work._asdict()
+        )
     show_result(result, json_)

@@ -41,9 +41,7 @@ def check(
     import tuplet
 
     with working(quiet=json_) as work:
-        result = tuplet.check(
-            program, time=time, memory=memory, games=games, seed=seed, **work._asdict()
-        )
+        result = tuplet.check(program, time=time, memory=memory, games=games, seed=seed, **work._asdict())
     show_result(result, json_)
     if result.interrupted:
         return INTERRUPTED

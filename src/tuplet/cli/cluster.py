@@ -8,16 +8,11 @@ from cyclopts import App
 
 from tuplet.cli.working import Json, Tls, show_result, working
 
-cluster = App(
-    name="cluster",
-    help="Inspect a Dask cluster.",
-)
+cluster = App(name="cluster", help="Inspect a Dask cluster.")
 
 
 @cluster.command
-def check(
-    address: str, /, *, runs: Path = Path("runs"), tls: Tls = None, json_: Json = False
-) -> int:
+def check(address: str, /, *, runs: Path = Path("runs"), tls: Tls = None, json_: Json = False) -> int:
     """Show each worker's versions, threads, memory and speed, and whether it sees the runs.
 
     The exit code is 1 if no worker can be used.

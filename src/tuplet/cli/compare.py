@@ -41,9 +41,8 @@ def compare(
 
     with working(quiet=json_) as work:
         result = tuplet.compare(
-            *players, games=games, threads=threads, seed=seed, spawn4=spawn4, **looking,
-            **work._asdict(),
-        )  # fmt: skip
+            *players, games=games, threads=threads, seed=seed, spawn4=spawn4, **looking, **work._asdict()
+        )
     show_result(result, json_)
     played = sum(each.summary.games for each in result.evaluations)
     asked = games * len(players)

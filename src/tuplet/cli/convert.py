@@ -49,7 +49,5 @@ def convert(
     import tuplet
 
     with showing() as progress:  # Ctrl-C: the file is written whole, or not at all
-        result = tuplet.convert(
-            source, target, to=to, net=net, first=first, size=size, progress=progress
-        )
+        result = tuplet.convert(source, target, to=to, net=net, first=first, size=size, progress=progress)
     show_result(result, json_)

@@ -43,9 +43,13 @@ def showing() -> Iterator[Watcher]:
     shown = _Shown(console)
     # What is printed meanwhile must scroll by above the display if it shares its screen.
     with Live(
-        get_renderable=shown.picture, console=console, refresh_per_second=8, redirect_stderr=True,
-        redirect_stdout=sys.stdout.isatty(), transient=True,
-    ) as live:  # fmt: skip
+        get_renderable=shown.picture,
+        console=console,
+        refresh_per_second=8,
+        redirect_stderr=True,
+        redirect_stdout=sys.stdout.isatty(),
+        transient=True,
+    ) as live:
 
         def tell(event: Progress) -> None:
             shown.tell(event)
@@ -111,8 +115,7 @@ class _Facts:
         if event.what == COMPILING:
             return []
         facts = [_how_far(event)]
-        facts += [value if name == "now" else f"{name} {value}" for name, value in
-                  event.figures.items()]  # fmt: skip
+        facts += [value if name == "now" else f"{name} {value}" for name, value in event.figures.items()]
         if event.rate is not None:
             facts.append(_speed(event.rate, event.per))
         done, took = event.done - self._start, now - self._began
@@ -178,7 +181,6 @@ def _picture(event: Progress, facts: list[str], columns: int) -> RenderableType:
     bars = Table.grid(padding=(0, 1))
     width = max(1, min(WIDTH, columns - 16))
     for name, share in list(event.shares.items())[-MOST_BARS:]:
-        bar = ProgressBar(total=1.0, completed=share, width=width, complete_style="yellow",
-                          finished_style="yellow")  # fmt: skip
+        bar = ProgressBar(total=1.0, completed=share, width=width, complete_style="yellow", finished_style="yellow")
         bars.add_row(Text(f"{name:>6}", style="bold"), bar, f"{100 * share:>5.1f} %")
     return Group(*parts, bars)

@@ -119,8 +119,7 @@ def board(view: View, width: int, height: int) -> Text:
             numbers, may_move = targets.get((r, c), []), (r, c) in movable
             back = _ground(view, (r, c), numbers)
             colour = look.bright(cell, position) if may_move else colours.get(cell, "")
-            for strip, part in zip(strips, _square(look, cell, may_move, width, height),
-                                   strict=True):  # fmt: skip
+            for strip, part in zip(strips, _square(look, cell, may_move, width, height), strict=True):
                 styles = [_paint(colour, back, *char) for char in part]
                 chars = zip(styles, (char for char, _ in part), strict=True)
                 for style, run in groupby(chars, key=itemgetter(0)):
@@ -141,9 +140,7 @@ def _ground(view: View, square: Square, numbers: list[int]) -> str:
     return view.look.ground(square, view.position) or (ODD if sum(square) % 2 else EVEN)
 
 
-def _square(
-    look: Look, cell: str, may_move: bool, width: int, height: int
-) -> list[list[tuple[str, bool]]]:
+def _square(look: Look, cell: str, may_move: bool, width: int, height: int) -> list[list[tuple[str, bool]]]:
     """The characters of a square's lines, and which of them are on the piece."""
     empty = [(" ", False)] * width
     if not cell and coloured():

@@ -152,9 +152,7 @@ def _below(view: View, columns: int, room: int) -> list[RenderableType]:
     return [Text(line, no_wrap=True, overflow="ellipsis") for line in lines[: max(room, 0)]]
 
 
-def thoughts_lines(
-    name: str, position: Any, thoughts: Analysis, look: Look, room: int = 8
-) -> list[str]:
+def thoughts_lines(name: str, position: Any, thoughts: Analysis, look: Look, room: int = 8) -> list[str]:
     """What an agent thought of a position, as lines of text; `room` for so many moves."""
     lines = [f"{name} thought of {position.turn}'s moves:"]
     for thought in thoughts.moves[:room]:

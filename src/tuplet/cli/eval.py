@@ -59,9 +59,16 @@ def eval_(
     check_folder(csv)
     with sharing(cluster, tls, quiet=json_) as work:
         result = tuplet.evaluate(
-            player, environment, games=games, threads=threads, seed=seed, spawn4=spawn4,
-            episodes=episodes, **looking, **work._asdict(),
-        )  # fmt: skip
+            player,
+            environment,
+            games=games,
+            threads=threads,
+            seed=seed,
+            spawn4=spawn4,
+            episodes=episodes,
+            **looking,
+            **work._asdict(),
+        )
     if csv is not None:
         result.csv(csv)
     show_result(result, json_)

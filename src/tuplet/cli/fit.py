@@ -69,10 +69,7 @@ def too_small(what: str, fits: Callable[[int, int], bool], columns: int, lines: 
             more -= 1
     needed = min(fitting, key=lambda size: size[0] + 2 * size[1], default=None)
     size = f"{needed[0]}x{needed[1]}" if needed else "another shape"
-    text = (
-        f"{what} needs a window of {size} or more; this one is {columns}x{lines}. "
-        "Make it larger, or press q to end."
-    )
+    text = f"{what} needs a window of {size} or more; this one is {columns}x{lines}. Make it larger, or press q to end."
     return Group(*(_line(line, "") for line in wrap(text, max(columns, 1))[:lines]))
 
 

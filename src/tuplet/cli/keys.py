@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 
 ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
-LETTERS = {
-    "w": "up", "a": "left", "s": "down", "d": "right",
-    "k": "up", "j": "down", "l": "right",
-}  # fmt: skip
+LETTERS = {"w": "up", "a": "left", "s": "down", "d": "right", "k": "up", "j": "down", "l": "right"}
 
 ESCAPE = "escape"  # the key alone
 UNKNOWN = "?"  # a key, or whatever else a terminal reports, that has no meaning here

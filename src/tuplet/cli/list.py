@@ -9,12 +9,7 @@ from tuplet.cli.working import Json, show_result
 
 
 def list_(
-    what: Literal["games", "agents", "runs"],
-    /,
-    *,
-    game: str = "2048",
-    runs: Path = Path("runs"),
-    json_: Json = False,
+    what: Literal["games", "agents", "runs"], /, *, game: str = "2048", runs: Path = Path("runs"), json_: Json = False
 ) -> int:
     """List games, the agents of a game, or training runs.
 

@@ -10,26 +10,16 @@ from typing import Annotated, Any, TypeVar, Union, get_args
 
 from cyclopts import Parameter, Token
 
+from tuplet.errors import UserError
 from tuplet.system.settings import declared
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_LAST = (
-    "out",
-    "csv",
-    "episodes",
-    "save",
-    "game",
-    "seed",
-    "json_",
-)  # stand behind settings in a help
+_LAST = ("out", "csv", "episodes", "save", "game", "seed", "json_")  # stand behind settings in a help
 
 
 def with_settings(
-    *kinds: type,
-    lists: bool = False,
-    without: tuple[str, ...] = (),
-    usual: Mapping[str, str] = MappingProxyType({}),
+    *kinds: type, lists: bool = False, without: tuple[str, ...] = (), usual: Mapping[str, str] = MappingProxyType({})
 ) -> Callable[[F], F]:
     """Let a command that takes `**settings` have an option for each setting of these classes.
 
@@ -86,7 +76,7 @@ def _whole(_: object, tokens: Sequence[Token]) -> int:
     try:
         return int(token.value)
     except ValueError:
-        raise ValueError(f"must be a whole number (got {token.value!r})") from None
+        raise UserError(f"must be a whole number (got {token.value!r})") from None
 
 
 def _option(name: str, hint: Any, about: Any, default: Any, usual: str | None) -> inspect.Parameter:
@@ -98,6 +88,4 @@ def _option(name: str, hint: Any, about: Any, default: Any, usual: str | None) -
     hyphen = about["seconds"]  # -5s is no option, but a wrong time
     about_option = Parameter(name=option, help=help_, allow_leading_hyphen=hyphen)
     annotation = Annotated[Union[kind, None], about_option]  # noqa: UP007  # made at run time
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
-    )
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

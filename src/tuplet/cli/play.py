@@ -9,6 +9,7 @@ from typing import Any
 
 from tuplet.agents.looking import Looking
 from tuplet.cli.options import with_settings
+from tuplet.errors import UserError
 
 
 @with_settings(Looking)
@@ -69,7 +70,7 @@ def play(
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     if game == "2048" or game.startswith("2048:"):
         if against is not None:
-            raise ValueError("--against needs a two-player game (got 2048)")
+            raise UserError("--against needs a two-player game (got 2048)")
         from tuplet.cli.play_2048 import play_2048
 
         speed = 5 if speed is None else speed
@@ -78,7 +79,7 @@ def play(
 
     for name, value in (("board", board), ("spawn4", spawn4), *looking.items()):
         if value is not None:
-            raise ValueError(f"--{name} is only for 2048 (got {game})")
+            raise UserError(f"--{name} is only for 2048 (got {game})")
     speed = 3 if speed is None else speed
     return play_game(game, agent, against, watch, side, speed, seed, save)
 
@@ -88,6 +89,6 @@ def _check_can_be_written(path: Path) -> None:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to save the game in")
     if path.is_dir():
-        raise ValueError(f"{path} is a folder: name a file to save the game in")
+        raise UserError(f"{path} is a folder: name a file to save the game in")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise PermissionError(f"{path} cannot be written: name another file to save the game in")

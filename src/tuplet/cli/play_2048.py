@@ -19,6 +19,7 @@ from tuplet.cli.keys import ESCAPE, FASTER, SLOWER, changed
 from tuplet.cli.screen import print_picture, screen
 from tuplet.cli.sitting import Sitting, tell_saved
 from tuplet.cli.working import INTERRUPTED
+from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.games.g2048 import MOVES, Board, Episode
 from tuplet.games.g2048.position import GameOf2048
@@ -33,16 +34,23 @@ SMALLER = "expectimax:depth=3"  # who plays boards that the shipped player does 
 
 
 def play_2048(
-    game: str, board: str | None, agent: str | None, watch: bool, speed: int, spawn4: float | None,
-    seed: int, save: Path | None, looking: dict[str, Any],
-) -> int:  # fmt: skip
+    game: str,
+    board: str | None,
+    agent: str | None,
+    watch: bool,
+    speed: int,
+    spawn4: float | None,
+    seed: int,
+    save: Path | None,
+    looking: dict[str, Any],
+) -> int:
     """Play, or watch; returns the exit code."""
     held = GameOf2048.of(game, board, spawn4)
     if not 1 <= speed <= len(PAUSES):
-        raise ValueError(f"--speed must be 1 to {len(PAUSES)} (got {speed})")
+        raise UserError(f"--speed must be 1 to {len(PAUSES)} (got {speed})")
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not watch and not on_terminal:
-        raise ValueError("playing needs a terminal; to let an agent play, use --watch")
+        raise UserError("playing needs a terminal; to let an agent play, use --watch")
     with showing():  # it may have to be compiled
         helper, held = _helper(agent, held, game, board, spawn4, seed, looking)
         environment = RandomEnvironment(seed, held.spawn4)
@@ -61,9 +69,14 @@ def play_2048(
 
 
 def _helper(
-    agent: str | None, held: GameOf2048, game: str, board: str | None, spawn4: float | None,
-    seed: int, looking: dict[str, Any],
-) -> tuple[Player, GameOf2048]:  # fmt: skip
+    agent: str | None,
+    held: GameOf2048,
+    game: str,
+    board: str | None,
+    spawn4: float | None,
+    seed: int,
+    looking: dict[str, Any],
+) -> tuple[Player, GameOf2048]:
     """Who helps or plays, and the game: that of the helper, where nothing else is asked for."""
     said_board = board is not None or "board=" in game
     said_spawn4 = spawn4 is not None or "spawn4=" in game
@@ -85,16 +98,14 @@ def _helper(
         if not said_spawn4:
             share = helper.spawn4
         if size != (helper.rows, helper.columns):
-            raise ValueError(f"{agent} is the solution of {helper.size}, not of {held.name}")
+            raise UserError(f"{agent} is the solution of {helper.size}, not of {held.name}")
     return helper, GameOf2048(size, share)
 
 
 class TerminalGame(Sitting):
     """A game on the table: the episode so far, and who sits there."""
 
-    def __init__(
-        self, helper: Player, environment: RandomEnvironment, held: GameOf2048, name: str
-    ) -> None:
+    def __init__(self, helper: Player, environment: RandomEnvironment, held: GameOf2048, name: str) -> None:
         self.helper, self.environment, self.held, self.name = helper, environment, held, name
         self.finished: list[Episode] = []  # games left for a new one
         self.keys: list[str] = []

@@ -19,6 +19,7 @@ from tuplet.cli.screen import print_picture, screen
 from tuplet.cli.sitting import Sitting, tell_saved
 from tuplet.cli.table import Table, choice_and_thoughts
 from tuplet.cli.working import INTERRUPTED
+from tuplet.errors import UserError
 from tuplet.games.catalogue import game as game_of
 from tuplet.kernel import as_seed
 
@@ -26,18 +27,17 @@ PAUSES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.0)  # seconds a move, from slo
 
 
 def play_game(
-    game: str, agent: str | None, against: str | None, watch: bool, side: str, speed: int,
-    seed: int, save: Path | None,
-) -> int:  # fmt: skip
+    game: str, agent: str | None, against: str | None, watch: bool, side: str, speed: int, seed: int, save: Path | None
+) -> int:
     """Play, or watch; returns the exit code."""
     held = game_of(game)
     if against is not None and not watch:
-        raise ValueError("--against names the second of two agents: add --watch")
+        raise UserError("--against names the second of two agents: add --watch")
     if not 1 <= speed <= len(PAUSES):
-        raise ValueError(f"--speed must be 1 to {len(PAUSES)} (got {speed})")
+        raise UserError(f"--speed must be 1 to {len(PAUSES)} (got {speed})")
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not watch and not on_terminal:
-        raise ValueError("playing needs a terminal; to let agents play, use --agent and --watch")
+        raise UserError("playing needs a terminal; to let agents play, use --agent and --watch")
     as_seed(seed)
     agent = agent or default_of(held)
     other = (against or agent) if watch else None
@@ -107,23 +107,22 @@ class TerminalGame(Sitting, Table):
         if self.record.over and not self.other:
             keys = ["u takes back", *keys]
         elif persons and not self.thinking:
-            keys = [
-                MOVES_KEYS,
-                "h hint",
-                "t thoughts",
-                "u back",
-                "n new",
-                "q ends",
-            ]
+            keys = [MOVES_KEYS, "h hint", "t thoughts", "u back", "n new", "q ends"]
         elif persons:
             keys = ["Esc stops the hint", *keys]
         elif self.other and not self.record.over:
             keys = ["space pauses", "+ - speed", *keys]
         return View(
-            position, self.names, self.look, position.legal_moves() if persons else [],
-            self.chosen, self.last_squares(),
-            self.told_thoughts() if self.shows_thoughts else None, self.message, keys,
-        )  # fmt: skip
+            position,
+            self.names,
+            self.look,
+            position.legal_moves() if persons else [],
+            self.chosen,
+            self.last_squares(),
+            self.told_thoughts() if self.shows_thoughts else None,
+            self.message,
+            keys,
+        )
 
     def meanwhile(self, key: str) -> None:
         """A key that counts while an agent thinks."""
@@ -157,9 +156,7 @@ class TerminalGame(Sitting, Table):
         """False if the person left meanwhile."""
         side, position = self.record.position.turn, self.record.position
         agent = self.agents[side]
-        answer, key = self.think(
-            agent, lambda: choice_and_thoughts(agent, position), self.names[side], ("q", "n")
-        )
+        answer, key = self.think(agent, lambda: choice_and_thoughts(agent, position), self.names[side], ("q", "n"))
         if answer is not None:
             chosen, thoughts = answer
             self.remember(side, position, thoughts)

@@ -48,9 +48,8 @@ def regret(
 
     with working(quiet=json_) as work:
         result = tuplet.regret(
-            player, board=board, table=table, spawn4=spawn4, games=games, seed=seed,
-            threads=threads, **work._asdict(),
-        )  # fmt: skip
+            player, board=board, table=table, spawn4=spawn4, games=games, seed=seed, threads=threads, **work._asdict()
+        )
     show_result(result, json_)
     done = result.as_json().get("games", games)
     return tell_stopped(done != games, done or 0, games or 0, "games")

@@ -79,11 +79,23 @@ def reproduce(
         return
     with sharing(cluster, tls, quiet=json_) as work:
         result = tuplet.reproduce(
-            name, scale=scale, out=out, seed=seed, sims=sims, board=board, net=net,
-            minutes=minutes, recipes=recipes, player=player, milliseconds=milliseconds,
-            downgrade=downgrade, learners=learners, keep=keep or None, threads=threads,
+            name,
+            scale=scale,
+            out=out,
+            seed=seed,
+            sims=sims,
+            board=board,
+            net=net,
+            minutes=minutes,
+            recipes=recipes,
+            player=player,
+            milliseconds=milliseconds,
+            downgrade=downgrade,
+            learners=learners,
+            keep=keep or None,
+            threads=threads,
             **work._asdict(),
-        )  # fmt: skip
+        )
     show_result(result, json_)
     print(f"The report is {folder_of(name, out) / 'report.html'}.", file=sys.stderr)
 

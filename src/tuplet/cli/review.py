@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from tuplet.agents.looking import Looking
 from tuplet.cli.options import with_settings
 from tuplet.cli.working import Json, show_result, show_tables, working
+from tuplet.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +58,7 @@ def review(
     import tuplet
 
     if top < 0:
-        raise ValueError(f"--top must be 0 or more (got {top})")
+        raise UserError(f"--top must be 0 or more (got {top})")
     played = _played(record, game)
     with working(quiet=json_) as work:
         result = tuplet.review(played, agent, **looking, **work._asdict())
@@ -76,7 +77,7 @@ def _played(record: str, game: int) -> Episode | Record:
     try:
         return read_game(sys.stdin.read(), game)
     except ValueError as error:
-        raise ValueError(f"standard input: {error}") from None
+        raise UserError(f"standard input: {error}") from None
 
 
 def _show(result: Review, top: int) -> None:
@@ -104,7 +105,8 @@ def _moment(console: Console, move: Judgement) -> None:
     boards = [move.board, *(move.board.move(name)[0] for name in (move.best, move.played))]
     table.add_row(*(grid(board, 6, edges=False) for board in boards))
     table.add_row(
-        "", Text(f"best: {move.best}, {move.value:,.1f}", style="green"),
+        "",
+        Text(f"best: {move.best}, {move.value:,.1f}", style="green"),
         Text(f"played: {move.played}, {move.played_value:,.1f}", style="red"),
-    )  # fmt: skip
+    )
     console.print(table)

@@ -20,6 +20,7 @@ from rich.screen import Screen as Page
 
 from tuplet.cli.keys import KeyReader
 from tuplet.cli.signs import has_signs, plain
+from tuplet.errors import UserError
 
 Size = tuple[int, int]  # columns and lines
 Picture = Callable[[int, int], RenderableType]  # of a window of so many columns and lines
@@ -135,7 +136,7 @@ def screen() -> Iterator[Screen]:
         import termios
         import tty
     except ImportError:  # pragma: no cover
-        raise ValueError("playing needs a Unix terminal: use WSL on Windows") from None
+        raise UserError("playing needs a Unix terminal: use WSL on Windows") from None
     terminal = sys.stdin.fileno()
     wake, waking = os.pipe()
     os.set_blocking(waking, False)
@@ -157,9 +158,7 @@ def screen() -> Iterator[Screen]:
             stack.enter_context(_handling(name, leave))
         stack.enter_context(_handling("SIGWINCH", resize))
         stack.enter_context(_handling("SIGTSTP", signal.SIG_IGN))  # would leave half a screen
-        stack.callback(
-            signal.set_wakeup_fd, signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
-        )
+        stack.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(waking, warn_on_full_buffer=False))
         stack.callback(_put_back, terminal, before, table.dumb)
         tty.setcbreak(terminal)
         if not table.dumb:

@@ -57,9 +57,15 @@ def serve(
     stop = Stop()
     with stopping(stop):
         tuplet.serve(
-            port=port, host=host, runs=runs, rules=rules or (), token=token,
-            allowed_hosts=allowed_host or (), ready=ready, stop=stop,
-        )  # fmt: skip
+            port=port,
+            host=host,
+            runs=runs,
+            rules=rules or (),
+            token=token,
+            allowed_hosts=allowed_host or (),
+            ready=ready,
+            stop=stop,
+        )
     print("Closed.", file=sys.stderr)
     return 0
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tuplet.cli.working import Json, show_result
+from tuplet.errors import UserError
 from tuplet.system.harmless import harmless
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ def show(
     if rules is not None:
         game_of(rules)
     if game is None and (ply is not None or svg is not None):
-        raise ValueError("which game? --ply and --svg need --game")
+        raise UserError("which game? --ply and --svg need --game")
     if game is not None and (page is not None or csv is not None):
-        raise ValueError("--page and --csv are of the whole file, not of one --game")
+        raise UserError("--page and --csv are of the whole file, not of one --game")
     if game is not None:
         record = load_game(file, game)
         if svg is not None:
@@ -97,7 +98,7 @@ def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:
 
     ply = len(record.moves) if ply is None else ply
     if not 0 <= ply <= len(record.moves):
-        raise ValueError(f"this game has {counted(len(record.moves), 'move')}, not {ply}")
+        raise UserError(f"this game has {counted(len(record.moves), 'move')}, not {ply}")
     steps = list(record.replay())
     position = steps[ply][0] if ply < len(steps) else record.position
     return (position, *steps[ply - 1]) if ply else (position, None, "")

@@ -41,9 +41,7 @@ class Sitting:
     def meanwhile(self, key: str) -> None:
         """A key was pressed that does not end the thinking."""
 
-    def think(
-        self, agent: Any, ask: Callable[[], Any], who: str, ends: tuple[str, ...]
-    ) -> tuple[Any, str | None]:
+    def think(self, agent: Any, ask: Callable[[], Any], who: str, ends: tuple[str, ...]) -> tuple[Any, str | None]:
         """What an agent answers, perhaps an exception, or None and the key that ended the wait.
 
         The agent thinks in a thread, and is told to stop when nobody waits any longer; one that

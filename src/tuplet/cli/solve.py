@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tuplet.cli.working import Json, show_result, working
+from tuplet.errors import UserError
 
 
 def solve(
@@ -42,11 +43,9 @@ def solve(
     held = GameOf2048.of(game, board or (None if "board=" in game else "2x3"), spawn4)
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         what = "it is a folder" if out.is_dir() else f"there is no folder {out.parent}"
-        raise ValueError(f"cannot write {out}: {what}; name a file with --out")
+        raise UserError(f"cannot write {out}: {what}; name a file with --out")
     with working(quiet=json_) as work:
-        solution = tuplet.solve(
-            (held.rows, held.columns), spawn4=held.spawn4, threads=threads, **work._asdict()
-        )
+        solution = tuplet.solve((held.rows, held.columns), spawn4=held.spawn4, threads=threads, **work._asdict())
     show_result(solution, json_)
     if out is not None:
         solution.save(out)

@@ -12,19 +12,14 @@ from cyclopts import App, Parameter
 
 from tuplet.cli.options import with_settings, with_whole_numbers
 from tuplet.cli.working import Cluster, Json, Tls, sharing, show_result, tell_stopped
+from tuplet.errors import UserError
 from tuplet.learn.settings import Limits, Method
 
-sweep = App(
-    name="sweep",
-    help="Try combinations of settings: which are better, and which differences are noise?",
-)
+sweep = App(name="sweep", help="Try combinations of settings: which are better, and which differences are noise?")
 Picture = Annotated[
-    Path | None,
-    Parameter(name=["--output", "-o"], help="Draw the results into this file: .svg, .png or .pdf."),
+    Path | None, Parameter(name=["--output", "-o"], help="Draw the results into this file: .svg, .png or .pdf.")
 ]
-Csv = Annotated[
-    Path | None, Parameter(help="Write a table to this file, a line for each combination.")
-]
+Csv = Annotated[Path | None, Parameter(help="Write a table to this file, a line for each combination.")]
 
 
 @sweep.command
@@ -67,7 +62,7 @@ def match(
 
     if len(agents) != 2:
         expanded = " (in quotes, or the shell takes the braces)" if len(agents) > 2 else ""
-        raise ValueError(f"a sweep of matches takes an agent and its opponent{expanded}")
+        raise UserError(f"a sweep of matches takes an agent and its opponent{expanded}")
     if games % 2 and games > 0:
         print(f"Games come in pairs: {games + 1:,} are played, not {games:,}.", file=sys.stderr)
     play = partial(tuplet.sweep_match, *agents, game, games=games)
@@ -113,7 +108,7 @@ def eval_(
 
     if len(player) != 1:
         expanded = " (in quotes, or the shell takes the braces)" if player else ""
-        raise ValueError(f"a sweep of evaluations takes one player{expanded}")
+        raise UserError(f"a sweep of evaluations takes one player{expanded}")
     play = partial(tuplet.sweep_eval, *player, games=games, spawn4=spawn4)
     return _play(play, seed, threads, out, csv, output, cluster, tls, json_)
 
@@ -162,16 +157,21 @@ def train(
     import tuplet
 
     given = {name: value for name, value in settings.items() if value is not None}
-    play = partial(
-        tuplet.sweep_train, seeds=seeds, evaluate_games=evaluate_games, recipe=recipe, **given
-    )
+    play = partial(tuplet.sweep_train, seeds=seeds, evaluate_games=evaluate_games, recipe=recipe, **given)
     return _play(play, seed, threads, out, csv, output, cluster, tls, json_)
 
 
 def _play(
-    play: Callable[..., Any], seed: int, threads: int | None, out: Path | None, csv: Path | None,
-    output: Path | None, cluster: str | None, tls: Path | None, as_json: bool,
-) -> int:  # fmt: skip
+    play: Callable[..., Any],
+    seed: int,
+    threads: int | None,
+    out: Path | None,
+    csv: Path | None,
+    output: Path | None,
+    cluster: str | None,
+    tls: Path | None,
+    as_json: bool,
+) -> int:
     """Let a sweep be played, and show it; returns the exit code."""
     from tuplet.system.pictures import as_picture
     from tuplet.system.stop import Stopped

@@ -14,6 +14,7 @@ from tuplet.agents.protocol.external import External
 from tuplet.cli.draw_board import Look, Square, changed_squares
 from tuplet.cli.draw_ewn import EwnLook
 from tuplet.cli.draw_game import thoughts_lines
+from tuplet.errors import UserError
 from tuplet.games import life
 from tuplet.games.analysis import Analysis
 from tuplet.games.catalogue import game as game_of
@@ -34,7 +35,7 @@ class Table:
         self.sides = self.game.sides
         if side not in (*self.sides, "first", "second", "random"):
             known = ", ".join([*self.sides, "random"])
-            raise ValueError(f"{side!r} is not a side of {self.game.name}: {known}")
+            raise UserError(f"{side!r} is not a side of {self.game.name}: {known}")
         self.look = EwnLook(self.game) if isinstance(self.game, GameOfEwn) else Look(self.game)
         self.asked_side, self.seed, self.number = side, seed, 0
         self.names: dict[str, str] = {}

@@ -68,9 +68,17 @@ def tournament(
     import tuplet
 
     play = partial(
-        tuplet.tournament, agents, game, folder=folder, time=time, memory=memory, seed=seed,
-        threads=threads, page=page, csv=csv,
-    )  # fmt: skip
+        tuplet.tournament,
+        agents,
+        game,
+        folder=folder,
+        time=time,
+        memory=memory,
+        seed=seed,
+        threads=threads,
+        page=page,
+        csv=csv,
+    )
     players = len(agents) + (0 if folder is None else _tell_who_plays(folder))
     code = play_pairs(play, games, players * (players - 1) // 2, save, json_, None, cluster, tls)
     for file in filter(None, (page, csv)):
@@ -86,9 +94,7 @@ def _tell_who_plays(folder: Path) -> int:
     programs, skipped = submissions(folder)
     if programs:  # else it is told at once that there are none
         names = ", ".join(each.name for each in programs)
-        print(
-            harmless(f"{counted(len(programs), 'program')} in {folder}: {names}"), file=sys.stderr
-        )
+        print(harmless(f"{counted(len(programs), 'program')} in {folder}: {names}"), file=sys.stderr)
     for name, why in skipped:
         print(harmless(f"{name} does not play: {why}"), file=sys.stderr)
     return len(programs)

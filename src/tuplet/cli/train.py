@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from tuplet.cli.options import with_settings
 from tuplet.cli.working import INTERRUPTED, Cluster, Tls, check_folder, sharing, show_result
+from tuplet.errors import UserError
 from tuplet.learn.settings import Limits, Method
 
 if TYPE_CHECKING:
@@ -73,14 +74,16 @@ def train(
         told |= {"on_block": _print_block, "on_evaluation": _print_evaluation}
     if runs != 1:
         if resume is not None or tensorboard:
-            raise ValueError(
-                "--runs has no --resume (the same command resumes it) and no --tensorboard"
-            )
+            raise UserError("--runs has no --resume (the same command resumes it) and no --tensorboard")
         with sharing(cluster, tls, quiet=json_) as work:
             found = tuplet.population(
-                runs=runs, evaluate_games=evaluate_games, recipe=recipe,
-                out=out or Path("runs/population"), **given, **work._asdict(),
-            )  # fmt: skip
+                runs=runs,
+                evaluate_games=evaluate_games,
+                recipe=recipe,
+                out=out or Path("runs/population"),
+                **given,
+                **work._asdict(),
+            )
         if csv is not None:
             found.csv(csv)
         show_result(found, json_)
@@ -92,10 +95,7 @@ def train(
     else:
         method, _ = split(choose(recipe, given), trusted=True)
         with sharing(cluster, tls) as work:
-            run = tuplet.train(
-                recipe=recipe, **given, **work._asdict(), **told,
-                out=out or free_folder(method),
-            )  # fmt: skip
+            run = tuplet.train(recipe=recipe, **given, **work._asdict(), **told, out=out or free_folder(method))
     if csv is not None:
         run.csv(csv)
     return _report(run, json_)

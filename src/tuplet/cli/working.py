@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
+from tuplet.errors import UserError
 from tuplet.system.harmless import harmless
 
 if TYPE_CHECKING:
@@ -32,11 +33,7 @@ Cluster = Annotated[
     ),
 ]
 Tls = Annotated[
-    Path | None,
-    Parameter(
-        name="--tls",
-        help="A folder with ca.pem, cert.pem and key.pem, for a tls:// cluster.",
-    ),
+    Path | None, Parameter(name="--tls", help="A folder with ca.pem, cert.pem and key.pem, for a tls:// cluster.")
 ]
 INTERRUPTED = 130  # the exit code
 WIDE = 1000  # columns, where there is no terminal
@@ -79,7 +76,7 @@ def working(quiet: bool = False) -> Iterator[Work]:
 def sharing(cluster: str | None, tls: Path | None, quiet: bool = False) -> Iterator[Shared]:
     """The same, with the workers of a cluster if one is named."""
     if tls is not None and cluster is None:
-        raise ValueError("--tls is for a cluster: name it with --cluster tls://host:8786")
+        raise UserError("--tls is for a cluster: name it with --cluster tls://host:8786")
     with working(quiet) as work, ExitStack() as stack:
         executor = None
         if cluster is not None:
@@ -150,9 +147,7 @@ def show_tables(sheets: Sequence[Sheet]) -> None:
             for line in _in_lines(sheet, console.width):
                 console.print(Text(line), soft_wrap=True)
         elif sheet.rows:
-            table = Table(
-                box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(sheet.columns)
-            )
+            table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(sheet.columns))
             for i, cell in enumerate(sheet.columns or sheet.rows[0]):
                 name = Text(harmless(cell)) if sheet.columns else ""
                 justify = "left" if i in sheet.words else "right"
@@ -200,9 +195,15 @@ def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str 
 
 
 def play_pairs(
-    play: Callable[..., Any], games: int, pairings: int, save: Path | None, as_json: bool,
-    csv: Path | None = None, cluster: str | None = None, tls: Path | None = None,
-) -> int:  # fmt: skip
+    play: Callable[..., Any],
+    games: int,
+    pairings: int,
+    save: Path | None,
+    as_json: bool,
+    csv: Path | None = None,
+    cluster: str | None = None,
+    tls: Path | None = None,
+) -> int:
     """Let a match or tournament be played, and show it; returns the exit code."""
     from tuplet.system.stop import Stopped
 

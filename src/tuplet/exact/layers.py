@@ -86,9 +86,16 @@ def enter(boards: Array, slots: Array, count: int, board: np.uint64) -> int:
 
 @kernel
 def enter_after_states(
-    rules: Rules, states: Array, first: int, last: int,
-    after: Array, slots: Array, count: int, links: Array, rewards: Array,
-) -> int:  # fmt: skip
+    rules: Rules,
+    states: Array,
+    first: int,
+    last: int,
+    after: Array,
+    slots: Array,
+    count: int,
+    links: Array,
+    rewards: Array,
+) -> int:
     """Enter the after-states of states `first` to `last`; returns how many there are then.
 
     `links` and `rewards` (int32[states, 4]) receive the number of each legal move's after-state,
@@ -110,9 +117,8 @@ def enter_after_states(
 
 @kernel
 def enter_spawns(
-    rules: Rules, after: Array, first: int, last: int, exponent: np.uint64,
-    boards: Array, slots: Array, count: int,
-) -> int:  # fmt: skip
+    rules: Rules, after: Array, first: int, last: int, exponent: np.uint64, boards: Array, slots: Array, count: int
+) -> int:
     """Enter what a new tile makes of after-states `first` to `last`; returns the count then."""
     for i in range(first, last):
         empty = empty_cells(rules.cells, after[i], _ZERO)
@@ -126,10 +132,19 @@ def enter_spawns(
 
 @kernel
 def expect(
-    rules: Rules, spawn4: float, after: Array, first: int, last: int,
-    near: Array, near_slots: Array, near_values: Array,
-    far: Array, far_slots: Array, far_values: Array, out: Array,
-) -> bool:  # fmt: skip
+    rules: Rules,
+    spawn4: float,
+    after: Array,
+    first: int,
+    last: int,
+    near: Array,
+    near_slots: Array,
+    near_values: Array,
+    far: Array,
+    far_slots: Array,
+    far_values: Array,
+    out: Array,
+) -> bool:
     """What after-states are worth: the mean over their spawns, column by column.
 
     `near` are the boards of the sum that is larger by 2, `far` by 4. False if one is not there.
@@ -163,9 +178,7 @@ def expect(
 
 
 @kernel
-def decide(
-    states: Array, first: int, last: int, links: Array, rewards: Array, worth: Array, values: Array
-) -> None:
+def decide(states: Array, first: int, last: int, links: Array, rewards: Array, worth: Array, values: Array) -> None:
     """What states are worth to the best player, to a random one, and to those who want a tile.
 
     `worth` has a row for each after-state, `values` for each state.

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.exact.layers import Layer, enter, expect, find, unpack
 from tuplet.exact.solution import Solution
 from tuplet.games import life
@@ -123,9 +124,9 @@ def player_policy(player: Player, rows: int, columns: int, stop: Stop | None = N
                 _go_on(stop)
                 move = as_move(chosen)
                 if move not in legal:
-                    raise ValueError(f"{move} changes nothing on this board: {board!r}")
+                    raise UserError(f"{move} changes nothing on this board: {board!r}")
                 if i < TWICE and as_move(player.choose(board)) != move:
-                    raise ValueError(
+                    raise UserError(
                         "a player that answers one board in two ways is judged by the games it "
                         "plays: say how many with --games"
                     )
@@ -141,16 +142,14 @@ def _go_on(stop: Stop | None) -> None:
 
 
 def follow(
-    solution: Solution, player: Policy | Network | Player,
-    watch: Watcher = lambda _: None, stop: Stop | None = None,
-) -> ExactRegret:  # fmt: skip
+    solution: Solution, player: Policy | Network | Player, watch: Watcher = lambda _: None, stop: Stop | None = None
+) -> ExactRegret:
     """A player's exact expected score and regret on the solution's board."""
     size, rules, spawn4 = (solution.rows, solution.columns), solution.rules, solution.spawn4
     if isinstance(player, Network):
         if player.size != size:
-            raise ValueError(
-                f"the network looks at {player.size[0]}x{player.size[1]} boards, "
-                f"the solution is of {solution.size}"
+            raise UserError(
+                f"the network looks at {player.size[0]}x{player.size[1]} boards, the solution is of {solution.size}"
             )
         policy = network_policy(player)
     else:
@@ -165,9 +164,18 @@ def follow(
                 last = min(first + PART, len(after))
                 layer.reserve(9 * (last - first))
                 layer.count = _carry_spawns(
-                    rules.cells, after.boards, after.chances, first, last, np.uint64(exponent),
-                    share, layer.boards, layer.slots, layer.count, layer.chances,
-                )  # fmt: skip
+                    rules.cells,
+                    after.boards,
+                    after.chances,
+                    first,
+                    last,
+                    np.uint64(exponent),
+                    share,
+                    layer.boards,
+                    layer.slots,
+                    layer.count,
+                    layer.chances,
+                )
 
     empty = ChanceLayer()
     empty.count = 1
@@ -204,9 +212,14 @@ def _table(solution: Solution, total: int) -> tuple[Layer, Array]:
 
 
 def _step(
-    rules: Rules, spawn4: float, policy: Policy, layer: ChanceLayer,
-    tables: list[tuple[Layer, Array]], sums: Array, ended: Array,
-) -> ChanceLayer:  # fmt: skip
+    rules: Rules,
+    spawn4: float,
+    policy: Policy,
+    layer: ChanceLayer,
+    tables: list[tuple[Layer, Array]],
+    sums: Array,
+    ended: Array,
+) -> ChanceLayer:
     """Let the player move on all boards of a layer; returns the after-states."""
     boards = layer.boards[: len(layer)]
     shares = policy(boards)
@@ -216,22 +229,40 @@ def _step(
         last = min(first + PART, len(layer))
         after.reserve(4 * (last - first))
         after.count = _carry_moves(
-            rules, boards, layer.chances, shares, first, last,
-            after.boards, after.slots, after.count, after.chances, links, rewards, ended,
-        )  # fmt: skip
+            rules,
+            boards,
+            layer.chances,
+            shares,
+            first,
+            last,
+            after.boards,
+            after.slots,
+            after.count,
+            after.chances,
+            links,
+            rewards,
+            ended,
+        )
     canonicals = after.boards[: len(after)].copy()
     canonical_all(rules, canonicals)
     worth = np.empty((len(after), 1))
     (own, values), (near, near_values), (far, far_values) = tables
     sound = expect(
-        rules, spawn4, canonicals, 0, len(after), near.boards, near.slots, near_values,
-        far.boards, far.slots, far_values, worth,
-    ) and _account(
-        rules, boards, layer.chances, shares, links, rewards, worth,
-        own.boards, own.slots, values, sums,
-    )  # fmt: skip
+        rules,
+        spawn4,
+        canonicals,
+        0,
+        len(after),
+        near.boards,
+        near.slots,
+        near_values,
+        far.boards,
+        far.slots,
+        far_values,
+        worth,
+    ) and _account(rules, boards, layer.chances, shares, links, rewards, worth, own.boards, own.slots, values, sums)
     if not sound:
-        raise ValueError("the table lacks boards that come up in games: it is not sound")
+        raise UserError("the table lacks boards that come up in games: it is not sound")
     return after
 
 
@@ -265,10 +296,20 @@ def _network_shares(
 
 @kernel
 def _carry_moves(
-    rules: Rules, states: Array, chances: Array, shares: Array, first: int, last: int,
-    after: Array, slots: Array, count: int, after_chances: Array,
-    links: Array, rewards: Array, ended: Array,
-) -> int:  # fmt: skip
+    rules: Rules,
+    states: Array,
+    chances: Array,
+    shares: Array,
+    first: int,
+    last: int,
+    after: Array,
+    slots: Array,
+    count: int,
+    after_chances: Array,
+    links: Array,
+    rewards: Array,
+    ended: Array,
+) -> int:
     """Carry the chances of states `first` to `last` to their after-states; returns their count.
 
     `links` receives the after-states' numbers, -1 where no move is made; `ended` the chances of
@@ -292,9 +333,18 @@ def _carry_moves(
 
 @kernel
 def _carry_spawns(
-    cells: np.uint64, after: Array, after_chances: Array, first: int, last: int,
-    exponent: np.uint64, share: float, boards: Array, slots: Array, count: int, chances: Array,
-) -> int:  # fmt: skip
+    cells: np.uint64,
+    after: Array,
+    after_chances: Array,
+    first: int,
+    last: int,
+    exponent: np.uint64,
+    share: float,
+    boards: Array,
+    slots: Array,
+    count: int,
+    chances: Array,
+) -> int:
     """Carry the chances of after-states `first` to `last` to what a new tile makes of them."""
     for i in range(first, last):
         empty = empty_cells(cells, after[i], _ZERO)
@@ -313,9 +363,18 @@ def _carry_spawns(
 
 @kernel
 def _account(
-    rules: Rules, states: Array, chances: Array, shares: Array, links: Array, rewards: Array,
-    worth: Array, table: Array, slots: Array, values: Array, sums: Array,
-) -> bool:  # fmt: skip
+    rules: Rules,
+    states: Array,
+    chances: Array,
+    shares: Array,
+    links: Array,
+    rewards: Array,
+    worth: Array,
+    table: Array,
+    slots: Array,
+    values: Array,
+    sums: Array,
+) -> bool:
     """Sum up score, loss, optimal moves and moves. False if a state is not in the table."""
     for i in range(len(states)):
         at = slots[find(table, slots, canonical(rules, states[i]))]
@@ -335,9 +394,8 @@ def _account(
 
 
 def sample(
-    solution: Solution, player: Player, *, games: int = 1000, seed: int = 0, first: int = 0,
-    stop: Stop | None = None,
-) -> SampledRegret:  # fmt: skip
+    solution: Solution, player: Player, *, games: int = 1000, seed: int = 0, first: int = 0, stop: Stop | None = None
+) -> SampledRegret:
     """Let a player play games on the solution's board, and look up what each move loses.
 
     Game n, from `first` on, depends on the seed and n alone (and on the player).
@@ -360,7 +418,7 @@ def sample(
                 return played
             chosen = values[as_move(answer)]
             if chosen.value is None:
-                raise ValueError(f"{chosen.move} changes nothing on this board: {board!r}")
+                raise UserError(f"{chosen.move} changes nothing on this board: {board!r}")
             loss = best - chosen.value
             score, regret, moves = score + chosen.reward, regret + loss, moves + 1
             optimal += loss <= EQUAL * best

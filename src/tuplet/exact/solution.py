@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.exact.layers import pack
 from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048.board import MOVES, Board
@@ -29,8 +30,7 @@ Array = np.ndarray[Any, Any]
 
 FORMAT = "tuplet-solution-1"
 SIZES = ("2x2", "2x3", "3x2", "2x4", "4x2", "3x3")
-_ARRAYS = {"sums": ("I64", "<i8"), "counts": ("I64", "<i8"), "values": ("F64", "<f8"),
-           "keys": ("U32", "<u4")}  # fmt: skip
+_ARRAYS = {"sums": ("I64", "<i8"), "counts": ("I64", "<i8"), "values": ("F64", "<f8"), "keys": ("U32", "<u4")}
 
 
 def solvable(board: str | tuple[int, int]) -> tuple[int, int]:
@@ -38,7 +38,7 @@ def solvable(board: str | tuple[int, int]) -> tuple[int, int]:
     text = board if isinstance(board, str) else "x".join(map(str, board))
     if text not in SIZES:
         what = "cannot be solved" if re.fullmatch(r"[2-4]x[2-4]", text) else "is not a board"
-        raise ValueError(f"{text} {what}: {', '.join(SIZES)} can be solved")
+        raise UserError(f"{text} {what}: {', '.join(SIZES)} can be solved")
     return int(text[0]), int(text[2])
 
 
@@ -54,10 +54,20 @@ class Solution(Shown):
     """
 
     def __init__(
-        self, rows: int, columns: int, spawn4: float, *, sums: Array, counts: Array,
-        keys: Array, values: Array, expected_score: float, random_score: float,
-        reached: dict[int, float], after_states: int,
-    ) -> None:  # fmt: skip
+        self,
+        rows: int,
+        columns: int,
+        spawn4: float,
+        *,
+        sums: Array,
+        counts: Array,
+        keys: Array,
+        values: Array,
+        expected_score: float,
+        random_score: float,
+        reached: dict[int, float],
+        after_states: int,
+    ) -> None:
         self.rows, self.columns, self.spawn4 = rows, columns, spawn4
         self.sums, self.counts = sums, counts  # of the layers
         self.keys, self.values = keys, values  # of the states, layer by layer
@@ -113,7 +123,7 @@ class Solution(Shown):
         """The best move: a solution is a player."""
         move = self.best_move(board)
         if move is None:
-            raise ValueError("no move is legal: the game is over")
+            raise UserError("no move is legal: the game is over")
         return move
 
     def analyze(self, board: object) -> Analysis:
@@ -133,7 +143,7 @@ class Solution(Shown):
             layer = self.layer(sum(board.tiles))
             at = int(np.searchsorted(self.keys[layer], keys[i])) + layer.start
             if at >= layer.stop or self.keys[at] != keys[i]:
-                raise ValueError(f"no game comes to this board: {board!r}")
+                raise UserError(f"no game comes to this board: {board!r}")
             values[i] = self.values[at]
         return values
 
@@ -142,9 +152,7 @@ class Solution(Shown):
         if not isinstance(board, Board):
             board = Board(board, rows=self.rows, columns=self.columns)  # type: ignore[arg-type]
         if (board.rows, board.columns) != (self.rows, self.columns):
-            raise ValueError(
-                f"this is the solution of {self.size}, not of {board.rows}x{board.columns}"
-            )
+            raise UserError(f"this is the solution of {self.size}, not of {board.rows}x{board.columns}")
         return board
 
     def as_json(self) -> dict[str, Any]:
@@ -166,21 +174,16 @@ class Solution(Shown):
             f"{self.size}, fours {100 * self.spawn4:g} %: {self.states:,} states, "
             f"{self.after_states:,} after-states, mirror images counted once"
         )
-        scores = [["optimal play", f"{self.expected_score:,.6f}"],
-                  ["random play", f"{self.random_score:,.6f}"]]  # fmt: skip
+        scores = [["optimal play", f"{self.expected_score:,.6f}"], ["random play", f"{self.random_score:,.6f}"]]
         tiles = [[str(tile), f"{chance:.10f}"] for tile, chance in self.reached.items()]
         columns = ["tile", "chance of reaching it, for who wants just that"]
-        return [
-            Sheet(title, (), scores, strong=(1,), words=(0, 1)),
-            Sheet("", columns, tiles, words=()),
-        ]
+        return [Sheet(title, (), scores, strong=(1,), words=(0, 1)), Sheet("", columns, tiles, words=())]
 
     def save(self, path: str | Path) -> Path:
         """Write the table beside `path` and rename it into place: 12 bytes a state."""
         path = Path(path)
         notes = {"format": FORMAT, "solution": json.dumps(self.as_json())}
-        arrays = {name: np.ascontiguousarray(getattr(self, name), kind)
-                  for name, (_, kind) in _ARRAYS.items()}  # fmt: skip
+        arrays = {name: np.ascontiguousarray(getattr(self, name), kind) for name, (_, kind) in _ARRAYS.items()}
         with replacing(path) as file:
             kinds = {name: (_ARRAYS[name][1][1:], len(array)) for name, array in arrays.items()}
             write_header(file, notes, kinds)
@@ -194,11 +197,11 @@ class Solution(Shown):
         path = Path(path)
         header = _header(path)
         if header is None:
-            raise ValueError(f"{path} is not a table of exact values")
+            raise UserError(f"{path} is not a table of exact values")
         try:
             return _read(path, header)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ValueError(f"{path} is not a sound table of exact values: {error}") from None
+            raise UserError(f"{path} is not a sound table of exact values: {error}") from None
 
     def __repr__(self) -> str:
         return f"<Solution of {self.size}: {self.states:,} states, {self.expected_score:,.2f}>"
@@ -232,7 +235,7 @@ def _header(path: Path) -> Mapping[str, Any] | None:
 def _read(path: Path, header: Mapping[str, Any]) -> Solution:
     def need(sound: bool, text: str) -> None:
         if not sound:
-            raise ValueError(text)
+            raise UserError(text)
 
     notes = json.loads(header["__metadata__"]["solution"])
     rows, columns = solvable(notes["board"])
@@ -254,7 +257,12 @@ def _read(path: Path, header: Mapping[str, Any]) -> Solution:
     scores = float(notes["expected_score"]), float(notes["random_score"])
     need(all(map(math.isfinite, (*scores, *reached.values()))), "a value is not a finite number")
     return Solution(
-        rows, columns, as_share(float(notes["spawn4"])), **arrays,
-        expected_score=scores[0], random_score=scores[1], reached=reached,
+        rows,
+        columns,
+        as_share(float(notes["spawn4"])),
+        **arrays,
+        expected_score=scores[0],
+        random_score=scores[1],
+        reached=reached,
         after_states=int(notes["after_states"]),
-    )  # fmt: skip
+    )

@@ -57,9 +57,7 @@ def solve(
         return _solve(rules, spawn4, pool, stop or Stop(), watch)
 
 
-def _solve(
-    rules: Rules, spawn4: float, pool: Executor, stop: Stop, watch: Watcher
-) -> Solution:  # fmt: skip
+def _solve(rules: Rules, spawn4: float, pool: Executor, stop: Stop, watch: Watcher) -> Solution:
     rows, columns = rules.rows, rules.columns
     watch(Progress(COMPILING))
     pace = Pace()
@@ -94,7 +92,9 @@ def _solve(
     reached = {1 << e: float(start[e]) for e in range(REACHES, len(start)) if start[e] > 0}
     totals = sorted(keys)
     return Solution(
-        rows, columns, spawn4,
+        rows,
+        columns,
+        spawn4,
         sums=np.array(totals, np.int64),
         counts=np.array([len(keys[total]) for total in totals], np.int64),
         keys=np.concatenate([keys.pop(total) for total in totals]),
@@ -103,7 +103,7 @@ def _solve(
         random_score=float(start[RANDOM]),
         reached=reached,
         after_states=after_states,
-    )  # fmt: skip
+    )
 
 
 def _go_on(stop: Stop) -> None:
@@ -123,9 +123,8 @@ def _found_layers(rules: Rules, spawn4: float) -> Iterator[tuple[int, Layer, int
                 last = min(first + PART, len(after))
                 layer.reserve(9 * (last - first))
                 layer.count = enter_spawns(
-                    rules, after.boards, first, last, np.uint64(exponent),
-                    layer.boards, layer.slots, layer.count,
-                )  # fmt: skip
+                    rules, after.boards, first, last, np.uint64(exponent), layer.boards, layer.slots, layer.count
+                )
 
     spawn(Layer.of(np.zeros(1, np.uint64)), 0)
     single, ahead = ahead, {}
@@ -148,16 +147,14 @@ def _after(rules: Rules, states: Layer) -> tuple[Layer, Array, Array]:
         last = min(first + PART, len(states))
         after.reserve(4 * (last - first))
         after.count = enter_after_states(
-            rules, states.boards, first, last, after.boards, after.slots, after.count,
-            links, rewards,
-        )  # fmt: skip
+            rules, states.boards, first, last, after.boards, after.slots, after.count, links, rewards
+        )
     return after, links, rewards
 
 
 def _valued(
-    rules: Rules, spawn4: float, pool: Executor, total: int, keys: Array | None,
-    near: Valued, far: Valued, stop: Stop,
-) -> Valued:  # fmt: skip
+    rules: Rules, spawn4: float, pool: Executor, total: int, keys: Array | None, near: Valued, far: Valued, stop: Stop
+) -> Valued:
     """A layer's values from those of the two layers above it."""
     boards = np.empty(0 if keys is None else len(keys), np.uint64)
     if keys is not None:
@@ -169,10 +166,19 @@ def _valued(
 
     def expect_some(first: int, _: Worker) -> bool:
         return expect(
-            rules, spawn4, after.boards, first, min(first + PART, len(after)),
-            near.layer.boards, near.layer.slots, near.values,
-            far.layer.boards, far.layer.slots, far.values, worth,
-        )  # fmt: skip
+            rules,
+            spawn4,
+            after.boards,
+            first,
+            min(first + PART, len(after)),
+            near.layer.boards,
+            near.layer.slots,
+            near.values,
+            far.layer.boards,
+            far.layer.slots,
+            far.values,
+            worth,
+        )
 
     def decide_some(first: int, _: Worker) -> None:
         last = min(first + PART, len(states))
@@ -203,9 +209,21 @@ def _start(rules: Rules, spawn4: float, window: dict[int, Valued]) -> Array:
         single = np.array([exponent << 4 * c for c in cells], np.uint64)
         worth = np.empty((len(single), len(start)))
         if share > 0:
-            _check(expect(
-                rules, spawn4, single, 0, len(single), near.layer.boards, near.layer.slots,
-                near.values, far.layer.boards, far.layer.slots, far.values, worth,
-            ))  # fmt: skip
+            _check(
+                expect(
+                    rules,
+                    spawn4,
+                    single,
+                    0,
+                    len(single),
+                    near.layer.boards,
+                    near.layer.slots,
+                    near.values,
+                    far.layer.boards,
+                    far.layer.slots,
+                    far.values,
+                    worth,
+                )
+            )
             start += share * worth.mean(axis=0)
     return start

@@ -72,15 +72,15 @@ class Analysis(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
-        keys: tuple[str, ...] = ("move", "legal", "reward", "value") if self.points else (
-            "move", "value", "visits", "ci95", "proven")  # fmt: skip
+        keys: tuple[str, ...] = (
+            ("move", "legal", "reward", "value") if self.points else ("move", "value", "visits", "ci95", "proven")
+        )
         if self.points and any(move.visits is not None for move in self.moves):
             keys += ("visits", "ci95")
         report: dict[str, Any] = {
             "best": self.best,
             "moves": [
-                {k: list(v) if isinstance(v := getattr(move, k), tuple) else v for k in keys}
-                for move in self.moves
+                {k: list(v) if isinstance(v := getattr(move, k), tuple) else v for k in keys} for move in self.moves
             ],
         }
         if self.depth is not None:
@@ -113,9 +113,7 @@ class Analysis(Shown):
         sheets = [table._replace(notes=notes)]
         if self.why:
             moves = [move.move for move in self.moves if move.legal]
-            rows = [
-                [part, *(f"{worth[m]:,.1f}" for m in moves)] for part, worth in self.why.items()
-            ]
+            rows = [[part, *(f"{worth[m]:,.1f}" for m in moves)] for part, worth in self.why.items()]
             rewards = {move.move: f"{move.reward:,}" for move in self.moves}
             rows.append(["reward", *(rewards[m] for m in moves)])
             strong = [1 + moves.index(self.best)]

@@ -6,6 +6,7 @@ from copy import copy
 from functools import lru_cache
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.game import same_rules
@@ -46,9 +47,9 @@ def find_game(named: str | Game, *, trusted: bool = False) -> Game:
     if _is_built_in(text):
         return _built_in(text)
     if not own.names_code(named):
-        raise ValueError(f"{named!r} is not a game: {GAMES}")
+        raise UserError(f"{named!r} is not a game: {GAMES}")
     if not (trusted and own.may_trust()):
-        raise ValueError(
+        raise UserError(
             f"{named} is a game of somebody's own, and must be asked for first: with "
             "tuplet.game in Python, with --rules in tuplet show"
         )
@@ -72,13 +73,13 @@ def _built_in(text: str) -> Game:
 def _enter(game: Game) -> Game:
     """Note a game of one's own, so that records find it."""
     if _is_built_in(game.name) or any(c.isspace() for c in game.name):
-        raise ValueError(f"{game.name!r} cannot be the name of a game: take another word")
+        raise UserError(f"{game.name!r} cannot be the name of a game: take another word")
     taken = [side for side in game.sides if side in RESERVED]
     if taken:
-        raise ValueError(f"{game.name}: a side cannot be called {taken[0]}, which records use")
+        raise UserError(f"{game.name}: a side cannot be called {taken[0]}, which records use")
     known = _own.get(game.name)
     if known is not None and not _may_replace(game, known):
-        raise ValueError(f"there is another game called {game.name}: give one of them another name")
+        raise UserError(f"there is another game called {game.name}: give one of them another name")
     _own[game.name] = game
     return game
 
@@ -96,9 +97,9 @@ def _loaded(text: str) -> Game:
     """A game of somebody's own, called as it was asked for, so that files can name it."""
     found = own.find(text.replace("%20", " "), "game", trusted=True)  # `find_game` has asked
     if isinstance(found, type):
-        raise ValueError(f"{text} is a class: name the game that is made of it")
+        raise UserError(f"{text} is a class: name the game that is made of it")
     if not isinstance(found, Game):
-        raise ValueError(f"{text} is not a tuplet.Game, but a {type(found).__name__}")
+        raise UserError(f"{text} is not a tuplet.Game, but a {type(found).__name__}")
     found = copy(found)
     found.name = text.replace(" ", "%20")
     return found

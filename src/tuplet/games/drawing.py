@@ -36,10 +36,7 @@ def grid_svg(cells: Cells, colours: Mapping[str, str], caption: str) -> str:
     for r, row in enumerate(cells):
         for c, cell in enumerate(row):
             x, y = 8 + c * CELL, 8 + r * CELL
-            parts.append(
-                f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{SQUARE}" '
-                f'stroke="{LINE}"/>'
-            )
+            parts.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{SQUARE}" stroke="{LINE}"/>')
             if cell:
                 mx, my = x + CELL / 2, y + CELL / 2
                 parts.append(
@@ -47,7 +44,5 @@ def grid_svg(cells: Cells, colours: Mapping[str, str], caption: str) -> str:
                     f'<text x="{mx}" y="{my + 8}" text-anchor="middle" font-size="24" '
                     f'font-weight="bold" fill="#ffffff">{escape(cell)}</text>'
                 )
-    parts.append(
-        f'<text x="8" y="{height - 12}" font-size="15" fill="#333333">{escape(caption)}</text>'
-    )
+    parts.append(f'<text x="8" y="{height - 12}" font-size="15" fill="#333333">{escape(caption)}</text>')
     return "\n".join([*parts, "</svg>"])

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.kernel import code_of, draw, inlined, kernel, register
 
 Array = np.ndarray[Any, Any]
@@ -128,15 +129,15 @@ _CHANCE = ("is_chance", "outcomes", "likelihood", "chance")
 def register_game(kind: type, most: int, **kernels: Callable[..., Any]) -> None:
     """Register the kernels of a game, by the names above; a position has `most` moves or fewer."""
     if not 1 <= most <= MOST_MOVES:
-        raise ValueError(f"a position has 1 to {MOST_MOVES} moves at most, not {most}")
+        raise UserError(f"a position has 1 to {MOST_MOVES} moves at most, not {most}")
     known = (*REQUIRED, *USUAL)
     for name in kernels:
         if name not in known:
-            raise ValueError(f"{kind.__name__}: a game has no {name}, but {', '.join(known)}")
+            raise UserError(f"{kind.__name__}: a game has no {name}, but {', '.join(known)}")
     needed = [*REQUIRED, *(_CHANCE if kernels.keys() & set(_CHANCE) else ())]
     missing = [name for name in needed if name not in kernels]
     if missing:
-        raise ValueError(f"{kind.__name__}: a game needs {', '.join(missing)}, too")
+        raise UserError(f"{kind.__name__}: a game needs {', '.join(missing)}, too")
     for name, code in (USUAL | kernels).items():
         register(globals()[name], kind, code)
     _MOST[kind] = most
@@ -244,9 +245,7 @@ def _all_alike(game: Any, position: Words, move: Int, child: Words) -> Int:  # n
 
 
 @kernel
-def _random_game(
-    game: Any, position: Words, state: np.uint64, shortcuts: bool
-) -> tuple[np.uint64, Words]:
+def _random_game(game: Any, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """Random moves to the end."""
     moves = np.zeros(MOST_MOVES, np.uint8)
     for _ in range(LONGEST):
@@ -270,8 +269,15 @@ def _random_game(
 
 
 USUAL: dict[str, Callable[..., Any]] = {
-    "players": _two, "has_draws": _may_be_drawn, "is_chance": _no_chance,
-    "outcomes": _no_outcomes, "likelihood": _never, "chance": _unchanged, "payoff": _result,
-    "playout": _random_game, "estimate": _no_idea, "value_range": _from_loss_to_win,
+    "players": _two,
+    "has_draws": _may_be_drawn,
+    "is_chance": _no_chance,
+    "outcomes": _no_outcomes,
+    "likelihood": _never,
+    "chance": _unchanged,
+    "payoff": _result,
+    "playout": _random_game,
+    "estimate": _no_idea,
+    "value_range": _from_loss_to_win,
     "move_priority": _all_alike,
-}  # fmt: skip
+}

@@ -67,22 +67,23 @@ class Growth(Tabular):
             "simulations": self.simulations,
             "moves": {
                 move: {
-                    "visits": grown.visits, "value": grown.values,
+                    "visits": grown.visits,
+                    "value": grown.values,
                     "ci95": [None if ci95 is None else list(ci95) for ci95 in grown.ci95],
                     "proven": grown.proven,
                 }
                 for move, grown in self.moves.items()
             },
-        }  # fmt: skip
+        }
 
     def table(self) -> Table:
         """A row for each move at each look."""
         columns = ("simulations", "move", "visits", "value", "ci95_low", "ci95_high", "proven")
         rows = [
-            (sims, move, grown.visits[i], grown.values[i], *(grown.ci95[i] or (None, None)),
-             grown.proven[i])
-            for i, sims in enumerate(self.simulations) for move, grown in self.moves.items()
-        ]  # fmt: skip
+            (sims, move, grown.visits[i], grown.values[i], *(grown.ci95[i] or (None, None)), grown.proven[i])
+            for i, sims in enumerate(self.simulations)
+            for move, grown in self.moves.items()
+        ]
         return Table(columns, rows)
 
     def figure(self) -> Any:
@@ -105,8 +106,7 @@ class Growth(Tabular):
                 at = grown.proven.index(True)
                 above.plot(xs[at], grown.values[at], "D", color=colour, mec="white", ms=8, zorder=9)
             if number < SHOWN:
-                ends += [(above, grown.values[-1], move, colour), (below, grown.visits[-1], move,
-                                                                   colour)]  # fmt: skip
+                ends += [(above, grown.values[-1], move, colour), (below, grown.visits[-1], move, colour)]
         above.set_ylabel("value to the side to move, ± 1.96 s.e.")
         below.set_ylabel("visits")
         below.set_xlabel("simulations")
@@ -149,7 +149,14 @@ def _name(axes: Any, ends: list[tuple[float, str, str]]) -> None:
     for i, place in zip(order, apart, strict=True):
         y, move, colour = ends[i]
         axes.annotate(
-            move, (1.0, y), xycoords=("axes fraction", "data"), xytext=(6, place - at[i]),
-            textcoords="offset points", va="center", color=colour, fontsize=10, fontweight="bold",
+            move,
+            (1.0, y),
+            xycoords=("axes fraction", "data"),
+            xytext=(6, place - at[i]),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            fontsize=10,
+            fontweight="bold",
             annotation_clip=False,
-        )  # fmt: skip
+        )

@@ -89,7 +89,6 @@ def thoughts(agent: Any, position: Any, chosen: str) -> Analysis:
         others = [move for move in position.legal_moves() if move != chosen]
         name = getattr(agent, "name", type(agent).__name__)
         found = Analysis(
-            [MoveValue(move, None) for move in (chosen, *others)],
-            note=f"{name} says only what it would play.",
+            [MoveValue(move, None) for move in (chosen, *others)], note=f"{name} says only what it would play."
         )
     return replace(found, best=chosen, position=position)

@@ -6,17 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.game import (
-    MOST_MOVES,
-    ONGOING,
-    Words,
-    apply,
-    chance,
-    ending,
-    is_chance,
-    legal,
-    outcomes,
-)
+from tuplet.games.game import MOST_MOVES, ONGOING, Words, apply, chance, ending, is_chance, legal, outcomes
 from tuplet.kernel import kernel
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games import game as generic
 from tuplet.games.drawing import Cells, grid_svg, grid_text
 from tuplet.games.game import MOST_MOVES, NOBODY, ONGOING, Int, Words, same_rules
@@ -129,10 +130,10 @@ class AnyPosition:
             if self.text_of(code) == move:
                 return code
         if self.over:
-            raise ValueError("the game is over")
+            raise UserError("the game is over")
         if self.is_chance:
-            raise ValueError(f"{self.needed()} first")
-        raise ValueError(f"{move!r} is not legal here: {', '.join(self.legal_moves())}")
+            raise UserError(f"{self.needed()} first")
+        raise UserError(f"{move!r} is not legal here: {', '.join(self.legal_moves())}")
 
     def play(self, move: str) -> Any:
         """The position after a legal move."""
@@ -158,7 +159,7 @@ class AnyPosition:
         known = list(self.outcomes())
         if str(outcome) not in known:
             what = _few(known) if known else "chance does not act here"
-            raise ValueError(f"{outcome!r} cannot happen: {what}")
+            raise UserError(f"{outcome!r} cannot happen: {what}")
         done = generic.chance(self.rules, self.as_words(), known.index(str(outcome)))
         return self.at((np.uint64(done[0]), np.uint64(done[1])))
 
@@ -181,12 +182,19 @@ class AnyPosition:
     def as_json(self) -> dict[str, Any]:
         """As plain values: what stands there, who moves, and what can be done."""
         return {
-            "game": self.game, "notation": self.notation, "cells": self.cells,
-            "sides": list(self.sides), "turn": self.turn, "caption": self.caption(),
-            "legal_moves": self.legal_moves(), "is_chance": self.is_chance,
-            "outcomes": self.outcomes(), "over": self.over, "winner": self.winner,
+            "game": self.game,
+            "notation": self.notation,
+            "cells": self.cells,
+            "sides": list(self.sides),
+            "turn": self.turn,
+            "caption": self.caption(),
+            "legal_moves": self.legal_moves(),
+            "is_chance": self.is_chance,
+            "outcomes": self.outcomes(),
+            "over": self.over,
+            "winner": self.winner,
             "kind": self.kind,
-        }  # fmt: skip
+        }
 
     def caption(self) -> str:
         """Who has won, or who is to move."""
@@ -269,9 +277,7 @@ class GamePosition(AnyPosition):
         return grid_svg(self.cells, self.held.colours, self.caption())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GamePosition) and (
-            self.words == other.words and self.held == other.held
-        )
+        return isinstance(other, GamePosition) and (self.words == other.words and self.held == other.held)
 
     def __hash__(self) -> int:
         return hash((self.game, self.words))
@@ -324,7 +330,7 @@ class Game:
         try:
             first, second = (np.uint64(int(word, 16)) for word in text.split(":"))
         except (ValueError, OverflowError):
-            raise ValueError("a position is two hexadecimal numbers, as in 0:1f") from None
+            raise UserError("a position is two hexadecimal numbers, as in 0:1f") from None
         return first, second
 
     @property
@@ -369,9 +375,7 @@ class Game:
         return GamePosition(self, self.read(" ".join(words)))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Game) and (
-            self.name == other.name and same_rules(self.rules, other.rules)
-        )
+        return isinstance(other, Game) and (self.name == other.name and same_rules(self.rules, other.rules))
 
     def __hash__(self) -> int:
         return hash(self.name)

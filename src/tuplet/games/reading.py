@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.games.catalogue import find_game, parse_position
 from tuplet.games.g2048 import Board, Episode, verse
 from tuplet.games.g2048.position import GameOf2048, Standing
@@ -31,9 +32,7 @@ FORMATS = ("record", "episode", "2048verse")
 Step = tuple[str | None, str | None, int, str]  # move, what chance did, reward, notation after
 
 _STAMPED = re.compile(r"[^|\n]*@\d{1,18}\|")  # an episode begins so
-_NOTATION = re.compile(
-    r"(?:(2048(?::\S+)?)\s+)?(\d+(?:,\d+)+(?:/\d+(?:,\d+)+)+)((?:\s+\d+)?(?:\s+\?)?)"
-)
+_NOTATION = re.compile(r"(?:(2048(?::\S+)?)\s+)?(\d+(?:,\d+)+(?:/\d+(?:,\d+)+)+)((?:\s+\d+)?(?:\s+\?)?)")
 _NEITHER = (
     "this is neither a position nor a game: paste a board (its tiles row by row, 2,0,0,4,...), a "
     "notation (ewn r1r2.../... red 3), or the line of a recorded game"
@@ -62,9 +61,11 @@ class Pasted:
         if self.record is not None:
             start, steps = _steps(self.record)
             told |= {
-                "players": list(self.record.names), "start": start,
-                "steps": [list(step) for step in steps], "record": self.record.line,
-            }  # fmt: skip
+                "players": list(self.record.names),
+                "start": start,
+                "steps": [list(step) for step in steps],
+                "record": self.record.line,
+            }
         return told | {"position": self.position.as_json()}
 
 
@@ -79,11 +80,11 @@ def read(text: str, game: str | Game | None = None) -> Pasted:
     '2048:board=3x3 0,0,0/0,2,0/2,0,0 0'
     """
     if len(text) > MOST:
-        raise ValueError(f"a text of {len(text):,} letters is too long: {MOST:,} are read")
+        raise UserError(f"a text of {len(text):,} letters is too long: {MOST:,} are read")
     held = None if game is None else find_game(game)
     text = text.removeprefix("\ufeff").lstrip()
     if not text.strip():
-        raise ValueError("there is nothing to read: paste a position or a game")
+        raise UserError("there is nothing to read: paste a position or a game")
     played = _game(text, held)
     if played is not None:
         form, record = played
@@ -99,12 +100,12 @@ def _game(text: str, held: Game | None) -> tuple[str, Record] | None:
     lines = [line for line in text.splitlines() if line.strip()]
     games = [line for line in lines if _STAMPED.match(line) or line.startswith("{")]
     if len(lines) > 1 and len(games) == len(lines):
-        raise ValueError(f"these are {len(lines):,} lines, a game each: paste one of them")
+        raise UserError(f"these are {len(lines):,} lines, a game each: paste one of them")
     if _STAMPED.match(text):
         return "episode", _recorded(Episode.parse(text.strip()), held)
     given = _object(text)
     if given.get("kind") in ("match", "tournament") and "agents" in given:
-        raise ValueError("this is the first line of a saved match: paste one of its games")
+        raise UserError("this is the first line of a saved match: paste one of its games")
     return ("record", Record.parse(text)) if "start" in given else None
 
 
@@ -139,7 +140,7 @@ def _board(text: str, held: Game | None) -> Board:
         return Board(text)
     except ValueError:
         if sum(letter.isalpha() for letter in text) > len(text) / 2:
-            raise ValueError(_NEITHER) from None
+            raise UserError(_NEITHER) from None
         if isinstance(held, GameOf2048) and (held.rows, held.columns) != (4, 4):
             return Board(text, rows=held.rows, columns=held.columns)
         raise
@@ -202,14 +203,14 @@ def written(
     >>> steps = [("left", "2@1"), ("left", None)]
     >>> written("2048:board=2x2", "2,0/0,2", steps)
     '{"player": "player", "start": "2048:board=2x2 2,0/0,2 0", "moves": ["left", "left"], "rolls": ["2@1"]}'
-    """  # noqa: E501
+    """
     if format not in FORMATS:
-        raise ValueError(f"{format!r} is not a form of games: {', '.join(FORMATS)}")
+        raise UserError(f"{format!r} is not a form of games: {', '.join(FORMATS)}")
     held = find_game(game)
     position = start if isinstance(start, AnyPosition) else held.parse(str(start))
     names = tuple(position.sides if names is None else names)
     if len(names) != len(position.sides) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"names are {counted(len(position.sides), 'text')}, one for each side")
+        raise UserError(f"names are {counted(len(position.sides), 'text')}, one for each side")
     record = Record(names, position)
     for number, step in enumerate(steps, 1):
         move, outcome = _step(step)
@@ -219,26 +220,26 @@ def written(
             if outcome is not None:
                 record.roll(outcome)
         except ValueError as error:
-            raise ValueError(f"step {number:,}: {error}") from None
+            raise UserError(f"step {number:,}: {error}") from None
     if format == "record":
         return record.line
     episode = episode_of(record)
     if format == "2048verse":
         return verse.text_of(episode)
     if (episode.start.rows, episode.start.columns) != (4, 4):
-        raise ValueError("the Framework's line is of boards of 4x4: take the form record")
+        raise UserError("the Framework's line is of boards of 4x4: take the form record")
     if not is_first(record.start):
-        raise ValueError("the Framework has whole games: this one does not begin with two tiles")
+        raise UserError("the Framework has whole games: this one does not begin with two tiles")
     return str(episode)
 
 
 def _step(step: Sequence[Any]) -> tuple[str | None, str | None]:
     """The first two entries of a step, checked."""
     if not isinstance(step, list | tuple) or len(step) < 2:
-        raise ValueError(f"a step is a move and what chance did, as in left, 2@5, not {step!r:.60}")
+        raise UserError(f"a step is a move and what chance did, as in left, 2@5, not {step!r:.60}")
     move, outcome = step[0], step[1]
     if not isinstance(move, str | None) or type(outcome) not in (str, int, type(None)):
-        raise ValueError(f"a move is a text, and what chance did a text or a number: {step!r:.60}")
+        raise UserError(f"a move is a text, and what chance did a text or a number: {step!r:.60}")
     return move, None if outcome is None else str(outcome)
 
 
@@ -251,19 +252,19 @@ def read_game(source: str | Path, number: int = 1) -> Episode | Record:
         where = "the record"
     else:
         if Path(source).is_dir():
-            raise ValueError(f"{source} is {what_is(source)}, and not a file of games")
+            raise UserError(f"{source} is {what_is(source)}, and not a file of games")
         with Path(source).open("rb") as file:
             line, count = _line(lines_of(file, source), number)
         where = text
     if count != number:
-        raise ValueError(f"{where} has {counted(count, 'game')}: there is no game {number}")
+        raise UserError(f"{where} has {counted(count, 'game')}: there is no game {number}")
     try:
         return _of_2048(line)
     except ValueError as error:
         kind = "" if is_text or verse.is_verse(line) else what_is(source)
         if kind and not kind.startswith("games "):
-            raise ValueError(f"{where} is not a file of games of 2048: it is {kind}") from None
-        raise ValueError(f"{where}, game {number}: {error}") from None
+            raise UserError(f"{where} is not a file of games of 2048: it is {kind}") from None
+        raise UserError(f"{where}, game {number}: {error}") from None
 
 
 def _is_game(text: str) -> bool:
@@ -281,7 +282,7 @@ def _of_2048(line: str) -> Episode | Record:
         return Episode.parse(line)
     record: Record = Record.parse(line)
     if not isinstance(record.start, Standing):
-        raise ValueError(f"a game of {record.start.game}, not of 2048: tuplet show replays it")
+        raise UserError(f"a game of {record.start.game}, not of 2048: tuplet show replays it")
     return record
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.games.catalogue import RECORD_KEYS, parse_position
 from tuplet.system.table import Table, Tabular
 
@@ -22,7 +23,7 @@ class Forfeit(Exception):  # noqa: N818  # no error of the program: a way to los
 
     def __init__(self, kind: str, reason: str, transcript: Sequence[str] = ()) -> None:
         if kind not in FORFEITS:
-            raise ValueError(f"a forfeit is {', '.join(FORFEITS)}, not {kind!r}")
+            raise UserError(f"a forfeit is {', '.join(FORFEITS)}, not {kind!r}")
         super().__init__(kind, reason)
         self.kind, self.reason, self.transcript = kind, reason, transcript
 
@@ -113,8 +114,7 @@ class Record(Tabular):
 
     def _repr_html_(self) -> str:
         """How notebooks show it: who played, how it stands, and the moves."""
-        who = " - ".join(f"{name} ({side})" for side, name in zip(self.sides, self.names,
-                                                                   strict=True))  # fmt: skip
+        who = " - ".join(f"{name} ({side})" for side, name in zip(self.sides, self.names, strict=True))
         ended = _ended(self.winner, self.kind) if self.over else "not over"
         drawn = getattr(self.position, "_repr_svg_", str)()
         moves = escape(" ".join(self.moves))
@@ -145,24 +145,24 @@ class Record(Tabular):
             start, moves = given["start"], given.get("moves", [])
             rolls = given.get("rolls", [])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ValueError(f"not a game's record: {error}") from None
+            raise UserError(f"not a game's record: {error}") from None
         good = isinstance(start, str) and _all(str, moves) and _all((int, str), rolls)
         if not good or any(isinstance(roll, str) and _is_number(roll) for roll in rolls):
-            raise ValueError("not a game's record: start and moves are texts, rolls numbers")
+            raise UserError("not a game's record: start and moves are texts, rolls numbers")
         position = parse_position(start)
         missing = [side for side in position.sides if side not in given]
         if missing:
-            raise ValueError(f"not a game's record: it does not say who was {missing[0]}")
+            raise UserError(f"not a game's record: it does not say who was {missing[0]}")
         names = tuple(given[side] for side in position.sides)
         if not _all(str, [*names, given.get("reason", "")]):
-            raise ValueError("not a game's record: names and reasons are texts")
+            raise UserError("not a game's record: names and reasons are texts")
         record = cls(names, position)
         left = iter(rolls)
         for move in moves:
             while record.position.is_chance:
                 outcome = next(left, None)
                 if outcome is None:
-                    raise ValueError("a roll of the die is missing")
+                    raise UserError("a roll of the die is missing")
                 record.roll(outcome)
             record.play(move)
         for outcome in left:
@@ -173,13 +173,13 @@ class Record(Tabular):
             record.winner, record.kind, record.reason = winner, kind, str(given.get("reason", ""))
             said = given.get("transcript", [])
             if not _all(str, said):
-                raise ValueError("not a game's record: a transcript is a list of texts")
+                raise UserError("not a game's record: a transcript is a list of texts")
             record.transcript = said
         elif not record.over and (winner, kind) != (None, None):
-            raise ValueError(f"the moves do not show that {_ended(winner, kind)}")
+            raise UserError(f"the moves do not show that {_ended(winner, kind)}")
         elif (winner, kind) != (record.winner, record.kind):
             shown = _ended(record.winner, record.kind)
-            raise ValueError(f"the moves show that {shown}, not {_ended(winner, kind)}")
+            raise UserError(f"the moves show that {shown}, not {_ended(winner, kind)}")
         return record
 
     def __reduce__(self) -> tuple[object, tuple[str]]:

@@ -6,6 +6,7 @@ which may be any board with points on it already.
 
 from __future__ import annotations
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import Board
 from tuplet.games.g2048.episode import Episode, Slide
 from tuplet.games.g2048.position import GameOf2048, Standing
@@ -32,7 +33,7 @@ def episode_of(record: Record) -> Episode:
     """A record as an episode; ValueError if it is one of another game."""
     start = record.start
     if not isinstance(start, Standing):
-        raise ValueError(f"this is a game of {start.game}, not of 2048")
+        raise UserError(f"this is a game of {start.game}, not of 2048")
     (name,) = record.names
     if is_first(start):
         episode = Episode(name, "random", Board(rows=start.rows, columns=start.columns))

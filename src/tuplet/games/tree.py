@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.games.tree_drawing import draw_tree
 from tuplet.system.files import replacing
 from tuplet.system.pictures import as_picture
@@ -22,7 +23,7 @@ MOST_NODES = 400  # that a view has, unless it is asked for more
 def as_tree_picture(path: str | Path) -> Path:
     """A picture's path; raises ValueError where it could not be written."""
     if Path(path).suffix.lower() != ".svg":
-        raise ValueError(f"{path}: the picture of a tree is an SVG file, and its name ends in .svg")
+        raise UserError(f"{path}: the picture of a tree is an SVG file, and its name ends in .svg")
     return as_picture(path)
 
 
@@ -47,10 +48,15 @@ class TreeNode:
     def told(self) -> dict[str, Any]:
         """As plain values, without children."""
         return {
-            "move": self.move, "visits": self.visits, "value": self.value,
-            "ci95": None if self.ci95 is None else list(self.ci95), "proven": self.proven,
-            "side": self.side, "chance": self.chance, "left_out": self.left_out,
-        }  # fmt: skip
+            "move": self.move,
+            "visits": self.visits,
+            "value": self.value,
+            "ci95": None if self.ci95 is None else list(self.ci95),
+            "proven": self.proven,
+            "side": self.side,
+            "chance": self.chance,
+            "left_out": self.left_out,
+        }
 
     def walk(self, deep: int = 0) -> Iterator[tuple[int, TreeNode]]:
         """The node and all below it, each with its distance."""
@@ -133,10 +139,8 @@ class TreeView(Tabular):
         add(self.root, None, 0)
         wide = [max(len(row[i]) for row in rows) for i in range(5)]
         return [
-            "  ".join([row[0].ljust(wide[0]), *(row[i].rjust(wide[i]) for i in range(1, 5))])
-            .rstrip()
-            for row in rows
-        ]  # fmt: skip
+            "  ".join([row[0].ljust(wide[0]), *(row[i].rjust(wide[i]) for i in range(1, 5))]).rstrip() for row in rows
+        ]
 
     def notes(self) -> list[str]:
         """What there is to know of the figures."""

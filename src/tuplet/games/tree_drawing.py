@@ -96,9 +96,10 @@ class _Drawing:
             f'<rect x="{at - half:.1f}" y="{to_y - 9:.1f}" width="{2 * half:.1f}" height="18" '
             f'rx="{9 if natural else 4}" fill="{"#f4efe6" if natural else PAPER}" '
             f'stroke="{"#9a8f7d" if main else "#ddd5c7"}"/>'
-            + _text(at, to_y + 4.2, node.move, 12, anchor="middle",
-                    weight="bold" if main else "normal", slanted=natural)
-        )  # fmt: skip
+            + _text(
+                at, to_y + 4.2, node.move, 12, anchor="middle", weight="bold" if main else "normal", slanted=natural
+            )
+        )
 
     def _mark(self, node: Any, x: float, y: float, main: bool) -> None:
         """A node: a circle, or a diamond where chance acts; a ring around what is proven."""
@@ -117,8 +118,7 @@ class _Drawing:
             shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {body}>{title}</circle>'
         if node.proven:
             shape += (
-                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r + 3:.1f}" fill="none" stroke="{INK}" '
-                'stroke-width="1.8"/>'
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r + 3:.1f}" fill="none" stroke="{INK}" stroke-width="1.8"/>'
             )
         self.marks.append(shape)
         visits, _, value, ci95 = self.view.figures(node)
@@ -152,14 +152,12 @@ class _Drawing:
         parts.append(_text(x - 6, y + 11, ends[0], 11, PALE, anchor="end"))
         for i in range(40):
             colour = self._colour(low + (high - low) * (i + 0.5) / 40)
-            parts.append(f'<rect x="{x + 4 * i:.1f}" y="{y:.1f}" width="4.3" height="14" '
-                         f'fill="{colour}"/>')  # fmt: skip
+            parts.append(f'<rect x="{x + 4 * i:.1f}" y="{y:.1f}" width="4.3" height="14" fill="{colour}"/>')
         parts.append(_text(x + 166, y + 11, ends[1], 11, PALE))
         x += 166 + 8 * len(ends[1]) + 22
         for share in (0.01, 0.1, 1.0):
             r = SMALLEST + (LARGEST - SMALLEST) * share**0.5
-            parts.append(f'<circle cx="{x:.1f}" cy="{y + 7:.1f}" r="{r:.1f}" fill="none" '
-                         f'stroke="{PALE}"/>')  # fmt: skip
+            parts.append(f'<circle cx="{x:.1f}" cy="{y + 7:.1f}" r="{r:.1f}" fill="none" stroke="{PALE}"/>')
             parts.append(_text(x + r + 4, y + 11, f"{100 * share:g} %", 11, PALE))
             x += 2 * r + 50
         parts.append(_text(x - 22, y + 11, "of visits", 11, PALE))
@@ -176,9 +174,17 @@ def _told(view: Any, node: Any) -> str:
 
 
 def _text(
-    x: float, y: float, text: str, size: float, colour: str = INK, *, anchor: str = "start",
-    weight: str = "normal", slanted: bool = False, halo: bool = False,
-) -> str:  # fmt: skip
+    x: float,
+    y: float,
+    text: str,
+    size: float,
+    colour: str = INK,
+    *,
+    anchor: str = "start",
+    weight: str = "normal",
+    slanted: bool = False,
+    halo: bool = False,
+) -> str:
     style = ' font-style="italic"' if slanted else ""
     style += f' stroke="{PAPER}" stroke-width="3" paint-order="stroke"' if halo else ""
     style += f' font-weight="{weight}"' if weight != "normal" else ""

@@ -43,10 +43,9 @@ def _clock(typing_context: Any) -> Any:  # noqa: ARG001
         read = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
         builder.call(read, [number(_MONOTONIC), reading])
         seconds, nanos = (
-            builder.sitofp(builder.load(cgutils.gep_inbounds(builder, reading, 0, i)),
-                           ir.DoubleType())
+            builder.sitofp(builder.load(cgutils.gep_inbounds(builder, reading, 0, i)), ir.DoubleType())
             for i in range(2)
-        )  # fmt: skip
+        )
         return builder.fadd(seconds, builder.fmul(nanos, ir.DoubleType()(1e-9)))
 
     return types.float64(), generate

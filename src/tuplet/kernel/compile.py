@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import caching, errors, event
 
+from tuplet.errors import UserError
 from tuplet.kernel.folders import cache_folder, homes_of, is_ours, own_folder
 from tuplet.kernel.turns import leave, take
 
@@ -117,7 +118,7 @@ class _CacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]
         except FileNotFoundError:  # Numba knows what to do: it was removed meanwhile
             raise
         except OSError as error:  # a folder stands there, or the disk fails
-            raise ValueError(str(error)) from None
+            raise UserError(str(error)) from None
 
     def _save_data(self, name: str, data: Any) -> None:
         self._write(self._data_path(name), data)
@@ -134,7 +135,7 @@ def _unsealed(path: str) -> bytes:
     """What stands behind the checksum; ValueError if it is not what was written."""
     stored = Path(path).read_bytes()
     if hashlib.sha256(stored[32:]).digest() != stored[:32]:
-        raise ValueError(f"{path} is damaged")
+        raise UserError(f"{path} is damaged")
     return stored[32:]
 
 
@@ -142,8 +143,7 @@ def _unsealed(path: str) -> bytes:
 def _tell_of_damage() -> None:
     """Once, however many files are damaged."""
     warnings.warn(
-        f"compiled code kept in {cache_folder()} was damaged: it is compiled again, which takes "
-        "some seconds",
+        f"compiled code kept in {cache_folder()} was damaged: it is compiled again, which takes some seconds",
         stacklevel=2,
     )
 
@@ -209,9 +209,7 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         if homes:
             folder = own_folder(folder, frozenset(homes))
         if folder is not None:
-            self._cache_file = _CacheFile(
-                str(folder), self._impl.filename_base, self._impl.locator.get_source_stamp()
-            )
+            self._cache_file = _CacheFile(str(folder), self._impl.filename_base, self._impl.locator.get_source_stamp())
         return folder is not None
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
+from tuplet.errors import UserError
 from tuplet.kernel.compile import kernel
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -23,7 +24,7 @@ _WORD = (1 << 64) - 1
 def as_seed(seed: int) -> np.uint64:
     """A seed as the kernels take it; what does not fit raises ValueError."""
     if not 0 <= seed < 1 << 63:
-        raise ValueError(f"seed must be 0 to 2^63 - 1 (got {seed})")
+        raise UserError(f"seed must be 0 to 2^63 - 1 (got {seed})")
     return np.uint64(seed)
 
 

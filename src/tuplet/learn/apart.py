@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, make_results
 from tuplet.learn.greedy import workspace_of
@@ -74,7 +75,7 @@ class Snapshot(NamedTuple):
                 step.apply(net)
                 name = step.after
         if name != self.name:
-            raise ValueError("the tables to begin with are not those that were asked for")
+            raise UserError("the tables to begin with are not those that were asked for")
         return net
 
 
@@ -157,9 +158,15 @@ def tables_size(net: Network) -> int:
 
 def _copied(net: Network) -> Network:
     made = Network(
-        net.name, board=net.size, stages=net.stages, initial=0.0, target=net.target,
-        gamma=net.gamma, spawn4=net.spawn4, born=net.born,
-    )  # fmt: skip
+        net.name,
+        board=net.size,
+        stages=net.stages,
+        initial=0.0,
+        target=net.target,
+        gamma=net.gamma,
+        spawn4=net.spawn4,
+        born=net.born,
+    )
     made.initial = net.initial
     made.weights[:] = net.weights
     if net.memory is not None:
@@ -197,8 +204,7 @@ def learn_apart(snapshot: Snapshot, task: Task, worker: Worker) -> Learned | Non
         found = _learn(mine, task, worker)
         done = time.thread_time()
         changes = changes_between(net, mine)
-        apply(mine, Changes(changes.where, net.weights[changes.where],
-                            remembered(net)[changes.where]))  # fmt: skip
+        apply(mine, Changes(changes.where, net.weights[changes.where], remembered(net)[changes.where]))
     if found is None:
         return None
     around = time.thread_time() - busy - (done - ready)

@@ -16,6 +16,7 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import as_size
 from tuplet.games.g2048.statistics import Results, make_results
 from tuplet.learn.run import (
@@ -170,7 +171,7 @@ def load_checkpoint(folder: Path, method: Method, limits: Limits) -> tuple[Run, 
     meant = (size, as_stages(method.stages), method.target, method.gamma, method.spawn4)
     has = (net.size, net.stages, net.target, net.gamma, net.spawn4)
     if has != meant or net.tuples not in [tuples for _, tuples in method.growth()]:
-        raise ValueError(f"{folder}: {WEIGHTS} and {CONFIG} do not belong together")
+        raise UserError(f"{folder}: {WEIGHTS} and {CONFIG} do not belong together")
     try:
         games, start = int(notes["games"]), int(notes["block_start"])
         state = _state(folder, games, start)
@@ -178,16 +179,18 @@ def load_checkpoint(folder: Path, method: Method, limits: Limits) -> tuple[Run, 
             before = [m["elapsed_s"] for m in metrics if m["games"] <= games]
             state = {"elapsed_s": notes.get("elapsed_s", before[-1] if before else 0.0)}
         elapsed_s = float(state["elapsed_s"])
-        pending = Results(*(
-            extra.get(f"block.{name}", nothing)
-            for name, nothing in zip(Results._fields, make_results(0), strict=True)
-        ))  # fmt: skip
+        pending = Results(
+            *(
+                extra.get(f"block.{name}", nothing)
+                for name, nothing in zip(Results._fields, make_results(0), strict=True)
+            )
+        )
         sound = 0 <= start <= games and 0 <= elapsed_s < math.inf
         sound = sound and {len(part) for part in pending} == {games - start}
     except (KeyError, ValueError):
         sound = False
     if not sound or games - start > limits.block:
-        raise ValueError(f"{folder / WEIGHTS} is not a sound checkpoint")
+        raise UserError(f"{folder / WEIGHTS} is not a sound checkpoint")
     run.games, run.elapsed_s = games, elapsed_s
     run.metrics = [m for m in metrics if m["games"] <= start]
     run.rounds = [each for each in rounds if each["games"] <= games]

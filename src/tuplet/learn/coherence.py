@@ -28,9 +28,7 @@ _LANES = 8
 _ORDER = [0, 1, 4, 5, 2, 3, 6, 7]
 
 
-def adjust_eight(
-    weights: Array, memory: Array, found: Array, i: np.uint64 | int, amount: np.float32
-) -> bool:
+def adjust_eight(weights: Array, memory: Array, found: Array, i: np.uint64 | int, amount: np.float32) -> bool:
     """Adjust the weights of look-ups i to i + 7 as TC does, unless it has to be one by one.
 
     Returns whether it is done.
@@ -39,9 +37,7 @@ def adjust_eight(
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
-def _eight(
-    typing_context: Any, weights: Any, memory: Any, found: Any, i: Any, amount: Any
-) -> Any:  # fmt: skip
+def _eight(typing_context: Any, weights: Any, memory: Any, found: Any, i: Any, amount: Any) -> Any:
     real, long = ir.FloatType(), ir.IntType(64)
     reals, pair = ir.VectorType(real, _LANES), ir.VectorType(real, 2)
     number = ir.IntType(32)
@@ -54,9 +50,7 @@ def _eight(
         i, amount = args[3:]
 
         def pick(one: Any, other: Any, lanes: list[int]) -> Any:
-            return builder.shuffle_vector(
-                one, other, ir.Constant(ir.VectorType(number, len(lanes)), lanes)
-            )
+            return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(number, len(lanes)), lanes))
 
         def every(value: Any) -> Any:
             """A vector of eight times the same."""
@@ -74,18 +68,14 @@ def _eight(
         pointer = ir.IntType(8).as_pointer()
         # A load that LLVM does not see through: it would take the eight apart again, which is
         # slower than to load them one by one.
-        ldu = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(raw, [pointer]), "llvm.x86.avx.ldu.dq.256"
-        )
+        ldu = cgutils.get_or_insert_function(builder.module, ir.FunctionType(raw, [pointer]), "llvm.x86.avx.ldu.dq.256")
         at = builder.call(ldu, [builder.bitcast(where, pointer)])
         at = builder.bitcast(at, ir.VectorType(number, _LANES))
         twice = ir.Constant(ir.VectorType(ir.IntType(1), _LANES), [0] * _LANES)
         for turn in range(1, _LANES // 2 + 1):
             turned = pick(at, at, [(lane + turn) % _LANES for lane in range(_LANES)])
             twice = builder.or_(twice, builder.icmp_unsigned("==", at, turned))
-        single = builder.icmp_unsigned(
-            "==", builder.bitcast(twice, ir.IntType(_LANES)), ir.IntType(_LANES)(0)
-        )
+        single = builder.icmp_unsigned("==", builder.bitcast(twice, ir.IntType(_LANES)), ir.IntType(_LANES)(0))
         with builder.if_then(single, likely=True):
             at = [builder.load(builder.gep(where, [long(lane)])) for lane in range(_LANES)]
             at = [builder.zext(each, long) for each in at]
@@ -118,9 +108,7 @@ def _eight(
 
 
 @overload(adjust_eight, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
-def _compile_adjust_eight(
-    weights: Any, memory: Any, found: Any, i: Any, amount: Any
-) -> Callable[..., Any]:
+def _compile_adjust_eight(weights: Any, memory: Any, found: Any, i: Any, amount: Any) -> Callable[..., Any]:
     if not cpu_has("avx2") or found.dtype != types.uint32:
         return adjust_eight
     return lambda weights, memory, found, i, amount: _eight(weights, memory, found, i, amount)

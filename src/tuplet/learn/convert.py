@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from tuplet.errors import UserError
 from tuplet.learn.hub import MOST_CONFIG, Told, check_model_folder, write_model
 from tuplet.learn.run import CONFIG, METRICS, read_metrics
 from tuplet.learn.settings import Limits, Method
@@ -20,20 +21,10 @@ from tuplet.values.fitted import Packing, write_fitted
 from tuplet.values.foreign import SUMS, First, kind_of, read_foreign, write_foreign
 from tuplet.values.network import Network
 from tuplet.values.packed import FORMAT, MOST_WEIGHTS, write_packed
-from tuplet.values.weights import (
-    MODEL,
-    MODEL_CONFIG,
-    WEIGHTS,
-    digest,
-    find_weights,
-    read_weights,
-    save_weights,
-)
+from tuplet.values.weights import MODEL, MODEL_CONFIG, WEIGHTS, digest, find_weights, read_weights, save_weights
 
 Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]
-ENDINGS: dict[str, Format] = {
-    ".safetensors": "tuplet", ".xz": "packed", ".bin": "demo", ".w": "tdl2048",
-}  # fmt: skip
+ENDINGS: dict[str, Format] = {".safetensors": "tuplet", ".xz": "packed", ".bin": "demo", ".w": "tdl2048"}
 
 # What a packed player says of how it was made: of a run's settings, and of its weight file.
 _SETTINGS = ("learner", "alpha", "lam", "schedule", "grow", "games", "threads", "seed")
@@ -59,12 +50,15 @@ class Conversion(Shown):
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
         return {
-            "from": self.read, "to": self.written, "net": self.network.name,
-            "tables": len(self.network.tuples), "weights": len(self.network.weights),
+            "from": self.read,
+            "to": self.written,
+            "net": self.network.name,
+            "tables": len(self.network.tuples),
+            "weights": len(self.network.weights),
             "coherence": self.coherence,
             **(self.packing.as_json() if self.packing else {}),
             **({"measured": self.measured} if self.measured else {}),
-        }  # fmt: skip
+        }
 
     def sheets(self) -> list[Sheet]:
         """Both files, and the network."""
@@ -110,24 +104,22 @@ def convert(
     target = Path(target)
     kind = to or ENDINGS.get(target.suffix)
     if kind is None:
-        raise ValueError(
-            f"in which format is {target} to be? end it in {', '.join(ENDINGS)}, or say --to"
-        )
+        raise UserError(f"in which format is {target} to be? end it in {', '.join(ENDINGS)}, or say --to")
     if kind == "hub":
         check_model_folder(target)
     elif target.is_dir():
-        raise ValueError(f"{target} is a folder: name the file to write")
+        raise UserError(f"{target} is a folder: name the file to write")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to")
     path = find_weights(source)
     written_by = kind_of(path)
     nameless = str(written_by).startswith("framework")
     if net and not nameless:
-        raise ValueError(f"--net is for Framework files: {path} says itself which tuples it has")
+        raise UserError(f"--net is for Framework files: {path} says itself which tuples it has")
     if first != "low" and not (nameless or kind.startswith("framework")):
-        raise ValueError("--first is for Framework files, and neither file is one")
+        raise UserError("--first is for Framework files, and neither file is one")
     if size is not None and kind != "packed":
-        raise ValueError(f"--size is for packed files: {target} is to be a {kind} file")
+        raise UserError(f"--size is for packed files: {target} is to be a {kind} file")
     most = bytes_from(str(size)) if size is not None else None
     packing: Packing | None = None
     measured: dict[str, Any] | None = None
@@ -141,15 +133,11 @@ def convert(
         if kind == "tuplet":
             save_weights(network, target)
         elif kind == "packed" and (most is not None or len(network.weights) > MOST_WEIGHTS[FORMAT]):
-            packing = write_fitted(
-                network, target, size=most, notes=_made(path, notes), watch=watch
-            )
+            packing = write_fitted(network, target, size=most, notes=_made(path, notes), watch=watch)
         elif kind == "packed":
             write_packed(network, target)
         elif kind == "hub":
-            measured = write_model(
-                Network.of(network), target, _told(path, notes, written_by), watch
-            )
+            measured = write_model(Network.of(network), target, _told(path, notes, written_by), watch)
         else:
             order = "low" if nameless or not kind.startswith("framework") else first
             write_foreign(network, target, kind, first=order, watch=watch)
@@ -169,9 +157,14 @@ def _settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     config = path.parent / {WEIGHTS: CONFIG, MODEL: MODEL_CONFIG}.get(path.name, "")
     if path.name == WEIGHTS and not config.exists():  # the best of a population, maybe
-        config = next((run / CONFIG for run in path.parent.iterdir() if (run / CONFIG).is_file()
-                       and (run / WEIGHTS).is_file() and digest(run) == digest(path)),
-                      config)  # fmt: skip
+        config = next(
+            (
+                run / CONFIG
+                for run in path.parent.iterdir()
+                if (run / CONFIG).is_file() and (run / WEIGHTS).is_file() and digest(run) == digest(path)
+            ),
+            config,
+        )
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):  # it plays without
         if config.is_file() and config.stat().st_size <= MOST_CONFIG:
             text = config.read_text(encoding="utf-8")
@@ -180,8 +173,11 @@ def _settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
                 return dict(told["trained"]), dict(told["learned"])
             lines = read_metrics(config.with_name(METRICS))
             known = {name for kind in (Method, Limits) for name, _, _ in declared(kind)}
-            told = {name: value for name, value in tomllib.loads(text).items() if name in known
-                    and (isinstance(value, str) or math.isfinite(value))}  # fmt: skip
+            told = {
+                name: value
+                for name, value in tomllib.loads(text).items()
+                if name in known and (isinstance(value, str) or math.isfinite(value))
+            }
             return told, lines[-1] if lines else {}
     return {}, {}
 

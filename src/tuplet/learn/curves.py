@@ -7,6 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
+from tuplet.errors import UserError
 from tuplet.learn.points import Curve, Learned, alike, curve_of, words_for
 from tuplet.system.pictures import line_look, new_figure, plain, save_figure, spread_labels, tidy
 from tuplet.system.sheet import counted
@@ -34,7 +35,7 @@ def draw_curves(
 
     empty = [run.name for run in runs if not run.metrics]
     if empty:
-        raise ValueError(f"{empty[0]} has no finished block of games to draw yet")
+        raise UserError(f"{empty[0]} has no finished block of games to draw yet")
 
     axes = figure.add_subplot()
     groups = alike(runs) if band else [[run] for run in runs]
@@ -43,13 +44,9 @@ def draw_curves(
     for number, (curve, label) in enumerate(zip(curves, labels, strict=True)):
         look = line_look(number)
         marker = "o" if len(curve.spent) == 1 else ""
-        axes.plot(
-            curve.spent, curve.means, marker=marker, linewidth=1.4, label=plain(label), **look
-        )
+        axes.plot(curve.spent, curve.means, marker=marker, linewidth=1.4, label=plain(label), **look)
         if curve.low:
-            axes.fill_between(
-                curve.spent, curve.low, curve.high, color=look["color"], alpha=0.18, linewidth=0
-            )
+            axes.fill_between(curve.spent, curve.low, curve.high, color=look["color"], alpha=0.18, linewidth=0)
         aside = DODGE * (number - (len(curves) - 1) / 2)
         for run in curve.runs:
             _draw_fresh_games(axes, run, by, look["color"], aside, bool(curve.low))
@@ -83,9 +80,7 @@ def _fresh_games(run: Learned) -> list[dict[str, Any]]:
     return [each for m in run.metrics for each in m.get("evaluations", ())]
 
 
-def _draw_fresh_games(
-    axes: Any, run: Learned, by: str, colour: str, aside: float, bare: bool
-) -> None:
+def _draw_fresh_games(axes: Any, run: Learned, by: str, colour: str, aside: float, bare: bool) -> None:
     """The run's evaluations: a dot each, with its 95 % interval unless `bare`.
 
     Those of several curves stand `aside`, some points to the left or right, not upon each other.
@@ -102,10 +97,18 @@ def _draw_fresh_games(
         ]
         moved = ScaledTranslation(aside / 72, 0, axes.figure.dpi_scale_trans)
         axes.errorbar(
-            spent, means, yerr=None if bare else sides, fmt="o", color=colour, markersize=4,
-            markerfacecolor="white", elinewidth=1, capsize=2.5, zorder=3,
+            spent,
+            means,
+            yerr=None if bare else sides,
+            fmt="o",
+            color=colour,
+            markersize=4,
+            markerfacecolor="white",
+            elinewidth=1,
+            capsize=2.5,
+            zorder=3,
             transform=axes.transData + moved,
-        )  # fmt: skip
+        )
 
 
 def _words(curves: list[Curve]) -> tuple[list[str], list[str]]:
@@ -152,8 +155,7 @@ def _explain(figure: Any, axes: Any, curves: list[Curve], shared: list[str]) -> 
     if fresh:
         from matplotlib.lines import Line2D
 
-        handles.append(Line2D([], [], color="grey", marker="o", markersize=4,
-                              markerfacecolor="white", linewidth=1))  # fmt: skip
+        handles.append(Line2D([], [], color="grey", marker="o", markersize=4, markerfacecolor="white", linewidth=1))
         bare = all(curve.low for curve in curves)
         labels.append("fresh games" if bare else "fresh games, 95 %")
     if len(handles) > BESIDE:

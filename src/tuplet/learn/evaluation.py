@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, account, score_interval
 from tuplet.kernel import stream
@@ -57,7 +58,7 @@ def plan_of(text: str) -> Plan | None:
             return Plan(int(many), every, timed)
     except ValueError:
         pass
-    raise ValueError(
+    raise UserError(
         "fresh games are asked for as 1000@10m, a thousand every ten minutes, or 200@5000, two "
         f"hundred every 5,000 games, not {text!r}"
     )

@@ -19,9 +19,7 @@ def workspace_of(net: Network, worker: Worker) -> Workspace:
     return worker.keep(("workspace", m, index), lambda: make_workspace(m, index))
 
 
-def play_greedily(
-    net: Network, rules: Rules, seed: np.uint64, first: int, games: int, worker: Worker
-) -> Results:
+def play_greedily(net: Network, rules: Rules, seed: np.uint64, first: int, games: int, worker: Worker) -> Results:
     """A block of games by the best of each board's moves; none if it was told to stop."""
     if worker.stop.is_set():
         return make_results(0)

@@ -5,6 +5,7 @@ Tuples that join have weights of 0. No board's value changes by that, only what 
 
 from __future__ import annotations
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import Size
 from tuplet.values.parameters import ask_for_memory
 from tuplet.values.patterns import Tuple, joined, parse, spell
@@ -29,7 +30,7 @@ def growth_of(net: str, grow: str, size: Size = (4, 4)) -> Growth:
         for name in names:
             tuples = joined(tuples, name, size)
         if tuples == have:
-            raise ValueError(f"to grow by {' '.join(names)} adds no tuple: the network has them")
+            raise UserError(f"to grow by {' '.join(names)} adds no tuple: the network has them")
         growth.append((after, tuples))
     return growth
 
@@ -48,7 +49,7 @@ def _steps(grow: str) -> list[tuple[float, list[str]]]:
             break
     shares = [after for after, _ in steps]
     if not sound or shares != sorted(set(shares)) or not all(0 < after < 1 for after in shares):
-        raise ValueError(
+        raise UserError(
             "a network grows by steps such as 0.2:8g (after a fifth of the run the tuples of 8g "
             f"join) or 0.5:0156ab, one after another, not {grow!r}"
         )

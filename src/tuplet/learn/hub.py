@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.learn.evaluation import judged
 from tuplet.learn.run import CONFIG
 from tuplet.learn.settings import Limits, Method
@@ -72,8 +73,10 @@ def write_model(net: Network, folder: Path, told: Told, watch: Watcher) -> dict[
     if measured is None:
         raise Stopped("stopped before the last game of the card's measurement")
     config = config_of(net) | {
-        "trained": told.settings, "learned": told.learned, "measured": {"seed": SEED, **measured}
-    }  # fmt: skip
+        "trained": told.settings,
+        "learned": told.learned,
+        "measured": {"seed": SEED, **measured},
+    }
     card = "\n".join(_card(net, folder.resolve().name, told, measured)) + "\n"
     plain = Network.of(net)
     plain.memory = None
@@ -89,14 +92,12 @@ def write_model(net: Network, folder: Path, told: Told, watch: Watcher) -> dict[
 def check_model_folder(folder: Path) -> None:
     """Raise ValueError if something stands in a folder that a model's files would replace."""
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file: name a folder")
+        raise UserError(f"{folder} is a file: name a folder")
     if (folder / CONFIG).exists() or (folder / WEIGHTS).exists():
-        raise ValueError(f"{folder} holds a training run: name another folder")
+        raise UserError(f"{folder} holds a training run: name another folder")
     for name in (CARD, MODEL_CONFIG, MODEL):
         if (folder / name).exists() and "tuplet" not in what_is(folder):
-            raise ValueError(
-                f"{folder} has a {name} that is no part of a model of tuplet's: name another folder"
-            )
+            raise UserError(f"{folder} has a {name} that is no part of a model of tuplet's: name another folder")
 
 
 def models_in(folder: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -115,12 +116,19 @@ def config_of(net: Network) -> dict[str, Any]:
     columns = net.size[1]
     look_ups = [[_cells(p, columns) for p in placements(t, net.size)] for t in net.tuples]
     return {
-        "model_type": FORMAT, "library_name": "tuplet", "tuplet_version": __version__,
-        "game": "2048", "board": list(net.size), "spawn4": net.spawn4,
-        "target": net.target, "gamma": net.gamma, "stages": list(net.stages),
-        "tuples": [spell(t, net.size) for t in net.tuples], "placements": look_ups,
+        "model_type": FORMAT,
+        "library_name": "tuplet",
+        "tuplet_version": __version__,
+        "game": "2048",
+        "board": list(net.size),
+        "spawn4": net.spawn4,
+        "target": net.target,
+        "gamma": net.gamma,
+        "stages": list(net.stages),
+        "tuples": [spell(t, net.size) for t in net.tuples],
+        "placements": look_ups,
         "initial": [float(net.initial_of(t)) for t in range(len(net.tuples))],
-    }  # fmt: skip
+    }
 
 
 def _cells(placed: tuple[int, ...], columns: int) -> list[int]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.kernel import code_of, inlined, prefetch, register, two_of
 from tuplet.learn.coherence import adjust_eight
 from tuplet.system.own import find, names_code
@@ -43,9 +44,8 @@ LEARNERS: dict[str, Learner] = {}
 
 
 def adjust(
-    by: Any, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64,
-    amount: np.float32,
-) -> None:  # fmt: skip
+    by: Any, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
+) -> None:
     """Add `amount` to each of the m weights (k times to a weight that is looked up k times)."""
     code_of(adjust, by)(by, weights, memory, found, start, m, amount)
 
@@ -69,13 +69,11 @@ def learner_named(name: str, *, trusted: bool = False) -> Learner:
     if names_code(name):
         found: Any = find(name, "learner", trusted=trusted)
         if not isinstance(found, Learner) or LEARNERS.get(found.name) is not found:
-            raise ValueError(f"{name} is no learner: make a Learner(...), and register_learner it")
+            raise UserError(f"{name} is no learner: make a Learner(...), and register_learner it")
         return found
     if name not in LEARNERS:
         known = ", ".join(LEARNERS)
-        raise ValueError(
-            f"learner must be {known} or your own, --learner file.py:NAME (got {name!r})"
-        )
+        raise UserError(f"learner must be {known} or your own, --learner file.py:NAME (got {name!r})")
     return LEARNERS[name]
 
 
@@ -85,16 +83,13 @@ class Alike(NamedTuple):
 
 @inlined
 def _add(
-    by: Alike, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64,
-    amount: np.float32,
-) -> None:  # fmt: skip
+    by: Alike, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
+) -> None:
     add(weights, found, start, m, amount)
 
 
 @inlined
-def _fetch_nothing(
-    by: Any, memory: Array, found: Array, start: np.uint64, m: np.uint64
-) -> None:  # fmt: skip
+def _fetch_nothing(by: Any, memory: Array, found: Array, start: np.uint64, m: np.uint64) -> None:
     pass
 
 
@@ -104,9 +99,8 @@ class Coherent(NamedTuple):
 
 @inlined
 def _add_coherently(
-    by: Coherent, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64,
-    amount: np.float32,
-) -> None:  # fmt: skip
+    by: Coherent, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
+) -> None:
     """Temporal coherence (Beal & Smith 1999): each weight has a learning rate of its own, |E|/A.
 
     It is 1 while all updates agree and falls where they cancel out. (It cannot exceed 1, except
@@ -127,9 +121,7 @@ def _add_coherently(
 
 
 @inlined
-def _fetch_sums(
-    by: Coherent, memory: Array, found: Array, start: np.uint64, m: np.uint64
-) -> None:  # fmt: skip
+def _fetch_sums(by: Coherent, memory: Array, found: Array, start: np.uint64, m: np.uint64) -> None:
     for i in range(start, start + m, np.uint64(2)):
         one, other = two_of(found, i)
         prefetch(memory, one + one)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.learn.training import Training
 
 METHODS = ("on_begin", "on_block", "on_evaluation", "on_end")
@@ -23,12 +24,12 @@ METHODS = ("on_begin", "on_block", "on_evaluation", "on_end")
 def check_loggers(loggers: object) -> None:
     """Raise ValueError if one of them is none."""
     if not isinstance(loggers, Sequence):
-        raise ValueError(f"loggers is a list of them, not {loggers!r}")
+        raise UserError(f"loggers is a list of them, not {loggers!r}")
     for each in loggers:
         told = any(callable(getattr(each, name, None)) for name in METHODS)
         if isinstance(each, type) or not told:
             name = each.__name__ if isinstance(each, type) else type(each).__name__
-            raise ValueError(f"{name} is no logger, an object with any of {', '.join(METHODS)}")
+            raise UserError(f"{name} is no logger, an object with any of {', '.join(METHODS)}")
 
 
 @contextmanager

@@ -51,10 +51,14 @@ def changes_between(before: Network, after: Network) -> Changes:
     room, found = np.empty(_STEP, kind), []
     for part in _steps(after):
         count = list_changed(
-            before.weights[part].view(np.uint32), after.weights[part].view(np.uint32),
-            old[part].reshape(-1).view(np.uint32), new[part].reshape(-1).view(np.uint32),
-            floats, part.start, room,
-        )  # fmt: skip
+            before.weights[part].view(np.uint32),
+            after.weights[part].view(np.uint32),
+            old[part].reshape(-1).view(np.uint32),
+            new[part].reshape(-1).view(np.uint32),
+            floats,
+            part.start,
+            room,
+        )
         found.append(room[:count].copy())
     where = np.concatenate(found)
     return Changes(where, np.take(after.weights, where), np.take(new, where, axis=0))
@@ -77,9 +81,7 @@ def merge(net: Network, parts: Sequence[Changes], weighs: int | None = None) -> 
     where, weights, memory = (np.concatenate(each) for each in zip(*parts, strict=True))
     ends = np.cumsum([0, *(len(part.where) for part in parts)])
     merged = np.empty_like(where)
-    count = mean_of(
-        net.weights, own, where, weights, memory, ends, -1 if weighs is None else weighs, merged
-    )
+    count = mean_of(net.weights, own, where, weights, memory, ends, -1 if weighs is None else weighs, merged)
     merged = merged[:count].copy()
     return Changes(merged, np.take(net.weights, merged), np.take(own, merged, axis=0))
 
@@ -91,9 +93,7 @@ def _steps(net: Network) -> Iterator[slice]:
 
 
 @kernel
-def list_changed(
-    before: Array, after: Array, old: Array, new: Array, floats: int, start: int, where: Array
-) -> int:
+def list_changed(before: Array, after: Array, old: Array, new: Array, floats: int, start: int, where: Array) -> int:
     """Write to `where` which weights, or numbers remembered of them, differ; returns how many."""
     n = np.uint64(0)
     for i in range(np.uint64(len(after))):
@@ -107,9 +107,8 @@ def list_changed(
 
 @kernel
 def mean_of(
-    weights: Array, own: Array, where: Array, theirs: Array, memory: Array, ends: Array,
-    weighs: int, merged: Array,
-) -> int:  # fmt: skip
+    weights: Array, own: Array, where: Array, theirs: Array, memory: Array, ends: Array, weighs: int, merged: Array
+) -> int:
     """Write the mean of what learners have made of each weight, and the sum of what they remember.
 
     Learner k's changes stand from `ends[k]` to `ends[k + 1]`. Goes through the tables in steps, so
@@ -154,9 +153,7 @@ def mean_of(
 
 def save_changes(path: Path, changes: Changes) -> None:
     """Write them as a safetensors file, beside and renamed."""
-    arrays = {
-        "where": changes.where, "weights": changes.weights, "memory": changes.memory.reshape(-1)
-    }  # fmt: skip
+    arrays = {"where": changes.where, "weights": changes.weights, "memory": changes.memory.reshape(-1)}
     kinds = {name: (array.dtype.str[1:], len(array)) for name, array in arrays.items()}
     with replacing(path) as file:
         starts, _ = write_header(file, {"format": "tuplet-changes"}, kinds)

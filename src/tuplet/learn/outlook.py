@@ -28,9 +28,7 @@ def share_done(limits: Limits, games: int, elapsed_s: float) -> float:
     return min(max(shares), 1.0)
 
 
-def outlook(
-    method: Method, limits: Limits, games: int, elapsed_s: float, before: Limits | None = None
-) -> str:
+def outlook(method: Method, limits: Limits, games: int, elapsed_s: float, before: Limits | None = None) -> str:
     """How much is done of how much, and what alpha will be; `before` had other limits."""
     assert method.alpha is not None
     total, done = _in_words(limits, 1.0), share_done(limits, games, elapsed_s)
@@ -71,9 +69,14 @@ def _in_words(limits: Limits, share: float, at: bool = False) -> str:
 
 
 def how_far(
-    limits: Limits, games: int, elapsed_s: float, rate: float | None,
-    metrics: Sequence[Mapping[str, Any]], block: Results, fresh: Mapping[str, Any] | None,
-) -> Progress:  # fmt: skip
+    limits: Limits,
+    games: int,
+    elapsed_s: float,
+    rate: float | None,
+    metrics: Sequence[Mapping[str, Any]],
+    block: Results,
+    fresh: Mapping[str, Any] | None,
+) -> Progress:
     """How far a run is, at so many moves a second: what the last block came to, and fresh games."""
     figures: dict[str, str] = {}
     shares: dict[str, float] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from tuplet.errors import UserError
 from tuplet.learn.curves import draw_curves
 from tuplet.learn.run import Run
 from tuplet.learn.spreadsheet import metrics_table
@@ -27,13 +28,9 @@ class Plot(Tabular):
         points = ("games", "elapsed_s", "mean_score")
         return {
             "picture": None if self.path is None else str(self.path),
-            "curves": {
-                run.name: [{key: m[key] for key in points} for m in run.metrics]
-                for run in self.runs
-            },
+            "curves": {run.name: [{key: m[key] for key in points} for m in run.metrics] for run in self.runs},
             "evaluations": {
-                run.name: [each for m in run.metrics for each in m.get("evaluations", ())]
-                for run in self.runs
+                run.name: [each for m in run.metrics for each in m.get("evaluations", ())] for run in self.runs
             },
         }
 
@@ -61,6 +58,6 @@ def plot(
     """
     opened = [run if isinstance(run, Run) else Run.load(run) for run in runs]
     if not opened:
-        raise ValueError("which runs? name at least one run folder")
+        raise UserError("which runs? name at least one run folder")
     figure = draw_curves(opened, path, log=log, by=by, band=band)
     return Plot(opened, figure, None if path is None else Path(path))

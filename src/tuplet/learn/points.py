@@ -108,14 +108,14 @@ def words_for(method: Method) -> list[str]:
         rate += f" falling to 0 ({method.schedule})"
     for after, by in steps_of(method.schedule):
         rate += f", {method.alpha * by:.3g} from {100 * after:g} % on"  # type: ignore[operator]
-    words = [
-        str(method.net), method.name, f"{target} values", rate,
-        f"{100 * method.spawn4:g} % fours",
-    ]  # fmt: skip
+    words = [str(method.net), method.name, f"{target} values", rate, f"{100 * method.spawn4:g} % fours"]
     more = {
-        "board": method.board, "stages": f"stages {method.stages}",
+        "board": method.board,
+        "stages": f"stages {method.stages}",
         "gamma": f"γ = {method.gamma:g}",
-        "initial": f"initial {method.initial:,.0f}", "order": method.order, "restart": "restart",
+        "initial": f"initial {method.initial:,.0f}",
+        "order": method.order,
+        "restart": "restart",
         "delay": f"TC after {100 * method.delay:g} %",
-    }  # fmt: skip
+    }
     return words + [w for name, w in more.items() if getattr(method, name) != getattr(usual, name)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tuplet.errors import UserError
 from tuplet.system.blocks import cores
 from tuplet.system.settings import seconds
 
@@ -34,8 +35,7 @@ RECIPES = {
     ),
     "strong": Recipe(
         "The same, and 12g from a third of the time on: for ten minutes and more.",
-        {"net": "4x6", "grow": "0.1:8g 0.35:12g", "learner": "tc", "restart": True,
-         "schedule": _SETTLE},
+        {"net": "4x6", "grow": "0.1:8g 0.35:12g", "learner": "tc", "restart": True, "schedule": _SETTLE},
     ),
     "small": Recipe(
         "Quick on 4x5: tables of 17 MB in memory, to be shipped or to learn on a small machine.",
@@ -57,7 +57,7 @@ RECIPES = {
         "Optimistic TD, then TC for the last tenth (OTD+TC): pays beyond ten million games, days.",
         {"net": "8x6", "learner": "tc", "initial": 320_000.0, "delay": 0.9, "lam": 0.0},
     ),
-}  # fmt: skip
+}
 
 # From how many seconds on a recipe is taken. Measured, on two cores, after 1, 3, 10 and 30 minutes:
 # docs/studies/leaderboard.md; where in between one should give way to the other is a guess.
@@ -76,22 +76,11 @@ def choose(recipe: str | None, settings: dict[str, Any]) -> dict[str, Any]:
     given. With a budget the result depends on the machine anyway: all its cores learn.
     """
     if recipe is not None and recipe not in RECIPES:
-        raise ValueError(f"there is no recipe {recipe!r}: take one of {', '.join(RECIPES)}")
+        raise UserError(f"there is no recipe {recipe!r}: take one of {', '.join(RECIPES)}")
     budget = settings.get("budget")
     if isinstance(budget, str):
         budget = seconds(budget, "budget")
-    fixed = {
-        "net",
-        "grow",
-        "board",
-        "learner",
-        "target",
-        "stages",
-        "initial",
-        "delay",
-        "order",
-        "steps",
-    }
+    fixed = {"net", "grow", "board", "learner", "target", "stages", "initial", "delay", "order", "steps"}
     if recipe is None and budget is not None and not fixed & set(settings):
         recipe = for_budget(budget)
     own = dict(RECIPES[recipe].settings) if recipe is not None else {}

@@ -57,6 +57,4 @@ def diverged(run: Run, games: int) -> ValueError:
     """What to say when weights have become no numbers; the last checkpoint stays as it is."""
     kept = f" {run.folder} keeps the checkpoint of game {run.games:,}." if run.folder else ""
     fix = "one thread" if run.limits.threads > 1 else "a smaller alpha"
-    return ValueError(
-        f"the weights are no longer finite numbers after {games:,} games: learn with {fix}.{kept}"
-    )
+    return ValueError(f"the weights are no longer finite numbers after {games:,} games: learn with {fix}.{kept}")

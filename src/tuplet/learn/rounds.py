@@ -24,18 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from tuplet.games.g2048.statistics import Results
-from tuplet.learn.apart import (
-    CHUNK,
-    Chunk,
-    Learned,
-    Snapshot,
-    Step,
-    Task,
-    home_of,
-    learn_apart,
-    leave,
-    tables_size,
-)
+from tuplet.learn.apart import CHUNK, Chunk, Learned, Snapshot, Step, Task, home_of, learn_apart, leave, tables_size
 from tuplet.learn.checkpoints import Keeper
 from tuplet.learn.merging import Changes, merge, save_changes
 from tuplet.learn.run import ROUNDS, Run
@@ -140,9 +129,13 @@ class Rounds:
             snapshot, found = self._now(), []
             tasks = self._tasks(last)
             for learned in in_order(
-                learn_apart, ((snapshot, task) for task in tasks), executor=self.executor,
-                threads=training.limits.threads, stop=training.stop, look=lambda _: training.tell(),
-            ):  # fmt: skip
+                learn_apart,
+                ((snapshot, task) for task in tasks),
+                executor=self.executor,
+                threads=training.limits.threads,
+                stop=training.stop,
+                look=lambda _: training.tell(),
+            ):
                 if learned is None:
                     return
                 found.append(learned)
@@ -189,14 +182,17 @@ class Rounds:
         first, games = found[0].first, sum(len(each.results.scores) for each in found)
         self._pace = max(len(each.results.scores) / each.seconds for each in found)
         line = {
-            "games": first + games, "tasks": len(found), "elapsed_s": round(training.elapsed_s, 3),
+            "games": first + games,
+            "tasks": len(found),
+            "elapsed_s": round(training.elapsed_s, 3),
             "seconds": [round(each.seconds, 3) for each in found],
             "cpu_s": [round(each.cpu_s, 3) for each in found],
             "around_s": [round(each.around_s, 3) for each in found],
             "merge_s": round(time.perf_counter() - now, 3),
             "merge_cpu_s": round(time.thread_time() - busy, 3),
-            "changed": [each.changes.size for each in found], "merged": changes.size,
-        }  # fmt: skip
+            "changed": [each.changes.size for each in found],
+            "merged": changes.size,
+        }
         training.run.rounds.append(line)
         training.keeper.write_line(ROUNDS)
         took = time.perf_counter() - began

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+from tuplet.errors import UserError
 from tuplet.learn.curves import draw_curves
 from tuplet.learn.settings import Limits, Method, load_settings
 from tuplet.learn.spreadsheet import metrics_table
@@ -41,11 +42,7 @@ class Run(Shown):
     """A run in progress or finished. `metrics` has a dictionary for each block of games."""
 
     def __init__(
-        self,
-        method: Method,
-        limits: Limits,
-        network: Network | None = None,
-        folder: Path | None = None,
+        self, method: Method, limits: Limits, network: Network | None = None, folder: Path | None = None
     ) -> None:
         self.method, self.limits, self.folder = method, limits, folder
         self.metrics: list[Metrics] = []
@@ -83,13 +80,7 @@ class Run(Shown):
             run.games, run.elapsed_s = run.metrics[-1]["games"], run.metrics[-1]["elapsed_s"]
         return run
 
-    def plot(
-        self,
-        path: str | Path | None = None,
-        *,
-        log: bool = False,
-        by: Literal["games", "time"] = "games",
-    ) -> Any:
+    def plot(self, path: str | Path | None = None, *, log: bool = False, by: Literal["games", "time"] = "games") -> Any:
         """Draw mean score against games or time; saves to `path` if given, returns the figure."""
         return draw_curves([self], path, log=log, by=by)
 
@@ -132,10 +123,7 @@ class Run(Shown):
             for tile, share in last.get("reached", {}).items()
         ]
         block = last["games"] - (self.metrics[-2]["games"] if len(self.metrics) > 1 else 0)
-        note = (
-            f"mean score {last['mean_score']:,.1f}, best {last['max_score']:,} of the last "
-            f"{counted(block, 'game')}"
-        )
+        note = f"mean score {last['mean_score']:,.1f}, best {last['max_score']:,} of the last {counted(block, 'game')}"
         return [Sheet(title, ["tile", "reached", "ended with"], rows, [note], words=())]
 
     def _repr_html_(self) -> str:
@@ -171,7 +159,7 @@ def _read(path: Path, check: Callable[[Metrics], None], what: str) -> list[Metri
                     found.append(entry)
             except (ValueError, TypeError, KeyError, RecursionError):
                 if line.endswith(b"\n"):
-                    raise ValueError(f"{path}: line {number} is not {what}") from None
+                    raise UserError(f"{path}: line {number} is not {what}") from None
     return found
 
 
@@ -204,14 +192,14 @@ def _check_scores(entry: Metrics, *needed: str) -> None:
         if not isinstance(shares, dict):
             raise TypeError("shares of games are told by tiles")
         if not all(tile.isdecimal() and len(tile) < 10 for tile in shares):
-            raise ValueError("a tile is a number")
+            raise UserError("a tile is a number")
         _check_numbers(shares.values())
 
 
 def _check_numbers(values: Iterable[object]) -> None:
     for value in values:
         if type(value) not in (int, float) or not abs(value) < 1e15:  # type: ignore[arg-type]
-            raise ValueError(f"{value!r} is not a number")
+            raise UserError(f"{value!r} is not a number")
 
 
 def write_lines(path: Path, lines: list[Metrics]) -> None:
@@ -233,11 +221,9 @@ def as_run_folder(folder: str | Path) -> Path:
 def create_folder(folder: Path) -> Path:
     """Make a run folder; refuses one that already holds a run."""
     if (folder / CONFIG).exists():
-        raise ValueError(
-            f"{folder} already holds a run: go on with --resume {folder}, or choose another --out"
-        )
+        raise UserError(f"{folder} already holds a run: go on with --resume {folder}, or choose another --out")
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file: choose another --out")
+        raise UserError(f"{folder} is a file: choose another --out")
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"cannot write to {folder}: choose another --out")
@@ -266,9 +252,7 @@ def locked(folder: Path | None) -> Iterator[None]:
         yield
         return
     with (folder / LOCK).open("a+") as file:
-        hold(
-            file, f"another process is training in {folder}: wait for it, or choose another folder"
-        )
+        hold(file, f"another process is training in {folder}: wait for it, or choose another folder")
         sweep(folder / "*")
         sweep(folder / KEPT / "*")
         yield

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import tomli_w
 
+from tuplet.errors import UserError
 from tuplet.system.files import replacing
 from tuplet.system.settings import check, setting
 
@@ -48,9 +49,7 @@ class Method:
     )
     board: str = setting("4x4", "Rows and columns of the board, 2x2 to 4x4.")
     stages: str = setting(
-        "",
-        'Use separate tables for the stages of a game, told apart by large tiles: "16384 8192".',
-        usual="none",
+        "", 'Use separate tables for the stages of a game, told apart by large tiles: "16384 8192".', usual="none"
     )
     learner: str = setting(
         "tc",
@@ -83,24 +82,15 @@ class Method:
         option="lambda",
     )
     steps: int = setting(
-        1,
-        "n-step TD: how many rewards are summed before the value of a later board is used.",
-        least=1,
-        most=1000,
+        1, "n-step TD: how many rewards are summed before the value of a later board is used.", least=1, most=1000
     )
     initial: float = setting(
-        0.0,
-        "The value of every board before training (for an optimistic start: 320000).",
-        least=-1e9,
-        most=1e9,
+        0.0, "The value of every board before training (for an optimistic start: 320000).", least=-1e9, most=1e9
     )
-    delay: float = setting(
-        0.0, "With tc: the share of the run that is first trained by plain TD.", least=0, most=1
-    )
+    delay: float = setting(0.0, "With tc: the share of the run that is first trained by plain TD.", least=0, most=1)
     delay_alpha: float = setting(0.1, "The learning rate during --delay.", above=0, most=1)
     order: Literal["backward", "forward"] = setting(
-        "backward",
-        "Learn from each game after it, from its end (backward), or during it (forward).",
+        "backward", "Learn from each game after it, from its end (backward), or during it (forward)."
     )
     restart: bool = setting(
         False,
@@ -134,18 +124,19 @@ class Method:
         forward = self.order == "forward"
         for wrong, why in (
             (self.delay == 1, f"delay must be less than 1 (got {self.delay:g})"),
-            (self.delay and not learner.floats,
-             "a delay is the share of a run before TC: take --learner tc"),
-            (self.steps > 1 and self.lam,
-             "n-step TD and lambda are two ways to look further ahead: leave out one"),
-            (forward and self.lam,
-             "lambda is learned from the end of a game: leave out --order forward (or take "
-             "--steps)"),
-            (forward and self.restart,
-             "a game is restarted after it was learned from its end: leave out --order forward"),
-        ):  # fmt: skip
+            (self.delay and not learner.floats, "a delay is the share of a run before TC: take --learner tc"),
+            (self.steps > 1 and self.lam, "n-step TD and lambda are two ways to look further ahead: leave out one"),
+            (
+                forward and self.lam,
+                "lambda is learned from the end of a game: leave out --order forward (or take --steps)",
+            ),
+            (
+                forward and self.restart,
+                "a game is restarted after it was learned from its end: leave out --order forward",
+            ),
+        ):
             if wrong:
-                raise ValueError(why)
+                raise UserError(why)
 
     @property
     def name(self) -> str:
@@ -165,9 +156,14 @@ class Method:
         from tuplet.values.network import Network
 
         net = Network(
-            self.net, board=self.board, stages=self.stages, initial=self.initial,
-            target=self.target, gamma=self.gamma, spawn4=self.spawn4,
-        )  # fmt: skip
+            self.net,
+            board=self.board,
+            stages=self.stages,
+            initial=self.initial,
+            target=self.target,
+            gamma=self.gamma,
+            spawn4=self.spawn4,
+        )
         if self.registered.floats:
             net.remember(self.registered.memory, self.registered.floats)
         return net
@@ -192,10 +188,14 @@ class Method:
         alpha = self.delay_alpha if delayed else self.alpha
         learner = TD if delayed else self.registered
         return UpdateRule(
-            learner.by, np.float32(alpha * schedule_of(self.schedule)(progress)),
-            np.float32(self.gamma), self.order == "forward", np.float32(self.lam), self.steps,
+            learner.by,
+            np.float32(alpha * schedule_of(self.schedule)(progress)),
+            np.float32(self.gamma),
+            self.order == "forward",
+            np.float32(self.lam),
+            self.steps,
             self.restart and progress < _WHOLE,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,8 +220,7 @@ class Limits:
     )
     threads: int = setting(
         1,
-        "Number of threads that train the same tables. With more than one, a run cannot be "
-        "repeated exactly.",
+        "Number of threads that train the same tables. With more than one, a run cannot be repeated exactly.",
         least=1,
         most=256,
         usual="1, or all cores with --budget",
@@ -237,14 +236,11 @@ class Limits:
     )
     seed: int = setting(
         0,
-        "Random seed. With --games and one thread, the same seed gives the same weight file to the "
-        "byte.",
+        "Random seed. With --games and one thread, the same seed gives the same weight file to the byte.",
         least=0,
         most=2**63 - 1,
     )
-    checkpoint: float = setting(
-        300.0, "Time between checkpoints.", above=0, seconds=True, usual="5m"
-    )
+    checkpoint: float = setting(300.0, "Time between checkpoints.", above=0, seconds=True, usual="5m")
     keep: int = setting(
         0,
         "How many of the latest checkpoints to keep, as checkpoints/GAMES.safetensors.",
@@ -331,7 +327,7 @@ def check_names(names: Iterable[str]) -> None:
         if name not in known:
             near = get_close_matches(name, known, 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-            raise ValueError(f"unknown setting {name!r}: {hint}")
+            raise UserError(f"unknown setting {name!r}: {hint}")
 
 
 def split(settings: Mapping[str, Any], *, trusted: bool = False) -> tuple[Method, Limits]:
@@ -362,13 +358,13 @@ def load_settings(path: Path) -> tuple[Method, Limits]:
     """Read `config.toml`."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise ValueError(f"settings take no more than {_MOST_BYTES:,} bytes")
+            raise UserError(f"settings take no more than {_MOST_BYTES:,} bytes")
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
         return split(settings)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"{path} is not sound: {error}") from None
+        raise UserError(f"{path} is not sound: {error}") from None
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise UserError(f"{path}: {error}") from None
 
 
 def schedule_of(text: str) -> Callable[[float], float]:
@@ -408,7 +404,7 @@ def steps_of(schedule: str) -> list[tuple[float, float]]:
     except (AttributeError, ValueError):
         sound = False
     if not sound:
-        raise ValueError(
+        raise UserError(
             f"a schedule is {', '.join(_SHAPES)} or steps such as 0.5:0.1 (after half of the run a "
             f"tenth of alpha), not {schedule!r}"
         )

@@ -10,9 +10,19 @@ from tuplet.system.table import Table
 
 Metrics = dict[str, Any]
 COLUMNS = (
-    "run", "seed", "kind", "games", "elapsed_s", "played", "mean_score", "ci95_low", "ci95_high",
-    "max_score", "mean_moves", "moves_per_s",
-)  # fmt: skip
+    "run",
+    "seed",
+    "kind",
+    "games",
+    "elapsed_s",
+    "played",
+    "mean_score",
+    "ci95_low",
+    "ci95_high",
+    "max_score",
+    "mean_moves",
+    "moves_per_s",
+)
 
 
 def metrics_table(runs: Sequence[Learned]) -> Table:
@@ -20,10 +30,7 @@ def metrics_table(runs: Sequence[Learned]) -> Table:
     lines = [line for run in runs for line in _lines(run)]
     shares = [(key, tile) for key in ("reached", "ended") for tile in _tiles(lines, key)]
     columns = [*COLUMNS, *(f"{key}_{tile}" for key, tile in shares)]
-    rows = (
-        [line.get(name) for name in COLUMNS] + [_share(line, key, tile) for key, tile in shares]
-        for line in lines
-    )
+    rows = ([line.get(name) for name in COLUMNS] + [_share(line, key, tile) for key, tile in shares] for line in lines)
     return Table(columns, rows)
 
 

@@ -20,17 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.g2048.rules import (
-    LONGEST_GAME,
-    WIDE,
-    Rules,
-    largest,
-    opening,
-    slides,
-    spawn,
-    view,
-    wide_slides,
-)
+from tuplet.games.g2048.rules import LONGEST_GAME, WIDE, Rules, largest, opening, slides, spawn, view, wide_slides
 from tuplet.games.g2048.statistics import Results
 from tuplet.kernel import draw, inlined, kernel, line_aligned, stream
 from tuplet.learn.learners import adjust, fetch_memory
@@ -107,11 +97,23 @@ def make_workspace(m: int, index: Any = np.uint32) -> Workspace:
     return Workspace(
         np.zeros((SLOTS, LONGEST_GAME), np.uint64),
         np.zeros((SLOTS, LONGEST_GAME), np.uint32),
-        small[0], small[1], small[2], small[3], small[4],
-        small[5].view(np.int64), small[6].view(np.int64), small[7], small[8],
-        small[9].view(np.int64), after, after_high, rewards, found.view(index)[: len(found)],
-        ring.view(index)[: len(ring)], small[10].view(np.float32)[:m],
-    )  # fmt: skip
+        small[0],
+        small[1],
+        small[2],
+        small[3],
+        small[4],
+        small[5].view(np.int64),
+        small[6].view(np.int64),
+        small[7],
+        small[8],
+        small[9].view(np.int64),
+        after,
+        after_high,
+        rewards,
+        found.view(index)[: len(found)],
+        ring.view(index)[: len(ring)],
+        small[10].view(np.float32)[:m],
+    )
 
 
 @inlined
@@ -126,13 +128,7 @@ def rewards_between(gains: Array, first: np.uint64, last: np.uint64, gamma: np.f
 
 @kernel
 def learn_backward(
-    tables: Tables,
-    rule: UpdateRule,
-    states: bool,
-    path: Array,
-    gains: Array,
-    count: np.int64 | int,
-    ring: Array,
+    tables: Tables, rule: UpdateRule, states: bool, path: Array, gains: Array, count: np.int64 | int, ring: Array
 ) -> np.float32:
     """Walk a finished game from its end, moving each V towards values just updated.
 
@@ -191,9 +187,8 @@ def learn_backward(
 
 @kernel
 def learn_ahead(
-    tables: Tables, rule: UpdateRule, states: bool, path: Array, gains: Array,
-    k: np.uint64, count: np.uint64,
-) -> None:  # fmt: skip
+    tables: Tables, rule: UpdateRule, states: bool, path: Array, gains: Array, k: np.uint64, count: np.uint64
+) -> None:
     """Move V of board k towards the next rewards and the V behind them, as far as known.
 
     `count` boards are known; V is 0 behind the last of them.
@@ -221,9 +216,16 @@ def learn_forward(
 
 @kernel
 def play_afterstates(
-    rules: Rules, tables: Tables, rule: UpdateRule, work: Workspace,
-    seed: np.uint64, first: int, games: int, results: Results, at: int,
-) -> None:  # fmt: skip
+    rules: Rules,
+    tables: Tables,
+    rule: UpdateRule,
+    work: Workspace,
+    seed: np.uint64,
+    first: int,
+    games: int,
+    results: Results,
+    at: int,
+) -> None:
     """Play games number `first` to `first + games` greedily on after-state values.
 
     Learns if the rule's alpha is not 0. Results go to `results` from place `at` on.
@@ -271,14 +273,10 @@ def play_afterstates(
                     end = np.float32(0)
                     if learns and rule.forward:
                         for j in range(k - min(k, steps), k):
-                            learn_ahead(
-                                tables, rule, False, path[slot], gains[slot], np.uint64(j), k
-                            )
+                            learn_ahead(tables, rule, False, path[slot], gains[slot], np.uint64(j), k)
                         end = value(tables, path[slot, 0])
                     elif learns:
-                        end = learn_backward(
-                            tables, rule, False, path[slot], gains[slot], np.int64(k), ring
-                        )
+                        end = learn_backward(tables, rule, False, path[slot], gains[slot], np.int64(k), ring)
                     tally[1] += not np.isfinite(end)
                     if again[slot] == zero:
                         place = at + game[slot]
@@ -287,9 +285,7 @@ def play_afterstates(
                         results.lengths[place] = np.int64(k)
                     else:
                         tally[0] += np.int64(k)
-                    again[slot] = np.uint64(
-                        learns and rule.restart and high[slot] == zero and k >= short
-                    )
+                    again[slot] = np.uint64(learns and rule.restart and high[slot] == zero and k >= short)
                     finished += again[slot] == zero
                 if again[slot] != zero:
                     state[slot], bits = draw(state[slot])
@@ -299,9 +295,7 @@ def play_afterstates(
                     continue
                 else:
                     game[slot] = started
-                    state[slot], board[slot] = opening(
-                        rules, stream(seed, np.uint64(first + started))
-                    )
+                    state[slot], board[slot] = opening(rules, stream(seed, np.uint64(first + started)))
                     started += 1
                 high[slot] = length[slot] = zero
                 score[slot] = 0
@@ -312,9 +306,7 @@ def play_afterstates(
                 legal[slot] = slides(across, down, board[slot], after, rewards, mine)
                 wide[slot] = np.uint64(legal[slot] == WIDE)
             if wide[slot] != zero:
-                legal[slot] = wide_slides(
-                    rules, board[slot], high[slot], after, after_high, rewards, mine
-                )
+                legal[slot] = wide_slides(rules, board[slot], high[slot], after, after_high, rewards, mine)
                 for n in range(mine, mine + legal[slot]):
                     locate(view(after[n], after_high[n]), plan, marks, stride, found, n * m)
             else:
@@ -325,9 +317,16 @@ def play_afterstates(
 
 @kernel
 def play_states(
-    rules: Rules, tables: Tables, rule: UpdateRule, work: Workspace,
-    seed: np.uint64, first: int, games: int, results: Results, at: int,
-) -> None:  # fmt: skip
+    rules: Rules,
+    tables: Tables,
+    rule: UpdateRule,
+    work: Workspace,
+    seed: np.uint64,
+    first: int,
+    games: int,
+    results: Results,
+    at: int,
+) -> None:
     """The same as `play_afterstates`, on state values: one game after another.
 
     A move looks at some 600 weights, asked for cell by cell, so there is enough on its way

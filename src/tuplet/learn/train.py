@@ -6,18 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
+from tuplet.errors import UserError
 from tuplet.learn.learners import learner_named
 from tuplet.learn.loggers import check_loggers, logged
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run, as_run_folder, create_folder, locked
-from tuplet.learn.settings import (
-    Method,
-    ResumeSettings,
-    TrainSettings,
-    check_names,
-    load_settings,
-    split,
-)
+from tuplet.learn.settings import Method, ResumeSettings, TrainSettings, check_names, load_settings, split
 from tuplet.learn.training import BlockWatcher, EvaluationWatcher, Training
 from tuplet.system.blocks import as_executor, at_once
 from tuplet.system.progress import Show, watching
@@ -57,11 +51,13 @@ def train(
     given: dict[str, Any] = {**settings}
     if made is not None:
         if "initial" in given:
-            raise ValueError("a network has its initial value already: leave out initial")
+            raise UserError("a network has its initial value already: leave out initial")
         given |= {
-            "net": made.name, "board": "x".join(map(str, made.size)), "initial": made.initial,
+            "net": made.name,
+            "board": "x".join(map(str, made.size)),
+            "initial": made.initial,
             "stages": " ".join(map(str, made.stages)),
-        }  # fmt: skip
+        }
         if made.trained:
             given["given"] = True
         for name in ("target", "gamma", "spawn4"):
@@ -79,9 +75,7 @@ def train(
         return _begin(training, on_begin, loggers)
 
 
-def _begin(
-    training: Training, on_begin: Callable[[Run], object] | None, loggers: Sequence[object]
-) -> Run:
+def _begin(training: Training, on_begin: Callable[[Run], object] | None, loggers: Sequence[object]) -> Run:
     training.run.outlook = training.outlook()
     if on_begin is not None:
         on_begin(training.run)
@@ -92,7 +86,7 @@ def _begin(
 def _with_meaning(net: Network, method: Method) -> Network:
     """A network whose values will mean what the method learns."""
     if net.target != method.target and net.trained:
-        raise ValueError(
+        raise UserError(
             f"this network holds {net.target} values and cannot go on learning "
             f"{method.target} values: start with a new network"
         )
@@ -130,7 +124,7 @@ def resume(
     fixed = set(limits) - free
     if fixed:
         names = ", ".join(f"--{name}" for name in sorted(fixed)).replace("_", "-")
-        raise ValueError(f"a resumed run keeps its settings: leave out {names}")
+        raise UserError(f"a resumed run keeps its settings: leave out {names}")
     folder = as_run_folder(folder)
     if ("games" in limits) != ("budget" in limits):  # the one given takes over
         limits = {"games": None, "budget": None, **limits}
@@ -144,7 +138,7 @@ def resume(
                 training.run.draw()
                 if not training.run.no_picture:
                     return training.run
-            raise ValueError(
+            raise UserError(
                 f"the run in {folder} is finished ({counted(training.games, 'game')}): "
                 "give it more with --games or --budget, which are totals"
             )

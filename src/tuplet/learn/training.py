@@ -49,10 +49,15 @@ class Training:
     """A run being trained: the part of it that threads share."""
 
     def __init__(
-        self, run: Run, stop: Stop | None = None, watch: Watcher | None = None,
-        on_block: BlockWatcher | None = None, on_evaluation: EvaluationWatcher | None = None,
-        found: Checkpoint | None = None, executor: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        run: Run,
+        stop: Stop | None = None,
+        watch: Watcher | None = None,
+        on_block: BlockWatcher | None = None,
+        on_evaluation: EvaluationWatcher | None = None,
+        found: Checkpoint | None = None,
+        executor: Any = None,
+    ) -> None:
         self.run, self.method, self.limits = run, run.method, run.limits
         self.stop, self.on_block, self.on_evaluation = stop or Stop(), on_block, on_evaluation
         self.watch: Watcher = watch or (lambda _: None)
@@ -191,9 +196,7 @@ class Training:
     def done(self) -> bool:
         """Whether the games or the budget are used up."""
         games, budget = self.limits.games, self.limits.budget
-        return (games is not None and self.games >= games) or (
-            budget is not None and self.elapsed_s >= budget
-        )
+        return (games is not None and self.games >= games) or (budget is not None and self.elapsed_s >= budget)
 
     @property
     def finished(self) -> bool:
@@ -263,9 +266,8 @@ class Training:
         """Let so many threads learn in the same tables."""
         self.rounds.leave()
         played = in_order(
-            self._play, self._chunks(until, threads), threads=threads, stop=self.stop,
-            look=lambda _: self.tell(),
-        )  # fmt: skip
+            self._play, self._chunks(until, threads), threads=threads, stop=self.stop, look=lambda _: self.tell()
+        )
         for chunk in played:
             if chunk is None:  # too late, and so are those behind it
                 break
@@ -339,9 +341,14 @@ class Training:
             assert self._fresh_games is not None
             began, elapsed_s, limits = time.perf_counter(), self.elapsed_s, self.limits
             found = fresh_games(
-                self.net, self._fresh_games.games, seed=limits.seed, learned=self.games,
-                threads=limits.threads, stop=self.stop, watch=self.watch,
-            )  # fmt: skip
+                self.net,
+                self._fresh_games.games,
+                seed=limits.seed,
+                learned=self.games,
+                threads=limits.threads,
+                stop=self.stop,
+                watch=self.watch,
+            )
             took = time.perf_counter() - began
             assert self._began is not None
             self._began, self._block_began = self._began + took, self._block_began + took
@@ -397,9 +404,7 @@ class Training:
         self.watch(how_far(self.limits, *done, rate, metrics, self.so_far(), last))
 
     def _checkpoint(self) -> Checkpoint:
-        return Checkpoint(
-            self.games, self.block_start, self.elapsed_s, self.so_far(), [*self.evaluations]
-        )
+        return Checkpoint(self.games, self.block_start, self.elapsed_s, self.so_far(), [*self.evaluations])
 
     def save(self) -> None:
         """Write a checkpoint: weights, games played, and the unfinished block."""

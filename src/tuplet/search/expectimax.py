@@ -37,16 +37,7 @@ from tuplet.games.game import (
     winner,
 )
 from tuplet.kernel import inlined, kernel, now
-from tuplet.search.transpositions import (
-    AT_LEAST,
-    AT_MOST,
-    ENTRY,
-    EXACT,
-    NO_MOVE,
-    key_of,
-    look_up,
-    store,
-)
+from tuplet.search.transpositions import AT_LEAST, AT_MOST, ENTRY, EXACT, NO_MOVE, key_of, look_up, store
 
 Array = np.ndarray[Any, Any]
 
@@ -80,11 +71,16 @@ class Workspace(NamedTuple):
 def make_workspace(bits: int = 20, reduces: bool = False) -> Workspace:
     """Room for a search, with a table of 2^bits entries, 16 bytes each."""
     work = Workspace(
-        np.zeros(1 << bits, ENTRY), np.zeros(DEEPEST * MOST_MOVES * 2, np.uint64),
-        np.zeros(DEEPEST * MOST_MOVES, np.uint8), np.zeros(DEEPEST * MOST_MOVES, np.int64),
-        np.zeros(DEEPEST * 256, np.int64), np.zeros(6, np.int64), np.zeros(3), np.zeros(MOST_MOVES),
+        np.zeros(1 << bits, ENTRY),
+        np.zeros(DEEPEST * MOST_MOVES * 2, np.uint64),
+        np.zeros(DEEPEST * MOST_MOVES, np.uint8),
+        np.zeros(DEEPEST * MOST_MOVES, np.int64),
+        np.zeros(DEEPEST * 256, np.int64),
+        np.zeros(6, np.int64),
+        np.zeros(3),
+        np.zeros(MOST_MOVES),
         np.zeros(1, np.bool_),
-    )  # fmt: skip
+    )
     work.limits[REDUCES] = reduces
     return work
 
@@ -108,9 +104,7 @@ def _can_be_drawn(game: Any) -> bool:
 
 
 @kernel
-def value(
-    game: Any, position: Words, depth: Int, alpha: float, beta: float, ply: Int, work: Workspace
-) -> float:
+def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply: Int, work: Workspace) -> float:
     """The value of a position that is not over, exact if it is between alpha and beta.
 
     Otherwise a bound (fail-soft). Means nothing once the search has been stopped. Where draws are
@@ -373,9 +367,8 @@ def deepen(
 
 @kernel
 def move_values(
-    game: Any, position: Words, depth: Int, work: Workspace, moves: Array, values: Array,
-    proven: Array,
-) -> Int:  # fmt: skip
+    game: Any, position: Words, depth: Int, work: Workspace, moves: Array, values: Array, proven: Array
+) -> Int:
     """Write every legal move, its value at a depth, and whether it is proven; returns how many.
 
     Means nothing once the search has been stopped.

@@ -22,15 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.g2048.rules import (
-    WIDE,
-    Rules,
-    empty_cells,
-    slide,
-    slides,
-    view,
-    wide_slides,
-)
+from tuplet.games.g2048.rules import WIDE, Rules, empty_cells, slide, slides, view, wide_slides
 from tuplet.kernel import inlined, kernel, mix, now, pext, popcount
 from tuplet.values.downgrade import as_limit, lowered
 from tuplet.values.network import Network
@@ -66,9 +58,7 @@ class LeafValues(NamedTuple):
     sparing: bool  # behind a 4, look one move less ahead
 
 
-def leaf_values(
-    network: Network, downgrade: int | None = None, sparing: bool = False
-) -> LeafValues:
+def leaf_values(network: Network, downgrade: int | None = None, sparing: bool = False) -> LeafValues:
     """A network's values, of boards lowered from a tile on."""
     gamma, limit = np.float32(network.gamma), as_limit(downgrade)
     return LeafValues(network.tables, network.target == "state", gamma, limit, sparing)
@@ -95,9 +85,7 @@ class Workspace(NamedTuple):
     stop: Array  # bool[1]: somebody told the search to end (`Stop.flag`)
 
 
-def make_workspace(
-    m: int, leaves: int = LEAVES, nodes: int = NODES, index: Any = np.uint32
-) -> Workspace:
+def make_workspace(m: int, leaves: int = LEAVES, nodes: int = NODES, index: Any = np.uint32) -> Workspace:
     """Room for a network of m look-ups, with tables of 2^leaves and 2^nodes entries.
 
     `index` is the `index_type` of the network's weights.
@@ -109,12 +97,23 @@ def make_workspace(
     small = [block[end - size : end] for end, size in zip(ends[1:], sizes, strict=True)]
     floats = [part.view(np.float32)[: len(part)] for part in small]
     return Workspace(
-        nodes=np.zeros(1 << nodes, ENTRY), leaves=np.zeros(1 << leaves, ENTRY),
-        after=small[0], after_high=small[1], rewards=small[2], same=small[3], waiting=small[4],
-        worth=floats[5], legal=small[6], found=small[7].view(index)[: AHEAD * m], seen=floats[8],
-        root_rewards=small[9], root_values=floats[10], trial=floats[11],
-        clock=small[12].view(np.float64), stop=np.zeros(1, np.bool_),
-    )  # fmt: skip
+        nodes=np.zeros(1 << nodes, ENTRY),
+        leaves=np.zeros(1 << leaves, ENTRY),
+        after=small[0],
+        after_high=small[1],
+        rewards=small[2],
+        same=small[3],
+        waiting=small[4],
+        worth=floats[5],
+        legal=small[6],
+        found=small[7].view(index)[: AHEAD * m],
+        seen=floats[8],
+        root_rewards=small[9],
+        root_values=floats[10],
+        trial=floats[11],
+        clock=small[12].view(np.float64),
+        stop=np.zeros(1, np.bool_),
+    )
 
 
 def forget(work: Workspace) -> None:
@@ -125,9 +124,16 @@ def forget(work: Workspace) -> None:
 
 @inlined
 def _lay_out(
-    rules: Rules, across: Array, down: Array, board: np.uint64, high: np.uint64,
-    after: Array, after_high: Array, rewards: Array, start: np.uint64,
-) -> np.uint64:  # fmt: skip
+    rules: Rules,
+    across: Array,
+    down: Array,
+    board: np.uint64,
+    high: np.uint64,
+    after: Array,
+    after_high: Array,
+    rewards: Array,
+    start: np.uint64,
+) -> np.uint64:
     """The after-states of any board, from `start` on; returns how many there are."""
     count = WIDE
     if high == _ZERO:
@@ -158,9 +164,7 @@ def _sparing(rules: Rules, leaf_values: LeafValues) -> bool:
 
 
 @kernel
-def leaf_value(
-    rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace
-) -> np.float32:
+def leaf_value(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace) -> np.float32:
     """V of an after-state."""
     tables, states, _, limit, _ = leaf_values
     found, m = work.found, np.uint64(tables.plan.shape[1])
@@ -173,9 +177,7 @@ def leaf_value(
 
 
 @kernel
-def last_mean(
-    rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace
-) -> np.float32:
+def last_mean(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace) -> np.float32:
     """The mean, over all spawns on an after-state, of the best reward + gamma V."""
     tables, states, gamma, limit, _ = leaf_values
     weights, plan, across, down = tables.weights, tables.plan, rules.across, rules.down
@@ -217,9 +219,7 @@ def last_mean(
                     worth[i] = leaves[place]["value"] = v
                     continue
                 if asked == summed + _AHEAD:
-                    _sum(
-                        weights, stride, found, m, after, after_high, waiting, leaves, worth, summed
-                    )
+                    _sum(weights, stride, found, m, after, after_high, waiting, leaves, worth, summed)
                     summed += _ONE
                 leaves[place]["board"], leaves[place]["tag"] = leaf, tag | _AWAITED
                 leaves[place]["value"] = np.float32(i)
@@ -254,9 +254,17 @@ def last_mean(
 
 @inlined
 def _sum(
-    weights: Array, stride: np.uint64, found: Array, m: np.uint64, after: Array,
-    after_high: Array, waiting: Array, leaves: Array, worth: Array, number: np.uint64,
-) -> None:  # fmt: skip
+    weights: Array,
+    stride: np.uint64,
+    found: Array,
+    m: np.uint64,
+    after: Array,
+    after_high: Array,
+    waiting: Array,
+    leaves: Array,
+    worth: Array,
+    number: np.uint64,
+) -> None:
     """Value a leaf that waited; it may have lost its place in the table to another."""
     i = waiting[number]
     v = value_at(weights, stride, found, (number % _AHEAD) * m, m)
@@ -276,12 +284,7 @@ def _mean(rules: Rules, twos: np.float64, fours: np.float64, empty: np.uint64) -
 
 @kernel
 def mean(
-    rules: Rules,
-    leaf_values: LeafValues,
-    board: np.uint64,
-    high: np.uint64,
-    left: np.int64,
-    work: Workspace,
+    rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, left: np.int64, work: Workspace
 ) -> np.float32:
     """The value of an after-state by looking `left` moves ahead, at least one.
 
@@ -336,9 +339,14 @@ def mean(
 
 @kernel
 def look(
-    rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64,
-    depth: np.int64 | int, seconds: float, work: Workspace,
-) -> int:  # fmt: skip
+    rules: Rules,
+    leaf_values: LeafValues,
+    board: np.uint64,
+    high: np.uint64,
+    depth: np.int64 | int,
+    seconds: float,
+    work: Workspace,
+) -> int:
     """Value all four moves, `depth` moves ahead; within `seconds`, as deep as time allows.
 
     Leaves rewards and values in the workspace's `root_rewards` and `root_values`; returns the depth

@@ -12,9 +12,16 @@ from tuplet.search.g2048 import LeafValues, Workspace, look
 
 @kernel
 def play_games(
-    rules: Rules, leaf_values: LeafValues, depth: np.int64 | int, seconds: float, work: Workspace,
-    seed: np.uint64, first: int, games: int, results: Results,
-) -> int:  # fmt: skip
+    rules: Rules,
+    leaf_values: LeafValues,
+    depth: np.int64 | int,
+    seconds: float,
+    work: Workspace,
+    seed: np.uint64,
+    first: int,
+    games: int,
+    results: Results,
+) -> int:
     """Play games number `first` to `first + games` by search, until the workspace's `stop` is set.
 
     Returns how many were finished. `results` begins with the first of them; a game's length there

@@ -35,18 +35,7 @@ from tuplet.games.game import (
 )
 from tuplet.kernel import draw, inlined, kernel, now
 from tuplet.search.bandits import Arm, Tuned, gumbel, preference, wants_prior, worth
-from tuplet.search.tree import (
-    CHANCE,
-    DRAWN,
-    FULL,
-    NO_NODE,
-    ROOT,
-    SIMULATIONS,
-    UNPROVEN,
-    USED,
-    Tree,
-    add_node,
-)
+from tuplet.search.tree import CHANCE, DRAWN, FULL, NO_NODE, ROOT, SIMULATIONS, UNPROVEN, USED, Tree, add_node
 
 Array = np.ndarray[Any, Any]
 
@@ -226,9 +215,7 @@ def _prove(tree: Tree, node: Int) -> None:
 
 
 @kernel
-def search(
-    game: Any, tree: Tree, settings: Options, simulations: Int, seconds: float, state: np.uint64
-) -> np.uint64:
+def search(game: Any, tree: Tree, settings: Options, simulations: Int, seconds: float, state: np.uint64) -> np.uint64:
     """Simulate until so many simulations have been made, the time is over, or all is proven.
 
     Or until it is told to stop. However it is cut into several calls, the tree grows the same.

@@ -45,9 +45,7 @@ def look_up(
             found = np.float64(entry["value"])
             bound = np.int64((tag >> np.uint64(16)) & np.uint64(3))
             if deep >= depth and (
-                bound == EXACT
-                or (bound == AT_LEAST and found >= beta)
-                or (bound == AT_MOST and found <= alpha)
+                bound == EXACT or (bound == AT_LEAST and found >= beta) or (bound == AT_MOST and found <= alpha)
             ):
                 return move, deep, found
             return move, 0, found
@@ -55,10 +53,7 @@ def look_up(
 
 
 @inlined
-def store(
-    table: Array, key: np.uint64, bucket: np.uint64, depth: Int, bound: Int, move: Int,
-    found: float,
-) -> None:  # fmt: skip
+def store(table: Array, key: np.uint64, bucket: np.uint64, depth: Int, bound: Int, move: Int, found: float) -> None:
     """Keep a result: over the same position, else over the shallowest of the bucket.
 
     The fourth entry counts as empty, so that it is replaced unless one of the others is empty.
@@ -74,9 +69,8 @@ def store(
         if deep < shallowest:
             slot, shallowest = bucket + np.uint64(i), deep
     table[slot]["tag"] = (
-        (key & KEY) | (np.uint64(bound) << np.uint64(16)) | (np.uint64(depth) << np.uint64(8))
-        | np.uint64(move)
-    )  # fmt: skip
+        (key & KEY) | (np.uint64(bound) << np.uint64(16)) | (np.uint64(depth) << np.uint64(8)) | np.uint64(move)
+    )
     table[slot]["value"] = found
 
 

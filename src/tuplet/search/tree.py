@@ -9,17 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.game import (
-    NOBODY,
-    ONGOING,
-    Int,
-    Words,
-    ending,
-    is_chance,
-    players,
-    side,
-    winner,
-)
+from tuplet.games.game import NOBODY, ONGOING, Int, Words, ending, is_chance, players, side, winner
 from tuplet.kernel import inlined, kernel
 
 Array = np.ndarray[Any, Any]
@@ -54,9 +44,20 @@ class Tree(NamedTuple):
 def make_tree(nodes: int = 1_000_000) -> Tree:
     """An empty tree that can hold so many nodes: 59 bytes each."""
     kinds = (
-        np.uint64, np.uint64, np.int32, np.int32, np.uint16, np.uint16, np.uint8, np.uint8,
-        np.uint8, np.int64, np.float64, np.float64, np.float32,
-    )  # fmt: skip
+        np.uint64,
+        np.uint64,
+        np.int32,
+        np.int32,
+        np.uint16,
+        np.uint16,
+        np.uint8,
+        np.uint8,
+        np.uint8,
+        np.int64,
+        np.float64,
+        np.float64,
+        np.float32,
+    )
     arrays = [np.zeros(nodes, kind) for kind in kinds]
     return Tree(*arrays, np.zeros(3, np.int64))  # type: ignore[call-arg]  # one for each field
 

@@ -68,9 +68,7 @@ def _rest(sims: int, shortcuts: bool = True, solver: bool = False, reuse: bool =
     return ",".join([*words, "final=rate", "nodes=1000000", f"sims={sims}"])
 
 
-def cell(
-    where: dict[str, str | float], match: Match, published: tuple[int, int] | None, note: str = ""
-) -> Cell:
+def cell(where: dict[str, str | float], match: Match, published: tuple[int, int] | None, note: str = "") -> Cell:
     """A match beside the wins and losses that were published."""
     counts: dict[str, Any] = {"wins": match.wins, "losses": match.losses}
     theirs = None
@@ -99,16 +97,22 @@ def bars(axes: Any, at: list[float], found: list[Estimate | None], label: str, n
         [max(value - 100 * low, 0) for value, (low, _) in zip(values, ends, strict=True)],
         [max(100 * high - value, 0) for value, (_, high) in zip(values, ends, strict=True)],
     ]
-    axes.errorbar([x for x, _ in known], values, around, fmt="o" if number == 0 else "s",
-                  markersize=5, capsize=3, color=f"C{number}", label=label)  # fmt: skip
+    axes.errorbar(
+        [x for x, _ in known],
+        values,
+        around,
+        fmt="o" if number == 0 else "s",
+        markersize=5,
+        capsize=3,
+        color=f"C{number}",
+        label=label,
+    )
 
 
 def shares_picture(panels: list[tuple[str, list[str], list[Cell]]], xlabel: str = "") -> Any:
     """A panel for each group of cells: ours beside the published, with intervals."""
     figure = new_figure(max(3.4 * len(panels), 5.5), 3.6)
-    for axes, (title, names, cells) in zip(
-        figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
-    ):
+    for axes, (title, names, cells) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         places = [float(n) for n in range(len(cells))]
         bars(axes, [x - 0.08 for x in places], [c.ours for c in cells], "ours", 0)
         bars(axes, [x + 0.08 for x in places], [c.published for c in cells], "published", 1)

@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from tuplet.studies.ewn_agents import (
-    OPPONENTS,
-    SIMS,
-    cell,
-    mcs,
-    mcts,
-    remarks,
-    report,
-    shares_picture,
-    tuned,
-    ucb1,
-)
+from tuplet.studies.ewn_agents import OPPONENTS, SIMS, cell, mcs, mcts, remarks, report, shares_picture, tuned, ucb1
 from tuplet.studies.report import Found
 from tuplet.studies.work import Pairing, Work
 
@@ -61,16 +50,15 @@ def run(work: Work, sims: int = SIMS) -> Found:
     played = dict(zip([each.name for each in pairings], work.matches(pairings), strict=True))
     cells = {
         (agent, opponent): cell(
-            {"agent": NAMES[agent], "opponent": opponent}, played[f"{agent}-{opponent}"],
+            {"agent": NAMES[agent], "opponent": opponent},
+            played[f"{agent}-{opponent}"],
             PUBLISHED.get(agent, {}).get(opponent),
             "" if agent in PUBLISHED else "not in the report",
         )
-        for agent in who for opponent in OPPONENTS
-    }  # fmt: skip
+        for agent in who
+        for opponent in OPPONENTS
+    }
     steps = ["MCS", "MCTS", "+ rich", "+ program's tuned", "+ tuned", "+ solver, reuse"]
     panels = [(f"against {o}", steps, [cells[agent, o] for agent in who]) for o in OPPONENTS]
     settings = {NAMES[agent]: spec for agent, spec in who.items()}
-    return Found(
-        list(cells.values()), settings, {"algorithms": lambda: shares_picture(panels)},
-        remarks(sims),
-    )  # fmt: skip
+    return Found(list(cells.values()), settings, {"algorithms": lambda: shares_picture(panels)}, remarks(sims))

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from tuplet.studies.ewn_agents import (
-    OPPONENTS,
-    SIMS,
-    cell,
-    mcts,
-    remarks,
-    report,
-    shares_picture,
-    tuned,
-)
+from tuplet.studies.ewn_agents import OPPONENTS, SIMS, cell, mcts, remarks, report, shares_picture, tuned
 from tuplet.studies.report import Found
 from tuplet.studies.work import Pairing, Work
 
@@ -41,19 +32,18 @@ def run(work: Work, sims: int = SIMS) -> Found:
     played = dict(zip([each.name for each in pairings], work.matches(pairings), strict=True))
     cells = {
         (formula, c, o): cell(
-            {"formula": name, "c": c, "opponent": o}, played[f"{formula}-{c}-{o}"],
+            {"formula": name, "c": c, "opponent": o},
+            played[f"{formula}-{c}-{o}"],
             PUBLISHED[o].get(c) if formula == "report" else None,
             "" if formula == "report" and c in PUBLISHED[o] else "not in the report",
         )
-        for o in reversed(OPPONENTS) for formula, (name, _) in FORMULAS.items() for c in CONSTANTS
-    }  # fmt: skip
+        for o in reversed(OPPONENTS)
+        for formula, (name, _) in FORMULAS.items()
+        for c in CONSTANTS
+    }
     panels = [
         (f"hard, formula {name}", [*CONSTANTS], [cells[formula, c, "hard"] for c in CONSTANTS])
         for formula, (name, _) in FORMULAS.items()
     ]
-    settings = {f"c = {c}, {name}": mcts(ucb(c), sims=sims)
-                for name, ucb in FORMULAS.values() for c in CONSTANTS}  # fmt: skip
-    return Found(
-        list(cells.values()), settings, {"c": lambda: shares_picture(panels, "c")},
-        remarks(sims),
-    )  # fmt: skip
+    settings = {f"c = {c}, {name}": mcts(ucb(c), sims=sims) for name, ucb in FORMULAS.values() for c in CONSTANTS}
+    return Found(list(cells.values()), settings, {"c": lambda: shares_picture(panels, "c")}, remarks(sims))

@@ -43,13 +43,9 @@ def run(work: Work, sims: int = SIMS) -> Found:
         alone = name == "as-reported"
         note = "" if alone else f"not published; {_against(found, base)}"
         cells.append(cell({"agent": words}, found, AS_REPORTED if alone else None, note))
-    panels = [("against hard, at equal simulations",
-               [words for words, _ in CHANGES.values()], cells)]  # fmt: skip
+    panels = [("against hard, at equal simulations", [words for words, _ in CHANGES.values()], cells)]
     settings = {words: p.a for (words, _), p in zip(CHANGES.values(), pairings, strict=True)}
-    notes = [
-        *remarks(sims),
-        "Simulations are equal, not time: a batch of 1, or an early expansion, takes longer.",
-    ]
+    notes = [*remarks(sims), "Simulations are equal, not time: a batch of 1, or an early expansion, takes longer."]
     return Found(cells, settings, {"shortcuts": lambda: shares_picture(panels)}, notes)
 
 

@@ -13,11 +13,9 @@ CLAIM = (
 OPPONENT = "hard"
 ROUNDS = {"descent": 200, "final": 500}
 PUBLISHED = {
-    "descent": {0: (93, 107), 2: (115, 85), 5: (136, 64), 10: (143, 57), 20: (158, 42),
-                40: (161, 39)},
-    "final": {0: (18, 482), 2: (86, 414), 5: (175, 325), 10: (225, 275), 20: (273, 227),
-              40: (351, 149)},
-}  # fmt: skip
+    "descent": {0: (93, 107), 2: (115, 85), 5: (136, 64), 10: (143, 57), 20: (158, 42), 40: (161, 39)},
+    "final": {0: (18, 482), 2: (86, 414), 5: (175, 325), 10: (225, 275), 20: (273, 227), 40: (351, 149)},
+}
 NAMES = {"descent": "in the descent", "final": "at the final move"}
 
 
@@ -38,20 +36,16 @@ def run(work: Work, sims: int = SIMS) -> Found:
     played = dict(zip([each.name for each in pairings], work.matches(pairings), strict=True))
     cells = {
         place: [
-            cell({"temperature": NAMES[place], "K": k}, played[f"{place}-{k}"], score)
-            for k, score in published.items()
+            cell({"temperature": NAMES[place], "K": k}, played[f"{place}-{k}"], score) for k, score in published.items()
         ]
         for place, published in PUBLISHED.items()
     }
-    panels = [(NAMES[place], [str(k) for k in PUBLISHED[place]], own)
-              for place, own in cells.items()]  # fmt: skip
-    settings = {f"{NAMES[place]}, K": agent(place, 0, sims).replace("k=0", "k=K")
-                for place in PUBLISHED}  # fmt: skip
-    notes = [
-        *remarks(sims),
-        "The agent at the final move has c = 0.6, which the report chose.",
-    ]
+    panels = [(NAMES[place], [str(k) for k in PUBLISHED[place]], own) for place, own in cells.items()]
+    settings = {f"{NAMES[place]}, K": agent(place, 0, sims).replace("k=0", "k=K") for place in PUBLISHED}
+    notes = [*remarks(sims), "The agent at the final move has c = 0.6, which the report chose."]
     return Found(
-        [each for own in cells.values() for each in own], settings,
-        {"temperature": lambda: shares_picture(panels, "K")}, notes,
-    )  # fmt: skip
+        [each for own in cells.values() for each in own],
+        settings,
+        {"temperature": lambda: shares_picture(panels, "K")},
+        notes,
+    )

@@ -21,9 +21,8 @@ SPRT = "0,20"
 MATCHES = {
     "tuned-ucb1": ("tuned, c = 1.0", "normal UCB, c = 1.0", tuned("1.0"), ucb1("1.0")),
     "tuned-cap": ("tuned, c = 1.0", "normal UCB, c = 0.5", tuned("1.0"), ucb1("0.5")),
-    "report-ucb1": ("the program's tuned, c = 1.0", "normal UCB, c = 1.0", report("1.0"),
-                    ucb1("1.0")),
-}  # fmt: skip
+    "report-ucb1": ("the program's tuned, c = 1.0", "normal UCB, c = 1.0", report("1.0"), ucb1("1.0")),
+}
 ANSWERS = {"H0": "no better (0 Elo)", "H1": "better (20 Elo)", None: "undecided"}
 
 
@@ -31,8 +30,7 @@ def run(work: Work, sims: int = SIMS // 10) -> Found:
     """Let each formula meet the other, with a tenth of the report's simulations."""
     games = work.games(GAMES)
     pairings = [
-        Pairing(name, mcts(a, sims=sims), mcts(b, sims=sims), games, SPRT)
-        for name, (_, _, a, b) in MATCHES.items()
+        Pairing(name, mcts(a, sims=sims), mcts(b, sims=sims), games, SPRT) for name, (_, _, a, b) in MATCHES.items()
     ]
     played = work.matches(pairings)
     cells, more = [], {}
@@ -42,16 +40,18 @@ def run(work: Work, sims: int = SIMS // 10) -> Found:
         note = f"{answer}; {found.elo:+.1f} Elo ({low:+.1f} to {high:+.1f}), LLR {found.llr:.2f}"
         cells.append(cell({"agent": a, "against": b}, found, None, note))
         more[name] = {
-            "games": found.games, "elo": found.elo, "elo_ci95": [low, high], "llr": found.llr,
+            "games": found.games,
+            "elo": found.elo,
+            "elo_ci95": [low, high],
+            "llr": found.llr,
             "answer": answer,
-        }  # fmt: skip
+        }
     theirs = won(808, 192).value - won(825, 175).value
     notes = [
         OPENING,
         f"{sims:,} simulations a move for both; at most {games:,} games, or until a test of 0 "
         "against 20 Elo has an answer (errors of 5 %).",
-        f"The report's difference is {100 * theirs:+.1f} points of 1,000 rounds each: 3.4 either "
-        "way are noise.",
+        f"The report's difference is {100 * theirs:+.1f} points of 1,000 rounds each: 3.4 either way are noise.",
         "UCB1-Tuned's root is never more than √0.25 of normal UCB's: with c = 1.0 it explores as "
         "normal UCB with c = 0.5, or less where results vary less. The second match asks what "
         "that is worth.",
@@ -72,13 +72,11 @@ def draw(played: list[Match]) -> Any:
         for first, second in zip(scores[::2], scores[1::2], strict=True):
             counts[round(2 * (first + second))] += 1
             ratios.append(found.sprt.llr(*counts))
-        axes.plot(range(2, 2 * len(ratios) + 1, 2), ratios, label=f"{a} - {b}", linewidth=1.2,
-                  **line_look(number))  # fmt: skip
+        axes.plot(range(2, 2 * len(ratios) + 1, 2), ratios, label=f"{a} - {b}", linewidth=1.2, **line_look(number))
     assert played[0].sprt is not None
     for bound, word in zip(played[0].sprt.bounds, ("no better", "better by 20 Elo"), strict=True):
         axes.axhline(bound, color="0.5", linewidth=0.8, linestyle=":")
-        axes.annotate(word, (0, bound), xytext=(4, 3), textcoords="offset points", fontsize=8,
-                      color="0.4")  # fmt: skip
+        axes.annotate(word, (0, bound), xytext=(4, 3), textcoords="offset points", fontsize=8, color="0.4")
     axes.set(xlabel="games", ylabel="log likelihood ratio")
     axes.legend(frameon=False, fontsize=8)
     tidy(axes)

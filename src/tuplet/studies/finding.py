@@ -45,10 +45,7 @@ def share(count: float, total: float, ci95: Interval | None = None) -> Estimate:
     """
     middle = (count + 1) / (total + 2)
     error = math.sqrt(middle * (1 - middle) / (total + 2))
-    return Estimate(
-        count / total, ci95 or share_interval(count, total), error, max(int(total) - 1, 1),
-        round(total),
-    )  # fmt: skip
+    return Estimate(count / total, ci95 or share_interval(count, total), error, max(int(total) - 1, 1), round(total))
 
 
 def won(wins: int, losses: int) -> Estimate:

@@ -43,18 +43,18 @@ def run(work: Work, net: str = "4x6") -> Found:
             changes[name] = change(ours, right)
             note = change_told(changes[name], USUAL)
         tables = sizes[:1] if way.shared else sizes * 8 if way.apart else sizes
-        where = {
-            "placements": 1 if way.single else 8, "tables": len(tables), "weights": sum(tables),
-        }  # fmt: skip
+        where = {"placements": 1 if way.single else 8, "tables": len(tables), "weights": sum(tables)}
         cells.append(Cell(where, ours, None, "points", note))
     own, look_ups = runs[USUAL][0]["settings"], 8 * len(sizes)
     notes = [
         f"Ours is the mean score of {own['fresh']:,} fresh games after {own['games']:,} games of "
         f"learning, the mean of {len(runs[USUAL])} runs.",
-        f"α is shared by all look-ups of a board: {look_ups} with eight placements, {len(sizes)} "
-        "with one.",
+        f"α is shared by all look-ups of a board: {look_ups} with eight placements, {len(sizes)} with one.",
     ]
     return Found(
-        cells, settings_told(runs, "no numbers"), {"curve": lambda: picture(runs)}, notes,
+        cells,
+        settings_told(runs, "no numbers"),
+        {"curve": lambda: picture(runs)},
+        notes,
         {"curves": curves_for(runs), "changes": changes_for(changes)},
-    )  # fmt: skip
+    )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.arena.evaluate import evaluate
+from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run
@@ -85,7 +86,7 @@ def _times(minutes: str) -> list[float]:
     except ValueError:
         times = []
     if not times or not all(0 < time <= 100_000 for time in times):
-        raise ValueError(f"minutes are numbers such as 1 3 10, not {minutes!r}")
+        raise UserError(f"minutes are numbers such as 1 3 10, not {minutes!r}")
     return times
 
 
@@ -111,9 +112,8 @@ def _told(method: Method) -> str:
 
 
 def trained(
-    recipe: str, budget: float, seed: int, folder: str, threads: int, fresh: int, keep: bool,
-    worker: Worker,
-) -> dict[str, Any] | None:  # fmt: skip
+    recipe: str, budget: float, seed: int, folder: str, threads: int, fresh: int, keep: bool, worker: Worker
+) -> dict[str, Any] | None:
     """Train in this folder, or go on there, and play; None if told to stop."""
     path, spent = Path(folder), np.zeros(1)
 
@@ -133,9 +133,7 @@ def trained(
         if run.interrupted:
             return None
         try:
-            played = evaluate(
-                run.network, games=fresh, threads=threads, seed=1, progress=False, stop=worker.stop
-            )
+            played = evaluate(run.network, games=fresh, threads=threads, seed=1, progress=False, stop=worker.stop)
         except Stopped:
             return None
     if played.interrupted:
@@ -144,12 +142,17 @@ def trained(
         (path / WEIGHTS).unlink()
     keys = ("games", "elapsed_s", "mean_score")
     return {
-        "recipe": recipe, "budget": budget, "seed": seed, "threads": threads,
-        "games": run.games, "elapsed_s": run.elapsed_s, "net": run.network.name,
+        "recipe": recipe,
+        "budget": budget,
+        "seed": seed,
+        "threads": threads,
+        "games": run.games,
+        "elapsed_s": run.elapsed_s,
+        "net": run.network.name,
         "scores": played.results.scores.tolist(),
         "tiles": [1 << int(tile) for tile in played.results.tiles],
         "curve": {key: [line[key] for line in run.metrics] for key in keys},
-    }  # fmt: skip
+    }
 
 
 def _watched(work: Work, budgets: list[float]) -> Any:
@@ -173,14 +176,16 @@ def _cell(recipe: str, minutes: float, runs: list[dict[str, Any]]) -> Cell:
     tiles = [tile for one in runs for tile in one["tiles"]]
     reached = {t: share(sum(tile >= t for tile in tiles), len(tiles)) for t in TILES}
     means = [float(np.mean(each)) for each in scores]
-    told_runs = " and ".join(
-        f"{mean:,.0f} after {one['games']:,} games" for mean, one in zip(means, runs, strict=True)
-    )
+    told_runs = " and ".join(f"{mean:,.0f} after {one['games']:,} games" for mean, one in zip(means, runs, strict=True))
     told = ", ".join(f"{tile} in {100 * each.value:.1f} %" for tile, each in reached.items())
     return Cell(
-        {"recipe": recipe, "minutes": minutes, "seeds": len(runs)}, mean, None, "points",
-        f"{told}; {told_runs}", {"means": means},
-    )  # fmt: skip
+        {"recipe": recipe, "minutes": minutes, "seeds": len(runs)},
+        mean,
+        None,
+        "points",
+        f"{told}; {told_runs}",
+        {"means": means},
+    )
 
 
 def draw(cells: list[Cell], entrants: list[str]) -> Any:
@@ -192,10 +197,13 @@ def draw(cells: list[Cell], entrants: list[str]) -> Any:
         x = [float(cell.where["minutes"]) for cell in own]
         y = [cell.ours.value for cell in own]
         ends = [cell.ours.ci95 or (v, v) for cell, v in zip(own, y, strict=True)]
-        bars = [[v - low for v, (low, _) in zip(y, ends, strict=True)],
-                [high - v for v, (_, high) in zip(y, ends, strict=True)]]  # fmt: skip
-        axes.errorbar(x, y, yerr=bars, marker="o", markersize=4, capsize=2, label=each,
-                      linewidth=1.4, **line_look(number))  # fmt: skip
+        bars = [
+            [v - low for v, (low, _) in zip(y, ends, strict=True)],
+            [high - v for v, (_, high) in zip(y, ends, strict=True)],
+        ]
+        axes.errorbar(
+            x, y, yerr=bars, marker="o", markersize=4, capsize=2, label=each, linewidth=1.4, **line_look(number)
+        )
     axes.set(xscale="log", xlabel="minutes of training", ylabel="mean score")
     ticks = sorted({float(cell.where["minutes"]) for cell in cells})
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

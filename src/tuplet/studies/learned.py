@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, account, make_results
 from tuplet.kernel import as_seed, stream
@@ -37,14 +38,19 @@ SAVE = 120.0  # seconds between two checkpoints
 
 
 def settings_of(
-    way: Way, games: int, seed: int, *, net: str = "4x6", alpha: float = 0.1, spawn4: float = 0.1,
-    fresh: int = 1000,
-) -> dict[str, Any]:  # fmt: skip
+    way: Way, games: int, seed: int, *, net: str = "4x6", alpha: float = 0.1, spawn4: float = 0.1, fresh: int = 1000
+) -> dict[str, Any]:
     """All settings of a run, as files have them."""
     return {
-        "net": net, "alpha": alpha, "spawn4": spawn4, "games": games, "seed": seed,
-        "block": block_of(games), "fresh": fresh, **way._asdict(),
-    }  # fmt: skip
+        "net": net,
+        "alpha": alpha,
+        "spawn4": spawn4,
+        "games": games,
+        "seed": seed,
+        "block": block_of(games),
+        "fresh": fresh,
+        **way._asdict(),
+    }
 
 
 def block_of(games: int) -> int:
@@ -72,9 +78,13 @@ class _Course(NamedTuple):
         """What a checkpoint holds, the widest first."""
         scores, tiles, lengths = self.results
         return {
-            "done": self.done, "scores": scores, "lengths": lengths, "look_ups": self.look_ups,
-            "seconds": self.seconds, "tiles": tiles,
-        }  # fmt: skip
+            "done": self.done,
+            "scores": scores,
+            "lengths": lengths,
+            "look_ups": self.look_ups,
+            "seconds": self.seconds,
+            "tiles": tiles,
+        }
 
 
 def learned(settings: dict[str, Any], checkpoint: str, worker: Worker) -> dict[str, Any] | None:
@@ -84,9 +94,7 @@ def learned(settings: dict[str, Any], checkpoint: str, worker: Worker) -> dict[s
     rules, seed = rules_for(4, 4, settings["spawn4"]), as_seed(settings["seed"])
     program = make_program(rules, settings["net"], way, settings["alpha"])
     blocks = -(-games // block)
-    run = _Course(
-        make_results(games), np.zeros(games, np.int64), np.zeros(blocks), np.zeros(1, np.int64)
-    )
+    run = _Course(make_results(games), np.zeros(games, np.int64), np.zeros(blocks), np.zeros(1, np.int64))
     if path.exists():
         _load(path, settings, program, run)
     play(program, False, seed, 0, 0, run.results, run.look_ups, 0)  # compiled before the clock runs
@@ -122,9 +130,7 @@ def learned(settings: dict[str, Any], checkpoint: str, worker: Worker) -> dict[s
     return found
 
 
-def _fresh(
-    program: Program, seed: np.uint64, settings: Mapping[str, Any], worker: Worker
-) -> Results | None:
+def _fresh(program: Program, seed: np.uint64, settings: Mapping[str, Any], worker: Worker) -> Results | None:
     """Games that are not learned from, of a luck that training had not; None if told to stop."""
     luck, count = np.uint64(stream(~seed, np.uint64(settings["games"]))), settings["fresh"]
     results, look_ups = make_results(count), np.zeros(count, np.int64)
@@ -179,17 +185,17 @@ def _load(path: Path, settings: Mapping[str, Any], program: Program, run: _Cours
     try:
         with safe_open(path, framework="numpy") as file:
             if json.loads((file.metadata() or {}).get("settings", "null")) != settings:
-                raise ValueError("it is of other settings")
+                raise UserError("it is of other settings")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         for name, room in run.arrays.items():
             if arrays[name].shape != room.shape or arrays[name].dtype != room.dtype:
-                raise ValueError(f"its {name} are of another size")
+                raise UserError(f"its {name} are of another size")
             room[:] = arrays[name]
         where = arrays["where"]
         if len(where) and int(where.max()) >= len(weights) - 1:
-            raise ValueError("it has more weights than the network")
+            raise UserError("it has more weights than the network")
         if not 0 <= run.done[0] <= len(run.look_ups):
-            raise ValueError("it has more games than the run")
+            raise UserError("it has more games than the run")
         weights[where] = arrays["weight"]
     except (SafetensorError, ValueError, KeyError) as error:
-        raise ValueError(f"{path} is not a sound checkpoint ({error}): delete it") from None
+        raise UserError(f"{path} is not a sound checkpoint ({error}): delete it") from None

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.rules import (
     LONGEST_GAME,
     WIDE,
@@ -37,16 +38,7 @@ from tuplet.games.g2048.statistics import Results
 from tuplet.kernel import draw, kernel, line_aligned, popcount, stream
 from tuplet.values.parameters import ask_for_memory
 from tuplet.values.patterns import Tuple, parse, placements, storage_order
-from tuplet.values.tables import (
-    Tables,
-    expected_value,
-    fetch,
-    locate,
-    table_starts,
-    tables_for,
-    total,
-    value,
-)
+from tuplet.values.tables import Tables, expected_value, fetch, locate, table_starts, tables_for, total, value
 
 Array = np.ndarray[Any, Any]
 
@@ -87,7 +79,7 @@ def tuples_of(net: str, way: Way) -> list[Tuple]:
     """A network's tuples; ValueError if it has none, or they cannot be used that way."""
     tuples = parse(net)
     if way.shared and len({len(cells) for cells in tuples}) > 1:
-        raise ValueError(f"tuples that share a table are equally long, those of {net!r} are not")
+        raise UserError(f"tuples that share a table are equally long, those of {net!r} are not")
     return tuples
 
 
@@ -109,11 +101,19 @@ def make_program(rules: Rules, net: str, way: Way, alpha: float) -> Program:
     tables = tables_for(look_ups, line_aligned(size + 1, np.float32))
     share = np.float32(alpha) / np.float32(len(tuples) if way.whole else count)
     return Program(
-        rules, tables, way, np.uint64(count), share,
-        np.zeros(LONGEST_GAME, np.uint64), np.zeros(LONGEST_GAME, np.uint32),
-        np.zeros(4, np.uint64), np.zeros(4, np.uint64), np.zeros(4, np.uint64),
-        line_aligned(4 * len(look_ups), np.uint64), np.zeros(len(look_ups), np.float32),
-    )  # fmt: skip
+        rules,
+        tables,
+        way,
+        np.uint64(count),
+        share,
+        np.zeros(LONGEST_GAME, np.uint64),
+        np.zeros(LONGEST_GAME, np.uint32),
+        np.zeros(4, np.uint64),
+        np.zeros(4, np.uint64),
+        np.zeros(4, np.uint64),
+        line_aligned(4 * len(look_ups), np.uint64),
+        np.zeros(len(look_ups), np.float32),
+    )
 
 
 @kernel
@@ -165,9 +165,8 @@ def walk_back(program: Program, count: np.uint64) -> np.uint64:
 
 @kernel
 def play(
-    program: Program, learns: bool, seed: np.uint64, first: int, games: int,
-    results: Results, look_ups: Array, at: int,
-) -> None:  # fmt: skip
+    program: Program, learns: bool, seed: np.uint64, first: int, games: int, results: Results, look_ups: Array, at: int
+) -> None:
     """Play games number `first` to `first + games` of a seed, and learn from them.
 
     What became of each, and its look-ups, are written from place `at` on.
@@ -190,10 +189,7 @@ def play(
                 break
             if not states:
                 for n in range(legal):
-                    locate(
-                        view(after[n], after_high[n]), plan, tables.marks, tables.stride, found,
-                        n * m,
-                    )  # fmt: skip
+                    locate(view(after[n], after_high[n]), plan, tables.marks, tables.stride, found, n * m)
                 fetch(weights, found, zero, legal * m)
             best, best_value = zero, np.float32(-np.inf)
             for n in range(legal):

@@ -54,9 +54,8 @@ class Published(NamedTuple):
 
 
 def runs_of(
-    work: Work, ways: Mapping[str, Way], net: str, full: int = GAMES, seeds: int = SEEDS, *,
-    timed: bool = False,
-) -> dict[str, list[Run]]:  # fmt: skip
+    work: Work, ways: Mapping[str, Way], net: str, full: int = GAMES, seeds: int = SEEDS, *, timed: bool = False
+) -> dict[str, list[Run]]:
     """Runs of each way, one for each seed.
 
     Those of a study beside this one are taken over, unless seconds are compared (`timed`): what
@@ -106,11 +105,8 @@ def watched(work: Work, games: int, runs: int) -> Callable[[int, Worker], None]:
         before = played if before < 0 else before
         figures = {"runs": f"{done} of {runs}"}
         work.watch(
-            Progress(
-                "games", played, runs * games, pace.rate(played - before), "games/s", figures,
-                before=before,
-            )
-        )  # fmt: skip
+            Progress("games", played, runs * games, pace.rate(played - before), "games/s", figures, before=before)
+        )
 
     return look
 
@@ -190,14 +186,15 @@ def scores_of(runs: Sequence[Run], which: str) -> Estimate:
 
 
 def statistics(
-    where: Mapping[str, str | float], runs: Sequence[Run], which: str,
-    published: Published | None = None, note: str = "",
-) -> list[Cell]:  # fmt: skip
+    where: Mapping[str, str | float],
+    runs: Sequence[Run],
+    which: str,
+    published: Published | None = None,
+    note: str = "",
+) -> list[Cell]:
     """The print-out of courses, as cells: mean score, and the share that reached each tile."""
     theirs = None if published is None else Estimate(published.mean)
-    cells = [
-        Cell({**where, "figure": "mean score"}, scores_of(runs, which), theirs, "points", note)
-    ]
+    cells = [Cell({**where, "figure": "mean score"}, scores_of(runs, which), theirs, "points", note)]
     tiles = [run[which]["tiles"] for run in runs]
     if published is None:
         least = max(min(map(min, tiles)), 2)
@@ -226,9 +223,7 @@ def curve_of(runs: Sequence[Run], by: str) -> tuple[list[float], list[float]]:
     return [fmean(each) for each in spent], [fmean(each) for each in means]
 
 
-def curves_for(
-    lines: Mapping[str, Sequence[Run]], units: Sequence[str] = ("games", "look_ups")
-) -> dict[str, Any]:
+def curves_for(lines: Mapping[str, Sequence[Run]], units: Sequence[str] = ("games", "look_ups")) -> dict[str, Any]:
     """The curves behind a picture, for the JSON file."""
     return {
         name: {
@@ -246,24 +241,33 @@ def changes_for(changes: Mapping[str, Estimate]) -> dict[str, Any]:
 
 
 def draw_lines(
-    axes: Any, lines: Mapping[str, Sequence[Run]], by: str = "games", *, log: bool = False,
+    axes: Any,
+    lines: Mapping[str, Sequence[Run]],
+    by: str = "games",
+    *,
+    log: bool = False,
     marks: Mapping[str, float] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Mean scores against what was spent: a line for each way, a faint one for each of its runs."""
     from matplotlib.ticker import FuncFormatter
 
     for number, (name, runs) in enumerate(lines.items()):
         look = line_look(number)
         for run in runs if len(runs) > 1 else ():
-            axes.plot(run["blocks"][by], run["blocks"]["mean_score"], color=look["color"],
-                      linewidth=0.5, alpha=0.35)  # fmt: skip
+            axes.plot(run["blocks"][by], run["blocks"]["mean_score"], color=look["color"], linewidth=0.5, alpha=0.35)
         axes.plot(*curve_of(runs, by), label=plain(name), linewidth=1.6, **look)
     for word, score in (marks or {}).items():
         axes.axhline(score, color="0.45", linewidth=0.9, linestyle=":")
         axes.annotate(
-            plain(word), (0.99, score), xycoords=("axes fraction", "data"), ha="right",
-            xytext=(0, 3), textcoords="offset points", fontsize=7.5, color="0.35",
-        )  # fmt: skip
+            plain(word),
+            (0.99, score),
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            xytext=(0, 3),
+            textcoords="offset points",
+            fontsize=7.5,
+            color="0.35",
+        )
     if log:
         axes.set_xscale("log")
     else:
@@ -275,9 +279,7 @@ def draw_lines(
     tidy(axes)
 
 
-def picture(
-    lines: Mapping[str, Sequence[Run]], marks: Mapping[str, float] | None = None, log: bool = False
-) -> Any:
+def picture(lines: Mapping[str, Sequence[Run]], marks: Mapping[str, float] | None = None, log: bool = False) -> Any:
     """Mean score of each block against games."""
     figure = new_figure(8, 4.5)
     axes = figure.subplots()
@@ -298,12 +300,11 @@ def settings_told(runs: Mapping[str, Sequence[Run]], reports: str) -> dict[str, 
     own, seeds = one[0]["settings"], [str(run["settings"]["seed"]) for run in one]
     return {
         "network": f"{own['net']}, all weights 0 at first",
-        "learning": f"TD(0) from the end of each game, α = {own['alpha']:g} in all, γ = 1, no "
-                    "exploration",
+        "learning": f"TD(0) from the end of each game, α = {own['alpha']:g} in all, γ = 1, no exploration",
         "spawns": f"a 4 with {own['spawn4']:g}, else a 2",
         "games": f"{own['games']:,} learned from, a point of a curve per {own['block']:,}; then "
-                 f"{own['fresh']:,} fresh ones, not learned from",
+        f"{own['fresh']:,} fresh ones, not learned from",
         "seeds": ", ".join(seeds),
         **told,
         "published": reports,
-    }  # fmt: skip
+    }

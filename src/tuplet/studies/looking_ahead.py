@@ -15,6 +15,7 @@ import numpy as np
 from tuplet.agents.g2048 import player_from
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.arena.evaluate import evaluate
+from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.studies.finding import Cell, Estimate, share
 from tuplet.studies.report import Found
@@ -57,13 +58,11 @@ class Way(NamedTuple):
         return 0.0003 * 10.0 ** (self.depth or 1)
 
 
-def run(
-    work: Work, player: str = "strong", milliseconds: str = "0.1 0.3 1 3 10", downgrade: int = 0
-) -> Found:
+def run(work: Work, player: str = "strong", milliseconds: str = "0.1 0.3 1 3 10", downgrade: int = 0) -> Found:
     """Play by depth, then by time."""
     learned = player_from(player)
     if not isinstance(learned, LearnedPlayer):
-        raise ValueError(f"{player} has no learned values: name a run, a weight file, or small")
+        raise UserError(f"{player} has no learned values: name a run, a weight file, or small")
     net = learned.network
     ways = [Way(depth, None, work.games(games)) for depth, games in DEPTHS.items()]
     for each in _times(milliseconds):
@@ -71,12 +70,17 @@ def run(
         ways.append(Way(None, each, work.games(full, least=4)))
     parts: dict[str, tuple[Any, ...]] = {
         f"{way.name.replace(' ', '-')}-{first}": (
-            net, way, downgrade or None, first, min(PART, way.games - first),
-            work.seed, work.threads,
+            net,
+            way,
+            downgrade or None,
+            first,
+            min(PART, way.games - first),
+            work.seed,
+            work.threads,
         )
         for way in ways
         for first in range(0, way.games, PART)
-    }  # fmt: skip
+    }
     alone = replace(work, threads=1, executor=None)  # all cores play one part
     costs = [part[1].cost * part[4] for part in parts.values()]
     found = alone.parts(played, parts, _watched(work, costs, [part[1] for part in parts.values()]))
@@ -98,14 +102,13 @@ def _times(milliseconds: str) -> list[float]:
     if not all(0 < time <= 60_000 for time in times):
         times = []
     if not times:
-        raise ValueError(f"milliseconds are numbers such as 0.1 1 10, not {milliseconds!r}")
+        raise UserError(f"milliseconds are numbers such as 0.1 1 10, not {milliseconds!r}")
     return times
 
 
 def played(
-    net: Network, way: Way, downgrade: int | None, first: int, games: int, seed: int, threads: int,
-    worker: Worker,
-) -> dict[str, Any] | None:  # fmt: skip
+    net: Network, way: Way, downgrade: int | None, first: int, games: int, seed: int, threads: int, worker: Worker
+) -> dict[str, Any] | None:
     """Play some games in one way; None if told to stop."""
     seconds = None if way.milliseconds is None else way.milliseconds / 1000
     count = np.zeros(1)
@@ -116,18 +119,28 @@ def played(
     with worker.showing(count):
         try:
             found = evaluate(
-                net, games=games, first=first, threads=threads, seed=seed,
-                depth=way.depth, time=seconds, downgrade=downgrade, progress=look, stop=worker.stop,
-            )  # fmt: skip
+                net,
+                games=games,
+                first=first,
+                threads=threads,
+                seed=seed,
+                depth=way.depth,
+                time=seconds,
+                downgrade=downgrade,
+                progress=look,
+                stop=worker.stop,
+            )
         except Stopped:
             return None
     if found.interrupted:
         return None
     scores, tiles, lengths = found.results
     return {
-        "scores": scores.tolist(), "tiles": [1 << int(tile) for tile in tiles],
-        "moves": int(lengths.sum()), "seconds": threads * int(lengths.sum()) / found.moves_per_s,
-    }  # fmt: skip
+        "scores": scores.tolist(),
+        "tiles": [1 << int(tile) for tile in tiles],
+        "moves": int(lengths.sum()),
+        "seconds": threads * int(lengths.sum()) / found.moves_per_s,
+    }
 
 
 def _watched(work: Work, costs: list[float], ways: list[Way]) -> Any:
@@ -151,11 +164,16 @@ def _cell(way: Way, parts: list[dict[str, Any]]) -> Cell:
     low, high = reached[TILES[-1]].ci95 or (0.0, 1.0)
     return Cell(
         {"looks": way.name, "games": len(scores)},
-        Estimate(float(np.mean(scores)), score_interval(scores)), None, "points",
+        Estimate(float(np.mean(scores)), score_interval(scores)),
+        None,
+        "points",
         f"{told} ({100 * low:.0f} to {100 * high:.0f} %)",
-        {"milliseconds": each, "best": max(scores),
-         "reached": {str(tile): [one.value, *(one.ci95 or ())] for tile, one in reached.items()}},
-    )  # fmt: skip
+        {
+            "milliseconds": each,
+            "best": max(scores),
+            "reached": {str(tile): [one.value, *(one.ci95 or ())] for tile, one in reached.items()},
+        },
+    )
 
 
 def draw(cells: list[Cell]) -> Any:
@@ -168,14 +186,23 @@ def draw(cells: list[Cell]) -> Any:
         x = [float(cell.more["milliseconds"]) for cell in own]
         y = [cell.ours.value for cell in own]
         ends = [cell.ours.ci95 or (v, v) for cell, v in zip(own, y, strict=True)]
-        bars = [[v - low for v, (low, _) in zip(y, ends, strict=True)],
-                [high - v for v, (_, high) in zip(y, ends, strict=True)]]  # fmt: skip
+        bars = [
+            [v - low for v, (low, _) in zip(y, ends, strict=True)],
+            [high - v for v, (_, high) in zip(y, ends, strict=True)],
+        ]
         drawn = axes.errorbar(x, y, yerr=bars, marker=look, capsize=2, label=label, linewidth=1.4)
         for cell, at, interval in zip(own, x, ends, strict=True):
             share_of = 100 * cell.more["reached"][str(TILES[-1])][0]
             text = f"{cell.where['looks']}\n{share_of:.0f} %"
-            axes.annotate(text, (at, interval[end]), textcoords="offset points", xytext=away,
-                          ha="center", fontsize=7, color=drawn.lines[0].get_color())  # fmt: skip
+            axes.annotate(
+                text,
+                (at, interval[end]),
+                textcoords="offset points",
+                xytext=away,
+                ha="center",
+                fontsize=7,
+                color=drawn.lines[0].get_color(),
+            )
     axes.set(xscale="log", xlabel="milliseconds a move", ylabel="mean score")
     axes.xaxis.set_major_formatter(lambda time, _: f"{time:g}")
     axes.yaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")

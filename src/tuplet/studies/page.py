@@ -15,9 +15,7 @@ from tuplet.system.pictures import as_svg, save_figure
 from tuplet.system.version import __version__
 
 JSON, PAGE = "report.json", "report.html"
-_BADGES = {
-    "agrees": "agrees", "differs": "differs", "too few games": "open", "not comparable": "open",
-}  # fmt: skip
+_BADGES = {"agrees": "agrees", "differs": "differs", "too few games": "open", "not comparable": "open"}
 
 
 def write(report: Report, folder: Path) -> None:
@@ -31,8 +29,15 @@ def write(report: Report, folder: Path) -> None:
 
 def page(report: Report) -> str:
     """A report as HTML."""
-    parts = [_head(report), "<main>", _table(report), _pictures(report), _settings(report),
-             "</main>", f"<footer><p>Made by tuplet {__version__}.</p></footer>"]  # fmt: skip
+    parts = [
+        _head(report),
+        "<main>",
+        _table(report),
+        _pictures(report),
+        _settings(report),
+        "</main>",
+        f"<footer><p>Made by tuplet {__version__}.</p></footer>",
+    ]
     style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     return document(f"{report.study}: {report.about}", parts, style)
 
@@ -51,11 +56,13 @@ def _table(report: Report) -> str:
     numbers = [not report.of_words(name) for name in names]
     published = report.published
     head = [
-        *(f'<th{"" if number else " class=words"}>{escape(name)}</th>'
-          for name, number in zip(names, numbers, strict=True)),
+        *(
+            f"<th{'' if number else ' class=words'}>{escape(name)}</th>"
+            for name, number in zip(names, numbers, strict=True)
+        ),
         *(["<th>our games</th>"] if report.counted else []),
         "<th>ours</th><th>95 %</th>",
-    ]  # fmt: skip
+    ]
     if published:
         head.append("<th>published</th><th>95 %</th><th></th><th class=words>verdict</th>")
     lines = []
@@ -79,9 +86,13 @@ def _table(report: Report) -> str:
         lines.append(f"<tr>{''.join(cells)}</tr>")
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in report.found.notes)
     legend = (
-        f'<p class="note">Intervals are of 95 %. {escape(report.seen)} Differs: in 19 of 20 '
-        "studies no row does by chance alone (Holm 1979). Bars: ours in blue, published in red.</p>"
-    ) if published else ""  # fmt: skip
+        (
+            f'<p class="note">Intervals are of 95 %. {escape(report.seen)} Differs: in 19 of 20 '
+            "studies no row does by chance alone (Holm 1979). Bars: ours in blue, published in red.</p>"
+        )
+        if published
+        else ""
+    )
     return (
         f'<section><h2>Ours and the published</h2><div class="scroll"><table><thead><tr>'
         f"{''.join(head)}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>{legend}{notes}"
@@ -92,8 +103,13 @@ def _table(report: Report) -> str:
 def _both(row: Row, rows: Sequence[Row]) -> str:
     """Both intervals on a scale that all rows of a unit share."""
     unit = row.cell.unit
-    same = [each for other in rows if other.cell.unit == unit
-            for each in (other.cell.ours, other.cell.published) if each is not None]  # fmt: skip
+    same = [
+        each
+        for other in rows
+        if other.cell.unit == unit
+        for each in (other.cell.ours, other.cell.published)
+        if each is not None
+    ]
     ends = [end for each in same for end in (each.ci95 or (each.value, each.value))]
     low, high = (0.0, 1.0) if unit == "share" else (min(ends), max(ends))
 
@@ -126,10 +142,7 @@ def _pictures(report: Report) -> str:
 
 
 def _settings(report: Report) -> str:
-    lines = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>"
-        for name, text in report.found.settings.items()
-    )
+    lines = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in report.found.settings.items())
     return f"<section><h2>Settings</h2><dl>{lines}</dl></section>" if lines else ""
 
 

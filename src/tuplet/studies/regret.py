@@ -25,10 +25,7 @@ from tuplet.system.pictures import new_figure, tidy
 from tuplet.values.network import Network
 from tuplet.values.parameters import Target
 
-CLAIM = (
-    "No report has this: on boards that are solved, what a learner lacks of perfect play is known "
-    "exactly."
-)
+CLAIM = "No report has this: on boards that are solved, what a learner lacks of perfect play is known exactly."
 GAMES = 200_000
 WAYS: dict[str, dict[str, Any]] = {
     "TD": {"learner": "td"},
@@ -57,14 +54,21 @@ def run(work: Work, board: str = "2x2 2x3") -> Found:
     }
     for size in dict.fromkeys(part[0] for part in parts.values()):
         solvable(size)  # refuses it now
-    rows: list[Row] = [(*part[:4], *found) for part, found in zip(
-        parts.values(), work.parts(_learned, parts).values(), strict=True
-    )]  # fmt: skip
+    rows: list[Row] = [
+        (*part[:4], *found) for part, found in zip(parts.values(), work.parts(_learned, parts).values(), strict=True)
+    ]
     cells = [
-        Cell({**dict(zip(COLUMNS, row[:4], strict=True)), "score": score, "optimal moves": optimal},
-             Estimate(regret, (regret, regret)), None, "number", " ", {"regret": regret})
-        for row in rows for score, regret, optimal in (row[4:],)
-    ]  # fmt: skip
+        Cell(
+            {**dict(zip(COLUMNS, row[:4], strict=True)), "score": score, "optimal moves": optimal},
+            Estimate(regret, (regret, regret)),
+            None,
+            "number",
+            " ",
+            {"regret": regret},
+        )
+        for row in rows
+        for score, regret, optimal in (row[4:],)
+    ]
     settings = {name: ", ".join(f"{k}={v}" for k, v in way.items()) for name, way in WAYS.items()}
     notes = ["Ours is the regret: points a game behind optimal play, exact."]
     return Found(cells, settings, {"regret": lambda: draw(rows)}, notes)
@@ -94,10 +98,15 @@ def draw(rows: list[Row]) -> Any:
             for target, line in zip(TARGETS, ("-", ":"), strict=True):
                 curve = [row for row in rows if row[:3] == (size, name, target)]
                 axes.plot(
-                    [row[3] for row in curve], [max(row[5], FLOOR) for row in curve], line,
-                    color=f"C{number}", marker="o", markersize=2.5, linewidth=1.2,
+                    [row[3] for row in curve],
+                    [max(row[5], FLOOR) for row in curve],
+                    line,
+                    color=f"C{number}",
+                    marker="o",
+                    markersize=2.5,
+                    linewidth=1.2,
                     label=f"{name}, {target}s",
-                )  # fmt: skip
+                )
         axes.set(xscale="log", yscale="log", xlabel="games", title=size)
         tidy(axes)
     panels[0].set_ylabel("regret: points a game behind optimal play")

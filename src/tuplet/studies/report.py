@@ -43,13 +43,19 @@ class Report(Shown):
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
         return {
-            "study": self.study, "scale": self.scale, "seed": self.seed, "about": self.about,
-            "claim": self.claim, "command": self.command, "columns": self.columns,
+            "study": self.study,
+            "scale": self.scale,
+            "seed": self.seed,
+            "about": self.about,
+            "claim": self.claim,
+            "command": self.command,
+            "columns": self.columns,
             "rows": [row.as_json() for row in self.rows],
-            "settings": dict(self.found.settings), "notes": list(self.found.notes),
+            "settings": dict(self.found.settings),
+            "notes": list(self.found.notes),
             "seen": self.seen,
             **self.found.more,
-        }  # fmt: skip
+        }
 
     @property
     def columns(self) -> list[str]:
@@ -109,10 +115,7 @@ class Report(Shown):
             ends = [f"{100 * x:.1f}" if share else f"{x:,.2g}" for x in (min(found), max(found))]
             size = " to ".join(dict.fromkeys(ends)) + (" points of a hundred" if share else "")
             size += " (depending on the row)" if len({*ends}) > 1 else ""
-            told.append(
-                f"Agrees: no difference was detected; one of {size} would have been, four times in "
-                "five."
-            )
+            told.append(f"Agrees: no difference was detected; one of {size} would have been, four times in five.")
         if any(row.verdict == "too few games" for row in tested):
             size = f"{100 * SIZE:g} " + ("points of a hundred" if share else "% of the published")
             told.append(f"Too few games: a difference of {size} would often have gone undetected.")

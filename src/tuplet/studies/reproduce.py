@@ -11,6 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
 
+from tuplet.errors import UserError
 from tuplet.kernel import as_seed
 from tuplet.studies.page import write
 from tuplet.studies.report import Found, Report
@@ -45,9 +46,7 @@ STUDIES = {
     "ewn-variance": About("what the variance term of UCB1-Tuned gives", "1 h"),
     "ewn-shortcuts": About("what shortcuts, batches and late expansion are worth", "40 min"),
     "leaderboard": About("which recipe plays best after 1, 3, 10 and 30 minutes", "5 h"),
-    "tuples": About(
-        "which tuples should join a network: by what each takes off its error", "10 min"
-    ),
+    "tuples": About("which tuples should join a network: by what each takes off its error", "10 min"),
     "looking-ahead": About("score against the time that a move may take, 0.1 to 10 ms", "1 h"),
     "rounds": About("one training by several learners, merged in rounds (simulated)", "1 h"),
     "regret": About("learned values approach perfect play on boards that are solved", "5 min"),
@@ -59,19 +58,13 @@ class Listed(Shown):
 
     def table(self) -> Table:
         """A row for each."""
-        return Table(
-            ("study", "about", "takes"), [(name, *about) for name, about in STUDIES.items()]
-        )
+        return Table(("study", "about", "takes"), [(name, *about) for name, about in STUDIES.items()])
 
     def sheets(self) -> list[Sheet]:
         """A line for each."""
         rows = [[name, *study] for name, study in STUDIES.items()]
         notes = ["tuplet reproduce NAME runs one; --scale 0.1 a tenth of it."]
-        return [
-            Sheet(
-                "", ("study", "what it is of", "takes, on two cores"), rows, notes, words=(0, 1, 2)
-            )
-        ]
+        return [Sheet("", ("study", "what it is of", "takes, on two cores"), rows, notes, words=(0, 1, 2))]
 
 
 def folder_of(name: str, out: str | Path | None) -> Path:
@@ -100,16 +93,16 @@ def reproduce(
     `learners` of rounds.
     """
     if name not in STUDIES:
-        raise ValueError(f"there is no study {name!r}; there is {', '.join(STUDIES)}")
+        raise UserError(f"there is no study {name!r}; there is {', '.join(STUDIES)}")
     if not 0 < scale <= 1:
-        raise ValueError(f"--scale must be above 0 and at most 1 (got {scale:g})")
+        raise UserError(f"--scale must be above 0 and at most 1 (got {scale:g})")
     as_seed(seed)
     module = import_module(f"tuplet.studies.{name.replace('-', '_')}")
     run: Callable[..., Found] = module.run
     given = {option: value for option, value in options.items() if value is not None}
     known = inspect.signature(run).parameters
     if unknown := set(given) - set(known):
-        raise ValueError(f"the study {name} has no --{', --'.join(sorted(unknown))}")
+        raise UserError(f"the study {name} has no --{', --'.join(sorted(unknown))}")
     # One that is named with its default is the same study as one that is not.
     given = {option: value for option, value in given.items() if value != known[option].default}
     new_figure(1, 1)  # says now, not after hours, that there is nothing to draw with
@@ -123,9 +116,7 @@ def reproduce(
             changed = {"scale": scale, "seed": seed, **given}
             usual = {"scale": 1.0, "seed": 0}
             words = [
-                f"--{k}" if v is True else f"--{k} {quote(str(v))}"
-                for k, v in changed.items()
-                if usual.get(k) != v
+                f"--{k}" if v is True else f"--{k} {quote(str(v))}" for k, v in changed.items() if usual.get(k) != v
             ]
             command = " ".join(["tuplet reproduce", name, *words])
             about, claim = STUDIES[name].about, str(module.CLAIM)

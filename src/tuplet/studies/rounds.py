@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.learn import rounds as learning
 from tuplet.learn.run import CONFIG, ROUNDS, Run, read_rounds
 from tuplet.learn.train import resume, train
@@ -40,14 +41,19 @@ def run(work: Work, learners: str = "1 2 4 8 16", net: str = "4x6") -> Found:
     for count in counts:
         name = f"{net.replace(' ', '-')}-{count}-{games}-seed{work.seed}"
         how: dict[str, Any] = {
-            "net": net, "learner": "tc", "schedule": "0.9:0.1", "games": games, "seed": work.seed,
-            "tasks": count, "threads": 1, "evaluate": f"{fresh}@{max(games // LOOKS, 1)}",
-        }  # fmt: skip
+            "net": net,
+            "learner": "tc",
+            "schedule": "0.9:0.1",
+            "games": games,
+            "seed": work.seed,
+            "tasks": count,
+            "threads": 1,
+            "evaluate": f"{fresh}@{max(games // LOOKS, 1)}",
+        }
         parts[name] = (work.shared(name), how)
     found = list(work.parts(trained, parts, watched(work, games, len(parts))).values())
     first = min(  # the same games for all but one learner, whose rounds begin earlier
-        (each["before_s"] for count, each in zip(counts, found, strict=True) if count > 1),
-        default=0.0,
+        (each["before_s"] for count, each in zip(counts, found, strict=True) if count > 1), default=0.0
     )
     curves = {
         str(count): timed(each, first if count > 1 else each["before_s"])
@@ -59,10 +65,7 @@ def run(work: Work, learners: str = "1 2 4 8 16", net: str = "4x6") -> Found:
         "time": "processor seconds of the slowest task of each round, of merging, and of sending "
         "changes through one cable of 1 Gbit/s; one learner has none of the last two",
     }
-    notes = [
-        f"{fresh:,} fresh games a row; the intervals are of these games, another run would differ "
-        "by more.",
-    ]
+    notes = [f"{fresh:,} fresh games a row; the intervals are of these games, another run would differ by more."]
     pictures = {"games": lambda: draw(curves, "learned"), "time": lambda: draw(curves, "seconds")}
     return Found(cells, settings, pictures, notes, {"curves": curves})
 
@@ -73,7 +76,7 @@ def _counts(learners: str) -> list[int]:
     except ValueError:
         counts = []
     if not counts or not all(1 <= count <= 4096 for count in counts):
-        raise ValueError(f"learners are numbers such as 1 2 4, not {learners!r}")
+        raise UserError(f"learners are numbers such as 1 2 4, not {learners!r}")
     return counts
 
 
@@ -97,9 +100,10 @@ def trained(folder: str, settings: dict[str, Any], worker: Worker) -> dict[str, 
     lines = read_rounds(path / ROUNDS)
     looks = [each for line in run.metrics for each in line.get("evaluations", ())]
     return {
-        "before_s": _before(run, lines) if lines else run.elapsed_s, "rounds": lines,
+        "before_s": _before(run, lines) if lines else run.elapsed_s,
+        "rounds": lines,
         "looks": [{key: each[key] for key in ("learned", "mean_score", "ci95")} for each in looks],
-    }  # fmt: skip
+    }
 
 
 def _before(run: Run, lines: list[dict[str, Any]]) -> float:
@@ -120,8 +124,7 @@ def timed(found: dict[str, Any], before_s: float) -> list[dict[str, Any]]:
     for look in found["looks"]:
         rounds = [each for each in found["rounds"] if each["games"] <= look["learned"]]
         times = {
-            name: round(before_s + sum(_took(each, cable) for each in rounds), 1)
-            for name, cable in CABLES.items()
+            name: round(before_s + sum(_took(each, cable) for each in rounds), 1) for name, cable in CABLES.items()
         }
         points.append({**look, **times})
     return points
@@ -144,9 +147,10 @@ def _cell(count: int, curves: dict[str, Any], found: dict[str, Any]) -> Cell:
         sent = [sum(each["changed"]) + each["tasks"] * each["merged"] for each in rounds]
         merging = sum(each["merge_cpu_s"] for each in rounds)
         facts |= {
-            "merge_s": round(merging / len(rounds), 2), "round_MB": round(sent[-1] / 1e6),
+            "merge_s": round(merging / len(rounds), 2),
+            "round_MB": round(sent[-1] / 1e6),
             "all_MB": round(sum(sent) / 1e6),
-        }  # fmt: skip
+        }
         if alone:
             at = worth_at(alone, last["seconds"])
             facts["one_by_then"] = round(at)
@@ -176,9 +180,14 @@ def draw(curves: dict[str, list[dict[str, Any]]], against: str) -> Any:
     for number, (count, points) in enumerate(curves.items()):
         label = "one learner" if count == "1" else f"{count} learners"
         axes.plot(
-            [point[against] for point in points], [point["mean_score"] for point in points],
-            marker="o", markersize=3, linewidth=1.4, label=label, **line_look(number),
-        )  # fmt: skip
+            [point[against] for point in points],
+            [point["mean_score"] for point in points],
+            marker="o",
+            markersize=3,
+            linewidth=1.4,
+            label=label,
+            **line_look(number),
+        )
     words = {"learned": "games learned from", "seconds": "seconds that it would have taken"}
     axes.set(xlabel=words[against], ylabel="mean score of fresh games")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")

@@ -39,16 +39,17 @@ def run(work: Work, net: str = "4x6") -> Found:
         # What the thriftier of the two spent in all: the other had not as much for it.
         spent = min(min(run["blocks"][by][-1] for run in some) for some in runs.values())
         at = f"{_short(spent)} {unit}"
-        found = {name: mean_at([_point(run, by, spent) for run in some])
-                 for name, some in runs.items()}  # fmt: skip
+        found = {name: mean_at([_point(run, by, spent) for run in some]) for name, some in runs.items()}
         changes[by] = change(found[AFTERSTATE], found[STATE])
         for name, ours in found.items():
             note = change_told(changes[by], STATE) if name == AFTERSTATE else " "
             games = [_games(run, by, spent) for run in runs[name]]
             where: dict[str, str | float] = {
-                "equal": by.replace("_", "-"), "spent": at, "values": name,
+                "equal": by.replace("_", "-"),
+                "spent": at,
+                "values": name,
                 "games by then": round(sum(games) / len(games)),
-            }  # fmt: skip
+            }
             cells.append(Cell(where, ours, None, "points", note))
     own = runs[STATE][0]["settings"]
     rates = {name: _per_game(some) for name, some in runs.items()}
@@ -59,14 +60,19 @@ def run(work: Work, net: str = "4x6") -> Found:
         "move, by states m for each board that a spawn may make of each move, and twice m for an "
         "update. Seconds are of our own kernels, which read fewer for states: they add up "
         "differences.",
-        *(f"{name}: {seconds * 1e3:,.1f} ms and {look_ups / 1e6:,.2f} million look-ups a game."
-          for name, (seconds, look_ups) in rates.items()),
+        *(
+            f"{name}: {seconds * 1e3:,.1f} ms and {look_ups / 1e6:,.2f} million look-ups a game."
+            for name, (seconds, look_ups) in rates.items()
+        ),
         "Seconds depend on the machine, and on what else it does.",
-    ]  # fmt: skip
+    ]
     return Found(
-        cells, settings_told(runs, "in words only"), {"curves": lambda: draw(runs)}, notes,
+        cells,
+        settings_told(runs, "in words only"),
+        {"curves": lambda: draw(runs)},
+        notes,
         {"curves": curves_for(runs, [*UNITS]), "changes": changes_for(changes)},
-    )  # fmt: skip
+    )
 
 
 def _point(run: Run, by: str, spent: float) -> tuple[float, float, int]:

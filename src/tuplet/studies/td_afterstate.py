@@ -50,23 +50,35 @@ DEMOS_LARGEST = 177_508
 def draw_tiles(runs: Mapping[str, Sequence[Run]]) -> Any:
     """What games ended with: ours as bars, the published as diamonds."""
     figure = new_figure(11, 3.6)
-    beside = [(SHARED, "fresh", REPORT, "the report"), (MEANT, "fresh", REPORT, "the report"),
-              (MEANT, "last", DEMO, "TDL2048-Demo")]  # fmt: skip
+    beside = [
+        (SHARED, "fresh", REPORT, "the report"),
+        (MEANT, "fresh", REPORT, "the report"),
+        (MEANT, "last", DEMO, "TDL2048-Demo"),
+    ]
     panels = figure.subplots(1, len(beside), sharey=True)
     for number, (axes, (name, which, theirs, who)) in enumerate(zip(panels, beside, strict=True)):
         tiles = list(range(7, 15))
-        found = [share_of_runs([[t == 1 << e for t in run[which]["tiles"]] for run in runs[name]])
-                 for e in tiles]  # fmt: skip
-        sides = [[100 * abs(each.value - end) for each in found if each.ci95
-                  for end in each.ci95[side : side + 1]] for side in (0, 1)]  # fmt: skip
+        found = [share_of_runs([[t == 1 << e for t in run[which]["tiles"]] for run in runs[name]]) for e in tiles]
+        sides = [
+            [100 * abs(each.value - end) for each in found if each.ci95 for end in each.ci95[side : side + 1]]
+            for side in (0, 1)
+        ]
         colour = f"C{[*WAYS].index(name)}"  # as in the other picture
-        axes.bar(tiles, [100 * each.value for each in found], yerr=sides if sides[0] else None,
-                 color=colour, alpha=0.75, capsize=2.5, label="ours")  # fmt: skip
+        axes.bar(
+            tiles,
+            [100 * each.value for each in found],
+            yerr=sides if sides[0] else None,
+            color=colour,
+            alpha=0.75,
+            capsize=2.5,
+            label="ours",
+        )
         shares = [100 * theirs.ended.get(1 << e, 0.0) for e in tiles]
         axes.plot(tiles, shares, "kD", markersize=4.5, label=who)
         axes.set_xticks(tiles, [str(1 << e) for e in tiles], fontsize=7.5)
-        axes.set_title(f"{name}\n{'last games of learning' if which == 'last' else 'fresh games'}",
-                       fontsize=9, loc="left")  # fmt: skip
+        axes.set_title(
+            f"{name}\n{'last games of learning' if which == 'last' else 'fresh games'}", fontsize=9, loc="left"
+        )
         axes.legend(frameon=False, fontsize=8, loc="upper left")
         tidy(axes)
         if number == 0:
@@ -106,7 +118,9 @@ def run(work: Work, net: str = "4x6") -> Found:
     ]
     marks = {"the report: 58,973": REPORT.mean, "TDL2048-Demo: 68,664": DEMO.mean}
     return Found(
-        cells, settings_told(runs, "the 4th report's strength table; TDL2048-Demo's print-out"),
-        {"curve": lambda: picture(runs, marks), "tiles": lambda: draw_tiles(runs)}, notes,
+        cells,
+        settings_told(runs, "the 4th report's strength table; TDL2048-Demo's print-out"),
+        {"curve": lambda: picture(runs, marks), "tiles": lambda: draw_tiles(runs)},
+        notes,
         {"curves": curves_for(runs)},
-    )  # fmt: skip
+    )

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from tuplet.studies.learner import Way
-from tuplet.studies.learning import (
-    curves_for,
-    largest,
-    picture,
-    runs_of,
-    settings_told,
-    statistics,
-)
+from tuplet.studies.learning import curves_for, largest, picture, runs_of, settings_told, statistics
 from tuplet.studies.report import Found
 from tuplet.studies.work import Work
 
@@ -38,6 +31,9 @@ def run(work: Work, net: str = "4x6") -> Found:
         "What the reports' own slips cost is the study td-targets.",
     ]
     return Found(
-        cells, settings_told(runs, "plots without numbers"), {"curve": lambda: picture(runs)},
-        notes, {"curves": curves_for(runs)},
-    )  # fmt: skip
+        cells,
+        settings_told(runs, "plots without numbers"),
+        {"curve": lambda: picture(runs)},
+        notes,
+        {"curves": curves_for(runs)},
+    )

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.learn.evaluation import fresh_games
 from tuplet.learn.run import CONFIG, Run
 from tuplet.learn.settings import load_settings
@@ -30,23 +31,23 @@ CLAIM = (
 )
 GAMES = 1_000_000
 METHOD: dict[str, Any] = {
-    "learner": "td", "target": "state", "alpha": 0.1, "lam": 0.0, "spawn4": 0.2,
-    "order": "backward", "schedule": "constant", "gamma": 1.0, "initial": 0.0,
-}  # fmt: skip
+    "learner": "td",
+    "target": "state",
+    "alpha": 0.1,
+    "lam": 0.0,
+    "spawn4": 0.2,
+    "order": "backward",
+    "schedule": "constant",
+    "gamma": 1.0,
+    "initial": 0.0,
+}
 
 
 def run(work: Work, net: str = "4x6") -> Found:
     """Learn, or go on, and look at where the curve is after each power of ten."""
     games, fresh = work.games(GAMES, least=20), work.games(FRESH, least=20)
     folder = work.shared("run" if games == GAMES else f"run-{games}")
-    settings = {
-        "net": net,
-        **METHOD,
-        "games": games,
-        "seed": work.seed,
-        "block": block_of(games),
-        "threads": 1,
-    }
+    settings = {"net": net, **METHOD, "games": games, "seed": work.seed, "block": block_of(games), "threads": 1}
     part = {f"state-80-20-{games}-seed{work.seed}": (folder, settings, fresh)}
     ((name, found),) = work.parts(trained, part, watched(work, games, 1)).items()
     blocks, own = found["blocks"], "of this run's fresh games; another run would differ more"
@@ -70,22 +71,13 @@ def run(work: Work, net: str = "4x6") -> Found:
     ]
     words = {key: str(value) for key, value in settings.items()}
     lines = {"state values, 80/20": [found]}
-    return Found(
-        cells, words, {"curve": lambda: picture(lines, log=True)}, notes,
-        {"curves": {name: blocks}},
-    )  # fmt: skip
+    return Found(cells, words, {"curve": lambda: picture(lines, log=True)}, notes, {"curves": {name: blocks}})
 
 
-def trained(
-    folder: str, settings: dict[str, Any], fresh: int, worker: Worker
-) -> dict[str, Any] | None:
+def trained(folder: str, settings: dict[str, Any], fresh: int, worker: Worker) -> dict[str, Any] | None:
     """Train in this folder, or go on there; None if told to stop."""
     path, count = Path(folder), np.zeros(1, np.int64)
-    tell: dict[str, Any] = {
-        "progress": False,
-        "stop": worker.stop,
-        "on_block": lambda n, _: count.fill(n),
-    }
+    tell: dict[str, Any] = {"progress": False, "stop": worker.stop, "on_block": lambda n, _: count.fill(n)}
     with worker.showing(count):
         if (path / CONFIG).exists():
             run = _found(path, settings)
@@ -94,9 +86,14 @@ def trained(
         else:
             run = train(**settings, out=path, **tell)
         told = run.interrupted or fresh_games(
-            run.network, fresh, seed=settings["seed"], learned=settings["games"], threads=1,
-            stop=worker.stop, watch=lambda _: None,
-        )  # fmt: skip
+            run.network,
+            fresh,
+            seed=settings["seed"],
+            learned=settings["games"],
+            threads=1,
+            stop=worker.stop,
+            watch=lambda _: None,
+        )
     if run.interrupted or told is None:
         return None
     keys = ("games", "mean_score", "max_score")
@@ -110,7 +107,5 @@ def _found(path: Path, settings: dict[str, Any]) -> Run:
     known = {**vars(method), **vars(limits)}
     for name, value in settings.items():
         if known[name] != value:
-            raise ValueError(
-                f"{path} holds another run: its {name} is {known[name]}, not {value}; move it away"
-            )
+            raise UserError(f"{path} holds another run: its {name} is {known[name]}, not {value}; move it away")
     return Training.load(path).run

@@ -23,34 +23,40 @@ from tuplet.studies.work import Work
 from tuplet.system.pictures import new_figure
 
 CLAIM = (
-    "Reports' listings do not all do what their formulas say. None says what that costs: their "
-    "authors did not know."
+    "Reports' listings do not all do what their formulas say. None says what that costs: their authors did not know."
 )
 GAMES = 30_000
 STATE, AFTERSTATE = "states", "after-states"
 AS_DERIVED = "as derived"
 WAYS: dict[tuple[str, str], tuple[Way, str]] = {
     (STATE, AS_DERIVED): (Way(states=True), ""),
-    (STATE, "the next move's reward in the target, not its own"): (
-        Way(states=True, swapped=True), "1st report"),
-    (STATE, "α not divided over isomorphs: V moves 8 times as far"): (
-        Way(states=True, whole=True), "1st report"),
+    (STATE, "the next move's reward in the target, not its own"): (Way(states=True, swapped=True), "1st report"),
+    (STATE, "α not divided over isomorphs: V moves 8 times as far"): (Way(states=True, whole=True), "1st report"),
     (STATE, "both of these"): (Way(states=True, swapped=True, whole=True), "1st report, both"),
     (STATE, "the last state is not updated"): (Way(states=True, open_end=True), "2nd report"),
     (STATE, "expectation not divided by the number of empty cells"): (
-        Way(states=True, summed=True), "5th report does not show whether it divides"),
+        Way(states=True, summed=True),
+        "5th report does not show whether it divides",
+    ),
     (STATE, "states without moves looked up, not worth 0"): (
-        Way(states=True, blind=True), "no listing checks for them"),
+        Way(states=True, blind=True),
+        "no listing checks for them",
+    ),
     (AFTERSTATE, AS_DERIVED): (Way(), ""),
     (AFTERSTATE, "its own move's reward in the target, not the next one's"): (
-        Way(swapped=True), "no report: the 1st one's the other way round"),
+        Way(swapped=True),
+        "no report: the 1st one's the other way round",
+    ),
     (AFTERSTATE, "α not divided over isomorphs: V moves 8 times as far"): (
-        Way(whole=True), "1st report's, for after-states"),
-    (AFTERSTATE, "the last after-state is not updated"): (
-        Way(open_end=True), "2nd report's, for after-states"),
+        Way(whole=True),
+        "1st report's, for after-states",
+    ),
+    (AFTERSTATE, "the last after-state is not updated"): (Way(open_end=True), "2nd report's, for after-states"),
     (AFTERSTATE, "the first two after-states are not updated"): (
-        Way(late=2), "a reading of the 4th report's \"first two placements left out\""),
-}  # fmt: skip
+        Way(late=2),
+        'a reading of the 4th report\'s "first two placements left out"',
+    ),
+}
 
 
 def run(work: Work, net: str = "4x6") -> Found:
@@ -71,21 +77,22 @@ def run(work: Work, net: str = "4x6") -> Found:
     notes = [
         f"Ours is the mean score of {own['fresh']:,} fresh games after {own['games']:,} games of "
         f"learning, the mean of {len(runs[right])} runs.",
-        "What a slip costs is given in % of the mean without it. The intervals are of 95 % each, "
-        "not of all together.",
+        "What a slip costs is given in % of the mean without it. The intervals are of 95 % each, not of all together.",
     ]
     return Found(
-        cells, settings_told(runs, "no numbers"), {"curves": lambda: draw(runs)}, notes,
+        cells,
+        settings_told(runs, "no numbers"),
+        {"curves": lambda: draw(runs)},
+        notes,
         {"curves": curves_for(runs), "changes": changes_for(changes)},
-    )  # fmt: skip
+    )
 
 
 def draw(runs: Mapping[str, Sequence[Run]]) -> Any:
     """A panel for each kind of values."""
     figure = new_figure(11, 7.5)
     for axes, kind in zip(figure.subplots(2, 1), (STATE, AFTERSTATE), strict=True):
-        lines = {name[len(kind) + 2 :]: some for name, some in runs.items()
-                 if name.startswith(f"{kind};")}  # fmt: skip
+        lines = {name[len(kind) + 2 :]: some for name, some in runs.items() if name.startswith(f"{kind};")}
         draw_lines(axes, lines)
         axes.set_ylabel("mean score of a block of games")
         axes.set_title(f"values of {kind}", fontsize=10, loc="left")

@@ -68,17 +68,21 @@ def run(work: Work, net: str = "8g") -> Found:
         tables.append(dict(sorted(found.items(), key=lambda each: -each[1])))
         chosen += parse(best)
     cells = [
-        Cell({"tuple": number, "joins": spell(cells), "next best": _next(shares)},
-             Estimate(next(iter(shares.values()))), None, "share", " ")
-        for number, (cells, shares) in enumerate(
-            zip(chosen, tables, strict=True), len(have) + 1)
-    ]  # fmt: skip
+        Cell(
+            {"tuple": number, "joins": spell(cells), "next best": _next(shares)},
+            Estimate(next(iter(shares.values()))),
+            None,
+            "share",
+            " ",
+        )
+        for number, (cells, shares) in enumerate(zip(chosen, tables, strict=True), len(have) + 1)
+    ]
     settings = {
         "network": f"{net}, TC(0.5), {games:,} games, seed {work.seed}",
         "errors": f"{boards:,} after-states of its games, one in {EVERY}, against the best moves "
-                  "over every next tile; three quarters to fit, the rest to test",
+        "over every next tile; three quarters to fit, the rest to test",
         "candidates": f"{len(tables[0])} tuples of {len(have[0])} connected cells",
-    }  # fmt: skip
+    }
     notes = ["Ours is the share of the squared error that the tuple takes off, in games not seen."]
     more = {"chosen": [spell(t) for t in chosen], "tried": tables}
     return Found(cells, settings, {"shares": lambda: picture(chosen, tables)}, notes, more)
@@ -88,16 +92,11 @@ def _next(shares: dict[str, float]) -> str:
     return ", ".join(list(shares)[1:4])
 
 
-def _step(
-    work: Work, have: list[Tuple], chosen: list[str], boards: int, step: int
-) -> dict[str, float]:
+def _step(work: Work, have: list[Tuple], chosen: list[str], boards: int, step: int) -> dict[str, float]:
     """What each candidate would take off."""
     names = candidates(len(have[0]), have)
     folder = work.shared("network")
-    parts = {
-        f"{step}-{group}": (folder, boards, work.seed, chosen, names[group::GROUPS])
-        for group in range(GROUPS)
-    }
+    parts = {f"{step}-{group}": (folder, boards, work.seed, chosen, names[group::GROUPS]) for group in range(GROUPS)}
 
     def look(done: int, _: Worker) -> None:
         total = CHOSEN * GROUPS
@@ -149,9 +148,7 @@ def tried(
     folder: str, count: int, seed: int, chosen: list[str], names: list[str], worker: Worker
 ) -> list[tuple[str, float]] | None:
     """Each candidate, and the share of the error that it takes off once `chosen` have theirs."""
-    boards, errors, seen = worker.share(
-        ("errors", folder, count), lambda: measured(Network.load(folder), count, seed)
-    )
+    boards, errors, seen = worker.share(("errors", folder, count), lambda: measured(Network.load(folder), count, seed))
     errors = errors.copy()
     for name in chosen:
         fit(*_table(name), boards, errors, seen, True)
@@ -174,8 +171,9 @@ def measured(net: Network, count: int, seed: int) -> Errors:
     """After-states of games, and their errors; those to fit with in no order, the others last."""
     boards, errors = np.zeros(count, np.uint64), np.zeros(count, np.float32)
     games = np.zeros(count, np.int64)
-    collect(rules_for(4, 4, net.spawn4), leaf_values(net), make_workspace(net.m),
-            np.uint64(seed), boards, errors, games)  # fmt: skip
+    collect(
+        rules_for(4, 4, net.spawn4), leaf_values(net), make_workspace(net.m), np.uint64(seed), boards, errors, games
+    )
     seen = int(np.searchsorted(games, games[3 * count // 4]))
     order = np.random.default_rng(seed).permutation(seen)
     boards[:seen], errors[:seen] = boards[order], errors[order]
@@ -184,9 +182,8 @@ def measured(net: Network, count: int, seed: int) -> Errors:
 
 @kernel
 def collect(
-    rules: Rules, leaves: LeafValues, work: Workspace, seed: np.uint64,
-    boards: Array, errors: Array, games: Array,
-) -> None:  # fmt: skip
+    rules: Rules, leaves: LeafValues, work: Workspace, seed: np.uint64, boards: Array, errors: Array, games: Array
+) -> None:
     """Play, and look one move further ahead from some of the after-states, until there are enough.
 
     A game that has a tile beyond 32768 is left.

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from tuplet.arena.match import match
 from tuplet.arena.results import Match
+from tuplet.errors import UserError
 from tuplet.system.blocks import Worker, in_order
 from tuplet.system.files import hold, replacing
 from tuplet.system.progress import Progress, Watcher
@@ -67,19 +68,26 @@ class Work:
         (self.folder / GAMES).mkdir(exist_ok=True)
         for number, (name, a, b, games, sprt) in enumerate(pairings, 1):
 
-            def look(seen: Progress, done: int = done, number: int = number, name: str = name,
-                     ) -> None:  # fmt: skip
+            def look(seen: Progress, done: int = done, number: int = number, name: str = name) -> None:
                 figures = {"match": f"{number} of {len(pairings)}, {name}", **seen.figures}
-                self.watch(seen._replace(
-                    done=done + seen.done, before=done + seen.before, total=total, figures=figures
-                ))  # fmt: skip
+                self.watch(
+                    seen._replace(done=done + seen.done, before=done + seen.before, total=total, figures=figures)
+                )
 
             try:
                 found = match(
-                    a, b, game, games=games, seed=self.seed, threads=self.threads, sprt=sprt,
-                    save=self.folder / GAMES / f"{name}.jsonl", executor=self.executor,
-                    progress=look, stop=self.stop,
-                )  # fmt: skip
+                    a,
+                    b,
+                    game,
+                    games=games,
+                    seed=self.seed,
+                    threads=self.threads,
+                    sprt=sprt,
+                    save=self.folder / GAMES / f"{name}.jsonl",
+                    executor=self.executor,
+                    progress=look,
+                    stop=self.stop,
+                )
             except Stopped:
                 raise self.stopped(done, total, "games") from None
             if found.interrupted:
@@ -89,9 +97,11 @@ class Work:
         return played
 
     def parts(
-        self, do: Callable[..., Any], parts: Mapping[str, tuple[Any, ...]],
+        self,
+        do: Callable[..., Any],
+        parts: Mapping[str, tuple[Any, ...]],
         look: Callable[[int, Worker], None] | None = None,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, Any]:
         """What `do(*arguments, worker)` returns for each named part; None is one that was stopped.
 
         What a part returns is kept as JSON, and not done again.
@@ -106,8 +116,9 @@ class Work:
                 look(len(found), worker)
                 return
             now = next((name for name in missing if name not in found), "")
-            self.watch(Progress("parts", len(found), len(parts), figures={"now": now},
-                                before=len(parts) - len(missing)))  # fmt: skip
+            self.watch(
+                Progress("parts", len(found), len(parts), figures={"now": now}, before=len(parts) - len(missing))
+            )
 
         unwritten: dict[str, Any] = {}
 
@@ -124,9 +135,11 @@ class Work:
                     warnings.warn(f"{told}: what is done is kept in memory", stacklevel=3)
 
         blocks = [parts[name] for name in missing]
-        for name, result in zip(missing, in_order(
-            do, blocks, threads=self.threads, executor=self.executor, stop=self.stop, look=see,
-        ), strict=False):  # fmt: skip
+        for name, result in zip(
+            missing,
+            in_order(do, blocks, threads=self.threads, executor=self.executor, stop=self.stop, look=see),
+            strict=False,
+        ):
             if result is not None:
                 found[name] = unwritten[name] = result
                 write()
@@ -158,17 +171,13 @@ class Work:
         """Hold the folder; refuses that of another study, or of something else."""
         path = self.folder
         if path.exists() and not path.is_dir():
-            raise ValueError(f"{path} is a file: choose another --out")
+            raise UserError(f"{path} is a file: choose another --out")
         settings = path / SETTINGS
-        if not settings.exists() and path.is_dir() and any(
-            each.name != LOCK for each in path.iterdir()
-        ):  # fmt: skip
-            raise ValueError(f"{path} holds something else: choose another --out")
+        if not settings.exists() and path.is_dir() and any(each.name != LOCK for each in path.iterdir()):
+            raise UserError(f"{path} holds something else: choose another --out")
         path.mkdir(parents=True, exist_ok=True)
         with (path / LOCK).open("a+") as file:
-            hold(
-                file, f"another process is at work in {path}: wait for it, or choose another --out"
-            )
+            hold(file, f"another process is at work in {path}: wait for it, or choose another --out")
             own = {"tuplet": __version__, "study": self.study, "seed": self.seed, **self.options}
             begun = any(each.name not in (LOCK, SETTINGS) for each in path.iterdir())
             if begun and settings.exists():
@@ -176,13 +185,12 @@ class Work:
                 with suppress(ValueError, RecursionError):
                     old = json.loads(settings.read_bytes())
                 if not isinstance(old, dict) or "study" not in old:
-                    raise ValueError(f"{settings} does not name a study: choose another --out")
+                    raise UserError(f"{settings} does not name a study: choose another --out")
                 for name in [*own, *old]:
                     was, now = old.get(name, "the usual"), own.get(name, "the usual")
                     if was != now and name != "scale":
-                        raise ValueError(
-                            f"{path} holds another study: its {name} is {was}, not {now}; choose "
-                            "another --out"
+                        raise UserError(
+                            f"{path} holds another study: its {name} is {was}, not {now}; choose another --out"
                         )
             with replacing(settings) as written:
                 written.write(json.dumps({**own, "scale": self.scale}).encode() + b"\n")
@@ -198,4 +206,4 @@ def _kept(path: Path) -> Any:
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError):
-        raise ValueError(f"{path} does not hold a part of a study: delete it") from None
+        raise UserError(f"{path} does not hold a part of a study: delete it") from None

@@ -16,14 +16,7 @@ import time
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import (
-    CancelledError,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from ctypes import c_char
 from multiprocessing import spawn
@@ -32,6 +25,7 @@ from multiprocessing.reduction import ForkingPickler
 from pickle import PicklingError
 from typing import Any, TypeVar
 
+from tuplet.errors import UserError
 from tuplet.system.stop import Stop
 from tuplet.system.worker import Array, Worker as Worker, cores as cores, hear, stop_all
 
@@ -44,7 +38,7 @@ _LOOK = 0.1  # seconds between looks at the clock, the screen, and whether to st
 def as_threads(threads: int) -> int:
     """A number of threads; ValueError for others."""
     if not 1 <= threads <= MOST_THREADS:
-        raise ValueError(f"threads must be 1 to {MOST_THREADS} (got {threads})")
+        raise UserError(f"threads must be 1 to {MOST_THREADS} (got {threads})")
     return threads
 
 

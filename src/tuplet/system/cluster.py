@@ -29,6 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.system.crew import Crew, is_lacking
 from tuplet.system.local_workers import local_workers
 from tuplet.system.remote import DONE, GIVEN_UP, about, do
@@ -66,7 +67,7 @@ class Cluster(Executor):
 
     def __init__(self, client: Any) -> None:
         if client.asynchronous:
-            raise ValueError("the Dask client is an asynchronous one: Client(asynchronous=False)")
+            raise UserError("the Dask client is an asynchronous one: Client(asynchronous=False)")
         self.client, self.crew = client, Crew(client)
         self._blocks: dict[Block, Any] = {}
         self._told: dict[str, None] = {}  # calls that are to stop
@@ -133,7 +134,7 @@ class Cluster(Executor):
             await self.client.run_on_scheduler(about)
         except Exception as error:
             if is_lacking(error):
-                raise ValueError("the scheduler has no tuplet: install it there, too") from None
+                raise UserError("the scheduler has no tuplet: install it there, too") from None
             raise
         await self.crew.settle()
         self._watch = asyncio.create_task(self._keep_looking())
@@ -185,7 +186,7 @@ class Cluster(Executor):
                 block.failures += 1
                 if block.failures > MOST_FAILURES:
                     why = "a block of work has ended every worker that was given it"
-                    raise ValueError(f"{why}: {error}") from None
+                    raise UserError(f"{why}: {error}") from None
                 await asyncio.sleep(_LOOK / 4)
             else:
                 if became == GIVEN_UP:
@@ -207,9 +208,7 @@ class Cluster(Executor):
                 if not asked or (block.stuck.done() and self.crew.workers and not self.crew.writes):
                     there, priority = [*self.crew.workers], block.failures + len(asked)
                     block.allowed |= {*there}
-                    future = self.client.submit(
-                        do, block.call, workers=there, pure=False, priority=priority
-                    )
+                    future = self.client.submit(do, block.call, workers=there, pure=False, priority=priority)
                     asked[asyncio.create_task(_result(future))] = future
                 block.sent = [*asked.values()]
                 block.stuck = asyncio.get_running_loop().create_future()
@@ -286,7 +285,7 @@ _known: dict[Any, Cluster] = {}  # by client
 def workers_of(client: Any) -> Cluster:
     """The cluster of a Dask client, looked at once."""
     if not hasattr(client, "scheduler_info"):
-        raise ValueError(f"an executor is one of concurrent.futures, or a Dask client: {client!r}")
+        raise UserError(f"an executor is one of concurrent.futures, or a Dask client: {client!r}")
     for old in [each for each, known in _known.items() if known._is_gone()]:
         del _known[old]
     if client not in _known:
@@ -314,12 +313,12 @@ def joined(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
     try:
         from distributed import Client
     except ImportError:
-        raise ValueError("a cluster needs Dask: pip install 'tuplet[cluster]'") from None
+        raise UserError("a cluster needs Dask: pip install 'tuplet[cluster]'") from None
     with ExitStack() as stack:
         stack.enter_context(_hushed())
         if where.startswith("local:"):
             if tls is not None:
-                raise ValueError("local:N does not leave this machine: it takes no TLS")
+                raise UserError("local:N does not leave this machine: it takes no TLS")
             count = _count(where)
             made = stack.enter_context(local_workers(count))
             client = stack.enter_context(Client(made, set_as_default=False))
@@ -330,7 +329,7 @@ def joined(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
             try:
                 client = Client(address, security=security, timeout=_CONNECT, set_as_default=False)
             except Exception as error:
-                raise ValueError(f"there is no cluster at {where}: {error}") from None
+                raise UserError(f"there is no cluster at {where}: {error}") from None
             stack.enter_context(client)
         workers = Cluster(client)
         stack.callback(workers.shutdown)
@@ -355,11 +354,13 @@ def _security(folder: Path) -> Any:
     files = {name: folder / f"{name}.pem" for name in _TLS}
     for file in files.values():
         if not file.is_file():
-            raise ValueError(f"there is no {file}: TLS takes ca.pem, cert.pem and key.pem")
+            raise UserError(f"there is no {file}: TLS takes ca.pem, cert.pem and key.pem")
     return Security(
-        tls_ca_file=str(files["ca"]), tls_client_cert=str(files["cert"]),
-        tls_client_key=str(files["key"]), require_encryption=True,
-    )  # fmt: skip
+        tls_ca_file=str(files["ca"]),
+        tls_client_cert=str(files["cert"]),
+        tls_client_key=str(files["key"]),
+        require_encryption=True,
+    )
 
 
 def _address(where: str) -> str:
@@ -368,10 +369,10 @@ def _address(where: str) -> str:
         try:
             return str(json.loads(Path(where).read_bytes())["address"])
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise ValueError(f"{where} is no file that a scheduler has written") from None
+            raise UserError(f"{where} is no file that a scheduler has written") from None
     if ":" not in where:
         what = "no file of a scheduler, no address like tcp://host:8786, and not local:N"
-        raise ValueError(f"there is no cluster at {where}: it is {what}")
+        raise UserError(f"there is no cluster at {where}: it is {what}")
     return where
 
 
@@ -379,5 +380,5 @@ def _count(where: str) -> int:
     text = where.removeprefix("local:")
     count = int(text) if text.isdecimal() and len(text) < 4 else 0
     if not 1 <= count <= MOST_WORKERS:
-        raise ValueError(f"local:N starts 1 to {MOST_WORKERS} workers, not {where}")
+        raise UserError(f"local:N starts 1 to {MOST_WORKERS} workers, not {where}")
     return count

@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tuplet.errors import UserError
 from tuplet.system.remote import Here, about, content, forget, has, here_of, put, sees
 
 PIECE = 4 << 20  # bytes of a file that are sent at once
@@ -153,9 +154,7 @@ class Crew:
         """ValueError where there are workers, and none can work."""
         if not self.workers and self.refused:
             first = next(iter(self.refused.values()))
-            raise ValueError(
-                f"no worker of the cluster can do this: worker {first.name} {first.why}"
-            )
+            raise UserError(f"no worker of the cluster can do this: worker {first.name} {first.why}")
 
     async def _welcome(self, address: str, worker: dict[str, Any]) -> None:
         """Let a newcomer join, or say by name why not."""

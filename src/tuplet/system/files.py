@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from tuplet.errors import UserError
+
 PART = ".part"
 MOST_LINE = 1 << 24  # bytes of a line; the longest games have some hundred thousand
 
@@ -46,7 +48,7 @@ def lines_of(file: BinaryIO, path: str | Path) -> Iterator[bytes]:
     """The lines that are left of a file of lines; ValueError if one is too long to be a line."""
     while line := file.readline(MOST_LINE):
         if len(line) == MOST_LINE and not line.endswith(b"\n"):
-            raise ValueError(f"{path}: a line has more than {MOST_LINE:,} bytes")
+            raise UserError(f"{path}: a line has more than {MOST_LINE:,} bytes")
         yield line
 
 
@@ -69,4 +71,4 @@ def hold(file: IO[Any], why_not: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise ValueError(why_not) from None
+        raise UserError(why_not) from None

@@ -29,9 +29,8 @@ def local_workers(count: int) -> Iterator[Any]:
 
     own = {"dashboard": False, "dashboard_address": f"{HOST}:0"}
     with LocalCluster(
-        n_workers=0, host=HOST, dashboard_address=None, silence_logs=logging.CRITICAL,
-        scheduler_kwargs=own,
-    ) as made:  # fmt: skip
+        n_workers=0, host=HOST, dashboard_address=None, silence_logs=logging.CRITICAL, scheduler_kwargs=own
+    ) as made:
         processes = [_start(made.scheduler_address, number) for number in range(count)]
         ended = threading.Event()
 
@@ -53,18 +52,31 @@ def local_workers(count: int) -> Iterator[Any]:
 
 def _start(address: str, number: int) -> subprocess.Popen[bytes]:
     words = [
-        address, "--name", str(number), "--host", HOST, "--nthreads", "1", "--memory-limit", "0",
-        "--no-nanny", "--no-dashboard", "--dashboard-address", f"{HOST}:0", "--death-timeout", "60",
-    ]  # fmt: skip
+        address,
+        "--name",
+        str(number),
+        "--host",
+        HOST,
+        "--nthreads",
+        "1",
+        "--memory-limit",
+        "0",
+        "--no-nanny",
+        "--no-dashboard",
+        "--dashboard-address",
+        f"{HOST}:0",
+        "--death-timeout",
+        "60",
+    ]
     path = [each or os.getcwd() for each in sys.path]  # noqa: PTH109  # as texts, like the others
     return subprocess.Popen(
         # -P: a file that lies here and is called like a library is not taken for it
         [sys.executable, "-P", "-m", "distributed.cli.dask_worker", *words],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path),
-             "DASK_LOGGING__DISTRIBUTED": "critical"},
-        stdin=subprocess.DEVNULL, stdout=2,  # what somebody's class prints is no result
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "DASK_LOGGING__DISTRIBUTED": "critical"},
+        stdin=subprocess.DEVNULL,
+        stdout=2,  # what somebody's class prints is no result
         start_new_session=True,
-    )  # fmt: skip
+    )
 
 
 def _end(processes: list[subprocess.Popen[bytes]]) -> None:

@@ -12,6 +12,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.system.sheet import Sheet, Shown
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -43,13 +44,27 @@ KINDS = {
         "tuplet match exec:{program} easy --games 20",
         "tuplet match exec:{program} normal --games 20 --save {name}.jsonl",
     ),
-}  # fmt: skip
+}
 
 # Names in front of a colon that mean something else.
 TAKEN = {
-    "easy", "random", "normal", "hard", "best", "greedy", "small", "strong", "mcs", "mcts",
-    "alphabeta", "expectimax", "exec", "ewn", "openspiel", "tuplet",
-}  # fmt: skip
+    "easy",
+    "random",
+    "normal",
+    "hard",
+    "best",
+    "greedy",
+    "small",
+    "strong",
+    "mcs",
+    "mcts",
+    "alphabeta",
+    "expectimax",
+    "exec",
+    "ewn",
+    "openspiel",
+    "tuplet",
+}
 
 
 @dataclass(frozen=True)
@@ -63,10 +78,7 @@ class New(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
-        return {
-            "kind": self.kind, "name": self.name, "path": str(self.path),
-            "commands": list(self.commands),
-        }  # fmt: skip
+        return {"kind": self.kind, "name": self.name, "path": str(self.path), "commands": list(self.commands)}
 
     def sheets(self) -> list[Sheet]:
         """Where it is, and the commands."""
@@ -82,7 +94,7 @@ def new(kind: str, name: str, *, out: str | Path | None = None) -> New:
     not overwritten.
     """
     if kind not in KINDS:
-        raise ValueError(f"there are templates of {', '.join(KINDS)}, not of {kind!r}")
+        raise UserError(f"there are templates of {', '.join(KINDS)}, not of {kind!r}")
     path = Path(f"{name}.py") if out is None else Path(out)
     if out is not None and path.suffix != ".py":
         path = path / f"{name}.py"
@@ -99,7 +111,7 @@ def new(kind: str, name: str, *, out: str | Path | None = None) -> New:
     names = {"Template": class_, "TEMPLATE": name.upper(), "template": name}
     used = {getattr(node, "id", getattr(node, "name", "")) for node in ast.walk(ast.parse(text))}
     for word in {class_, name.upper()} & used:
-        raise ValueError(f"{word} means something else in the file: take another name than {name}")
+        raise UserError(f"{word} means something else in the file: take another name than {name}")
     text = re.sub("template", lambda found: names[found[0]], text, flags=re.IGNORECASE)
     with path.open("x", encoding="utf-8", newline="\n") as file:  # whoever was quicker keeps his
         file.write(text)
@@ -107,22 +119,23 @@ def new(kind: str, name: str, *, out: str | Path | None = None) -> New:
         path.chmod(path.stat().st_mode | 0o111)
     program = path if path.is_absolute() or path.parent != Path() else f"./{path}"
     words = {
-        "file": shlex.quote(str(path)), "Class": class_, "NAME": name.upper(), "name": name,
+        "file": shlex.quote(str(path)),
+        "Class": class_,
+        "NAME": name.upper(),
+        "name": name,
         "program": shlex.quote(str(program)),
-    }  # fmt: skip
+    }
     return New(kind, name, path, tuple(line.format(**words) for line in KINDS[kind][1:]))
 
 
 def _check_name(name: str) -> None:
     """Refuse what cannot be a module and a class, or would hide another one."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name.lower()):
-        raise ValueError(
-            f"{name!r} cannot be a name in Python: letters, digits and _, as in my_idea"
-        )
+        raise UserError(f"{name!r} cannot be a name in Python: letters, digits and _, as in my_idea")
     if name.lower() in TAKEN:
-        raise ValueError(f"{name} is a name of tuplet's own: take another, as in my_{name.lower()}")
+        raise UserError(f"{name} is a name of tuplet's own: take another, as in my_{name.lower()}")
     if name in sys.stdlib_module_names or _is_installed(name):
-        raise ValueError(f"{name}.py would hide the module {name} of that name: take another")
+        raise UserError(f"{name}.py would hide the module {name} of that name: take another")
 
 
 def _is_installed(name: str) -> bool:

@@ -19,6 +19,8 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
+from tuplet.errors import UserError
+
 _loading = RLock()  # a module is seen before it has run
 _for_strangers: ContextVar[bool] = ContextVar("for_strangers", default=False)
 
@@ -46,23 +48,21 @@ def may_trust() -> bool:
 def names_code(text: str) -> bool:
     """Whether a text has the form of such a name."""
     home, _, name = text.rpartition(":")
-    return name.isidentifier() and (
-        home.endswith(".py") or all(part.isidentifier() for part in home.split("."))
-    )
+    return name.isidentifier() and (home.endswith(".py") or all(part.isidentifier() for part in home.split(".")))
 
 
 def find(text: str, what: str = "class", *, trusted: bool = False) -> Any:
     """What a text that is trusted names; ValueError says why it is not found."""
     if not (trusted and may_trust()):
-        raise ValueError(f"{text!r}: the code of a {what} cannot be named from here")
+        raise UserError(f"{text!r}: the code of a {what} cannot be named from here")
     home, _, name = text.rpartition(":")
     try:
         with _loading:
             module = _of_file(Path(home)) if home.endswith(".py") else _of_name(home)
     except Exception as error:
-        raise ValueError(f"cannot import {home}: {told(error)}") from None
+        raise UserError(f"cannot import {home}: {told(error)}") from None
     if not hasattr(module, name):
-        raise ValueError(f"module {module.__name__} has no {what} {name}")
+        raise UserError(f"module {module.__name__} has no {what} {name}")
     return getattr(module, name)
 
 
@@ -119,8 +119,6 @@ def _of_file(path: Path) -> ModuleType:
 
 def _is_library(name: str) -> bool:
     """Whether a module of this name comes with Python or was installed: it may be needed yet."""
-    installed = [
-        folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))
-    ]
+    installed = [folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))]
     found = PathFinder.find_spec(name, installed)
     return name in sys.stdlib_module_names or (found is not None and found.origin is not None)

@@ -17,8 +17,7 @@ def document(title: str, parts: Iterable[str], style: str = "", script: str = ""
     style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8") + style
     own = f"script-src '{_digest(script)}'; " if script else ""
     policy = (
-        f"default-src 'none'; {own}style-src '{_digest(style)}'; img-src data:; base-uri 'none'; "
-        "form-action 'none'"
+        f"default-src 'none'; {own}style-src '{_digest(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
     )
     lines = [
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -26,8 +25,10 @@ def document(title: str, parts: Iterable[str], style: str = "", script: str = ""
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
         f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>",
-        *parts, f"<script>{script}</script>" if script else "", "</body>\n</html>\n",
-    ]  # fmt: skip
+        *parts,
+        f"<script>{script}</script>" if script else "",
+        "</body>\n</html>\n",
+    ]
     return "\n".join(line for line in lines if line)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.system.files import replacing
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -16,9 +17,7 @@ def new_figure(width: float, height: float) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ValueError(
-            "pictures need matplotlib: install it with  pip install matplotlib"
-        ) from None
+        raise UserError("pictures need matplotlib: install it with  pip install matplotlib") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -35,7 +34,7 @@ def as_picture(path: str | Path) -> Path:
     """A picture's path; raises ValueError where it could not be written."""
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
+        raise UserError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to draw {path.name} in")
     return path
@@ -97,9 +96,7 @@ def line_look(number: int) -> dict[str, Any]:
     return {"color": f"C{number % 10}", "linestyle": STYLES[number // 10 % len(STYLES)]}
 
 
-def spread_labels(
-    figure: Any, axes: Any, ends: list[tuple[float, float, str, str]], aside: float = 5.0
-) -> None:
+def spread_labels(figure: Any, axes: Any, ends: list[tuple[float, float, str, str]], aside: float = 5.0) -> None:
     """Write texts some points behind the ends of lines (x, y, text, colour), none over another.
 
     Where two would meet, they move apart, up and down.
@@ -115,10 +112,7 @@ def spread_labels(
         moved = False
         for n, low in enumerate(order):
             for high in order[n + 1 :]:
-                beside = (
-                    places[low][0] + width[low] < places[high][0]
-                    or places[high][0] + width[high] < places[low][0]
-                )
+                beside = places[low][0] + width[low] < places[high][0] or places[high][0] + width[high] < places[low][0]
                 missing = gap - (heights[high] - heights[low])
                 if not beside and missing > 0.01:
                     heights[low] -= missing / 2
@@ -128,8 +122,12 @@ def spread_labels(
             break
     for i, (x, y, text, colour) in enumerate(ends):
         axes.annotate(
-            text, (x, y), xytext=(aside, heights[i] - places[i][1]), textcoords="offset points",
-            va="center_baseline", fontsize=size, color=colour,
-            bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none",
-                  "alpha": 0.7},
-        )  # fmt: skip
+            text,
+            (x, y),
+            xytext=(aside, heights[i] - places[i][1]),
+            textcoords="offset points",
+            va="center_baseline",
+            fontsize=size,
+            color=colour,
+            bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none", "alpha": 0.7},
+        )

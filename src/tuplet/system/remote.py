@@ -122,9 +122,7 @@ def content(path: str | Path) -> str:
         return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
 
 
-def put(
-    token: str, digest: str, at: int, piece: bytes, last: bool, suffix: str, dask_worker: Any = None
-) -> str:
+def put(token: str, digest: str, at: int, piece: bytes, last: bool, suffix: str, dask_worker: Any = None) -> str:
     """Write a piece of a file that is being sent here, the last one makes it one; or say why not.
 
     Dask fills in its worker, whose folder goes when it does.

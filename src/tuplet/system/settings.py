@@ -14,6 +14,8 @@ from functools import cache
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from tuplet.errors import UserError
+
 T = TypeVar("T")
 
 MOST = 10**18  # kernels count with 64 bits
@@ -74,13 +76,13 @@ def _kinds(hint: Any) -> tuple[Any, ...]:
 def _check(name: str, kinds: tuple[Any, ...], value: Any, about: Any) -> None:
     for kind in kinds:
         if get_origin(kind) is Literal and value not in get_args(kind):
-            raise ValueError(f"{name} must be {either(get_args(kind))} (got {value!r})")
+            raise UserError(f"{name} must be {either(get_args(kind))} (got {value!r})")
     if bool in kinds:
         if not isinstance(value, bool):
-            raise ValueError(f"{name} must be true or false (got {value!r})")
+            raise UserError(f"{name} must be true or false (got {value!r})")
         return
     if str in kinds and not isinstance(value, str):
-        raise ValueError(f"{name} must be a text (got {value!r})")
+        raise UserError(f"{name} must be a text (got {value!r})")
     if not {int, float} & set(kinds):
         return
     number = int if float not in kinds else (int, float)
@@ -89,12 +91,10 @@ def _check(name: str, kinds: tuple[Any, ...], value: Any, about: Any) -> None:
     least, above, most = (about.get(key) for key in ("least", "above", "most"))
     sound = sound and (least is None or value >= least) and (above is None or value > above)
     if not sound or (most is not None and value > most):
-        raise ValueError(f"{name} must be {_range(kinds, least, above, most)} (got {value!r})")
+        raise UserError(f"{name} must be {_range(kinds, least, above, most)} (got {value!r})")
 
 
-def _range(
-    kinds: tuple[Any, ...], least: float | None, above: float | None, most: float | None
-) -> str:
+def _range(kinds: tuple[Any, ...], least: float | None, above: float | None, most: float | None) -> str:
     what = "a number" if float in kinds else "a whole number"
     if least is not None and most is not None:
         return f"{what} from {_short(least)} to {_short(most)}"
@@ -131,7 +131,7 @@ def told_of(spec: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{spec}: {error}") from None
+        raise UserError(f"{spec}: {error}") from None
 
 
 def values_from_text(
@@ -146,9 +146,9 @@ def values_from_text(
         name, equals, value = (part.strip() for part in word.partition("="))
         if not equals or not (name in known or (others and name.isidentifier())):
             there = f"there are {', '.join(known)}" if known else "there are none"
-            raise ValueError(f"{spec}: {word!r} is no setting; {there}")
+            raise UserError(f"{spec}: {word!r} is no setting; {there}")
         if name in values:
-            raise ValueError(f"{spec}: {name} is set twice")
+            raise UserError(f"{spec}: {name} is set twice")
         values[name] = _value(known.get(name, Any), name, value, spec, least)
     return values
 
@@ -162,20 +162,20 @@ def _value(hint: Any, name: str, text: str, spec: str, least: float) -> Any:
     if choices:
         if text in choices:
             return text
-        raise ValueError(f"{spec}: {name} must be {either(choices)} (got {text!r})")
+        raise UserError(f"{spec}: {name} must be {either(choices)} (got {text!r})")
     if bool in kinds:
         if text in ("yes", "no"):
             return text == "yes"
-        raise ValueError(f"{spec}: {name} must be yes or no (got {text!r})")
+        raise UserError(f"{spec}: {name} must be yes or no (got {text!r})")
     if not {int, float} & set(kinds):
         return text
     wanted = "a number" if float in kinds else "a whole number"
     try:
         number = float(text) if float in kinds else int(text)
     except ValueError:
-        raise ValueError(f"{spec}: {name} must be {wanted} (got {text!r})") from None
+        raise UserError(f"{spec}: {name} must be {wanted} (got {text!r})") from None
     if not least <= number <= MOST:  # nor is it nan
-        raise ValueError(f"{spec}: {name} must be {wanted}, {_short(least)} or more (got {text})")
+        raise UserError(f"{spec}: {name} must be {wanted}, {_short(least)} or more (got {text})")
     return number
 
 
@@ -196,10 +196,7 @@ def in_full(name: str, settings: Mapping[str, Any]) -> list[str]:
     ['All settings of mcts:c=1: ucb=tuned, c=1.0, reuse=yes']
     """
     words = {True: "yes", False: "no"}
-    texts = (
-        f"{key}={words[value] if isinstance(value, bool) else value}"
-        for key, value in settings.items()
-    )
+    texts = (f"{key}={words[value] if isinstance(value, bool) else value}" for key, value in settings.items())
     return [f"All settings of {name}: {', '.join(texts)}"] if settings else []
 
 
@@ -226,7 +223,7 @@ def seconds(text: str, name: str = "value") -> float:
             total = 0.0
         if total > 0:
             return total
-    raise ValueError(f"{name} must be a time such as 90s, 10m or 2h (got {text!r})")
+    raise UserError(f"{name} must be a time such as 90s, 10m or 2h (got {text!r})")
 
 
 _SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
@@ -240,5 +237,5 @@ def bytes_from(text: str) -> int:
     """
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmg]?)b?", text.strip().lower())
     if found is None or not float(found[1]) * _SIZES[found[2]] >= 1:
-        raise ValueError(f"{text!r} is not a size: write it as 500k, 32M or 1G")
+        raise UserError(f"{text!r} is not a size: write it as 500k, 32M or 1G")
     return int(float(found[1]) * _SIZES[found[2]])

@@ -42,9 +42,12 @@ def check_agent(agent: Any, game: str | Game = "ewn-6x7", *, games: int = 2, see
                 told = [_plays(new(), held, side, number, seed, problems) for _ in range(2)]
                 problems.tell(f"agent {name}")
                 timed = getattr(made[-1], "time", None) is not None or made[-1] is agent
-                problems.unless(timed or told[0] == told[1], "the same game is played otherwise",
-                                "it draws random numbers from elsewhere than the stream that "
-                                "open(start, side, state) gives it", game)  # fmt: skip
+                problems.unless(
+                    timed or told[0] == told[1],
+                    "the same game is played otherwise",
+                    "it draws random numbers from elsewhere than the stream that open(start, side, state) gives it",
+                    game,
+                )
     finally:
         for each in made:
             if each is not agent and life.has(each, "close"):
@@ -53,9 +56,7 @@ def check_agent(agent: Any, game: str | Game = "ewn-6x7", *, games: int = 2, see
     problems.tell(f"agent {name}")
 
 
-def _plays(
-    agent: Any, game: Game, side: int, number: int, seed: int, problems: Problems
-) -> list[str]:
+def _plays(agent: Any, game: Game, side: int, number: int, seed: int, problems: Problems) -> list[str]:
     """A game against random moves; the agent's moves."""
     state = np.uint64(stream(np.uint64(seed), np.uint64(2 * number + side)))
     state, position = game.opening(state)
@@ -90,13 +91,20 @@ def _chooses(agent: Any, position: Any, problems: Problems) -> str | None:
         move = agent.choose(position)
         if isinstance(position, Standing):
             move = as_move(move)  # a letter or a number will do
-        good = problems.unless(isinstance(move, str) and move in legal, f"it chose {move!r}",
-                               f"a move is one of legal_moves(): {', '.join(legal)}",
-                               where)  # fmt: skip
+        good = problems.unless(
+            isinstance(move, str) and move in legal,
+            f"it chose {move!r}",
+            f"a move is one of legal_moves(): {', '.join(legal)}",
+            where,
+        )
         if not good:
             return None
-        problems.unless(position.notation == where, "the position has changed",
-                        "choose() writes into the position it is given", where)  # fmt: skip
+        problems.unless(
+            position.notation == where,
+            "the position has changed",
+            "choose() writes into the position it is given",
+            where,
+        )
     if move is not None and life.has(agent, "analyze"):
         with problems.during("analyze(position)", "see there", where):
             _check_analysis(agent.analyze(position), position, legal, problems)
@@ -105,30 +113,36 @@ def _chooses(agent: Any, position: Any, problems: Problems) -> str | None:
 
 def _check_analysis(found: Any, position: Any, legal: list[str], problems: Problems) -> None:
     where = position.notation
-    if not problems.unless(isinstance(found, Analysis), f"analyze() returns {type(found).__name__}",
-                           "it returns a tuplet.Analysis", where):  # fmt: skip
+    if not problems.unless(
+        isinstance(found, Analysis), f"analyze() returns {type(found).__name__}", "it returns a tuplet.Analysis", where
+    ):
         return
     told = [move for move in found.moves if move.legal]
-    problems.unless({move.move for move in told} <= set(legal), "analyze() tells of illegal moves",
-                    "moves are as legal_moves() writes them", where)  # fmt: skip
-    problems.unless(found.best is None or found.best in legal, f"best is {found.best!r}",
-                    "it is a legal move", where)  # fmt: skip
+    problems.unless(
+        {move.move for move in told} <= set(legal),
+        "analyze() tells of illegal moves",
+        "moves are as legal_moves() writes them",
+        where,
+    )
+    problems.unless(found.best is None or found.best in legal, f"best is {found.best!r}", "it is a legal move", where)
     values = [move.value for move in told if move.value is not None]
     problems.unless(all(map(math.isfinite, values)), "a value is no number", "a division by 0?")
     if len(position.sides) == 2:
-        problems.unless(all(0 <= value <= 1 for value in values),
-                        f"values go from {min(values, default=0):g} to {max(values, default=0):g}",
-                        "a value is what the side to move may expect: 0 lost, 1/2 drawn, 1 won",
-                        where)  # fmt: skip
+        problems.unless(
+            all(0 <= value <= 1 for value in values),
+            f"values go from {min(values, default=0):g} to {max(values, default=0):g}",
+            "a value is what the side to move may expect: 0 lost, 1/2 drawn, 1 won",
+            where,
+        )
         for move in told:
-            bad = (
-                move.proven and move.value not in (0.0, 0.5, 1.0) and not has_chance(position.rules)
+            bad = move.proven and move.value not in (0.0, 0.5, 1.0) and not has_chance(position.rules)
+            problems.unless(
+                not bad, f"{move.move} is proven to be worth {move.value}", "what is proven is 0, 1/2 or 1", where
             )
-            problems.unless(not bad, f"{move.move} is proven to be worth {move.value}",
-                            "what is proven is 0, 1/2 or 1", where)  # fmt: skip
             low, high = move.ci95 or (0.0, 1.0)
-            problems.unless(move.value is None or low <= move.value <= high,
-                            "a value is outside of its interval", "ci95", where)  # fmt: skip
+            problems.unless(
+                move.value is None or low <= move.value <= high, "a value is outside of its interval", "ci95", where
+            )
     with problems.during("the main line", "its moves are not legal one after the other", where):
         for move in found.line:
             if position.is_chance or position.over:

@@ -27,16 +27,14 @@ ONE_GAME = Advice(
 )
 FLUSH = Advice(
     "it keeps its output in a buffer, which is sent only when it ends",
-    "flush after each move: print(move, end='', flush=True), std::cout << std::flush, "
-    "fflush(stdout)",
+    "flush after each move: print(move, end='', flush=True), std::cout << std::flush, fflush(stdout)",
 )
 LINES = Advice(
     "it waits for the end of a line, but the protocol has none",
     'read characters, not lines: sys.stdin.read(1), std::cin >> c, scanf(" %c", &c)',
 )
 BUSY = Advice(
-    "it thinks for too long, or for ever",
-    "look at the clock while searching, and leave a tenth of the time unused",
+    "it thinks for too long, or for ever", "look at the clock while searching, and leave a tenth of the time unused"
 )
 WAITS = Advice(
     "it waits, for input that does not come, it seems: it expects more, or has missed something",
@@ -46,10 +44,7 @@ CAPTURED = Advice(
     "the cube was captured, and it does not know",
     "apply the opponent's moves, and take what stands on the target off the board",
 )
-NEARLY = Advice(
-    "it uses nearly all of its time",
-    "leave a tenth of it unused",
-)
+NEARLY = Advice("it uses nearly all of its time", "leave a tenth of it unused")
 BEYOND = Advice(
     "it reads or writes beyond an array, or through a bad pointer",
     "compile with -g -fsanitize=address, and play the moves below",
@@ -63,17 +58,14 @@ TWICE = Advice(
     "one move for each question: the setup with f, or the opponent's move, while the game goes on",
 )
 BEHIND = Advice(
-    "it starts other processes, and does not end them",
-    "end and wait for what it has started before it ends",
+    "it starts other processes, and does not end them", "end and wait for what it has started before it ends"
 )
 EXIT_CODE = Advice(
-    "something fails, or returns that code, on the way out",
-    "end with code 0: return 0 from main, sys.exit(0)",
+    "something fails, or returns that code, on the way out", "end with code 0: return 0 from main, sys.exit(0)"
 )
 END_OF_INPUT = Advice(
     "it does not look at whether reading found the end of the input",
-    "end when it does: in Python read(1) returns '', in C getchar() returns EOF, "
-    "in C++ std::cin >> c is false",
+    "end when it does: in Python read(1) returns '', in C getchar() returns EOF, in C++ std::cin >> c is false",
 )
 END_OF_GAMES = Advice(
     "it does not read the character after a game, or goes on whatever it is",
@@ -117,8 +109,7 @@ def of_a_move(position: plain.Plain, sent: str, before: plain.Plain | None) -> A
     return Advice(
         f"cube {cube} stands in row {row + 1}, column {column + 1} of 6x7, and direction "
         f"{direction} ({DIRECTIONS[direction]}) leads off the board for {side}",
-        "Red's directions 0 to 3 are right, down, right-down, right-up; Blue's left, up, left-up, "
-        "left-down",
+        "Red's directions 0 to 3 are right, down, right-down, right-up; Blue's left, up, left-up, left-down",
     )
 
 

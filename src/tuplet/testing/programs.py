@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from tuplet.agents.protocol import plain
 from tuplet.agents.protocol.program import size
 from tuplet.agents.protocol.submissions import running_of
+from tuplet.errors import UserError
 from tuplet.system.progress import Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, counted
 from tuplet.system.stop import Stop, Stopped
@@ -55,28 +56,37 @@ class Check(Shown):
                 found.setdefault((each.means, each.cause), (each, []))[1].append(trial.name)
         chatters = any(cause == blunders.CHATTER.cause for _, cause in found)
         extra = [*_notes(self.seen, self.limit, chatters)]
-        return sorted([*found.values(), *((each, []) for each in extra)],
-                      key=lambda one: one[0].warning)  # fmt: skip
+        return sorted([*found.values(), *((each, []) for each in extra)], key=lambda one: one[0].warning)
 
     def as_json(self) -> dict[str, Any]:
         """Whether it is fine; trials; findings with transcripts; times in seconds; situations."""
         seen = self.seen
         return {
-            "program": self.program, "ok": self.ok, "limit_s": self.limit,
+            "program": self.program,
+            "ok": self.ok,
+            "limit_s": self.limit,
             "interrupted": self.interrupted,
             "trials": [{"name": t.name, "what": t.what, "ok": t.ok} for t in self.trials],
             "findings": [
                 {
-                    "what": each.what, "warning": each.warning, "means": each.means,
-                    "cause": each.cause, "fix": each.fix, "trials": trials,
+                    "what": each.what,
+                    "warning": each.warning,
+                    "means": each.means,
+                    "cause": each.cause,
+                    "fix": each.fix,
+                    "trials": trials,
                     "transcript": list(each.transcript),
                 }
                 for each, trials in self.findings
             ],
-            "games": seen.games, "wins": seen.wins, "longest": seen.longest,
-            "moves": len(seen.times), "times_s": _times(seen),
-            "memory_bytes": seen.memory or None, "situations": dict(seen.situations),
-        }  # fmt: skip
+            "games": seen.games,
+            "wins": seen.wins,
+            "longest": seen.longest,
+            "moves": len(seen.times),
+            "times_s": _times(seen),
+            "memory_bytes": seen.memory or None,
+            "situations": dict(seen.situations),
+        }
 
     def sheets(self) -> list[Sheet]:
         """What was tried, how fast it answers, and what is wrong, with both sides' words."""
@@ -88,14 +98,12 @@ class Check(Shown):
             verdict += ", interrupted"
         word = {True: "fine", False: "wrong", None: "not tried"}
         rows = [[each.name, each.what, word[each.ok]] for each in self.trials]
-        sheets = [Sheet(f"{self.program}: {verdict}", ("trial", "", ""), rows, words=(0, 1, 2),
-                        strong=(2,))]  # fmt: skip
+        sheets = [Sheet(f"{self.program}: {verdict}", ("trial", "", ""), rows, words=(0, 1, 2), strong=(2,))]
         sheets += _figures(self.seen, self.limit)
         for number, (each, trials) in enumerate(self.findings, 1):
             where = f"  ({', '.join(trials)})" if trials else ""
             kind = "Warning" if each.warning else "Wrong"
-            notes = [f"   meaning: {each.means}", f"   likely cause: {each.cause}",
-                     f"   what to do: {each.fix}"]  # fmt: skip
+            notes = [f"   meaning: {each.means}", f"   likely cause: {each.cause}", f"   what to do: {each.fix}"]
             if each.transcript:
                 notes += ["   > sent to it, < its answers, ! its standard error, after seconds:"]
                 notes += [f"   {line:>9}" for line in each.transcript[-_SHOWN:]]
@@ -126,7 +134,7 @@ def check(
     are played in one process. ValueError if there is no such program.
     """
     if not 2 <= games <= 10_000:
-        raise ValueError(f"games must be 2 to 10,000 (got {games})")
+        raise UserError(f"games must be 2 to 10,000 (got {games})")
     running = running_of(program, time, memory)
     stop, seen, done = stop or Stop(), Seen(), list[Trial]()
     luck = random.Random(seed)
@@ -166,14 +174,16 @@ def _plan(games: int) -> list[tuple[str, str, Attempt]]:
     """Everything that is tried: a name, what it is, and how."""
     return [
         ("first", "a game as Red, against one who hurries; then n", _first),
-        ("second", "a game as Blue, the first move sent with the setup; then the input ends",
-         _second),
-        ("many", f"{counted(games, 'game')} in one process, both sides, odd dice, long games",
-         lambda referee, luck: _many(referee, luck, games)),
+        ("second", "a game as Blue, the first move sent with the setup; then the input ends", _second),
+        (
+            "many",
+            f"{counted(games, 'game')} in one process, both sides, odd dice, long games",
+            lambda referee, luck: _many(referee, luck, games),
+        ),
         ("slowly", "two games character by character, with pauses", _slowly),
         ("cut", "the input ends in the middle of a game", _cut),
         ("nothing", "the input ends before a game", lambda referee, _: referee.end("end")),
-    ]  # fmt: skip
+    ]
 
 
 def _setup(luck: random.Random, faces: str = DIGITS) -> tuple[str, str, str]:
@@ -243,9 +253,11 @@ def _times(seen: Seen) -> dict[str, float] | None:
     if not seen.times:
         return None
     return {
-        "first": max(seen.first_times), "fastest": min(seen.times), "median": median(seen.times),
+        "first": max(seen.first_times),
+        "fastest": min(seen.times),
+        "median": median(seen.times),
         "slowest": max(seen.times),
-    }  # fmt: skip
+    }
 
 
 def _figures(seen: Seen, limit: float) -> Iterator[Sheet]:
@@ -279,9 +291,13 @@ def _notes(seen: Seen, limit: float, chatters: bool) -> Iterator[Finding]:
         yield Finding(
             f"it sends spaces or ends of lines ({seen.spaces:,} characters)",
             "tuplet skips them; a referee that reads two characters a move does not",
-            *blunders.SPACES, warning=True)  # fmt: skip
+            *blunders.SPACES,
+            warning=True,
+        )
     if seen.times and max(seen.times) > CLOSE * limit:
         yield Finding(
             f"its slowest move took {max(seen.times):.2f} s of {limit:g} s",
             "on a busier machine it is late, and loses",
-            *blunders.NEARLY, warning=True)  # fmt: skip
+            *blunders.NEARLY,
+            warning=True,
+        )

@@ -82,10 +82,14 @@ dawdles: Opponent = _best_of(lambda b, a: (_won(b, a), -_count(a, 1 - b.turn), -
 
 
 SITUATIONS = (
-    "only one legal move", "the die's cube is gone, two may move",
-    "the die's cube is gone, one may move", "a winning move at hand",
-    "it wins", "it loses", "somebody's last cube is taken",
-)  # fmt: skip
+    "only one legal move",
+    "the die's cube is gone, two may move",
+    "the die's cube is gone, one may move",
+    "a winning move at hand",
+    "it wins",
+    "it loses",
+    "somebody's last cube is taken",
+)
 
 
 class Seen:
@@ -118,9 +122,7 @@ class Seen:
             len(cubes) == 1 and face not in cubes,
             any(_won(position, plain.play(position, move)) for move in moves),
         )
-        self.situations.update(
-            name for name, is_so in zip(SITUATIONS, found, strict=False) if is_so
-        )
+        self.situations.update(name for name, is_so in zip(SITUATIONS, found, strict=False) if is_so)
 
 
 class Manner(NamedTuple):
@@ -142,11 +144,15 @@ class Referee:
         try:
             self.program = Program(running.command, running.folder, running.memory)
         except OSError as error:
-            raise Wrong(Finding(
-                f"it cannot be started: {error.strerror or error}", "it cannot play at all",
-                "the file is not a program for this machine, or a script without a first line "
-                "that names its interpreter", "chmod +x, and #!/usr/bin/env python3 or the like",
-            )) from None  # fmt: skip
+            raise Wrong(
+                Finding(
+                    f"it cannot be started: {error.strerror or error}",
+                    "it cannot play at all",
+                    "the file is not a program for this machine, or a script without a first line "
+                    "that names its interpreter",
+                    "chmod +x, and #!/usr/bin/env python3 or the like",
+                )
+            ) from None
         self.games = 0
         self.asked = time.monotonic()  # when it could read the whole question
 
@@ -157,9 +163,14 @@ class Referee:
         self.program.stop(0.0)
 
     def play(
-        self, setup: tuple[str, str, str], side: int, opponent: Opponent, luck: random.Random,
-        manner: Manner = _PLAINLY, plies: int | None = None,
-    ) -> plain.Plain:  # fmt: skip
+        self,
+        setup: tuple[str, str, str],
+        side: int,
+        opponent: Opponent,
+        luck: random.Random,
+        manner: Manner = _PLAINLY,
+        plies: int | None = None,
+    ) -> plain.Plain:
         """A game, or its first plies; the last position."""
         position, before = plain.start(*setup), None
         text = ("y" if self.games else "") + "".join(setup) + "fs"[side]
@@ -195,9 +206,7 @@ class Referee:
         seen.longest = max(seen.longest, position.ply)
         gone = _count(position, 0) == 0 or _count(position, 1) == 0
         ended = (won, not won, gone)
-        seen.situations.update(
-            name for name, is_so in zip(SITUATIONS[4:], ended, strict=True) if is_so
-        )
+        seen.situations.update(name for name, is_so in zip(SITUATIONS[4:], ended, strict=True) if is_so)
 
     def end(self, how: str) -> list[Finding]:
         """Tell it to end, by n or by the end of its input: what is wrong with how it does."""
@@ -211,9 +220,7 @@ class Referee:
         code = program.wait(END + max(program.started + START_UP - time.monotonic(), 0))
         if code is None:
             computed = keeper.cpu_seconds(program.group) - computed
-            busy = f", and computes for ever ({computed:.1f} s in {END:g} s)" * (
-                computed > SPINS * END
-            )
+            busy = f", and computes for ever ({computed:.1f} s in {END:g} s)" * (computed > SPINS * END)
             told = "the n after a game" if how == "n" else "the end of its input"
             advice = blunders.END_OF_GAMES if how == "n" else blunders.END_OF_INPUT
             means = "programs pile up on the referee's machine"
@@ -302,9 +309,7 @@ class Referee:
         what = f"no move within {allowed:.3g} s" + (f", only {part[:5]!r}" if part else "")
         return self._finding(what, "the game is lost: late", advice)._replace(late=True)
 
-    def _illegal(
-        self, forfeit: Forfeit, position: plain.Plain, before: plain.Plain | None
-    ) -> Finding:
+    def _illegal(self, forfeit: Forfeit, position: plain.Plain, before: plain.Plain | None) -> Finding:
         quoted = forfeit.reason.removeprefix("it sent ")
         advice = blunders.of_a_move(position, quoted[1:3], before)
         if "asked" in forfeit.reason:  # after a legal move
@@ -315,8 +320,7 @@ class Referee:
         """What else it may be, where it has played a game before."""
         if self.games < 2 or advice == blunders.CHATTER:
             return advice
-        return Advice(f"{advice.cause}; or {blunders.RESET.cause}",
-                      f"{advice.fix}; {blunders.RESET.fix}")  # fmt: skip
+        return Advice(f"{advice.cause}; or {blunders.RESET.cause}", f"{advice.fix}; {blunders.RESET.fix}")
 
     def _crashed(self, forfeit: Forfeit) -> Finding:
         advice = blunders.LAST_WORDS

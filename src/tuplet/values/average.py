@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.values.network import Network
 from tuplet.values.patterns import Tuple, spell
 
@@ -19,29 +20,30 @@ from tuplet.values.patterns import Tuple, spell
 def average(networks: Sequence[Network]) -> Network:
     """The network whose values are the mean of theirs."""
     if not networks:
-        raise ValueError("an average needs a network at least")
+        raise UserError("an average needs a network at least")
     first = networks[0]
     for name in ("size", "stages", "target", "gamma", "spawn4"):
         own = {getattr(net, name) for net in networks}
         if len(own) > 1:
-            raise ValueError(f"networks with different {name} have no average: {sorted(own)}")
+            raise UserError(f"networks with different {name} have no average: {sorted(own)}")
     tuples: list[Tuple] = []
     for net in networks:
         tuples += [cells for cells in net.tuples if cells not in tuples]
     mean = Network(
-        " ".join(spell(cells, first.size) for cells in tuples), board=first.size,
-        stages=first.stages, target=first.target, gamma=first.gamma, spawn4=first.spawn4,
-    )  # fmt: skip
+        " ".join(spell(cells, first.size) for cells in tuples),
+        board=first.size,
+        stages=first.stages,
+        target=first.target,
+        gamma=first.gamma,
+        spawn4=first.spawn4,
+    )
     for t, cells in enumerate(tuples):
         have = [net for net in networks if cells in net.tuples]
         before: list[Any] = [np.float32(0)] * len(have)  # of the stage before
         for stage in range(1 << len(first.stages)):
             tables = [net.table(stage * len(net.tuples) + net.tuples.index(cells)) for net in have]
             unread = np.logical_and.reduce([np.isnan(table) for table in tables])
-            before = [
-                np.where(np.isnan(table), earlier, table)
-                for table, earlier in zip(tables, before, strict=True)
-            ]
+            before = [np.where(np.isnan(table), earlier, table) for table, earlier in zip(tables, before, strict=True)]
             total = np.zeros(len(unread))
             for table in before:
                 total += table

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import Board
 from tuplet.games.g2048.rules import LARGEST
 from tuplet.kernel import inlined, kernel
@@ -33,7 +34,7 @@ def as_limit(tile: int | None) -> np.uint64:
         return NO_LIMIT
     exponent = int(tile).bit_length() - 1
     if tile != 1 << max(exponent, 0) or not 3 <= exponent <= LARGEST:
-        raise ValueError(f"downgrade must be a tile from 8 to {1 << LARGEST} (got {tile})")
+        raise UserError(f"downgrade must be a tile from 8 to {1 << LARGEST} (got {tile})")
     return np.uint64(exponent)
 
 
@@ -67,9 +68,7 @@ def _lower(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint
 
 
 @inlined
-def lowered(
-    board: np.uint64, high: np.uint64, limit: np.uint64
-) -> tuple[np.uint64, np.uint64]:  # fmt: skip
+def lowered(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The board as it is seen: lowered from `limit` on, an exponent or NO_LIMIT."""
     if limit != NO_LIMIT and (high != np.uint64(0) or _reaches(board, min(limit, _NIBBLE))):
         return _lower(board, high, limit)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.system.blocks import cores
 from tuplet.system.files import replacing
 from tuplet.system.progress import Progress, Watcher
@@ -52,10 +53,7 @@ class Packing(NamedTuple):
 
     def __str__(self) -> str:
         less = f" (left out: what moved by less than {self.least:.4g})" if self.least else ""
-        return (
-            f"{self.bytes:,} bytes: {self.kept:,} weights are not 0, multiples of "
-            f"{self.step:.4g}{less}"
-        )
+        return f"{self.bytes:,} bytes: {self.kept:,} weights are not 0, multiples of {self.step:.4g}{less}"
 
 
 class _Trial(NamedTuple):
@@ -86,10 +84,15 @@ def write_fitted(
     """
     largest = check_packable(net, path)
     head = {
-        "format": FORMAT_2, "tuples": " ".join(spell(t) for t in net.tuples), "step": 0.0,
-        "target": net.target, "gamma": net.gamma, "spawn4": net.spawn4,
-        "sizes": [0] * len(net.tuples), "notes": dict(notes or {}),
-    }  # fmt: skip
+        "format": FORMAT_2,
+        "tuples": " ".join(spell(t) for t in net.tuples),
+        "step": 0.0,
+        "target": net.target,
+        "gamma": net.gamma,
+        "spawn4": net.spawn4,
+        "sizes": [0] * len(net.tuples),
+        "notes": dict(notes or {}),
+    }
     finest = max(min(STEP, largest / 1024), largest / MOST_LEVEL) or 1.0
     room = None if size is None else size - LINE - _CONTAINER - size // 4096
     packed = None
@@ -98,11 +101,11 @@ def write_fitted(
     elif room > 0:
         packed = _fit(net, finest, room, watch)
     if packed is None or (largest > 0 and packed.kept == 0):
-        raise ValueError(f"nothing of this network would be left in {size:,} bytes: allow for more")
+        raise UserError(f"nothing of this network would be left in {size:,} bytes: allow for more")
     head |= {"step": packed.step, "sizes": [len(table) for table in packed.tables]}
     line = json.dumps(head).encode() + b"\n"
     if len(line) > LINE:
-        raise ValueError("what is to be said about this network is too long for a packed file")
+        raise UserError("what is to be said about this network is too long for a packed file")
     packer = lzma.LZMACompressor(preset=0)  # what is coded well cannot be packed again
     with replacing(path) as file:
         file.write(packer.compress(line))

@@ -27,6 +27,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.system.files import replacing
 from tuplet.system.progress import Progress, Watcher
 from tuplet.values.layout import index_of
@@ -83,12 +84,12 @@ class _Reader:
         """To be repeated for each table."""
         (count,) = self.numbers(layout)
         if not 1 <= count <= _MOST_TABLES:
-            raise ValueError(f"it cannot hold {count} tables")
+            raise UserError(f"it cannot hold {count} tables")
         return range(count)
 
     def _check(self, count: int) -> None:
         if not 0 <= count <= self.size - self.file.tell():
-            raise ValueError("it ends too early")
+            raise UserError("it ends too early")
 
 
 def _demo_tables(reader: _Reader) -> Iterator[FileTable]:
@@ -97,7 +98,7 @@ def _demo_tables(reader: _Reader) -> Iterator[FileTable]:
         name = reader.bytes(length if length <= 64 else -1).decode("ascii", "replace")
         match = re.fullmatch(r"\d+-tuple pattern ([0-9a-f]+)", name)
         if not match:
-            raise ValueError(f"it has a feature {name!r}, which is not a tuple")
+            raise UserError(f"it has a feature {name!r}, which is not a tuple")
         (length,) = reader.numbers("Q")
         yield FileTable(match[1], length, reader.step_over(length, 4))
 
@@ -107,7 +108,7 @@ def _tdl2048_tables(reader: _Reader) -> Iterator[FileTable]:
     for _ in reader.count("I"):
         code, number, digits, text, width, length = reader.numbers("BIHHHQ")
         if code != 4 or text or not 1 <= digits <= 8:
-            raise ValueError("it has a table whose name is not a tuple")
+            raise UserError("it has a table whose name is not a tuple")
         _check_width(width)
         weights = reader.step_over(length, width)
         coherence, coherence_width = 0, reader.numbers("H")[0]
@@ -116,13 +117,13 @@ def _tdl2048_tables(reader: _Reader) -> Iterator[FileTable]:
             (count,) = reader.numbers("Q")
             coherence = reader.step_over(count, coherence_width)
             if count != 2 * length or reader.numbers("H") != (0,):
-                raise ValueError("it has fields that are not TC's sums")
+                raise UserError("it has fields that are not TC's sums")
         yield FileTable(f"{number:0{digits}x}", length, weights, width, coherence, coherence_width)
 
 
 def _check_width(width: int) -> None:
     if width not in (2, 4, 8):
-        raise ValueError(f"a weight has 2, 4 or 8 bytes, not {width}")
+        raise UserError(f"a weight has 2, 4 or 8 bytes, not {width}")
 
 
 def _framework_tables(reader: _Reader, counted: str = "I") -> Iterator[FileTable]:
@@ -181,9 +182,9 @@ def read_foreign(
             reader = _Reader(file)
             tables = list(_TABLES[kind](reader))
             if file.tell() < reader.size:
-                raise ValueError("it goes on after its last table")
+                raise UserError("it goes on after its last table")
             if len({table.coherence > 0 for table in tables}) > 1:
-                raise ValueError("only some of its tables have TC's sums")
+                raise UserError("only some of its tables have TC's sums")
             names = [table.cells for table in tables]
             tuples = parse(names) if all(names) else None
         except ValueError as error:
@@ -192,7 +193,7 @@ def read_foreign(
         if tuples is None:
             tuples = _tuples_of(path, lengths, net)
         elif net:
-            raise ValueError(f"{path} says itself which tuples it has: leave --net out")
+            raise UserError(f"{path} says itself which tuples it has: leave --net out")
         if lengths != [16 ** len(cells) for cells in tuples]:
             raise unsound("a table's length does not fit its tuple")
 
@@ -227,7 +228,7 @@ def _tuples_of(path: Path, lengths: list[int], net: str) -> list[Tuple]:
     if net:
         tuples = parse(net)
         if [16 ** len(cells) for cells in tuples] != lengths:
-            raise ValueError(
+            raise UserError(
                 f"{path} has tables of {_in_words(lengths)} weights, which do not fit the tuples "
                 f"of --net {' '.join(map(spell, tuples))}"
             )
@@ -237,11 +238,11 @@ def _tuples_of(path: Path, lengths: list[int], net: str) -> list[Tuple]:
         if [16 ** len(cells) for cells in tuples] == lengths:
             return tuples
     if any(length not in _LENGTHS for length in lengths):
-        raise ValueError(
+        raise UserError(
             f"{path} has tables of {_in_words(lengths)} weights: only tables of 16^n weights, one "
             "for each value of n cells, can be read"
         )
-    raise ValueError(
+    raise UserError(
         f"{path} has tables of {_in_words(lengths)} weights, and does not say of which tuples: "
         f'tuplet convert {path} OUT.safetensors --net "0123 4567 ..."'
     )
@@ -253,12 +254,7 @@ def _in_words(lengths: list[int]) -> str:
 
 
 def write_foreign(
-    net: Parameters,
-    path: Path,
-    kind: Kind,
-    *,
-    first: First = "low",
-    watch: Watcher = lambda _: None,
+    net: Parameters, path: Path, kind: Kind, *, first: First = "low", watch: Watcher = lambda _: None
 ) -> Path:
     """Write a network as another program's file, beside `path`, and rename it into place.
 
@@ -272,7 +268,7 @@ def write_foreign(
         (net.gamma == 1, "values without a discount"),
     ):
         if not fits:
-            raise ValueError(f"{kind} files hold only {what}: write a .safetensors file")
+            raise UserError(f"{kind} files hold only {what}: write a .safetensors file")
     sums = net.remember(SUMS, 2) if kind == "tdl2048" and net.recalls(SUMS) else None
     done, total = 0, len(net.weights) * (1 if sums is None else 3)
 
@@ -283,7 +279,7 @@ def write_foreign(
             if sums is not None and array is not net.weights:
                 numbers[sums[where, 1] == 0] = _NO_SUM
             if not are_sound(numbers):
-                raise ValueError("the weights are no longer finite numbers")
+                raise UserError("the weights are no longer finite numbers")
             file.write(numbers.astype("<f4", copy=False).tobytes())
             done += len(where)
             watch(Progress("weights written", done, total))

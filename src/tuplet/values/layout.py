@@ -81,10 +81,7 @@ _AT_ONCE = np.uint64(8)
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]  # Numba has no types
-def _shuffled(
-    typing_context: Any,
-    nibbles: Any, plan: Any, odd: Any, k: Any, out: Any, start: Any,
-) -> Any:  # fmt: skip
+def _shuffled(typing_context: Any, nibbles: Any, plan: Any, odd: Any, k: Any, out: Any, start: Any) -> Any:
     """`indices` for eight look-ups, from number k on; `odd` says whether the plan has gaps."""
     lanes = int(_AT_ONCE)
     byte, word, number, long = (ir.IntType(n) for n in (8, 16, 32, 64))

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.kernel import inlined, kernel
 from tuplet.values.layout import index_of
 
@@ -47,21 +48,20 @@ def encode(levels: Array) -> bytes:
     room = np.zeros(4 * len(levels) + SPARE, np.uint8)
     count = _code(levels, room, False)
     if count > len(room):
-        raise ValueError("these weights cannot be packed: they are noise")
+        raise UserError("these weights cannot be packed: they are noise")
     return room[:count].tobytes()
 
 
 def decode(data: bytes, levels: Array) -> None:
     """Undo `encode`, into `levels`, which are 0. Raises ValueError if it is not what was coded."""
     if _code(levels, np.frombuffer(bytearray(data), np.uint8), True) != len(data):
-        raise ValueError("a table ends too early or too late")
+        raise UserError("a table ends too early or too late")
 
 
 @kernel
 def to_levels(
-    table: Array, sums: Array, place: np.uint64, gap: np.uint64, step: float, least: float,
-    levels: Array,
-) -> int:  # fmt: skip
+    table: Array, sums: Array, place: np.uint64, gap: np.uint64, step: float, least: float, levels: Array
+) -> int:
     """Round a table's weights to levels, in the order of files; returns how many are not 0.
 
     Where `sums` are TC's, E and A of each weight, those whose A is below `least` are left out;
@@ -79,9 +79,7 @@ def to_levels(
 
 
 @kernel
-def from_levels(
-    levels: Array, step: np.float32, place: np.uint64, gap: np.uint64, table: Array
-) -> None:
+def from_levels(levels: Array, step: np.float32, place: np.uint64, gap: np.uint64, table: Array) -> None:
     """Write what is not 0 to its place in a table."""
     for i in range(levels.shape[0]):
         if levels[i] != 0:
@@ -136,9 +134,8 @@ def _among(marks: Array, i: int, digits: int, base: int) -> int:
 
 @inlined
 def _code_row(
-    levels: Array, row: int, near: Array, far: Array, coder: Coder, data: Array, odds: Array,
-    reading: bool,
-) -> Coder:  # fmt: skip
+    levels: Array, row: int, near: Array, far: Array, coder: Coder, data: Array, odds: Array, reading: bool
+) -> Coder:
     """The sixteen levels of a row that is not empty."""
     nears = fars = 0
     for d in range(5):  # the digits above the lowest are the row's
@@ -185,9 +182,7 @@ def _volume(loud: int) -> int:
 
 
 @inlined
-def _code_size(
-    coder: Coder, data: Array, odds: Array, context: int, size: int, reading: bool
-) -> tuple[int, Coder]:
+def _code_size(coder: Coder, data: Array, odds: Array, context: int, size: int, reading: bool) -> tuple[int, Coder]:
     """A level's size, at least 1."""
     length = 0
     while length < 14:
@@ -208,9 +203,7 @@ def _code_size(
 
 
 @inlined
-def _decide(
-    coder: Coder, data: Array, odds: Array, context: int, yes: Any, reading: bool
-) -> tuple[Any, Coder]:
+def _decide(coder: Coder, data: Array, odds: Array, context: int, yes: Any, reading: bool) -> tuple[Any, Coder]:
     """Write a decision, or read one: the interval from low to high is cut where the odds are."""
     low, high, code, at = coder
     odd = odds[context]

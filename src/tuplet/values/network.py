@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.analysis import MoveValue, best_of
 from tuplet.games.g2048.board import Board, slide_values
 from tuplet.games.g2048.rules import rules_for, view
@@ -66,9 +67,7 @@ class Network(Parameters):
         more than once; such a weight takes its share each time, and V moves further. On boards
         smaller than 4x4, where that is common, shares are smaller and V moves by just that.)
         """
-        return float(
-            kernels.update(self.tables, self._view(board), np.float32(target), np.float32(alpha))
-        )
+        return float(kernels.update(self.tables, self._view(board), np.float32(target), np.float32(alpha)))
 
     def explain(self, board: object) -> list[Contribution]:
         """Which tuple contributes what to V(board)."""
@@ -86,9 +85,15 @@ class Network(Parameters):
         low, high = self.as_board(board).words
         rewards, values = np.zeros(4, np.uint64), np.zeros(4, np.float32)
         kernels.move_values(
-            rules_for(*self.size, self.spawn4), self.tables, self.target == "state",
-            np.float32(self.gamma), low, high, rewards, values,
-        )  # fmt: skip
+            rules_for(*self.size, self.spawn4),
+            self.tables,
+            self.target == "state",
+            np.float32(self.gamma),
+            low,
+            high,
+            rewards,
+            values,
+        )
         return slide_values(rewards, values)
 
     def best_move(self, board: object) -> str | None:
@@ -123,9 +128,7 @@ class Network(Parameters):
             board = Board(board, rows=rows, columns=columns)  # type: ignore[arg-type]
         if (board.rows, board.columns) != self.size:
             rows, columns = self.size
-            raise ValueError(
-                f"this network looks at {rows}x{columns} boards, not {board.rows}x{board.columns}"
-            )
+            raise UserError(f"this network looks at {rows}x{columns} boards, not {board.rows}x{board.columns}")
         return board
 
     def _view(self, board: object) -> np.uint64:

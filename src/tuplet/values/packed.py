@@ -22,6 +22,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.system.blocks import cores
 from tuplet.system.files import replacing
 from tuplet.values.foreign import file_order
@@ -46,14 +47,18 @@ def check_packable(net: Parameters, path: Path) -> float:
     """Raise ValueError if no packed file can hold a network; returns its largest weight's size."""
     longest, count = max(map(len, net.tuples)), len(net.weights)
     why = (
-        f"its boards are {net.size[0]}x{net.size[1]}" if net.size != (4, 4)
-        else "it has stages" if net.stages
-        else f"it has tuples of {longest} cells" if longest > MOST_CELLS
-        else f"it has {count:,} weights" if count > MOST_WEIGHTS[FORMAT_2]
+        f"its boards are {net.size[0]}x{net.size[1]}"
+        if net.size != (4, 4)
+        else "it has stages"
+        if net.stages
+        else f"it has tuples of {longest} cells"
+        if longest > MOST_CELLS
+        else f"it has {count:,} weights"
+        if count > MOST_WEIGHTS[FORMAT_2]
         else ""
-    )  # fmt: skip
+    )
     if why:
-        raise ValueError(
+        raise UserError(
             f"a packed file holds networks of 4x4 boards, without stages, with tuples of at most "
             f"{MOST_CELLS} cells and {MOST_WEIGHTS[FORMAT_2]:,} weights in all, and this one is "
             f"not such: {why}; write {path.with_suffix('.safetensors')} instead"
@@ -61,7 +66,7 @@ def check_packable(net: Parameters, path: Path) -> float:
     largest = 0.0
     for t in range(len(net.tuples)):
         if not are_sound(net.table(t)):
-            raise ValueError("the weights are no longer finite numbers")
+            raise UserError("the weights are no longer finite numbers")
         largest = max(largest, float(np.abs(net.table(t)).max()))
     return largest
 
@@ -72,9 +77,13 @@ def write_packed(net: Parameters, path: Path, step: float = STEP) -> Path:
     # Fine enough for small values, and coarse enough for 16 bits.
     step = max(min(step, largest / 1024), largest / 32767) or 1.0
     head = {
-        "format": FORMAT, "tuples": " ".join(spell(t) for t in net.tuples), "step": step,
-        "target": net.target, "gamma": net.gamma, "spawn4": net.spawn4,
-    }  # fmt: skip
+        "format": FORMAT,
+        "tuples": " ".join(spell(t) for t in net.tuples),
+        "step": step,
+        "target": net.target,
+        "gamma": net.gamma,
+        "spawn4": net.spawn4,
+    }
     packer = lzma.LZMACompressor()
     with replacing(path) as file:
         file.write(packer.compress(json.dumps(head).encode() + b"\n"))
@@ -96,9 +105,9 @@ def read_packed(path: Path) -> Parameters:
         with path.open("rb") as file:
             return _read(file)
     except (lzma.LZMAError, EOFError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"{path} is not a sound packed file: {error or 'cut off'}") from None
+        raise UserError(f"{path} is not a sound packed file: {error or 'cut off'}") from None
     except ValueError as error:
-        raise ValueError(f"{path} is not a sound packed file: {error}") from None
+        raise UserError(f"{path} is not a sound packed file: {error}") from None
 
 
 def packed_head(path: Path) -> dict[str, Any]:
@@ -121,28 +130,25 @@ def _read(file: BufferedReader) -> Parameters:
     unpacker = _Unpacker(file)
     head = json.loads(unpacker.line())
     if head["format"] not in MOST_WEIGHTS:
-        raise ValueError("it is an xz file, but not one of tuplet's networks")
+        raise UserError("it is an xz file, but not one of tuplet's networks")
     for name in ("step", "gamma", "spawn4"):
         if not isinstance(head[name], int | float) or isinstance(head[name], bool):
-            raise ValueError(f"its {name} is no number")
+            raise UserError(f"its {name} is no number")
     tuples = str(head["tuples"]).split()
     longest = max(map(len, tuples), default=0)
-    if (
-        longest > MOST_CELLS
-        or sum(16 ** len(cells) for cells in tuples) > (MOST_WEIGHTS[head["format"]])
-    ):
-        raise ValueError("it names tuples that are too long or too many for a packed file")
+    if longest > MOST_CELLS or sum(16 ** len(cells) for cells in tuples) > (MOST_WEIGHTS[head["format"]]):
+        raise UserError("it names tuples that are too long or too many for a packed file")
     step = np.float32(head["step"])
     if not 0 < step < 1e6:
-        raise ValueError(f"it has weights in steps of {step}")
+        raise UserError(f"it has weights in steps of {step}")
     net = Parameters(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
 
     def unpack() -> Array:
         (_read_planes if head["format"] == FORMAT else _read_levels)(unpacker, net, step, head)
         if unpacker.take(1) or unpacker.goes_on:
-            raise ValueError("it goes on after its last table")
+            raise UserError("it goes on after its last table")
         if not unpacker.complete:  # its checksum is missing
-            raise ValueError("it ends too early")
+            raise UserError("it ends too early")
         return net.weights
 
     net.weights = unpacked(file, len(net.weights), unpack)
@@ -153,7 +159,7 @@ def _read_planes(unpacker: _Unpacker, net: Parameters, step: np.float32, _: Any)
     for t, size in enumerate(net.sizes):
         planes = np.frombuffer(unpacker.take(2 * size), np.uint8)
         if len(planes) < 2 * size:
-            raise ValueError("it ends too early")
+            raise UserError("it ends too early")
         weights = planes.reshape(2, -1).T.copy().view("<i2")[:, 0] * step
         done = 0
         for where in file_order(net, t):
@@ -164,10 +170,10 @@ def _read_planes(unpacker: _Unpacker, net: Parameters, step: np.float32, _: Any)
 def _read_levels(unpacker: _Unpacker, net: Parameters, step: np.float32, head: Any) -> None:
     sizes = head["sizes"]
     if not isinstance(sizes, list) or len(sizes) != len(net.tuples):
-        raise ValueError("it does not say how large each of its tables is")
+        raise UserError("it does not say how large each of its tables is")
     for size, weights in zip(sizes, net.sizes, strict=True):
         if type(size) is not int or not 0 < size <= 4 * weights + SPARE:
-            raise ValueError(f"it has a table of {weights:,} weights in {size} bytes")
+            raise UserError(f"it has a table of {weights:,} weights in {size} bytes")
 
     def read(t: int, data: bytes) -> None:
         levels = np.zeros(net.sizes[t], np.int16)
@@ -180,7 +186,7 @@ def _read_levels(unpacker: _Unpacker, net: Parameters, step: np.float32, head: A
             some = range(first, min(first + at_once, len(sizes)))
             data = [unpacker.take(sizes[t]) for t in some]
             if len(data[-1]) < sizes[some[-1]]:
-                raise ValueError("it ends too early")
+                raise UserError("it ends too early")
             list(pool.map(read, some, data))
 
 

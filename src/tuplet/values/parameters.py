@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import Size, as_size
 from tuplet.games.g2048.rules import as_share
 from tuplet.kernel import line_aligned
@@ -47,18 +48,16 @@ class Parameters:
         born: int | None = None,
     ) -> None:
         if not abs(initial) <= MOST_WEIGHT:  # also refuses what is not a number
-            raise ValueError(f"the initial value must be a finite number, not {initial}")
+            raise UserError(f"the initial value must be a finite number, not {initial}")
         if target not in ("afterstate", "state"):
-            raise ValueError(f"the target is 'afterstate' or 'state', not {target!r}")
+            raise UserError(f"the target is 'afterstate' or 'state', not {target!r}")
         if not 0 <= gamma <= 1:
-            raise ValueError(f"gamma must be 0 to 1 (got {gamma})")
+            raise UserError(f"gamma must be 0 to 1 (got {gamma})")
         self.size = as_size(board)
-        self.tuples: list[Tuple] = parse(
-            usual_network(self.size) if tuples is None else tuples, self.size
-        )
+        self.tuples: list[Tuple] = parse(usual_network(self.size) if tuples is None else tuples, self.size)
         self.born = len(self.tuples) if born is None else born
         if not 1 <= self.born <= len(self.tuples):
-            raise ValueError(f"of {len(self.tuples)} tuples, {self.born} cannot be the first")
+            raise UserError(f"of {len(self.tuples)} tuples, {self.born} cannot be the first")
         self.stages = as_stages(stages)
         self.target: Target = target
         self.gamma = float(gamma)
@@ -105,9 +104,7 @@ class Parameters:
             values = self._allocate(count * weights, beside=weights).reshape(-1, count)
             self.memory = Memory(name, values)
         if self.memory.values.shape[1] != count:
-            raise ValueError(
-                f"{name} has {count} numbers for each weight, not {self.memory.values.shape[1]}"
-            )
+            raise UserError(f"{name} has {count} numbers for each weight, not {self.memory.values.shape[1]}")
         return self.memory.values
 
     def recalls(self, name: str) -> bool:
@@ -175,7 +172,7 @@ def ask_for_memory(name: str, numbers: int) -> None:
     """
     memory, needed = available_memory(), 4 * numbers
     if needed > memory:
-        raise ValueError(
+        raise UserError(
             f"network {name} needs {needed / 1e9:.1f} GB for its weights and this machine "
             f"has {memory / 1e9:.1f} GB free: take shorter tuples"
         )
@@ -191,9 +188,8 @@ def usual_network(size: Size) -> str:
     if size == (4, 4):
         return "4x6"
     if size not in SMALL_NETWORKS:
-        raise ValueError(
-            f"there is no usual network for a {size[0]}x{size[1]} board: give its tuples, such as "
-            '"012 345"'
+        raise UserError(
+            f'there is no usual network for a {size[0]}x{size[1]} board: give its tuples, such as "012 345"'
         )
     return SMALL_NETWORKS[size]
 
@@ -206,7 +202,7 @@ def as_stages(tiles: str | Sequence[int]) -> tuple[int, ...]:
     except (TypeError, ValueError):
         marks = (0,)
     if len(set(marks)) < len(marks) or not all(8 <= t <= 32768 and not t & (t - 1) for t in marks):
-        raise ValueError(f"stages must be different tiles from 8 to 32768 (got {tiles!r})")
+        raise UserError(f"stages must be different tiles from 8 to 32768 (got {tiles!r})")
     if len(marks) > 5:
-        raise ValueError(f"{len(marks)} tiles would make {2 ** len(marks)} stages: take at most 5")
+        raise UserError(f"{len(marks)} tiles would make {2 ** len(marks)} stages: take at most 5")
     return marks

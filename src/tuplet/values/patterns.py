@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import Size
 from tuplet.games.g2048.symmetry import symmetries
 
@@ -21,23 +22,18 @@ NETWORKS = {
     "8g": "012345 456789 012456 45689a 234569 01259a 134567 01489a",
     "12g": "012345 456789 012456 45689a 234569 01259a 134567 01489a 12456a 01567b 0126ae 012459",
     "16g": "012345 456789 012456 45689a 234569 01259a 134567 01489a 12456a 01567b 0126ae 012459 "
-           "01569a 012467 1259ae 012348",
+    "01569a 012467 1259ae 012348",
     "5x4": "0123 4567 0145 1256 569a",
     "4x5": "01234 45678 01245 45689",
     "2x7": "0123456 456789a",
     "2x8": "01234567 456789ab",
-}  # fmt: skip
+}
 
 Tuple = tuple[int, ...]  # cells, the first one lowest in a weight file's index
 
 
 # On smaller boards, the tuple of all cells (or nearly all) is small enough.
-SMALL_NETWORKS = {
-    (2, 2): "0123",
-    (2, 3): "012345",
-    (3, 2): "012345",
-    (3, 3): "012345 012346 013457",
-}
+SMALL_NETWORKS = {(2, 2): "0123", (2, 3): "012345", (3, 2): "012345", (3, 3): "012345 012346 013457"}
 
 
 def placements(cells: Tuple, size: Size = (4, 4)) -> list[Tuple]:
@@ -56,22 +52,21 @@ def parse(pattern: str | Iterable[str | Sequence[int]], size: Size = (4, 4)) -> 
         if size == (4, 4):
             pattern = NETWORKS.get(pattern, pattern)
         elif pattern in NETWORKS:
-            raise ValueError(
+            raise UserError(
                 f"network {pattern} is for the 4x4 board: give the {size[0]}x{size[1]} board's "
                 'own tuples, such as "0123"'
             )
         pattern = pattern.replace(",", " ").split()
     tuples = [_cells(t, size) for t in pattern]
     if not tuples:
-        raise ValueError(f"a network needs at least one tuple; known names: {', '.join(NETWORKS)}")
+        raise UserError(f"a network needs at least one tuple; known names: {', '.join(NETWORKS)}")
     seen: dict[frozenset[int], Tuple] = {}
     for cells in tuples:
         for placed in placements(cells, size):
             other = seen.get(frozenset(placed))
             if other is not None and other is not cells:
-                raise ValueError(
-                    f"tuples {spell(other, size)} and {spell(cells, size)} are the same up to "
-                    "symmetry: leave one out"
+                raise UserError(
+                    f"tuples {spell(other, size)} and {spell(cells, size)} are the same up to symmetry: leave one out"
                 )
         seen[frozenset(cells)] = cells
     return tuples
@@ -91,19 +86,17 @@ def _cells(spec: str | Sequence[int], size: Size) -> Tuple:
     try:
         cells = tuple(int(c, 16) if isinstance(c, str) else int(c) for c in spec)
     except (ValueError, TypeError):
-        raise ValueError(
+        raise UserError(
             f"{spec!r} is neither a network ({', '.join(NETWORKS)}) nor a tuple of cells "
             "(hexadecimal digits 0-f, row by row)"
         ) from None
     if not 1 <= len(cells) <= 8:
-        raise ValueError(f"tuple {spec!r} has {len(cells)} cells: a tuple has 1 to 8")
+        raise UserError(f"tuple {spec!r} has {len(cells)} cells: a tuple has 1 to 8")
     rows, columns = size
     if not all(0 <= c < rows * columns for c in cells):
-        raise ValueError(
-            f"tuple {spec!r} has a cell outside the board: cells are 0 to {rows * columns - 1}"
-        )
+        raise UserError(f"tuple {spec!r} has a cell outside the board: cells are 0 to {rows * columns - 1}")
     if len(set(cells)) < len(cells):
-        raise ValueError(f"tuple {spec!r} holds a cell twice")
+        raise UserError(f"tuple {spec!r} holds a cell twice")
     return tuple(4 * (c // columns) + c % columns for c in cells)
 
 

@@ -58,9 +58,7 @@ def find_player(name: str | Path) -> Path | None:
         if found is not None:
             what = "folder" if path.is_dir() else "file"
             warnings.warn(
-                f"there is a {what} {path} here: it is taken, not the player that comes with "
-                "tuplet",
-                stacklevel=3,
+                f"there is a {what} {path} here: it is taken, not the player that comes with tuplet", stacklevel=3
             )
         return None
     if found is None:

@@ -76,12 +76,7 @@ def stage_size(tuples: list[Tuple], stages: int = 1) -> int:
     return sum(sizes) if stages == 1 else -(-sum(sizes) // max(sizes)) * max(sizes)
 
 
-def make_tables(
-    tuples: list[Tuple],
-    weights: Array,
-    marks: Sequence[int] = (),
-    size: Size = (4, 4),
-) -> Tables:
+def make_tables(tuples: list[Tuple], weights: Array, marks: Sequence[int] = (), size: Size = (4, 4)) -> Tables:
     """The look-ups of a network whose tables stand in `weights`."""
     look_ups = [
         (placed, storage_order(cells), start)
@@ -118,10 +113,17 @@ def tables_for(
         return np.array(values, np.uint64)
 
     return Tables(
-        weights, np.zeros(0, np.float32),
-        _plan(stored), words(first), words(holders), words(twos), words(fours),
-        words(marks), np.uint64(stride), small,
-    )  # fmt: skip
+        weights,
+        np.zeros(0, np.float32),
+        _plan(stored),
+        words(first),
+        words(holders),
+        words(twos),
+        words(fours),
+        words(marks),
+        np.uint64(stride),
+        small,
+    )
 
 
 def index_type(weights: Array) -> type[np.unsignedinteger[Any]]:
@@ -158,18 +160,14 @@ def stage_of(board: np.uint64, marks: Array) -> np.uint64:
 
 
 @kernel
-def _go_to_stage(
-    board: np.uint64, marks: Array, stride: np.uint64, out: Array, start: np.uint64, m: np.uint64
-) -> None:
+def _go_to_stage(board: np.uint64, marks: Array, stride: np.uint64, out: Array, start: np.uint64, m: np.uint64) -> None:
     ahead = stage_of(board, marks) * stride
     for j in range(start, start + m):
         out[j] += ahead
 
 
 @inlined
-def locate(
-    board: np.uint64, plan: Array, marks: Array, stride: np.uint64, out: Array, start: np.uint64
-) -> None:
+def locate(board: np.uint64, plan: Array, marks: Array, stride: np.uint64, out: Array, start: np.uint64) -> None:
     """Where the weights of a board's m look-ups stand, in the tables of its stage."""
     indices(board, plan, out, start)
     if len(marks) > 0:
@@ -177,9 +175,7 @@ def locate(
 
 
 @kernel
-def take_over(
-    weights: Array, stride: np.uint64, found: Array, start: np.uint64, m: np.uint64
-) -> None:
+def take_over(weights: Array, stride: np.uint64, found: Array, start: np.uint64, m: np.uint64) -> None:
     """Give each weight of a later stage that is read for the first time (it is no number) the
     value of the stage before.
     """
@@ -223,9 +219,7 @@ def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.fl
 
 
 @inlined
-def value_at(
-    weights: Array, stride: np.uint64, found: Array, start: np.uint64, m: np.uint64
-) -> np.float32:
+def value_at(weights: Array, stride: np.uint64, found: Array, start: np.uint64, m: np.uint64) -> np.float32:
     """The same, where a weight may belong to a stage that never read it."""
     v = total(weights, found, start, m)
     if np.isnan(v):
@@ -349,9 +343,15 @@ def expected_value(
 
 @kernel
 def move_values(
-    rules: Rules, tables: Tables, states: bool, gamma: np.float32,
-    board: np.uint64, high: np.uint64, rewards: Array, values: Array,
-) -> None:  # fmt: skip
+    rules: Rules,
+    tables: Tables,
+    states: bool,
+    gamma: np.float32,
+    board: np.uint64,
+    high: np.uint64,
+    rewards: Array,
+    values: Array,
+) -> None:
     """Reward and reward + gamma V of each move (up, right, down, left); NaN where illegal.
 
     V is that of the after-state, or with `states` the mean over the states a spawn makes.

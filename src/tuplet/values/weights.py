@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import as_size
 from tuplet.kernel import kernel
 from tuplet.system.files import replacing
@@ -27,13 +28,7 @@ from tuplet.system.tensors import is_written, write_header
 from tuplet.values.foreign import kind_of, read_foreign
 from tuplet.values.layout import index_of
 from tuplet.values.packed import packed_head, packed_notes, read_packed
-from tuplet.values.parameters import (
-    Parameters,
-    Target,
-    are_sound,
-    as_stages,
-    ask_for_memory,
-)
+from tuplet.values.parameters import Parameters, Target, are_sound, as_stages, ask_for_memory
 from tuplet.values.patterns import parse, spell
 from tuplet.values.players import find_player
 from tuplet.values.tables import table_order
@@ -57,10 +52,7 @@ class WeightFile(NamedTuple):
 
 
 def save_weights(
-    net: Parameters,
-    path: str | Path,
-    notes: Mapping[str, str] | None = None,
-    extra: Mapping[str, Array] | None = None,
+    net: Parameters, path: str | Path, notes: Mapping[str, str] | None = None, extra: Mapping[str, Array] | None = None
 ) -> Path:
     """Write a weight file beside `path` and rename it into place."""
     path = Path(path)
@@ -126,20 +118,23 @@ def _count(net: Parameters, t: int) -> int:
 def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> None:
     place, gap = table_order(net.tuples[t % len(net.tuples)])
     floats, size = _floats(net), net.sizes[t]
-    parts = [
-        np.empty(_STEP, np.uint32),
-        np.empty(_STEP, np.float32),
-        np.empty(floats * _STEP, np.float32),
-    ]
+    parts = [np.empty(_STEP, np.uint32), np.empty(_STEP, np.float32), np.empty(floats * _STEP, np.float32)]
     for start in range(0, size, _STEP):
         stop = min(start + _STEP, size)
         n = visited(
-            net.table(t), _memory(net, t), floats, net.initial_of(t), place, gap,
-            np.uint64(start), np.uint64(stop), *parts,
-        )  # fmt: skip
+            net.table(t),
+            _memory(net, t),
+            floats,
+            net.initial_of(t),
+            place,
+            gap,
+            np.uint64(start),
+            np.uint64(stop),
+            *parts,
+        )
         written = [parts[0][:n], parts[1][:n], parts[2][: floats * n]]
         if not (are_sound(written[1]) and np.isfinite(written[2]).all()):
-            raise ValueError("the weights are no longer finite numbers: learn with a smaller alpha")
+            raise UserError("the weights are no longer finite numbers: learn with a smaller alpha")
         for i, at in enumerate(starts):
             file.seek(at)
             file.write(written[i].tobytes())
@@ -148,9 +143,18 @@ def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> 
 
 @kernel
 def visited(
-    table: Array, memory: Array, floats: int, initial: np.float32, place: np.uint64, gap: np.uint64,
-    start: np.uint64, stop: np.uint64, where: Array, weight: Array, remembered: Array,
-) -> int:  # fmt: skip
+    table: Array,
+    memory: Array,
+    floats: int,
+    initial: np.float32,
+    place: np.uint64,
+    gap: np.uint64,
+    start: np.uint64,
+    stop: np.uint64,
+    where: Array,
+    weight: Array,
+    remembered: Array,
+) -> int:
     """List the weights that differ from their initial value, in the order of files.
 
     A file's index has a tuple's first cell in its lowest four bits; looks at those from
@@ -174,9 +178,15 @@ def visited(
 
 @kernel
 def restore(
-    table: Array, memory: Array, floats: int, place: np.uint64, gap: np.uint64,
-    where: Array, weight: Array, remembered: Array,
-) -> None:  # fmt: skip
+    table: Array,
+    memory: Array,
+    floats: int,
+    place: np.uint64,
+    gap: np.uint64,
+    where: Array,
+    weight: Array,
+    remembered: Array,
+) -> None:
     """Undo `visited`: write listed weights to their places in the table."""
     for i in range(where.shape[0]):
         at = index_of(np.uint64(where[i]), place, gap)
@@ -198,9 +208,7 @@ def find_weights(path: str | Path) -> Path:
     if path.is_dir():
         held = next((n for n in (WEIGHTS, MODEL) if (path / n).is_file()), None)
         if held is None:
-            raise FileNotFoundError(
-                f"{path} holds no {WEIGHTS}: is it the folder of a training run or a model?"
-            )
+            raise FileNotFoundError(f"{path} holds no {WEIGHTS}: is it the folder of a training run or a model?")
         path = path / held
     if not path.is_file():
         raise FileNotFoundError(f"there is no run folder or weight file {path}")
@@ -235,7 +243,7 @@ def read_weights(path: str | Path, *, memory: bool = True) -> WeightFile:
     path = find_weights(path)
     kind = kind_of(path)
     if kind is None:
-        raise ValueError(f"{path} is not a weight file tuplet recognises: it is {what_is(path)}")
+        raise UserError(f"{path} is not a weight file tuplet recognises: it is {what_is(path)}")
     if kind == "packed":
         return WeightFile(read_packed(path), packed_notes(path), {})
     if kind != "tuplet":
@@ -244,17 +252,15 @@ def read_weights(path: str | Path, *, memory: bool = True) -> WeightFile:
         with safe_open(path, framework="numpy") as file:
             return _read(file, path, memory)
     except SafetensorError as error:
-        raise ValueError(f"{path} is not a sound weight file: {error}") from None
+        raise UserError(f"{path} is not a sound weight file: {error}") from None
 
 
 def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
     notes: dict[str, str] = file.metadata() or {}
     if str(notes.get("format")).startswith("tuplet-solution"):
-        raise ValueError(
-            f"{path} is a table of exact values: it is for tuplet analyze, or tuplet regret --table"
-        )
+        raise UserError(f"{path} is a table of exact values: it is for tuplet analyze, or tuplet regret --table")
     if notes.get("format") != FORMAT:
-        raise ValueError(f"{path} is a safetensors file, but not one of tuplet's networks")
+        raise UserError(f"{path} is a safetensors file, but not one of tuplet's networks")
 
     def unsound(why: object) -> ValueError:
         return ValueError(f"{path} is not a sound weight file: {why}")
@@ -307,9 +313,15 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
     try:
         ask_for_memory(" ".join(spell(t, size) for t in tuples), weights * (1 + floats))
         net = Parameters(
-            " ".join(spell(t, size) for t in tuples), board=size, stages=stages, initial=initial,
-            target=target, gamma=gamma, spawn4=spawn4, born=born,
-        )  # fmt: skip
+            " ".join(spell(t, size) for t in tuples),
+            board=size,
+            stages=stages,
+            initial=initial,
+            target=target,
+            gamma=gamma,
+            spawn4=spawn4,
+            born=born,
+        )
     except ValueError as error:
         raise unsound(error) from None
     if memory:

@@ -18,6 +18,7 @@ from tuplet.agents.learned import LearnedPlayer
 from tuplet.arena.analyze import analyze as analyzed
 from tuplet.arena.evaluate import evaluate as evaluated
 from tuplet.arena.review import review as reviewed
+from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
 from tuplet.games.ewn.position import Position
 from tuplet.games.g2048.position import GameOf2048, Standing
@@ -86,10 +87,10 @@ def position(
     elif red is not None or blue is not None or die is not None:
         state, dealt = held.deal(state)
         if not isinstance(dealt, Position):
-            raise ValueError(f"cubes are placed in EWN, not in {held.name}")
+            raise UserError(f"cubes are placed in EWN, not in {held.name}")
         known = "".join(map(str, dealt.known_die)) if die is None else die
         if not all(text is None or text.isdecimal() for text in (red, blue, known or None)):
-            raise ValueError("cubes and dice are numbers, as in 123456")
+            raise UserError("cubes and dice are numbers, as in 123456")
         found = Position.start(held.name, red=red or "", blue=blue or "", die=known)
     else:
         state, found = held.deal(state)
@@ -110,7 +111,7 @@ def luck_of(luck: str | None, seed: int | None = None) -> np.uint64:
         try:
             return np.uint64(int(luck, 16))
         except (ValueError, OverflowError):
-            raise ValueError("luck is sixteen hexadecimal digits, as they were given") from None
+            raise UserError("luck is sixteen hexadecimal digits, as they were given") from None
     seed = secrets.randbits(63) if seed is None else seed
     return np.uint64(stream(as_seed(seed), np.uint64(0)))
 
@@ -153,9 +154,12 @@ def play(
     after, reward = (before, 0) if move is None else played(before, move)
     state, found, what = happened(after, outcome, state)
     answer: Json = {
-        "position": shown(found), "after": None if what is None else shown(after),
-        "happened": what, "reward": reward, "luck": None if state is None else luck_text(state),
-    }  # fmt: skip
+        "position": shown(found),
+        "after": None if what is None else shown(after),
+        "happened": what,
+        "reward": reward,
+        "luck": None if state is None else luck_text(state),
+    }
     if isinstance(before, Standing):
         answer["motion"] = [] if move is None else motion(before, move)
     return answer
@@ -205,14 +209,22 @@ def analyze(
     held = desk.game(game)
     asked = looking(desk.agent(agent, held, stop), depth, time, downgrade)
     if tree is not None and not 1 <= tree <= MOST_TREE:
-        raise ValueError(f"tree must be 1 to {MOST_TREE} (got {tree})")
+        raise UserError(f"tree must be 1 to {MOST_TREE} (got {tree})")
     given = None if position is None else desk.position(held, position)
     with desk.taking(stop, asked, turn=turn_of(asked)):
         began = clock.perf_counter()
         found = analyzed(
-            held.name, given, asked, tree=tree, share=share, growth=growth, seed=seed, watch=watch,
-            progress=False, stop=stop,
-        )  # fmt: skip
+            held.name,
+            given,
+            asked,
+            tree=tree,
+            share=share,
+            growth=growth,
+            seed=seed,
+            watch=watch,
+            progress=False,
+            stop=stop,
+        )
         return found.as_json() | {"seconds": clock.perf_counter() - began}
 
 
@@ -227,13 +239,7 @@ def looking(agent: Any, depth: int | None, time: float | None, downgrade: int | 
 
 @example(game="2048", position=BOARD, move="left")
 def explain(
-    desk: Desk,
-    *,
-    game: str,
-    position: str,
-    move: str,
-    agent: str | None = None,
-    stop: Stop | None = None,
+    desk: Desk, *, game: str, position: str, move: str, agent: str | None = None, stop: Stop | None = None
 ) -> Annotated[Json, shapes.Explained]:
     """Which tuples make the value of the board after a move, in each of their eight placements.
 
@@ -245,23 +251,24 @@ def explain(
     held = desk.game(game)
     player = desk.agent(agent, held, stop)
     if not isinstance(held, GameOf2048) or not isinstance(player, LearnedPlayer):
-        raise ValueError("only learned values of 2048 are made of tuples: take small, or a run")
+        raise UserError("only learned values of 2048 are made of tuples: take small, or a run")
     after, reward = played(desk.position(held, position), move)
     net = player.network
     seen = downgraded(net.as_board(after), player.downgrade)
     parts = net.explain(seen)
     return {
-        "move": move, "reward": reward, "value": sum(part.value for part in parts),
+        "move": move,
+        "reward": reward,
+        "value": sum(part.value for part in parts),
         "tuples": [
             {
-                "cells": _cells(part.cells), "value": part.value,
-                "placements": [
-                    {"cells": _cells(cells), "weight": weight} for cells, weight in part.placements
-                ],
+                "cells": _cells(part.cells),
+                "value": part.value,
+                "placements": [{"cells": _cells(cells), "weight": weight} for cells, weight in part.placements],
             }
             for part in parts
         ],
-    }  # fmt: skip
+    }
 
 
 def _cells(spelled: str) -> list[int]:
@@ -288,7 +295,7 @@ def evaluate(
     seed: the same seed gives the same games.
     """
     if not 1 <= games <= MOST_GAMES:
-        raise ValueError(f"an evaluation over the network has 1 to {MOST_GAMES} games, not {games}")
+        raise UserError(f"an evaluation over the network has 1 to {MOST_GAMES} games, not {games}")
     player = looking(desk.agent(agent, desk.game("2048"), stop), depth, time)
     with desk.taking(stop, player, turn="long"):
         return evaluated(player, games=games, seed=seed, progress=False, stop=stop).as_json()
@@ -314,7 +321,7 @@ def review(
     """
     played = readable(record).record
     if played is None or not isinstance(played.start, Standing):
-        raise ValueError(f"a game of 2048 is a line of text, as in {EPISODE}")
+        raise UserError(f"a game of 2048 is a line of text, as in {EPISODE}")
     whole = len(played.start.tiles) == 16
     judge = desk.agent(agent, played.start.held, stop) if agent is not None or whole else None
     judge = looking(judge, depth, time)
@@ -334,13 +341,7 @@ def read(desk: Desk, *, text: str, game: str | None = None) -> Annotated[Json, s
 
 @example(game="2048:board=2x2", start="2,0/0,2", steps=[["left", "2@1"], ["left", None]])
 def write(
-    desk: Desk,
-    *,
-    game: str,
-    start: str,
-    steps: list[Any],
-    format: str = "record",
-    names: list[Any] | None = None,
+    desk: Desk, *, game: str, start: str, steps: list[Any], format: str = "record", names: list[Any] | None = None
 ) -> Annotated[Json, shapes.Written]:
     """A game as text, to be pasted elsewhere.
 

@@ -25,6 +25,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from tuplet.errors import UserError
 from tuplet.kernel import compiling
 from tuplet.system.harmless import in_one_line
 from tuplet.system.stop import Stop, Stopped
@@ -34,12 +35,7 @@ from tuplet.web.calls import checked, openapi
 from tuplet.web.desk import Busy, Desk
 from tuplet.web.guard import MOST_BODY, Guard, log_in
 
-PAGES = {
-    "/2048": "2048.html",
-    "/ewn": "ewn.html",
-    "/board": "board.html",
-    "/api": "api.html",
-}
+PAGES = {"/2048": "2048.html", "/ewn": "ewn.html", "/board": "board.html", "/api": "api.html"}
 LONGEST = 60.0  # seconds until a call ends with what it has
 PAUSE = 0.5  # seconds after a wrong token: nobody guesses fast
 GRACE = 5.0  # seconds until it is given up then
@@ -48,10 +44,7 @@ Call = Callable[..., Any]
 
 
 def application(
-    desk: Desk,
-    host: str = "127.0.0.1",
-    token: str | None = None,
-    allowed_hosts: Sequence[str] = (),
+    desk: Desk, host: str = "127.0.0.1", token: str | None = None, allowed_hosts: Sequence[str] = ()
 ) -> Guard:
     """What a server serves."""
     sockets: set[live.Session] = set()
@@ -102,10 +95,9 @@ def application(
         Route("/favicon.ico", partial(_page, "icon.svg"), methods=["GET"]),
         Route("/api/openapi.json", described, methods=["GET"]),
         *(Route(path, let_in, methods=[method]) for method, path in closed),
-        *(Route(path, _endpoint(desk, call), methods=[method])
-          for (method, path), call in CALLS.items()),
+        *(Route(path, _endpoint(desk, call), methods=[method]) for (method, path), call in CALLS.items()),
         WebSocketRoute("/api/live", socket),
-    ]  # fmt: skip
+    ]
     logging.getLogger("uvicorn.error").addFilter(_is_told)
     handlers: Any = {HTTPException: _http_error, Exception: _failed}
     app = Starlette(routes=routes, exception_handlers=handlers)
@@ -125,9 +117,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
         assert page is not None
         return Response(page[0], 404, media_type=page[2])
     why = {404: f"there is no {request.url.path}", 405: f"{request.method} is not for this address"}
-    return JSONResponse(
-        {"error": in_one_line(why.get(error.status_code, error.detail))}, error.status_code
-    )
+    return JSONResponse({"error": in_one_line(why.get(error.status_code, error.detail))}, error.status_code)
 
 
 async def _failed(_: Request, error: Exception) -> Response:
@@ -138,16 +128,16 @@ async def _body(request: Request) -> Any:
     """A question's JSON; ValueError if it is none."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise ValueError("the content-type of a request must be application/json")
+        raise UserError("the content-type of a request must be application/json")
     body = b""
     async for piece in request.stream():
         body += piece
         if len(body) > MOST_BODY:
-            raise ValueError("too large")
+            raise UserError("too large")
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise ValueError("the request body is not valid JSON") from None
+        raise UserError("the request body is not valid JSON") from None
 
 
 def _endpoint(desk: Desk, call: Call) -> Callable[[Request], Any]:

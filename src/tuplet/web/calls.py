@@ -11,27 +11,32 @@ import re
 from collections.abc import Callable
 from functools import cache
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    NotRequired,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from tuplet.errors import UserError
 from tuplet.system.version import __version__
 
 Call = Callable[..., Any]
 
 OURS = ("progress", "stop", "watch")  # arguments that are the server's
 
-_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array",
-          dict: "object", NoneType: "null"}  # fmt: skip
-_WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false",
-          list: "a list", dict: "an object"}  # fmt: skip
+_TYPES = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    list: "array",
+    dict: "object",
+    NoneType: "null",
+}
+_WORDS = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
 
 
 @cache
@@ -57,16 +62,16 @@ def checked(call: Call, given: object) -> dict[str, Any]:
     """What a client gave, as arguments of a call; ValueError says what is wrong."""
     known = arguments_of(call)
     if not isinstance(given, dict):
-        raise ValueError('the request must be a JSON object, such as {"game": "2048"}')
+        raise UserError('the request must be a JSON object, such as {"game": "2048"}')
     for name, value in given.items():
         if name not in known:
-            raise ValueError(f"unknown field {str(name)[:40]!r} (expected: {', '.join(known)})")
+            raise UserError(f"unknown field {str(name)[:40]!r} (expected: {', '.join(known)})")
         kind = known[name][0]
         if value is not None and not _fits(value, kind):
-            raise ValueError(f"{name} must be {_WORDS[kind]}")
+            raise UserError(f"{name} must be {_WORDS[kind]}")
     missing = [name for name, (_, needed) in known.items() if needed and given.get(name) is None]
     if missing:
-        raise ValueError(f"{missing[0]} is missing")
+        raise UserError(f"{missing[0]} is missing")
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -85,10 +90,8 @@ def openapi(calls: dict[tuple[str, str], Call], *, closed: bool = False) -> dict
     """
     paths: dict[str, Any] = {}
     schemas: dict[str, Any] = {
-        "Error": {
-            "type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"],
-        }
-    }  # fmt: skip
+        "Error": {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
+    }
     for (method, path), call in calls.items():
         paths.setdefault(path, {})[method.lower()] = _operation(method, path, call, schemas)
     components: dict[str, Any] = {"schemas": schemas}
@@ -97,8 +100,7 @@ def openapi(calls: dict[tuple[str, str], Call], *, closed: bool = False) -> dict
         "info": {
             "title": "tuplet",
             "version": __version__,
-            "description": "2048 and EinStein würfelt nicht!: the answers of the command line's "
-            "--json.",
+            "description": "2048 and EinStein würfelt nicht!: the answers of the command line's --json.",
         },
         "paths": paths,
         "components": components,
@@ -140,10 +142,15 @@ def _operation(method: str, path: str, call: Call, schemas: dict[str, Any]) -> d
     }
     if method == "GET":
         found["parameters"] = [
-            {"name": name, "in": "query", "required": name in needed,
-             "description": told.pop("description"), "schema": told}
+            {
+                "name": name,
+                "in": "query",
+                "required": name in needed,
+                "description": told.pop("description"),
+                "schema": told,
+            }
             for name, told in properties.items()
-        ]  # fmt: skip
+        ]
     else:
         schema = {"type": "object", "properties": properties, "additionalProperties": False}
         schema |= {"required": needed} if needed else {}

@@ -107,9 +107,7 @@ class Connection(H11Protocol):
 class _Alarm:
     """Calls something after some seconds, unless it is cleared before."""
 
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, seconds: float, ring: Callable[[], object]
-    ) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, ring: Callable[[], object]) -> None:
         self._loop, self._seconds, self._ring = loop, seconds, ring
         self._timer: asyncio.TimerHandle | None = None
 

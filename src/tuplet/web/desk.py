@@ -23,6 +23,7 @@ from tuplet.agents.known import default_of
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
+from tuplet.errors import UserError
 from tuplet.games.catalogue import find_game
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.position import Game
@@ -46,9 +47,7 @@ Key = tuple[str, int, int]  # a weight file: its path, when it was written, and 
 class Desk:
     """Networks that were read, the folder of runs, games of one's own, and the jobs under way."""
 
-    def __init__(
-        self, runs: str | Path = "runs", limits: Limits | None = None, own: Sequence[Game] = ()
-    ) -> None:
+    def __init__(self, runs: str | Path = "runs", limits: Limits | None = None, own: Sequence[Game] = ()) -> None:
         self.runs, self.limits, self.own = Path(runs), limits or Limits(), own
         self._networks: OrderedDict[Key, Future[Network]] = OrderedDict()
         self._lock, self._reading = threading.Lock(), threading.Lock()
@@ -57,7 +56,7 @@ class Desk:
     def game(self, text: str) -> Game:
         """The game that a text names, which is none of somebody's own unless it was asked for."""
         if len(text) > LONGEST:
-            raise ValueError(f"a game is named in {LONGEST} letters at most")
+            raise UserError(f"a game is named in {LONGEST} letters at most")
         return find_game(text)
 
     def position(self, game: Game, text: str) -> Any:
@@ -70,7 +69,7 @@ class Desk:
         """An agent within its budget, made for one job."""
         text = default_of(game) if text is None else text
         if len(text) > LONGEST:
-            raise ValueError(f"an agent is named in {LONGEST} letters at most")
+            raise UserError(f"an agent is named in {LONGEST} letters at most")
         spec = Spec(text, folder=self.runs)
         try:
             if isinstance(game, GameOf2048):
@@ -80,7 +79,7 @@ class Desk:
             else:
                 made = make_agent(spec, game)
         except (OSError, ValueError) as error:  # where the folder is, is nobody's business
-            raise ValueError(str(error).replace(f"{self.runs.resolve()}/", "")) from None
+            raise UserError(str(error).replace(f"{self.runs.resolve()}/", "")) from None
         check_budget(made)
         return made
 
@@ -153,11 +152,7 @@ class Desk:
 
     @contextmanager
     def taking(
-        self,
-        stop: Stop | None,
-        *agents: Any,
-        turn: str | None = None,
-        patience: float = PATIENCE,
+        self, stop: Stop | None, *agents: Any, turn: str | None = None, patience: float = PATIENCE
     ) -> Iterator[None]:
         """The memory that agents need, and a turn of a kind (see `turn_of`), for a while."""
         memory, stop = sum(map(memory_of, agents)), stop or Stop()
@@ -219,4 +214,4 @@ def check_budget(agent: Any) -> None:
         limits = [(name, getattr(search, name, None), most) for name, most in names.items()]
     for name, value, most in limits:
         if value is not None and value > most:
-            raise ValueError(f"{name} is {most:,} at most over the network, not {value:,}")
+            raise UserError(f"{name} is {most:,} at most over the network, not {value:,}")

@@ -18,6 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tuplet.errors import UserError
 from tuplet.system.own import for_strangers
 from tuplet.web import shapes
 from tuplet.web.calls import example
@@ -58,9 +59,7 @@ class Guard:
         proxies = [_name_of(host) for host in allowed_hosts]
         if None in proxies:
             wrong = allowed_hosts[proxies.index(None)]
-            raise ValueError(
-                f"--allowed-host must be a host name such as tuplet.example.org (got {wrong!r})"
-            )
+            raise UserError(f"--allowed-host must be a host name such as tuplet.example.org (got {wrong!r})")
         self.session = secrets.token_urlsafe(32)  # what a cookie holds, which is not the token
         self._anywhere = host in ("0.0.0.0", "::", "")  # it is what was asked for
         name = socket.gethostname().lower()
@@ -123,13 +122,15 @@ class Guard:
     def let_in(self, scope: Scope, response: Response) -> None:
         """Give a cookie that scripts cannot read, in place of the token."""
         response.set_cookie(
-            _cookie_name(scope), self.session, path="/", httponly=True, samesite="strict",
+            _cookie_name(scope),
+            self.session,
+            path="/",
+            httponly=True,
+            samesite="strict",
             secure=scope["scheme"] == "https",
-        )  # fmt: skip
+        )
 
-    async def _refuse(
-        self, scope: Scope, receive: Receive, send: Send, status: int, why: str
-    ) -> None:
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, status: int, why: str) -> None:
         if scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.accept"})  # or a browser does not tell the reason
@@ -140,9 +141,7 @@ class Guard:
     async def _http(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
         size = headers.get("content-length", "0")
         if not size.isdecimal() or int(size) > MOST_BODY:
-            why = (
-                f"a question has {MOST_BODY // 1024} KiB at most: send it in pieces over /api/live"
-            )
+            why = f"a question has {MOST_BODY // 1024} KiB at most: send it in pieces over /api/live"
             await self._refuse(scope, receive, send, 413, why)
             return
         read = 0

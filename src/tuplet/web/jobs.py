@@ -8,6 +8,7 @@ from contextlib import suppress
 from time import monotonic as time_now
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.games import life
 from tuplet.games.g2048.position import Standing
 from tuplet.system.stop import Stop, Stopped
@@ -117,17 +118,26 @@ class Playing:
     """A game that agents play before somebody's eyes."""
 
     def __init__(
-        self, desk: Desk, job: Job, *, game: str, position: str, agents: dict[str, Any],
-        luck: str | None = None, depth: int | None = None, time: float | None = None,
-        moves: int | None = None, thoughts: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        desk: Desk,
+        job: Job,
+        *,
+        game: str,
+        position: str,
+        agents: dict[str, Any],
+        luck: str | None = None,
+        depth: int | None = None,
+        time: float | None = None,
+        moves: int | None = None,
+        thoughts: bool = False,
+    ) -> None:
         held = desk.game(game)
         self.desk, self.job, self.thoughts, self.left = desk, job, thoughts, moves
         self.position, self.luck = desk.position(held, position), answers.luck_of(luck)
         for side, text in agents.items():
             if side not in held.sides or not isinstance(text, str):
                 sides = " and ".join(held.sides)
-                raise ValueError(f"agents are named by the sides of {held.name}: {sides}")
+                raise UserError(f"agents are named by the sides of {held.name}: {sides}")
 
         def make(side: str) -> Any:
             made = desk.agent(agents[side], held, job.stop)
@@ -148,7 +158,7 @@ class Playing:
         with suppress(Stopped):
             while not self._finished():
                 if not self.job.wait_for_client(LONGEST_WAIT):
-                    raise ValueError("the game was given up: nobody looked at it for an hour")
+                    raise UserError("the game was given up: nobody looked at it for an hour")
         return self._at(self.position, self.luck)
 
     def _finished(self) -> bool:
@@ -200,11 +210,7 @@ class Playing:
             told["moves_per_s"] = self._made / used
         if "found" in frame:
             told["analysis"] = frame["found"].as_json()
-        if (
-            len(frame["steps"]) == 1
-            and "moved" in frame
-            and isinstance(frame["moved"][0], Standing)
-        ):
+        if len(frame["steps"]) == 1 and "moved" in frame and isinstance(frame["moved"][0], Standing):
             told["motion"] = answers.motion(*frame["moved"])
         return told
 

@@ -65,13 +65,7 @@ class Limits:
 
     @contextmanager
     def taking(
-        self,
-        client: str,
-        stop: Stop,
-        *,
-        memory: int = 0,
-        turn: str | None = None,
-        patience: float = PATIENCE,
+        self, client: str, stop: Stop, *, memory: int = 0, turn: str | None = None, patience: float = PATIENCE
     ) -> Iterator[None]:
         """Have memory or a turn for a while. Raises Busy if there is none, Stopped if told to."""
         claim = Claim(client, memory, turn, next(self._numbers))
@@ -154,6 +148,5 @@ class Limits:
         if claim.memory > max(free, 0):
             return False
         return claim.turn is None or (
-            self._turns[claim.turn, _ALL] < self.turns
-            and self._turns[claim.turn, claim.client] < self.of_client
+            self._turns[claim.turn, _ALL] < self.turns and self._turns[claim.turn, claim.client] < self.of_client
         )

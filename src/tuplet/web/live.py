@@ -19,6 +19,7 @@ from typing import NamedTuple
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
 from tuplet.kernel import compiling
 from tuplet.system.harmless import in_one_line
@@ -224,7 +225,7 @@ def _watch_over(job: Job, do: str, done: threading.Event) -> None:
 
 def _pace(pace: object) -> float:
     if type(pace) not in (int, float) or not 0 <= pace <= 60:  # type: ignore[operator]
-        raise ValueError("the pace is 0 to 60 seconds a move")
+        raise UserError("the pace is 0 to 60 seconds a move")
     return float(pace)  # type: ignore[arg-type]
 
 
@@ -235,7 +236,7 @@ def _joined(name: str, pieces: str) -> object:
     try:
         return json.loads(pieces)
     except (ValueError, RecursionError):
-        raise ValueError("the pieces of a game to be written are the JSON of its steps") from None
+        raise UserError("the pieces of a game to be written are the JSON of its steps") from None
 
 
 def _analyze(desk: Desk, job: Job, asked: Frame) -> Frame:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.games.catalogue import game as game_of
 from tuplet.system.kinds import what_is
 from tuplet.system.stop import Stop
@@ -50,26 +51,28 @@ def serve(
 
     own = [game_of(each) for each in rules]
     if token is not None and len(token) < 16:
-        raise ValueError("a token has 16 letters at least")
+        raise UserError("a token has 16 letters at least")
     if Path(runs).exists() and not Path(runs).is_dir():
-        raise ValueError(f"--runs must be a folder (got {runs}, {what_is(runs)})")
+        raise UserError(f"--runs must be a folder (got {runs}, {what_is(runs)})")
     if token is None and (allowed_hosts or not is_loopback(host)):
         token = secrets.token_urlsafe(24)
     listening = _listen(host, port)
     address = _address(host, listening.getsockname()[1])
     desk = Desk(runs, own=own)
-    connection: Any = partial(
-        connections.Connection,
-        most=connections.most_connections(),
-        seconds=connections.SECONDS,
-    )
+    connection: Any = partial(connections.Connection, most=connections.most_connections(), seconds=connections.SECONDS)
     config = uvicorn.Config(
         application(desk, host, token, allowed_hosts),
-        log_config=None, access_log=False, lifespan="off",
-        http=connection, ws="websockets-sansio", ws_max_size=MOST_MESSAGE,
-        server_header=False, timeout_graceful_shutdown=1, h11_max_incomplete_event_size=64 * 1024,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        http=connection,
+        ws="websockets-sansio",
+        ws_max_size=MOST_MESSAGE,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=64 * 1024,
         timeout_keep_alive=connections.KEEP_ALIVE,
-    )  # fmt: skip
+    )
     server = uvicorn.Server(config)
 
     async def main() -> None:
@@ -97,13 +100,13 @@ def serve(
 def _listen(host: str, port: int | None) -> socket.socket:
     """A socket that listens; OSError, or ValueError, says why there is none."""
     if port is not None and not 0 <= port <= 65535:
-        raise ValueError(f"port must be 0 to 65535 (got {port})")
+        raise UserError(f"port must be 0 to 65535 (got {port})")
     ports = range(PORT, LAST + 1) if port is None else (port,)
     for number in ports:
         try:
             family = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
         except OSError:
-            raise ValueError(f"{host} is no address of this machine: take 127.0.0.1") from None
+            raise UserError(f"{host} is no address of this machine: take 127.0.0.1") from None
         found = socket.socket(family[0], socket.SOCK_STREAM)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -112,7 +115,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
         except OSError as error:
             found.close()
             if error.errno == errno.EADDRNOTAVAIL:
-                raise ValueError(f"{host} is no address of this machine: take 127.0.0.1") from None
+                raise UserError(f"{host} is no address of this machine: take 127.0.0.1") from None
             why = error.strerror or str(error)
         else:
             found.setblocking(False)

@@ -205,12 +205,15 @@ def test_a_program_that_dies_in_the_middle_is_started_afresh(program, tmp_path: 
     once = tmp_path / "once"
     head = f"import os\nfrom pathlib import Path\nonce = Path({str(once)!r})\ncount = []"
     agent = program(
-        good(f"""count.append(1)
+        good(
+            f"""count.append(1)
     if len(count) == 3 and not once.exists():
         once.touch()
         sys.exit("tired")
-    {USUAL}""", head)
-    )  # fmt: skip
+    {USUAL}""",
+            head,
+        )
+    )
     forfeit = lost(agent)
     assert forfeit.kind == "crashed" and "tired" in forfeit.reason
     assert play(agent, "blue").over
@@ -218,9 +221,7 @@ def test_a_program_that_dies_in_the_middle_is_started_afresh(program, tmp_path: 
 
 def test_a_move_that_is_late_by_a_little_is_late(program) -> None:
     head = "import time\ncount = []"
-    agent = program(
-        good(f"count.append(1); time.sleep(0.45 * (len(count) == 2)); {USUAL}", head), limit=0.3
-    )
+    agent = program(good(f"count.append(1); time.sleep(0.45 * (len(count) == 2)); {USUAL}", head), limit=0.3)
     began = time.monotonic()
     assert lost(agent).kind == "late"
     assert time.monotonic() - began < 50
@@ -332,9 +333,7 @@ def test_only_whole_games_can_be_played(program) -> None:
 
 def test_our_own_agent_is_a_program_too() -> None:
     """`tuplet agent hard` behind pipes plays what `hard` plays here, game after game."""
-    outside = make_agent(
-        f"exec[time=60]:{shlex.quote(sys.executable)} -m tuplet agent hard --time 50"
-    )
+    outside = make_agent(f"exec[time=60]:{shlex.quote(sys.executable)} -m tuplet agent hard --time 50")
     inside = make_agent("hard")
     assert isinstance(outside, External)
     state, pids = np.uint64(5), set()
@@ -360,10 +359,7 @@ def test_many_programs_run_side_by_side(program) -> None:
     play(agents[0], "red")  # the keeper of programs stays
     agents[0].close()
     ended = []
-    threads = [
-        threading.Thread(target=lambda a=agent: ended.append(play(a, "red").over))
-        for agent in agents
-    ]
+    threads = [threading.Thread(target=lambda a=agent: ended.append(play(a, "red").over)) for agent in agents]
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     for thread in threads:
         thread.start()
@@ -465,9 +461,7 @@ def eat():
 
 def test_a_forfeit_tells_what_both_sides_said(program) -> None:
     head = "import os\ncount = []\ncomplain = lambda: os.write(2, b'hmm\\n')"
-    agent = program(
-        good(f"count.append(1); complain(); move = [move, '99'][len(count) == 2]; {USUAL}", head)
-    )
+    agent = program(good(f"count.append(1); complain(); move = [move, '99'][len(count) == 2]; {USUAL}", head))
     forfeit = lost(agent)
     said = [line.split(" ", 1)[1] for line in forfeit.transcript if not line.startswith("!")]
     assert said[0] == "> 203541135204145110431455221232514f"

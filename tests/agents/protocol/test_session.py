@@ -37,9 +37,12 @@ class Referee:
         self.began = time.monotonic()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tuplet", "agent", *map(str, arguments)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={**os.environ, **environment}, cwd=cwd,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **environment},
+            cwd=cwd,
+        )
 
     def send(self, text: str) -> None:
         assert self.process.stdin is not None
@@ -116,9 +119,14 @@ class Near(Referee):
     def run(self) -> None:
         try:
             converse(
-                self.make, "agent", self.limit, 1, self.input[0], self.output[1],
+                self.make,
+                "agent",
+                self.limit,
+                1,
+                self.input[0],
+                self.output[1],
                 functools.cache(lambda text: print(text, file=sys.stderr)),
-            )  # fmt: skip
+            )
         except Exception as error:
             self.error = error
         os.close(self.output[1])
@@ -333,12 +341,9 @@ class Timed:
 
 @pytest.mark.parametrize(
     ("agent", "complaint"),
-    [(Slow, "in time"), (Busy, "in time"), (Wrong, "'99' is not legal"), (Broken, "boom"),
-     (Leaving, "exit")],
-)  # fmt: skip
-def test_whatever_the_agent_does_a_legal_move_is_sent(
-    monkeypatch, capfd, agent: type, complaint: str
-) -> None:
+    [(Slow, "in time"), (Busy, "in time"), (Wrong, "'99' is not legal"), (Broken, "boom"), (Leaving, "exit")],
+)
+def test_whatever_the_agent_does_a_legal_move_is_sent(monkeypatch, capfd, agent: type, complaint: str) -> None:
     player = agent()
     one = Near(monkeypatch, player, 0.4)
     position = plain.start(SETUP[:6], SETUP[6:12], SETUP[12:])
@@ -362,9 +367,7 @@ def test_whatever_the_agent_does_a_legal_move_is_sent(
 
 
 @pytest.mark.parametrize(("own", "least", "most"), [(None, 45, 50), (0.05, 0.05, 0.05)])
-def test_an_agents_time_is_its_own_within_the_limit(
-    monkeypatch, own: float | None, least: float, most: float
-) -> None:
+def test_an_agents_time_is_its_own_within_the_limit(monkeypatch, own: float | None, least: float, most: float) -> None:
     agent = Timed(own)
     one = Near(monkeypatch, agent, 50)
     for game in range(2):
@@ -387,9 +390,7 @@ def test_the_end_of_input_is_a_clean_end_anywhere(monkeypatch, capfd, referee) -
         one = Near(monkeypatch, Easy())
         one.send(text)
         if text.startswith(whole):
-            assert one.receive() in plain.legal_moves(
-                plain.start(text[:6], text[6:12], text[12:33])
-            )
+            assert one.receive() in plain.legal_moves(plain.start(text[:6], text[6:12], text[12:33]))
         one.close()
         assert one.error is None
     assert capfd.readouterr().err == ""
@@ -445,10 +446,16 @@ def test_a_game_may_end_in_the_middle(monkeypatch) -> None:
 
 @pytest.mark.parametrize(
     ("text", "word"),
-    [("hello", "'h'"), ("203542" + SETUP[6:], "203542"), (SETUP + "x", "'x'"),
-     (SETUP + "s99", "'9'"), (SETUP + "s20", "20 is not legal"), (SETUP + "sz", "'z'"),
-     ("\xff", "received")],
-)  # fmt: skip
+    [
+        ("hello", "'h'"),
+        ("203542" + SETUP[6:], "203542"),
+        (SETUP + "x", "'x'"),
+        (SETUP + "s99", "'9'"),
+        (SETUP + "s20", "20 is not legal"),
+        (SETUP + "sz", "'z'"),
+        ("\xff", "received"),
+    ],
+)
 def test_what_is_not_of_the_protocol_is_refused_at_once(monkeypatch, text: str, word: str) -> None:
     one = Near(monkeypatch, Easy())
     one.send(text)
@@ -467,9 +474,7 @@ def test_refusing_is_one_line_and_exit_code_2(referee) -> None:
     assert complaints.startswith("tuplet: ") and complaints.count("\n") == 1
 
 
-def test_an_unknown_agent_is_refused_before_anything_is_read(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_unknown_agent_is_refused_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "converse", lambda *_: pytest.fail("it was asked for moves"))
     with pytest.raises(ValueError, match="'nobody' is not an agent: easy, "):
         agent("nobody")
@@ -477,10 +482,14 @@ def test_an_unknown_agent_is_refused_before_anything_is_read(
 
 @pytest.mark.parametrize(
     ("arguments", "word"),
-    [(["nobody"], "nobody"), (["easy", "--time", "0"], "seconds"),
-     (["easy", "--time", "nan"], "seconds"), (["easy", "--seed", "-1"], "seed"),
-     (["easy", "--game", "ewn"], "ewn")],
-)  # fmt: skip
+    [
+        (["nobody"], "nobody"),
+        (["easy", "--time", "0"], "seconds"),
+        (["easy", "--time", "nan"], "seconds"),
+        (["easy", "--seed", "-1"], "seed"),
+        (["easy", "--game", "ewn"], "ewn"),
+    ],
+)
 def test_bad_arguments_are_one_line_and_exit_code_2(referee, arguments, word) -> None:
     one = referee(*arguments)
     assert one.process.wait(60) == 2

@@ -79,9 +79,18 @@ def winner(game, ended):
 
 
 register_game(
-    Race, 2, side=side, is_chance=is_chance, legal=legal, apply=apply, outcomes=outcomes,
-    likelihood=likelihood, chance=chance, ending=ending, winner=winner,
-)  # fmt: skip
+    Race,
+    2,
+    side=side,
+    is_chance=is_chance,
+    legal=legal,
+    apply=apply,
+    outcomes=outcomes,
+    likelihood=likelihood,
+    chance=chance,
+    ending=ending,
+    winner=winner,
+)
 
 
 class RaceGame(Game):
@@ -162,10 +171,21 @@ def solo_range(game):
 
 
 register_game(
-    Solo, 2, players=solo_players, side=solo_side, is_chance=solo_chance, legal=solo_legal,
-    apply=solo_apply, outcomes=solo_outcomes, likelihood=solo_likelihood, chance=solo_roll,
-    ending=solo_ending, winner=solo_winner, payoff=solo_payoff, value_range=solo_range,
-)  # fmt: skip
+    Solo,
+    2,
+    players=solo_players,
+    side=solo_side,
+    is_chance=solo_chance,
+    legal=solo_legal,
+    apply=solo_apply,
+    outcomes=solo_outcomes,
+    likelihood=solo_likelihood,
+    chance=solo_roll,
+    ending=solo_ending,
+    winner=solo_winner,
+    payoff=solo_payoff,
+    value_range=solo_range,
+)
 
 
 class SoloGame(Game):

@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from tuplet.agents.protocol.program import GRACE, Program
+from tuplet.errors import UserError
 from tuplet.games.ewn import SIDES, Position, Side
 from tuplet.games.record import Forfeit
 
@@ -49,7 +50,7 @@ class Running:
 
     def __post_init__(self) -> None:
         if not 0 < self.limit <= 86400:
-            raise ValueError(f"{self.name}: a move takes up to 86400 seconds, and more than none")
+            raise UserError(f"{self.name}: a move takes up to 86400 seconds, and more than none")
 
     @classmethod
     def parse(cls, spec: str) -> Running:
@@ -60,7 +61,7 @@ class Running:
             name, _, given[name] = word.partition("=")
         good = re.fullmatch(r"\d+\.?\d*|\.\d+", given.get("time", "1"))
         if parts is None or not good or set(given) - {"time", "memory"}:
-            raise ValueError(f"{spec!r}: {_FORM}")
+            raise UserError(f"{spec!r}: {_FORM}")
         memory = as_bytes(given["memory"]) if "memory" in given else None
         limit = float(given.get("time", LIMIT))
         return cls(spec, _command(spec, parts[2]), limit=limit, memory=memory)
@@ -70,7 +71,7 @@ class Running:
         file = "" if self.folder is None else self.command[-1]
         for each in filter(None, (self.command[0], file)):
             if shutil.which(each) is None and not Path(each).is_file():
-                raise ValueError(f"{self.name}: {each} is not there")
+                raise UserError(f"{self.name}: {each} is not there")
 
     def __call__(self) -> External:
         """An agent of its own."""
@@ -82,7 +83,7 @@ def as_bytes(text: str) -> int:
     parts = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([KMG]?I?)B?", text.strip().upper())
     count = float(parts[1]) * _UNITS.get(parts[2], 0) if parts else 0
     if count < 1e6:
-        raise ValueError(f"{text!r} is no size of memory: 1GB, 512MB, 1.5GiB, not less than 1MB")
+        raise UserError(f"{text!r} is no size of memory: 1GB, 512MB, 1.5GiB, not less than 1MB")
     return int(count)
 
 
@@ -91,7 +92,7 @@ class External:
 
     def __init__(self, spec: str | Running, game: str = GAME) -> None:
         if game != GAME:
-            raise ValueError(f"{spec}: the protocol of programs exists for {GAME} only, not {game}")
+            raise UserError(f"{spec}: the protocol of programs exists for {GAME} only, not {game}")
         self.running = spec if isinstance(spec, Running) else Running.parse(spec)
         self.name = self.running.name
         self._program: Program | None = None
@@ -124,7 +125,7 @@ class External:
             raise self._forfeit
         program = self._program
         if program is None:
-            raise ValueError(f"{self.name} plays whole games: open first")
+            raise UserError(f"{self.name} plays whole games: open first")
         legal = position.legal_moves()
         try:
             if position != self._known:
@@ -161,7 +162,7 @@ class External:
                 self._program.send(move)
                 self._known = position
                 return
-        raise ValueError(f"{self.name}: a position that does not follow the one before")
+        raise UserError(f"{self.name}: a position that does not follow the one before")
 
     def _stop(self, gently: bool) -> None:
         if self._program is not None:
@@ -177,7 +178,7 @@ def setup_text(start: Position, side: Side) -> str:
         for of, squares in zip(SIDES, (start.variant.red, start.variant.blue), strict=True)
     ]
     if start.ply or any(len(numbers) != start.variant.cubes for numbers in placed):
-        raise ValueError("the protocol of programs knows games from the first position only")
+        raise UserError("the protocol of programs knows games from the first position only")
     return "".join([*placed, *map(str, start.known_die), "fs"[SIDES.index(side)]])
 
 
@@ -185,14 +186,14 @@ def _command(spec: str, text: str) -> tuple[str, ...]:
     try:
         command = shlex.split(text)
     except ValueError as error:
-        raise ValueError(f"{spec}: {error}") from None
+        raise UserError(f"{spec}: {error}") from None
     if not command:
-        raise ValueError(f"{spec}: which program? exec:COMMAND")
+        raise UserError(f"{spec}: which program? exec:COMMAND")
     if shutil.which(command[0]) is None:
         problem = "is not executable" if Path(command[0]).is_file() else "is not there"
         if Path(command[0]).is_dir():
             problem = "is a folder: name the program in it"
         if shutil.which(f"./{command[0]}") is not None:  # shells want it so, too
             problem = f"is of this folder: write ./{command[0]}"
-        raise ValueError(f"{spec}: {command[0]} {problem}")
+        raise UserError(f"{spec}: {command[0]} {problem}")
     return tuple(command)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from tuplet.errors import UserError
+
 ROWS, COLUMNS, CUBES, DIE = 6, 7, 6, 21
 STARTS = ((0, 1, 2, 7, 8, 14), (27, 33, 34, 39, 40, 41))  # Red's squares, Blue's
 GOALS = (41, 0)
@@ -59,11 +61,11 @@ def start(red: str, blue: str, die: str) -> Plain:
     placed = []
     for name, numbers, squares in (("red", red, STARTS[0]), ("blue", blue, STARTS[1])):
         if sorted(numbers) != list("012345"):
-            raise ValueError(f"{name}'s cubes are 0 to 5 in some order, not {numbers}")
+            raise UserError(f"{name}'s cubes are 0 to 5 in some order, not {numbers}")
         where = dict(zip(numbers, squares, strict=True))
         placed.append(tuple(where[cube] for cube in "012345"))
     if len(die) != DIE or not set(die) <= set("012345"):
-        raise ValueError(f"the die is {DIE} digits from 0 to 5, not {die}")
+        raise UserError(f"the die is {DIE} digits from 0 to 5, not {die}")
     return Plain((placed[0], placed[1]), die)
 
 
@@ -89,9 +91,7 @@ def play(position: Plain, move: str) -> Plain:
         for cube, direction, target in _moves(position):
             if move == f"{cube}{direction}":
                 return _after(position, cube, target)
-    raise ValueError(
-        f"{move} is not legal here: {', '.join(legal_moves(position)) or 'it is over'}"
-    )
+    raise UserError(f"{move} is not legal here: {', '.join(legal_moves(position)) or 'it is over'}")
 
 
 def choose(position: Plain, until: float) -> str:

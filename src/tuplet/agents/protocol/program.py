@@ -39,18 +39,21 @@ class Program:
     `folder` is where it runs, `memory` the bytes that its process group may have resident.
     """
 
-    def __init__(
-        self, command: Sequence[str], folder: Path | None = None, memory: int | None = None
-    ) -> None:
+    def __init__(self, command: Sequence[str], folder: Path | None = None, memory: int | None = None) -> None:
         self.started = time.monotonic()
         self.memory = memory
         self.mark = f"{_KEEPER.mark}{next(_COUNT)}-"
         pipe = subprocess.PIPE
         process = self._process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, cwd=folder,
+            command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            bufsize=0,
+            cwd=folder,
             env={**os.environ, keeper.MARK: self.mark},
             start_new_session=True,  # a process group of its own, to be killed as one
-        )  # fmt: skip
+        )
         self._kill = weakref.finalize(self, _kill, process, self.mark)  # also when Python exits
         _KEEPER.tell(f"+{process.pid} {memory or 0}\n")
         assert process.stdin is not None  # for the type checker
@@ -216,8 +219,7 @@ class Program:
     def complaints(self) -> list[str]:
         """The last lines of its standard error that are not empty."""
         lines = self._complaints.decode(errors="replace").split("\n")
-        return ["".join(c if c.isprintable() else "?" for c in line.strip())
-                for line in lines if line.strip()]  # fmt: skip
+        return ["".join(c if c.isprintable() else "?" for c in line.strip()) for line in lines if line.strip()]
 
     def _take(self) -> str:
         """What can be read; BlockingIOError if that is nothing."""
@@ -304,9 +306,13 @@ class _Keeper:
         self._process = None
         with suppress(OSError):
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", keeper.__file__, self.mark], stdin=pipe, stdout=pipe,
-                stderr=subprocess.DEVNULL, bufsize=0, start_new_session=True,
-            )  # fmt: skip
+                [sys.executable, "-I", "-S", keeper.__file__, self.mark],
+                stdin=pipe,
+                stdout=pipe,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                start_new_session=True,
+            )
             assert self._process.stdout is not None
             os.set_blocking(self._process.stdout.fileno(), False)
 

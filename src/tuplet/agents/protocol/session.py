@@ -27,6 +27,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tuplet.agents.protocol import plain
+from tuplet.errors import UserError
 
 if TYPE_CHECKING:
     from tuplet.games.ewn import Position
@@ -43,16 +44,15 @@ _imported = time.monotonic()
 
 
 def converse(
-    make: Callable[[], Any], name: str, limit: float, seed: int, source: int, sink: int,
-    complain: Callable[[str], None],
-) -> None:  # fmt: skip
+    make: Callable[[], Any], name: str, limit: float, seed: int, source: int, sink: int, complain: Callable[[str], None]
+) -> None:
     """Let an agent play on two file descriptors until the other side has had enough.
 
     `make` makes the agent, in its own thread; `limit` is the seconds a move may take; `complain`
     is told what goes wrong. What is not of the protocol raises ValueError.
     """
     if not 0.1 <= limit <= 86400:
-        raise ValueError(f"a move takes 0.1 to 86400 seconds, not {limit:g}")
+        raise UserError(f"a move takes 0.1 to 86400 seconds, not {limit:g}")
     agent = AgentThread(make, name, seed, complain)
     try:
         agent.made.wait(process_start() + max(limit, START_UP) - RESERVE - time.monotonic())
@@ -99,9 +99,7 @@ class AgentThread:
     `made` is set once the agent exists (or `failure` says why not), `free` when it can be asked.
     """
 
-    def __init__(
-        self, make: Callable[[], Any], name: str, seed: int, complain: Callable[[str], None]
-    ) -> None:
+    def __init__(self, make: Callable[[], Any], name: str, seed: int, complain: Callable[[str], None]) -> None:
         self.name, self._make, self._seed, self.complain = name, make, seed, complain
         self.made, self.free = threading.Event(), threading.Event()
         self.failure: Exception | None = None
@@ -234,7 +232,7 @@ class Session:
                 move = cube + self._take(1, "0123")
                 if move not in plain.legal_moves(position):
                     legal = ", ".join(plain.legal_moves(position))
-                    raise ValueError(f"the opponent's move {move} is not legal: {legal}")
+                    raise UserError(f"the opponent's move {move} is not legal: {legal}")
             moves.append(move)
             position = plain.play(position, move)
         return self._take(1) == "y"
@@ -248,9 +246,7 @@ class Session:
         if self.agent.failure is not None:
             begin = 0.0
         if not self.agent.free.wait(max(begin - time.monotonic(), 0.0)):
-            self.agent.complain(
-                f"{self.agent.failure or 'not ready yet'}; a move in plain Python instead"
-            )
+            self.agent.complain(f"{self.agent.failure or 'not ready yet'}; a move in plain Python instead")
             return plain.choose(position, min(due, time.monotonic() + RESERVE))
         due = min(due, time.monotonic() + self.limit - MARGIN)
         answer = self.agent.ask(question._replace(until=due - SIGNAL), due)
@@ -273,7 +269,7 @@ class Session:
                 if character.isspace():
                     continue
                 if allowed and character not in allowed:
-                    raise ValueError(f"{character!r} received where one of {allowed} is expected")
+                    raise UserError(f"{character!r} received where one of {allowed} is expected")
                 taken += character
                 if len(taken) == count:
                     self._received = self._received[at + 1 :]

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tuplet.agents.protocol.external import LIMIT, Running, as_bytes
+from tuplet.errors import UserError
 
 FIRST = ("run", "agent")
 SCRIPTS = ("run.py", "agent.py", "main.py")
@@ -33,9 +34,7 @@ class Skipped(NamedTuple):
     why: str
 
 
-def running_of(
-    program: str | Sequence[str], time: float | None = None, memory: str | None = None
-) -> Running:
+def running_of(program: str | Sequence[str], time: float | None = None, memory: str | None = None) -> Running:
     """A program as somebody names it: a command, its words, or `exec:COMMAND`.
 
     A script of Python need not be executable. ValueError if it is not there.
@@ -50,9 +49,12 @@ def running_of(
         spec = text if text.startswith(("exec:", "exec[")) else f"exec:{text}"
     found = Running.parse(spec)
     return Running(
-        text, found.command, None, found.limit if time is None else time,
+        text,
+        found.command,
+        None,
+        found.limit if time is None else time,
         found.memory if memory is None else as_bytes(memory),
-    )  # fmt: skip
+    )
 
 
 def submissions(
@@ -61,7 +63,7 @@ def submissions(
     """The programs of a folder in the order of their names, and what else there is."""
     folder = Path(folder)
     if not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder of programs")
+        raise UserError(f"{folder} is not a folder of programs")
     found: dict[str, Path] = {}
     skipped = []
     for path in sorted(folder.iterdir(), key=lambda each: each.name):
@@ -77,8 +79,7 @@ def submissions(
             found[name] = file
     limit = LIMIT if time is None else time
     return [
-        Running(name, _command(file), file.parent.resolve(), limit, memory)
-        for name, file in found.items()
+        Running(name, _command(file), file.parent.resolve(), limit, memory) for name, file in found.items()
     ], skipped
 
 
@@ -106,10 +107,7 @@ def _of_file(path: Path) -> tuple[Path | None, str]:
 
 
 def _of_folder(path: Path) -> tuple[Path | None, str]:
-    files = [
-        file for file in sorted(path.iterdir())
-        if file.is_file() and not file.name.startswith((".", "_"))
-    ]  # fmt: skip
+    files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith((".", "_"))]
     can_run = [file for file in files if os.access(file, os.X_OK)]
     scripts = [file for file in files if file.suffix == ".py"]
     for names, among in ((FIRST, can_run), (SCRIPTS, scripts)):

@@ -46,10 +46,7 @@ def position_svg(position: Drawn, moved: Square | None = None) -> str:
             x, y = 8 + column * CELL, 8 + row * CELL
             fill = goal.get((row, column), SQUARE)
             mark = ' stroke-width="3"' if (row, column) == moved else ""
-            parts.append(
-                f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" '
-                f'stroke="{LINE}"{mark}/>'
-            )
+            parts.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{LINE}"{mark}/>')
     for (side, number), (row, column) in position.cubes.items():
         x, y = 8 + column * CELL, 8 + row * CELL
         parts.append(
@@ -58,7 +55,5 @@ def position_svg(position: Drawn, moved: Square | None = None) -> str:
             f'<text x="{x + CELL / 2}" y="{y + CELL / 2 + 8}" text-anchor="middle" '
             f'font-size="24" font-weight="bold" fill="#ffffff">{number}</text>'
         )
-    parts.append(
-        f'<text x="8" y="{height - 12}" font-size="15" fill="#333333">{caption(position)}</text>'
-    )
+    parts.append(f'<text x="8" y="{height - 12}" font-size="15" fill="#333333">{caption(position)}</text>')
     return "\n".join([*parts, "</svg>"])

@@ -12,19 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.ewn.rules import (
-    ANY,
-    BLUE,
-    CHOICE,
-    CYCLE,
-    MOST_CUBES,
-    RED,
-    STRIDE,
-    Ewn,
-    gone,
-    side,
-    stands_on,
-)
+from tuplet.games.ewn.rules import ANY, BLUE, CHOICE, CYCLE, MOST_CUBES, RED, STRIDE, Ewn, gone, side, stands_on
 from tuplet.games.game import Int, Words
 from tuplet.kernel import inlined, kernel
 
@@ -62,9 +50,7 @@ def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces
                     for die in range(faces):
                         helps += free or _moves(movable, lost, die, cube)
                     for steps in range(1, STRIDE):
-                        arrival[at + steps] = min(
-                            4 * steps * faces // max(helps, 1), UNREACHABLE - 1
-                        )
+                        arrival[at + steps] = min(4 * steps * faces // max(helps, 1), UNREACHABLE - 1)
 
 
 @kernel
@@ -132,9 +118,7 @@ def move_priority(game: Ewn, position: Words, move: Int, child: Words) -> Int:
     own, other = (position[0], position[1]) if mover == np.uint64(0) else (position[1], position[0])
     board = mover << _SEVEN
     square = (own >> (np.uint64(move) & ~_SEVEN)) & _BYTE
-    target = np.uint64(
-        game.targets[((board | square) << np.uint64(3)) | (np.uint64(move) & _SEVEN)]
-    )
+    target = np.uint64(game.targets[((board | square) << np.uint64(3)) | (np.uint64(move) & _SEVEN)])
     gain = np.int64(game.distance[board | square]) - np.int64(game.distance[board | target])
     return (
         np.int64(-300.0 * _estimate_for_cubes(game, child))  # the opponent's cubes move next

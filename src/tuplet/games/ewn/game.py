@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.ewn.position import SIDES, Position
 from tuplet.games.ewn.rules import CHOICE, Ewn
 from tuplet.games.ewn.variant import variant
@@ -42,5 +43,5 @@ class GameOfEwn(Game):
         words = text.split()
         position = Position.parse(" ".join(words if len(words) == 4 else [self.name, *words]))
         if position.game != self.name:
-            raise ValueError(f"this is a position of {position.game}, not of {self.name}")
+            raise UserError(f"this is a position of {position.game}, not of {self.name}")
         return position

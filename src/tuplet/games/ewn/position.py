@@ -8,16 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.ewn.drawing import caption, position_svg, position_text
-from tuplet.games.ewn.rules import (
-    BLUE_ALL,
-    CHOICE,
-    GONE,
-    MOST_CUBES,
-    RED_ALL,
-    UNKNOWN,
-    Ewn,
-)
+from tuplet.games.ewn.rules import BLUE_ALL, CHOICE, GONE, MOST_CUBES, RED_ALL, UNKNOWN, Ewn
 from tuplet.games.ewn.variant import Square, Variant, variant
 from tuplet.games.game import Words
 from tuplet.games.position import AnyPosition
@@ -83,7 +76,7 @@ class Position(AnyPosition):
         for side, given, squares in ((0, red, kind.red), (1, blue, kind.blue)):
             numbers = [int(n) for n in given] if given else list(usual)
             if sorted(numbers) != list(usual):
-                raise ValueError(
+                raise UserError(
                     f"{SIDES[side]}'s cubes are {usual[0]} to {usual[-1]} in some order, "
                     f"not {''.join(map(str, numbers))}"
                 )
@@ -94,7 +87,7 @@ class Position(AnyPosition):
         rules = kind.rules(values)
         ply = SIDES.index(first)
         if ply and values:
-            raise ValueError(f"in {kind.name} red moves first")
+            raise UserError(f"in {kind.name} red moves first")
         words[0] |= ply << 56
         words[1] |= int(rules.cycle[ply]) << 56
         return cls(kind, rules, (np.uint64(words[0]), np.uint64(words[1])))
@@ -212,10 +205,10 @@ class Position(AnyPosition):
     def roll(self, number: int) -> Position:
         """The position with a number rolled."""
         if not self.needs_roll:
-            raise ValueError("there is nothing to roll here")
+            raise UserError("there is nothing to roll here")
         face = number - self.variant.first
         if not 0 <= face < self.variant.cubes:
-            raise ValueError(f"the die of {self.game} has no {number}")
+            raise UserError(f"the die of {self.game} has no {number}")
         words = int(self.words[1]) & ~(0xFF << 56) | face << 56
         return Position(self.variant, self.rules, (self.words[0], np.uint64(words)))
 
@@ -238,17 +231,21 @@ class Position(AnyPosition):
         kind, moves = self.variant, self.legal_moves()
         last = (kind.rows - 1, kind.columns - 1)
         return super().as_json() | {
-            "die": self.die, "coming_die": self.coming_die(AHEAD),
-            "chooses_die": self.chooses_die, "targets": {m: self.target(m) for m in moves},
+            "die": self.die,
+            "coming_die": self.coming_die(AHEAD),
+            "chooses_die": self.chooses_die,
+            "targets": {m: self.target(m) for m in moves},
             "cubes": {f"{side[0]}{number}": at for (side, number), at in self.cubes.items()},
-            "goals": {"red": last, "blue": (0, 0)}, "first": kind.first, "count": kind.cubes,
+            "goals": {"red": last, "blue": (0, 0)},
+            "first": kind.first,
+            "count": kind.cubes,
             "starts": {"red": kind.red, "blue": kind.blue},
-        }  # fmt: skip
+        }
 
     def happen(self, outcome: object) -> Position:
         """The position with a number rolled."""
         if not str(outcome).isdecimal():
-            raise ValueError(f"{outcome!r} cannot happen: a number is rolled")
+            raise UserError(f"{outcome!r} cannot happen: a number is rolled")
         return self.roll(int(str(outcome)))
 
     def outcome_text(self, outcome: int) -> str:
@@ -279,33 +276,32 @@ class Position(AnyPosition):
         """Read a notation; ValueError says what is wrong with it."""
         words = text.split()
         if len(words) != 4:
-            raise ValueError("a position is four words: game, board, side to move, die")
+            raise UserError("a position is four words: game, board, side to move, die")
         kind, turn, die = variant(words[0]), words[2], words[3]
         if turn not in SIDES:
-            raise ValueError(f"{turn!r} is not a side: red or blue")
+            raise UserError(f"{turn!r} is not a side: red or blue")
         cubes = _board(kind, words[1])
         known = re.fullmatch(r"(\d{1,3}):(\d+)", die)
         if kind.die == "cycle":
             if known is None:
-                raise ValueError(f"the die of {kind.name} is a ply and its values, as in 0:1205...")
+                raise UserError(f"the die of {kind.name} is a ply and its values, as in 0:1205...")
             rules, ply = kind.rules(_known_die(kind, known[2])), int(known[1])
             if ply >= rules.period or ply & 1 != SIDES.index(turn):
-                raise ValueError(f"at ply {ply} it is not {turn}'s turn")
+                raise UserError(f"at ply {ply} it is not {turn}'s turn")
             face = int(rules.cycle[ply])
         else:
             rules, ply = kind.rules(), SIDES.index(turn)
             faces = [str(n) for n in range(kind.first, kind.first + kind.cubes)]
             other = {"free": ["*"], "rolled": ["?"], "chosen": ["?"]}[kind.die]
             if die not in (other if kind.die == "free" else faces + other):
-                raise ValueError(f"{die!r} is not a die of {kind.name}")
+                raise UserError(f"{die!r} is not a die of {kind.name}")
             face = int(die) - kind.first if die in faces else int(rules.cycle[ply])
         red, blue = cubes[0] | ply << 56, cubes[1] | face << 56
         return cls(kind, rules, (np.uint64(red), np.uint64(blue)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and (
-            (self.variant, self.words, self.known_die)
-            == (other.variant, other.words, other.known_die)
+            (self.variant, self.words, self.known_die) == (other.variant, other.words, other.known_die)
         )
 
     def __hash__(self) -> int:
@@ -328,9 +324,9 @@ class Position(AnyPosition):
 def _known_die(kind: Variant, die: str | Sequence[int]) -> list[int]:
     values = [int(v) - kind.first for v in die]
     if len(values) != kind.cycle:
-        raise ValueError(f"the known die of {kind.name} has {kind.cycle} values, not {len(values)}")
+        raise UserError(f"the known die of {kind.name} has {kind.cycle} values, not {len(values)}")
     if any(not 0 <= v < kind.cubes for v in values):
-        raise ValueError(f"the die shows {kind.first} to {kind.first + kind.cubes - 1}")
+        raise UserError(f"the die shows {kind.first} to {kind.first + kind.cubes - 1}")
     return values
 
 
@@ -350,7 +346,7 @@ def _board(kind: Variant, text: str) -> list[int]:
     rows = text.split("/")
     cells = [re.findall(r"\.|[rb]\d|.", row) for row in rows]
     if len(rows) != kind.rows or any(len(row) != kind.columns for row in cells):
-        raise ValueError(f"a board of {kind.name} has {kind.rows} rows of {kind.columns} squares")
+        raise UserError(f"a board of {kind.name} has {kind.rows} rows of {kind.columns} squares")
     for r, row in enumerate(cells):
         for c, cell in enumerate(row):
             if cell == ".":
@@ -358,10 +354,10 @@ def _board(kind: Variant, text: str) -> list[int]:
             cube = int(cell[1:] or -1) - kind.first
             side = "rb".find(cell[0])
             if side < 0 or not 0 <= cube < kind.cubes:
-                raise ValueError(f"{cell!r} is not a cube of {kind.name}: r1 is red's, b1 blue's")
+                raise UserError(f"{cell!r} is not a cube of {kind.name}: r1 is red's, b1 blue's")
             if words[side] >> 8 * cube & 0xFF != GONE:
-                raise ValueError(f"{cell} stands on the board twice")
+                raise UserError(f"{cell} stands on the board twice")
             words[side] ^= (int(GONE) ^ kind.square(r, c)) << 8 * cube
     if words == [_EMPTY, _EMPTY]:
-        raise ValueError("a board without cubes is no position")
+        raise UserError("a board without cubes is no position")
     return words

@@ -149,9 +149,8 @@ def legal(game: Ewn, position: Words, moves: Array, start: Int) -> Int:
 
 @inlined
 def _cube_moves(
-    game: Ewn, own: np.uint64, mover: np.uint64, cube: np.uint64, own_too: bool, moves: Array,
-    at: Int,
-) -> Int:  # fmt: skip
+    game: Ewn, own: np.uint64, mover: np.uint64, cube: np.uint64, own_too: bool, moves: Array, at: Int
+) -> Int:
     square = (own >> (cube << np.uint64(3))) & _BYTE
     base = ((mover << _SEVEN) | square) << np.uint64(3)
     for direction in range(4):
@@ -242,9 +241,7 @@ def payoff(game: Ewn, position: Words, ended: Int, rich: bool) -> float:  # noqa
 
 
 @inlined
-def playout(
-    game: Ewn, position: Words, state: np.uint64, shortcuts: bool
-) -> tuple[np.uint64, Words]:
+def playout(game: Ewn, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """The random stream's next state, and the last position of a random game."""
     if game.own_captures and game.die <= ROLLED:
         return _fast_playout(game, position, state, shortcuts)
@@ -252,9 +249,7 @@ def playout(
 
 
 @kernel
-def _fast_playout(
-    game: Ewn, position: Words, state: np.uint64, shortcuts: bool
-) -> tuple[np.uint64, Words]:
+def _fast_playout(game: Ewn, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """Random moves without a list of moves or a branch that could go either way.
 
     The side to move is always `own`, and sides are exchanged after each ply; a cube that is gone
@@ -293,9 +288,8 @@ def _fast_playout(
                 target = goal
             elif popcount(gone(other)) == np.uint64(MOST_CUBES - 1):
                 square, shift, target = _last_capture(
-                    steps, board, other, square1, shift1, ways1, square2, shift2, ways2,
-                    square, shift, target,
-                )  # fmt: skip
+                    steps, board, other, square1, shift1, ways1, square2, shift2, ways2, square, shift, target
+                )
         own, other = without(own, target), without(other, target)
         own ^= (square ^ target) << shift
         ply += _ONE
@@ -312,11 +306,19 @@ def _fast_playout(
 
 @inlined
 def _last_capture(
-    steps: Array, board: np.uint64, other: np.uint64,
-    square1: np.uint64, shift1: np.uint64, ways1: np.uint64,
-    square2: np.uint64, shift2: np.uint64, ways2: np.uint64,
-    square: np.uint64, shift: np.uint64, target: np.uint64,
-) -> tuple[np.uint64, np.uint64, np.uint64]:  # fmt: skip
+    steps: Array,
+    board: np.uint64,
+    other: np.uint64,
+    square1: np.uint64,
+    shift1: np.uint64,
+    ways1: np.uint64,
+    square2: np.uint64,
+    shift2: np.uint64,
+    ways2: np.uint64,
+    square: np.uint64,
+    shift: np.uint64,
+    target: np.uint64,
+) -> tuple[np.uint64, np.uint64, np.uint64]:
     """The move that takes the opponent's last cube if there is one, else the move given."""
     for i in range(np.int64(ways1 & _SEVEN)):
         to = np.uint64(steps[((board | square1) << np.uint64(3)) | np.uint64(i)])
@@ -330,9 +332,7 @@ def _last_capture(
 
 
 @kernel
-def _plain_playout(
-    game: Ewn, position: Words, state: np.uint64, shortcuts: bool
-) -> tuple[np.uint64, Words]:
+def _plain_playout(game: Ewn, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """Random moves by the rules above, for every kind of game."""
     moves = np.zeros(MOST_MOVES, np.uint8)
     while ending(game, position) == ONGOING:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.ewn import estimate, rules
 from tuplet.games.ewn.rules import ANY, BLUE, GONE, MOST_CUBES, RED, STRIDE, UNKNOWN, Ewn
 from tuplet.games.game import register_game
@@ -21,12 +22,24 @@ DICE = ("cycle", "rolled", "chosen", "free")
 DIRECTIONS = {3: ((0, 1), (1, 0), (1, 1)), 4: ((0, 1), (1, 0), (1, 1), (-1, 1))}  # Red's steps
 
 register_game(
-    Ewn, MOST_CUBES * 4, has_draws=rules.has_draws, side=rules.side, is_chance=rules.is_chance,
-    legal=rules.legal, apply=rules.apply, outcomes=rules.outcomes, likelihood=rules.likelihood,
-    chance=rules.chance, ending=rules.ending, winner=rules.winner, payoff=rules.payoff,
-    playout=rules.playout, estimate=estimate.estimate, value_range=estimate.value_range,
+    Ewn,
+    MOST_CUBES * 4,
+    has_draws=rules.has_draws,
+    side=rules.side,
+    is_chance=rules.is_chance,
+    legal=rules.legal,
+    apply=rules.apply,
+    outcomes=rules.outcomes,
+    likelihood=rules.likelihood,
+    chance=rules.chance,
+    ending=rules.ending,
+    winner=rules.winner,
+    payoff=rules.payoff,
+    playout=rules.playout,
+    estimate=estimate.estimate,
+    value_range=estimate.value_range,
     move_priority=estimate.move_priority,
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +68,7 @@ class Variant:
     def rules(self, values: Sequence[int] = ()) -> Ewn:
         """The rules as kernels take them; `values` is the known die, in numbers from 0."""
         if (self.die == "cycle") != bool(values):
-            raise ValueError(f"{self.name} has {'a' if self.cycle else 'no'} known die")
+            raise UserError(f"{self.name} has {'a' if self.cycle else 'no'} known die")
         return _rules(self, tuple(values))
 
 
@@ -80,7 +93,7 @@ def variant(spec: str = "ewn") -> Variant:
     spec = "".join(spec.split())  # a notation's words are told apart by spaces
     name, _, after = spec.partition(":")
     if name != "ewn":
-        raise ValueError(f"{spec!r} is not a game: ewn, ewn-6x7, or ewn:board=4x4,cubes=3,...")
+        raise UserError(f"{spec!r} is not a game: ewn, ewn-6x7, or ewn:board=4x4,cubes=3,...")
     given = dict(_pairs(after, spec))
     board = re.fullmatch(r"([3-9])x([3-9])", given.pop("board", "5x5"))
     cubes = given.pop("cubes", "6")
@@ -93,39 +106,37 @@ def variant(spec: str = "ewn") -> Variant:
         (f"the die is one of {', '.join(DICE)}", die in DICE),
         ("directions are 3 or 4", directions in ("3", "4")),
         ("own captures are own=yes or own=no", own in ("yes", "no")),
-        ("a known cycle has 1 to 60 values",
-         cycle.isdecimal() and (0 < int(cycle) <= 60) == (die == "cycle")),
+        ("a known cycle has 1 to 60 values", cycle.isdecimal() and (0 < int(cycle) <= 60) == (die == "cycle")),
         (f"no setting is called {', '.join(given)}", not given),
-    ):  # fmt: skip
+    ):
         if not good:
-            raise ValueError(f"{spec}: {what}")
+            raise UserError(f"{spec}: {what}")
     assert board is not None
     rows, columns = int(board[1]), int(board[2])
     red = tuple(_triangle(int(cubes)))
     blue = tuple((rows - 1 - r, columns - 1 - c) for r, c in red)
     if set(red) & set(blue):
-        raise ValueError(f"{spec}: so many cubes do not fit on so small a board")
+        raise UserError(f"{spec}: so many cubes do not fit on so small a board")
     # One name for each game, however it was typed: what is usual is left out.
     length = str(int(cycle))
     settings = (
-        ("board", f"{rows}x{columns}", "5x5"), ("cubes", cubes, "6"),
+        ("board", f"{rows}x{columns}", "5x5"),
+        ("cubes", cubes, "6"),
         ("cycle", length, "0") if length not in ("0", "21") else ("die", die, "rolled"),
-        ("directions", directions, "3"), ("own", own, "yes"),
-    )  # fmt: skip
+        ("directions", directions, "3"),
+        ("own", own, "yes"),
+    )
     unusual = ",".join(f"{key}={value}" for key, value, usual in settings if value != usual)
     name = f"ewn:{unusual}" if unusual else "ewn"
-    return Variant(
-        name, rows, columns, int(cubes), die, int(directions), own == "yes", 1, red, blue,
-        int(cycle),
-    )  # fmt: skip
+    return Variant(name, rows, columns, int(cubes), die, int(directions), own == "yes", 1, red, blue, int(cycle))
 
 
 def _pairs(settings: str, spec: str) -> list[tuple[str, str]]:
     pairs = [word.partition("=") for word in settings.split(",") if word]
     if any(not equals for _, equals, _ in pairs):
-        raise ValueError(f"{spec}: settings look like board=4x4,cubes=3")
+        raise UserError(f"{spec}: settings look like board=4x4,cubes=3")
     if len({name for name, _, _ in pairs}) < len(pairs):
-        raise ValueError(f"{spec}: a setting is named twice")
+        raise UserError(f"{spec}: a setting is named twice")
     return [(name.strip(), value.strip()) for name, _, value in pairs]
 
 
@@ -140,10 +151,19 @@ def _rules(variant: Variant, values: tuple[int, ...]) -> Ewn:
     estimate.fill_arrival(arrival, tables["movable"], cycle, turns, variant.cubes)
     last = np.uint64(variant.rows * variant.columns - 1)
     return Ewn(
-        variant.rows, variant.columns, variant.cubes, DICE.index(variant.die), variant.own_captures,
-        red_goal=last, blue_goal=np.uint64(0), period=np.uint64(period), cycle=cycle,
-        arrival=arrival, turns=np.uint64(turns), **tables,
-    )  # fmt: skip
+        variant.rows,
+        variant.columns,
+        variant.cubes,
+        DICE.index(variant.die),
+        variant.own_captures,
+        red_goal=last,
+        blue_goal=np.uint64(0),
+        period=np.uint64(period),
+        cycle=cycle,
+        arrival=arrival,
+        turns=np.uint64(turns),
+        **tables,
+    )
 
 
 @lru_cache(maxsize=256)
@@ -180,9 +200,12 @@ def _tables(variant: Variant) -> dict[str, Array]:
                 lower, higher = higher, lower
             movable[lost, die] = lower | higher << 4
     return {
-        "targets": targets.ravel(), "steps": steps.ravel(), "ways": ways.ravel(),
-        "movable": movable.ravel(), "distance": distance.ravel(),
-    }  # fmt: skip
+        "targets": targets.ravel(),
+        "steps": steps.ravel(),
+        "ways": ways.ravel(),
+        "movable": movable.ravel(),
+        "distance": distance.ravel(),
+    }
 
 
 __all__ = ["DICE", "DIRECTIONS", "Square", "Variant", "variant"]

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.analysis import MoveValue
 from tuplet.games.g2048.drawing import board_svg
 from tuplet.games.g2048.pasted import numbers
@@ -27,7 +28,7 @@ def as_size(board: str | Size) -> Size:
     text = board if isinstance(board, str) else "x".join(str(n) for n in board)
     rows, _, columns = text.lower().partition("x")
     if not (rows in ("2", "3", "4") and columns in ("2", "3", "4")):
-        raise ValueError(f"board must be 2x2 to 4x4 (got {text!r})")
+        raise UserError(f"board must be 2x2 to 4x4 (got {text!r})")
     return int(rows), int(columns)
 
 
@@ -39,15 +40,13 @@ def as_move(move: object) -> Move:
                 return name
     elif isinstance(move, int | np.integer) and 0 <= move < 4:
         return MOVES[int(move)]
-    raise ValueError(f"{move!r} is not a move: up, right, down or left (or 0, 1, 2, 3)")
+    raise UserError(f"{move!r} is not a move: up, right, down or left (or 0, 1, 2, 3)")
 
 
 def slide_values(rewards: Array, values: Array) -> list[MoveValue]:
     """What kernels say of up, right, down, left; a move whose value is no number is illegal."""
     return [
-        MoveValue(move, None, legal=False)
-        if np.isnan(v)
-        else MoveValue(move, float(v), True, int(r))
+        MoveValue(move, None, legal=False) if np.isnan(v) else MoveValue(move, float(v), True, int(r))
         for move, r, v in zip(MOVES, rewards, values, strict=True)
     ]
 
@@ -94,32 +93,29 @@ class Board:
         if given and all(isinstance(row, Iterable) for row in given):
             grid = [list(cast(Row, row)) for row in given]
             if len({len(row) for row in grid}) > 1:
-                raise ValueError("the rows of a board are of one length")
+                raise UserError("the rows of a board are of one length")
             rows, columns = len(grid), len(grid[0])
             given = [tile for row in grid for tile in row]
         if rows is None or columns is None:
             side = {16: 4, 9: 3, 4: 2}.get(len(given) if given else (rows or columns or 4) ** 2)
             if side is None:
-                raise ValueError(
+                raise UserError(
                     f"a board has 16 tiles, row by row, not {len(given)} "
                     "(0 or . is an empty cell; name rows and columns for other sizes)"
                 )
             rows, columns = rows or side, columns or side
         if not (2 <= rows <= 4 and 2 <= columns <= 4):
-            raise ValueError(f"a board has 2 to 4 rows and columns, not {rows}x{columns}")
+            raise UserError(f"a board has 2 to 4 rows and columns, not {rows}x{columns}")
         if tiles is None:
             given = [0] * (rows * columns)
         if len(given) != rows * columns:
-            raise ValueError(
-                f"a {rows}x{columns} board has {rows * columns} tiles, not {len(given)} "
-                "(0 or . is an empty cell)"
+            raise UserError(
+                f"a {rows}x{columns} board has {rows * columns} tiles, not {len(given)} (0 or . is an empty cell)"
             )
         hint = ""
         if is_text and all(isinstance(tile, int) and tile <= LARGEST for tile in given):
             hint = "; if these are exponents, write: exponents 1,0,0,2,..."
-        self.exponents = tuple(
-            _exponent(tile, divmod(cell, columns), hint) for cell, tile in enumerate(given)
-        )
+        self.exponents = tuple(_exponent(tile, divmod(cell, columns), hint) for cell, tile in enumerate(given))
         self.rows, self.columns = rows, columns
 
     @classmethod
@@ -201,9 +197,9 @@ class Board:
     def place(self, cell: int, tile: int) -> Board:
         """The board with `tile` put on an empty cell (numbered row by row from 0)."""
         if cell not in range(len(self.exponents)) or self.exponents[cell]:
-            raise ValueError(f"cell {cell} is not an empty cell of this board")
+            raise UserError(f"cell {cell} is not an empty cell of this board")
         if not tile:
-            raise ValueError("a placement puts a tile on the board, not 0")
+            raise UserError("a placement puts a tile on the board, not 0")
         exponents = list(self.exponents)
         exponents[cell] = _exponent(tile)
         return Board._of(tuple(exponents), self.rows, self.columns)
@@ -259,9 +255,7 @@ class Board:
         return self.tiles[cell]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Board) and (
-            (self.exponents, self.columns) == (other.exponents, other.columns)
-        )
+        return isinstance(other, Board) and ((self.exponents, self.columns) == (other.exponents, other.columns))
 
     def __hash__(self) -> int:
         return hash((self.exponents, self.columns))
@@ -273,9 +267,7 @@ class Board:
         return "\n".join(" " + " ".join(texts[r : r + self.columns]) for r in rows)
 
     def __repr__(self) -> str:
-        grid = [
-            self.tiles[r : r + self.columns] for r in range(0, len(self.exponents), self.columns)
-        ]
+        grid = [self.tiles[r : r + self.columns] for r in range(0, len(self.exponents), self.columns)]
         return f"Board({grid})"
 
     def _repr_svg_(self) -> str:
@@ -291,6 +283,4 @@ def _exponent(tile: object, cell: tuple[int, int] | None = None, hint: str = "")
         if 1 <= exponent <= LARGEST and tile == 1 << exponent:
             return exponent
     where = f" (row {cell[0] + 1}, column {cell[1] + 1})" if cell else ""
-    raise ValueError(
-        f"{tile!r} is not a tile{where}: tiles are 0 (empty), 2, 4, 8, ... {1 << LARGEST}{hint}"
-    )
+    raise UserError(f"{tile!r} is not a tile{where}: tiles are 0 (empty), 2, 4, 8, ... {1 << LARGEST}{hint}")

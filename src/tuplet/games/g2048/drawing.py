@@ -9,10 +9,22 @@ EMPTY = "#cdc1b4"
 DARK, LIGHT = "#776e65", "#f9f6f2"
 BEYOND = "#3c3a32"
 TILES = {
-    2: "#eee4da", 4: "#ede0c8", 8: "#f2b179", 16: "#f59563", 32: "#f67c5f", 64: "#f65e3b",
-    128: "#edcf72", 256: "#edcc61", 512: "#edc850", 1024: "#edc53f", 2048: "#edc22e",
-    4096: "#b784ab", 8192: "#aa60a6", 16384: "#7a4fa3", 32768: "#4b5fb5",
-}  # fmt: skip
+    2: "#eee4da",
+    4: "#ede0c8",
+    8: "#f2b179",
+    16: "#f59563",
+    32: "#f67c5f",
+    64: "#f65e3b",
+    128: "#edcf72",
+    256: "#edcc61",
+    512: "#edc850",
+    1024: "#edc53f",
+    2048: "#edc22e",
+    4096: "#b784ab",
+    8192: "#aa60a6",
+    16384: "#7a4fa3",
+    32768: "#4b5fb5",
+}
 
 
 def colours(tile: int) -> tuple[str, str]:
@@ -35,9 +47,7 @@ def board_svg(tiles: Sequence[int], columns: int, cell: int = 60, gap: int = 8) 
         row, column = divmod(i, columns)
         x, y = gap + column * step, gap + row * step
         background, text = colours(tile)
-        parts.append(
-            f'<rect x="{x}" y="{y}" width="{cell}" height="{cell}" rx="4" fill="{background}"/>'
-        )
+        parts.append(f'<rect x="{x}" y="{y}" width="{cell}" height="{cell}" rx="4" fill="{background}"/>')
         if tile:
             size = cell * (0.5, 0.5, 0.42, 0.34, 0.28, 0.24)[len(str(tile)) - 1]
             parts.append(

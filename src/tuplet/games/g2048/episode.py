@@ -19,13 +19,16 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board, Move, as_move
 from tuplet.system.sheet import counted
 from tuplet.system.table import Table, Tabular
 
 _DIGITS = "0123456789ABCDEFGHI"  # an exponent is at most 17
-_MOVE = re.compile(r"(?:#(?P<slide>[URDL])|(?P<cell>[0-9A-Fa-f])(?P<tile>[1-9A-Ha-h]))"
-                   r"(?:\[(?P<reward>[0-9]{1,18})\])?(?:\((?P<time>-?[0-9]{1,18})\))?")  # fmt: skip
+_MOVE = re.compile(
+    r"(?:#(?P<slide>[URDL])|(?P<cell>[0-9A-Fa-f])(?P<tile>[1-9A-Ha-h]))"
+    r"(?:\[(?P<reward>[0-9]{1,18})\])?(?:\((?P<time>-?[0-9]{1,18})\))?"
+)
 
 
 class Slide(NamedTuple):
@@ -50,9 +53,7 @@ class Episode(Tabular):
     `start` is an empty board, of 4x4 where nothing else is said; the text is of 4x4 alone.
     """
 
-    def __init__(
-        self, slider: str = "player", placer: str = "environment", start: Board | None = None
-    ) -> None:
+    def __init__(self, slider: str = "player", placer: str = "environment", start: Board | None = None) -> None:
         self.slider, self.placer = _plain(slider), _plain(placer)
         self.actions: list[Slide | Placement] = []
         self.start = self.board = Board(start)
@@ -70,7 +71,7 @@ class Episode(Tabular):
         name = as_move(move)
         after, reward = self.board.move(name)
         if after == self.board:
-            raise ValueError(f"{name} changes nothing on this board")
+            raise UserError(f"{name} changes nothing on this board")
         self.board = after
         self.score += reward
         self.actions.append(Slide(name, reward, time_ms))
@@ -131,7 +132,7 @@ class Episode(Tabular):
         parts = line.rstrip().removeprefix("\ufeff").split("|")
         opened, closed = _stamped(parts[0]), _stamped(parts[-1])
         if len(parts) != 3 or opened is None or closed is None:
-            raise ValueError("a game's record looks like SLIDER:PLACER@TIME|MOVES|WINNER@TIME")
+            raise UserError("a game's record looks like SLIDER:PLACER@TIME|MOVES|WINNER@TIME")
         episode = Episode()
         if ":" in opened[0]:
             episode.slider, _, episode.placer = opened[0].partition(":")
@@ -141,19 +142,17 @@ class Episode(Tabular):
         while at < len(parts[1]):
             found = _MOVE.match(parts[1], at)
             if found is None:
-                raise ValueError(f"no move can be read at ...{parts[1][at : at + 8]!r}")
+                raise UserError(f"no move can be read at ...{parts[1][at : at + 8]!r}")
             at = found.end()
             took = int(found["time"] or 0)
             number = len(episode.actions)
             if bool(found["slide"]) != (number >= 2 and number % 2 == 0):
-                raise ValueError("a game is two placements, then a slide and a placement in turns")
+                raise UserError("a game is two placements, then a slide and a placement in turns")
             if found["slide"]:
                 move = next(m for m in MOVES if m[0].upper() == found["slide"])
                 reward = episode.slide(move, took)
                 if reward != int(found["reward"] or 0):
-                    raise ValueError(
-                        f"move {number + 1} ({move}) earns {reward}, not {found['reward'] or 0}"
-                    )
+                    raise UserError(f"move {number + 1} ({move}) earns {reward}, not {found['reward'] or 0}")
             else:
                 tile = 1 << _DIGITS.index(found["tile"].upper())
                 episode.place(int(found["cell"], 16), tile, took)

@@ -138,8 +138,11 @@ def _estimate(game: Game2048, position: Words) -> float:
 
 @kernel
 def _playout(
-    game: Game2048, position: Words, state: np.uint64, shortcuts: bool  # noqa: ARG001
-) -> tuple[np.uint64, Words]:  # fmt: skip
+    game: Game2048,
+    position: Words,
+    state: np.uint64,
+    shortcuts: bool,  # noqa: ARG001
+) -> tuple[np.uint64, Words]:
     """Random moves to the end, by the fast tables while no tile is beyond 32768."""
     rules = game.rules
     across, down = rules.across, rules.down
@@ -176,7 +179,20 @@ def _playout(
 
 
 register_game(
-    Game2048, 4, players=_players, side=_side, is_chance=_is_chance, legal=_legal, apply=_apply,
-    outcomes=_outcomes, likelihood=_likelihood, chance=_chance, ending=_ending, winner=_winner,
-    payoff=_payoff, value_range=_value_range, estimate=_estimate, playout=_playout,
-)  # fmt: skip
+    Game2048,
+    4,
+    players=_players,
+    side=_side,
+    is_chance=_is_chance,
+    legal=_legal,
+    apply=_apply,
+    outcomes=_outcomes,
+    likelihood=_likelihood,
+    chance=_chance,
+    ending=_ending,
+    winner=_winner,
+    payoff=_payoff,
+    value_range=_value_range,
+    estimate=_estimate,
+    playout=_playout,
+)

@@ -10,6 +10,7 @@ import json
 import re
 from typing import Any
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.rules import LARGEST
 
 TILES = frozenset(1 << exponent for exponent in range(1, LARGEST + 1))
@@ -18,10 +19,11 @@ _EMPTY = frozenset(".-_·*•∙□")
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
 _DRESS = re.compile(r"[A-Za-z_][\w.]*(?=\()|,?\s*\bdtype=\w+|[\"'`]")  # Board(...), array(...), ""
 _FRAMES = str.maketrans(
-    dict.fromkeys("│┃║╎╏┆┇┊┋▏▕", "|") | dict.fromkeys("─━═┄┅┈┉╌╍▁▔", "-")
+    dict.fromkeys("│┃║╎╏┆┇┊┋▏▕", "|")
+    | dict.fromkeys("─━═┄┅┈┉╌╍▁▔", "-")
     | dict.fromkeys("┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬╭╮╰╯", "+")
     | dict.fromkeys("{}()", " ")
-)  # fmt: skip
+)
 
 
 def numbers(text: str) -> list[int] | list[list[int]]:
@@ -33,7 +35,7 @@ def numbers(text: str) -> list[int] | list[list[int]]:
     or 4 among them makes a 3 a typing error.
     """
     if len(text) > MOST_LETTERS:
-        raise ValueError(f"a text of {len(text):,} letters is not a board")
+        raise UserError(f"a text of {len(text):,} letters is not a board")
     shown = text.strip()
     given, asked = _given(shown)
     try:
@@ -41,7 +43,7 @@ def numbers(text: str) -> list[int] | list[list[int]]:
         ways = [_rows(given, habit) for habit in (True, False)]
     except ValueError:
         shown = shown if len(shown) <= 80 else shown[:77] + "..."
-        raise ValueError(
+        raise UserError(
             f"{shown!r} is not a board: give its tiles row by row, as in 2,0,0,4,... (0 is empty)"
         ) from None
     rows = next((rows for rows in ways if len({len(row) for row in rows}) == 1), ways[0])
@@ -49,7 +51,7 @@ def numbers(text: str) -> list[int] | list[list[int]]:
     clear = any(n.bit_count() > 1 for n in flat) and not any(n in TILES for n in flat)
     wrong = [n for n in flat if not 0 <= n <= LARGEST]
     if asked and wrong:
-        raise ValueError(f"exponents are 0 (empty) to {LARGEST} (got {wrong[0]})")
+        raise UserError(f"exponents are 0 (empty) to {LARGEST} (got {wrong[0]})")
     if asked or (clear and not wrong):
         rows = [[1 << n if n else 0 for n in row] for row in rows]
         flat = [tile for row in rows for tile in row]

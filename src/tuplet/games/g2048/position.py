@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board, as_move, as_size
 from tuplet.games.g2048.game import LOWEST, OVER, TILE_DUE, Game2048, position_of
 from tuplet.games.g2048.rules import LARGEST_SUM, as_share, rules_for
@@ -32,19 +33,13 @@ class Standing(Board, AnyPosition):
     tile_due: bool
     sides = ("player",)
 
-    def __init__(
-        self, held: GameOf2048, board: Board, score: int = 0, tile_due: bool = False
-    ) -> None:
+    def __init__(self, held: GameOf2048, board: Board, score: int = 0, tile_due: bool = False) -> None:
         super().__init__(board)
         if (board.rows, board.columns) != (held.rows, held.columns):
-            raise ValueError(
-                f"{held.name} has a board of {held.rows}x{held.columns}, "
-                f"not {board.rows}x{board.columns}"
-            )
+            raise UserError(f"{held.name} has a board of {held.rows}x{held.columns}, not {board.rows}x{board.columns}")
         if (total := sum(board.tiles)) > LARGEST_SUM:
-            raise ValueError(
-                f"the tiles of a board add up to {LARGEST_SUM:,} at most, which no game exceeds "
-                f"(got {total:,})"
+            raise UserError(
+                f"the tiles of a board add up to {LARGEST_SUM:,} at most, which no game exceeds (got {total:,})"
             )
         self.held, self.score, self.tile_due = held, score, tile_due
 
@@ -121,10 +116,10 @@ class Standing(Board, AnyPosition):
         """The board after a legal move, before a tile appears."""
         name = as_move(move)
         if self.tile_due:
-            raise ValueError(f"{self.needed()} first")
+            raise UserError(f"{self.needed()} first")
         after, reward = self.move(name)
         if after.exponents == self.exponents:
-            raise ValueError(f"{name} changes nothing on this board")
+            raise UserError(f"{name} changes nothing on this board")
         return Standing(self.held, after, self.score + reward, tile_due=True)
 
     def after(self, code: int) -> Standing:
@@ -142,7 +137,7 @@ class Standing(Board, AnyPosition):
     def happen(self, outcome: object) -> Standing:
         """The board with a tile placed; ValueError if it cannot be."""
         if str(outcome) not in self.outcomes():
-            raise ValueError(f"{outcome!r} cannot happen: a tile is 2@CELL or 4@CELL, cells from 0")
+            raise UserError(f"{outcome!r} cannot happen: a tile is 2@CELL or 4@CELL, cells from 0")
         tile, _, cell = str(outcome).partition("@")
         return Standing(self.held, self.place(int(cell), int(tile)), self.score)
 
@@ -204,9 +199,7 @@ class GameOf2048(Game):
     def __init__(self, board: str | tuple[int, int] = "4x4", spawn4: float = 0.1) -> None:
         self.rows, self.columns = as_size(board)
         self.spawn4 = as_share(spawn4)
-        settings = (
-            [f"board={self.rows}x{self.columns}"] if (self.rows, self.columns) != (4, 4) else []
-        )
+        settings = [f"board={self.rows}x{self.columns}"] if (self.rows, self.columns) != (4, 4) else []
         settings += [f"spawn4={self.spawn4}"] if self.spawn4 != 0.1 else []
         self.name = "2048" + (":" + ",".join(settings) if settings else "")
 
@@ -216,24 +209,22 @@ class GameOf2048(Game):
         return Game2048(rules_for(self.rows, self.columns, self.spawn4))
 
     @classmethod
-    def of(
-        cls, spec: str = "2048", board: str | None = None, spawn4: float | None = None
-    ) -> GameOf2048:
+    def of(cls, spec: str = "2048", board: str | None = None, spawn4: float | None = None) -> GameOf2048:
         """From `2048:board=3x3,spawn4=0.2`; `board` and `spawn4` are short forms of these."""
         name, _, settings = spec.partition(":")
         if name != "2048":
-            raise ValueError(f"{spec!r} is not 2048, nor 2048:board=3x3,spawn4=0.2")
+            raise UserError(f"{spec!r} is not 2048, nor 2048:board=3x3,spawn4=0.2")
         given = dict(_pair(word) for word in settings.split(",") if word)
         for short, value in (("board", board), ("spawn4", spawn4)):
             if value is not None and given.setdefault(short, str(value)) != str(value):
-                raise ValueError(f"{spec} says {short}={given[short]}: leave --{short} out")
+                raise UserError(f"{spec} says {short}={given[short]}: leave --{short} out")
         board, share = given.pop("board", "4x4"), given.pop("spawn4", "0.1")
         if given:
-            raise ValueError(f"2048: no setting is called {', '.join(given)}: board or spawn4")
+            raise UserError(f"2048: no setting is called {', '.join(given)}: board or spawn4")
         try:
             return cls(board, float(share))
         except ValueError as error:
-            raise ValueError(f"{spec}: {error}") from None
+            raise UserError(f"{spec}: {error}") from None
 
     def deal(self, state: np.uint64) -> tuple[np.uint64, Standing]:
         """A random stream's next state, and a board with two tiles."""
@@ -256,16 +247,14 @@ class GameOf2048(Game):
         words = text.split()
         if len(words) > 1 and words[0].startswith("2048") and "/" in words[1]:
             if GameOf2048.of(words[0]).name != self.name:
-                raise ValueError(f"this is a position of {words[0]}, not of {self.name}")
+                raise UserError(f"this is a position of {words[0]}, not of {self.name}")
             del words[0]
         if not words or "/" not in words[0]:
             return self.standing(text)
         tile_due = words[-1] == "?"
         points = words[1:-1] if tile_due else words[1:]
         if len(points) > 1 or not all(word.isdecimal() for word in points):
-            raise ValueError(
-                "a board is 2,0,0,4/0,0,8,2/..., then the points, then ? before a tile"
-            )
+            raise UserError("a board is 2,0,0,4/0,0,8,2/..., then the points, then ? before a tile")
         rows = [row.split(",") for row in words[0].split("/")]
         board = Board([[_number(tile) for tile in row] for row in rows])
         return Standing(self, board, int(points[0]) if points else 0, tile_due)
@@ -274,11 +263,11 @@ class GameOf2048(Game):
 def _pair(word: str) -> tuple[str, str]:
     name, equals, value = (part.strip() for part in word.partition("="))
     if not equals:
-        raise ValueError(f"2048: settings look like board=3x3,spawn4=0.2, not {word!r}")
+        raise UserError(f"2048: settings look like board=3x3,spawn4=0.2, not {word!r}")
     return name, value
 
 
 def _number(text: str) -> int:
     if not text.isdecimal():
-        raise ValueError(f"{text!r} is not a tile")
+        raise UserError(f"{text!r} is not a tile")
     return int(text)

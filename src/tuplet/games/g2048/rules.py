@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.kernel import draw, inlined, kernel, pdep, pext, popcount
 
 Array = np.ndarray[Any, Any]
@@ -66,7 +67,7 @@ class Rules(NamedTuple):
 def as_share(spawn4: float) -> float:
     """The share of new tiles that are fours; raises ValueError where it is none."""
     if not 0 <= spawn4 <= 1:
-        raise ValueError(f"spawn4 must be 0 to 1 (got {spawn4})")
+        raise UserError(f"spawn4 must be 0 to 1 (got {spawn4})")
     return spawn4
 
 
@@ -74,7 +75,7 @@ def as_share(spawn4: float) -> float:
 def rules_for(rows: int = 4, columns: int = 4, spawn4: float = 0.1) -> Rules:
     """The rules for a board of this size where a share `spawn4` of new tiles are fours."""
     if not (2 <= rows <= 4 and 2 <= columns <= 4):
-        raise ValueError(f"a board has 2 to 4 rows and columns, not {rows}x{columns}")
+        raise UserError(f"a board has 2 to 4 rows and columns, not {rows}x{columns}")
     fours = np.uint64(round(as_share(spawn4) * 2**32))
     cells = sum(1 << 4 * (4 * r + c) for r in range(rows) for c in range(columns))
     return Rules(_table(columns), _table(rows), rows, columns, np.uint64(cells), fours)
@@ -139,9 +140,7 @@ def transpose(board: np.uint64) -> np.uint64:
 
 
 @inlined
-def slides(
-    across: Array, down: Array, board: np.uint64, after: Array, rewards: Array, start: np.uint64
-) -> np.uint64:
+def slides(across: Array, down: Array, board: np.uint64, after: Array, rewards: Array, start: np.uint64) -> np.uint64:
     """The after-states that differ from `board`, in the order up, right, down, left.
 
     `across` and `down` are the rules' tables. Fills `after` and `rewards` (uint64) from `start`
@@ -182,12 +181,7 @@ def slides(
 @kernel
 def _first(e0: np.uint64, e1: np.uint64, e2: np.uint64, e3: np.uint64) -> np.uint64:
     """The board of four table entries' lines slid towards their first cells."""
-    return (
-        (e0 & _LINE)
-        | ((e1 & _LINE) << np.uint64(16))
-        | ((e2 & _LINE) << np.uint64(32))
-        | (e3 << np.uint64(48))
-    )
+    return (e0 & _LINE) | ((e1 & _LINE) << np.uint64(16)) | ((e2 & _LINE) << np.uint64(32)) | (e3 << np.uint64(48))
 
 
 @kernel
@@ -276,9 +270,8 @@ def stuck(rules: Rules, board: np.uint64, high: np.uint64) -> bool:
 
 @kernel
 def wide_slides(
-    rules: Rules, board: np.uint64, high: np.uint64,
-    after: Array, after_high: Array, rewards: Array, start: np.uint64,
-) -> np.uint64:  # fmt: skip
+    rules: Rules, board: np.uint64, high: np.uint64, after: Array, after_high: Array, rewards: Array, start: np.uint64
+) -> np.uint64:
     """`slides` for boards with tiles beyond 32768, or about to have one."""
     n = start
     for move in range(4):

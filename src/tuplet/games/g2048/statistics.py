@@ -43,11 +43,7 @@ def summarise(results: Results) -> Summary:
     scores, games = results.scores, len(results.scores)
     counts = np.bincount(results.tiles, minlength=1)
     ended = {1 << e: int(n) / games for e, n in enumerate(counts) if n}
-    reached = {
-        1 << e: int(counts[e:].sum()) / games
-        for e in range(1, len(counts))
-        if counts[: e + 1].sum() > 0
-    }
+    reached = {1 << e: int(counts[e:].sum()) / games for e in range(1, len(counts)) if counts[: e + 1].sum() > 0}
     return Summary(games, float(scores.mean()), int(scores.max()), reached, ended)
 
 

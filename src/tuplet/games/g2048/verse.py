@@ -27,13 +27,11 @@ import re
 import string
 from collections.abc import Iterator
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board, as_size
 from tuplet.games.g2048.episode import Episode, Slide
 
-LETTERS = (
-    string.digits + string.ascii_lowercase + string.ascii_uppercase
-    + "".join(map(chr, range(0xC0, 0x100))) + "¤¾"
-)  # fmt: skip
+LETTERS = string.digits + string.ascii_lowercase + string.ascii_uppercase + "".join(map(chr, range(0xC0, 0x100))) + "¤¾"
 OLD_LETTERS = "".join(map(chr, range(0x20, 0x7F))) + bytes(range(0x80, 0xA1)).decode("cp850")
 NEW = re.compile(r"(\d{1,2}x\d{1,2})-[^_]{0,40}_")
 OLD = re.compile(r"replay(?:[:_](\dx\d)?)?")
@@ -59,37 +57,36 @@ def parse(text: str) -> Episode:
     elif found := OLD.match(text):
         size, spawns = found[1] or "4x4", _old_spawns(text[found.end() :])
     else:
-        raise ValueError("a game of 2048verse begins with 4x4-1_ or replay_")
+        raise UserError("a game of 2048verse begins with 4x4-1_ or replay_")
     rows, columns = as_size(size)
     episode = Episode("player", "random", Board(rows=rows, columns=columns))
     episode.opened_ms = episode.closed_ms = 0  # nobody noted the day
     for number, (move, tile, row, column) in enumerate(spawns, 1):
         try:
             if row >= rows or column >= columns:
-                raise ValueError(f"row {row + 1}, column {column + 1} is not on a board of {size}")
+                raise UserError(f"row {row + 1}, column {column + 1} is not on a board of {size}")
             if number > 2:
                 episode.slide(move)
             episode.place(row * columns + column, tile)
         except ValueError as error:
-            raise ValueError(f"2048verse, tile {number:,}: {error}") from None
+            raise UserError(f"2048verse, tile {number:,}: {error}") from None
     if len(episode.actions) < 2:
-        raise ValueError("2048verse: a game begins with two tiles, and this text has fewer")
+        raise UserError("2048verse: a game begins with two tiles, and this text has fewer")
     return episode
 
 
 def _spawns(text: str) -> Iterator[Spawn]:
     if len(text) % 3:
-        raise ValueError(
-            f"2048verse: a tile is three letters, and {len(text):,} are no whole number of them: "
-            "something is missing"
+        raise UserError(
+            f"2048verse: a tile is three letters, and {len(text):,} are no whole number of them: something is missing"
         )
     for at in range(0, len(text), 3):
         digits = [LETTERS.find(letter) for letter in text[at : at + 3]]
         if min(digits) < 0:
-            raise ValueError(f"2048verse: {text[at : at + 3]!r} is not a tile")
+            raise UserError(f"2048verse: {text[at : at + 3]!r} is not a tile")
         bits = digits[0] << 14 | digits[1] << 7 | digits[2]
         if bits >> 2 & 3 > 1:
-            raise ValueError(f"2048verse: {text[at : at + 3]!r} is neither a 2 nor a 4")
+            raise UserError(f"2048verse: {text[at : at + 3]!r} is neither a 2 nor a 4")
         yield _TURNS[bits & 3], 2 << (bits >> 2 & 3), bits >> 7 & 7, bits >> 4 & 7
 
 
@@ -97,7 +94,7 @@ def _old_spawns(text: str) -> Iterator[Spawn]:
     for number, letter in enumerate(text):
         bits = OLD_LETTERS.find(letter)
         if bits < 0 or (number < 2 and bits >= 32):
-            raise ValueError(f"2048verse: {letter!r} is not a tile, number {number + 1:,}")
+            raise UserError(f"2048verse: {letter!r} is not a tile, number {number + 1:,}")
         yield MOVES[bits >> 5], 2 << (bits >> 4 & 1), bits & 3, bits >> 2 & 3
 
 
@@ -105,20 +102,20 @@ def text_of(episode: Episode) -> str:
     """A game as the site writes it; ValueError if it cannot be written so."""
     move, text = "up", f"{episode.start.rows}x{episode.start.columns}-{_MODE}_"
     if len(episode.actions) < 2:
-        raise ValueError(_WHOLE)
+        raise UserError(_WHOLE)
     for number, action in enumerate(episode.actions):
         if isinstance(action, Slide) != (number >= 2 and number % 2 == 0):
-            raise ValueError(_WHOLE)
+            raise UserError(_WHOLE)
         if isinstance(action, Slide):
             move = action.move
             continue
         if action.tile not in (2, 4):
-            raise ValueError(f"2048verse has tiles of 2 and 4, and a {action.tile} appears here")
+            raise UserError(f"2048verse has tiles of 2 and 4, and a {action.tile} appears here")
         row, column = divmod(action.cell, episode.start.columns)
         bits = _UNTIMED | row << 7 | column << 4 | (action.tile == 4) << 2 | _TURNS.index(move)
         text += "".join(LETTERS[bits >> shift & 0x7F] for shift in (14, 7, 0))
     if isinstance(episode.actions[-1], Slide):
-        raise ValueError("2048verse has a tile after each move: after the last none has appeared")
+        raise UserError("2048verse has a tile after each move: after the last none has appeared")
     return text
 
 
