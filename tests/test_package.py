@@ -169,6 +169,7 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
         "tuplet.learn.evaluation",
         "tuplet.system.intervals",
         "tuplet.games.reading",
+        "tuplet.system.progress",
         "tuplet.system.table",
     ],
 )

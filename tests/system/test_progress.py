@@ -34,6 +34,15 @@ def test_a_watcher_of_ones_own_is_told_in_every_long_call(trained_run: Path) -> 
         assert last.done > 0 and last.total in (None, last.done)
 
 
+def test_progress_of_a_part_becomes_progress_of_the_whole() -> None:
+    part = Progress("games", 20, 50, 1e6, figures={"mean": "900"}, before=5)
+    whole = part.within(100, 150, now="second of two")
+    assert whole == Progress("games", 120, 150, 1e6, figures={"now": "second of two", "mean": "900"}, before=105)
+    assert list(whole.figures) == ["now", "mean"]
+    assert Progress("games", 1).within(2, None) == Progress("games", 3, before=2)
+    assert Progress(COMPILING).within(100, 150, now="x") == Progress(COMPILING)
+
+
 def test_nobody_is_shown_what_nobody_looks_at(capsys: pytest.CaptureFixture[str]) -> None:
     train("5x4", games=50)
     with watching(None) as watch:

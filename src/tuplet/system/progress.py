@@ -29,6 +29,21 @@ class Progress(NamedTuple):
     shares: Mapping[str, float] = {}  # of a whole, to be drawn as bars: {"2048": 0.91}
     before: float = 0  # of `done`, what an earlier call did: it says nothing of the time left
 
+    def within(self, offset: float, total: float | None, **figures: str) -> Progress:
+        """The progress of one part of a job as progress of the whole job.
+
+        `offset` is what was done before this part began, `total` the size of the whole; `figures` come before
+        the part's own. An event that counts nothing (`COMPILING`) stays as it is.
+
+        >>> Progress("games", 20, 50).within(100, 150, now="second of two")[:3]
+        ('games', 120, 150)
+        """
+        if self.what == COMPILING:
+            return self
+        return self._replace(
+            done=offset + self.done, total=total, before=offset + self.before, figures={**figures, **self.figures}
+        )
+
 
 Watcher = Callable[[Progress], object]
 Show = Watcher | bool | None  # what functions take as `progress`
