@@ -6,8 +6,8 @@ import io
 
 import pytest
 
+from tuplet.cli.ascii_fallback import ERRORS, has_signs, plain
 from tuplet.cli.keys import ESCAPE, UNKNOWN, KeyReader
-from tuplet.cli.signs import ERRORS, has_signs, plain
 
 
 @pytest.mark.parametrize(

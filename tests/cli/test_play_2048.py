@@ -250,14 +250,14 @@ def test_a_dumb_terminal_shows_the_game(monkeypatch) -> None:
 
 @pytest.mark.parametrize("size", [(10, 5), (20, 6), (5, 30), (200, 3), (1, 1)])
 def test_the_window_that_is_needed_is_found_in_a_few_tries(size: tuple[int, int]) -> None:
-    from tuplet.cli.fit import flow, foot_lines, too_small
+    from tuplet.cli.layout import flow, footer_lines, too_small
 
     keys = ["arrows move", "h hint", "u takes back", "n new game", "q ends"]
     asked: list[tuple[int, int]] = []
 
     def fits(columns: int, lines: int) -> bool:
         asked.append((columns, lines))
-        return columns >= 29 and lines >= 4 + len(flow(["score 0"], columns)) + foot_lines(keys, columns)
+        return columns >= 29 and lines >= 4 + len(flow(["score 0"], columns)) + footer_lines(keys, columns)
 
     told = too_small("2048", fits, *size)
     tries = len(asked)

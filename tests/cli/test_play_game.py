@@ -13,9 +13,9 @@ import naive_ewn as naive
 from terminal import at_terminal
 from tuplet.cli import table
 from tuplet.cli.draw_board import View
-from tuplet.cli.draw_ewn import EwnLook
+from tuplet.cli.draw_ewn import EwnRenderer
 from tuplet.cli.draw_game import picture, thoughts_lines
-from tuplet.cli.fit import MOVES_KEYS
+from tuplet.cli.layout import MOVES_KEYS
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.catalogue import game
 from tuplet.games.ewn import Position
@@ -225,7 +225,7 @@ def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
 
 def test_moves_and_thoughts_are_spelled_out() -> None:
     position = Position.start("ewn-6x7", die="012345012345012345012")
-    look = EwnLook(game("ewn-6x7"))
+    look = EwnRenderer(game("ewn-6x7"))
     spelled = look.spelled
     assert [spelled(position, m) for m in position.legal_moves()] == ["0 →", "0 ↓", "0 ↘"]
     assert [spelled(position, m, "blue") for m in ("10", "53")] == ["1 ←", "5 ↙"]
@@ -250,7 +250,7 @@ def test_every_window_shows_board_die_moves_and_keys_or_says_what_it_needs(
     _, position = Position.random(name, np.uint64(4))
     if position.needs_roll:
         position = position.roll(1)
-    moves, look = position.legal_moves(), EwnLook(game(name))
+    moves, look = position.legal_moves(), EwnRenderer(game(name))
     names, keys = {"red": "you", "blue": "hard"}, [MOVES_KEYS, "h hint", "t thoughts", "q ends"]
     for thoughts in (None, ["hard thought so", *map(str, range(8))]):
         view = View(position, names, look, moves, 0, [(0, 0), (1, 1)], thoughts, "message", keys)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tuplet.cli.working import _in_lines, _width
+from tuplet.cli.common import _in_lines, _width
 from tuplet.system.sheet import Sheet
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sweep.md").read_text(encoding="utf-8")

@@ -21,9 +21,11 @@ from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter
 import tuplet
 from tuplet.cli.agent import agent
 from tuplet.cli.analyze import analyze
+from tuplet.cli.ascii_fallback import ERRORS
 from tuplet.cli.bench import bench
 from tuplet.cli.check import check
 from tuplet.cli.cluster import cluster
+from tuplet.cli.common import INTERRUPTED
 from tuplet.cli.compare import compare
 from tuplet.cli.convert import convert
 from tuplet.cli.eval import eval_
@@ -38,12 +40,10 @@ from tuplet.cli.reproduce import reproduce
 from tuplet.cli.review import review
 from tuplet.cli.serve import serve
 from tuplet.cli.show import show
-from tuplet.cli.signs import ERRORS
 from tuplet.cli.solve import solve
 from tuplet.cli.sweep import sweep
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
-from tuplet.cli.working import INTERRUPTED
 from tuplet.system.harmless import in_one_line
 from tuplet.system.stop import Stopped
 

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tuplet.agents.looking import Looking
+from tuplet.agents.lookahead import LookaheadOptions
+from tuplet.cli.common import INTERRUPTED, Json, show_result, working
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import INTERRUPTED, Json, show_result, working
 
 
-@with_settings(Looking)
+@with_settings(LookaheadOptions)
 def analyze(
     game: str,
     position: str | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tuplet.cli.working import Json, show_result, working
+from tuplet.cli.common import Json, show_result, working
 
 
 def bench(

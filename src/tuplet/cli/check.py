@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tuplet.cli.working import INTERRUPTED, Json, show_result, working
+from tuplet.cli.common import INTERRUPTED, Json, show_result, working
 
 
 def check(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cyclopts import App
 
-from tuplet.cli.working import Json, Tls, show_result, working
+from tuplet.cli.common import Json, Tls, show_result, working
 
 cluster = App(name="cluster", help="Inspect a Dask cluster.")
 

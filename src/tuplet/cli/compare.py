@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tuplet.agents.looking import Looking
+from tuplet.agents.lookahead import LookaheadOptions
+from tuplet.cli.common import Json, report_stopped, show_result, working
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import Json, show_result, tell_stopped, working
 
 
-@with_settings(Looking)
+@with_settings(LookaheadOptions)
 def compare(
     players: list[str],
     /,
@@ -46,4 +46,4 @@ def compare(
     show_result(result, json_)
     played = sum(each.summary.games for each in result.evaluations)
     asked = games * len(players)
-    return tell_stopped(played < asked, played, asked, "games")
+    return report_stopped(played < asked, played, asked, "games")

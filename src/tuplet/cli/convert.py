@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from tuplet.cli.common import Json, show_result
 from tuplet.cli.display import showing
-from tuplet.cli.working import Json, show_result
 
 Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]
 

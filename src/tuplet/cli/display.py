@@ -165,7 +165,7 @@ def _picture(event: Progress, facts: list[str], columns: int) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    from tuplet.cli.fit import flow
+    from tuplet.cli.layout import flow
 
     parts: list[RenderableType] = []
     text = "  ".join(facts)

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tuplet.cli.colours import colour_system
-from tuplet.cli.fit import brief, flow, foot, foot_lines, too_small
+from tuplet.cli.layout import abbreviate, flow, footer, footer_lines, too_small
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.drawing import DARK, EMPTY, GRID, LIGHT
 
@@ -105,7 +105,7 @@ def picture(
     board: Board, head: Sequence[str], message: str, keys: Sequence[str], columns: int, lines: int
 ) -> RenderableType:
     """What is known of a game, the board as large as fits, what happens, and what keys do."""
-    keys = brief(keys, columns, lines)
+    keys = abbreviate(keys, columns, lines)
     found = next(_fitting(board, head, keys, columns, lines), None)
     if found is None:
 
@@ -116,7 +116,7 @@ def picture(
     width, height = found
     top = [Text(line, style="bold", no_wrap=True) for line in flow(head, columns)]
     left = lines - len(top) - _height(board, height)
-    below = foot(message, keys, columns, left) if message or keys else []
+    below = footer(message, keys, columns, left) if message or keys else []
     return Group(*top, grid(board, width, height), *below)
 
 
@@ -130,7 +130,7 @@ def _fitting(
     board: Board, head: Sequence[str], keys: Sequence[str], columns: int, lines: int
 ) -> Iterator[tuple[int, int]]:
     """Sizes of cells that fit, the largest first."""
-    room = lines - len(flow(head, columns)) - foot_lines(keys, columns)
+    room = lines - len(flow(head, columns)) - footer_lines(keys, columns)
     for width, height in SIZES:
         if (width + 1) * board.columns + 1 <= columns and _height(board, height) <= room:
             yield width, height

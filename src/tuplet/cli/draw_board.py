@@ -1,6 +1,6 @@
 """The board of a game in the terminal: squares of any size, pieces, and the keys of moves.
 
-A `Look` is how a game is seen; this one is that of any game, and a game may have its own.
+A `BoardRenderer` is how a game is seen; this one is that of any game, and a game may have its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tuplet.games.drawing import colours_of
 Square = tuple[int, int]  # row, column
 
 
-class Look:
+class BoardRenderer:
     """How a game's pieces, moves and sides are shown."""
 
     def __init__(self, game: Any) -> None:
@@ -68,7 +68,7 @@ class View:
 
     position: Any
     names: dict[str, str]  # by side
-    look: Look
+    look: BoardRenderer
     choices: list[str] = field(default_factory=list)  # the moves a person may make
     chosen: int = 0  # the one that Enter makes
     last: list[Square] = field(default_factory=list)  # squares that the last move changed
@@ -140,7 +140,7 @@ def _ground(view: View, square: Square, numbers: list[int]) -> str:
     return view.look.ground(square, view.position) or (ODD if sum(square) % 2 else EVEN)
 
 
-def _square(look: Look, cell: str, may_move: bool, width: int, height: int) -> list[list[tuple[str, bool]]]:
+def _square(look: BoardRenderer, cell: str, may_move: bool, width: int, height: int) -> list[list[tuple[str, bool]]]:
     """The characters of a square's lines, and which of them are on the piece."""
     empty = [(" ", False)] * width
     if not cell and coloured():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from tuplet.cli.colours import BLUE, RED
-from tuplet.cli.draw_board import Look, Square
+from tuplet.cli.draw_board import BoardRenderer, Square
 from tuplet.games.ewn import SIDES, Position
 from tuplet.games.ewn.drawing import COLOURS, GOALS
 
@@ -18,7 +18,7 @@ def _side(cell: str) -> str:
     return SIDES["rb".index(cell[0])]
 
 
-class EwnLook(Look):
+class EwnRenderer(BoardRenderer):
     """How EWN is seen."""
 
     def colours(self, position: Position) -> dict[str, str]:

@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tuplet.cli.colours import coloured
-from tuplet.cli.draw_board import Look, View, board, key_of, target
-from tuplet.cli.fit import brief, flow, foot, foot_lines, scrolled, too_small
+from tuplet.cli.draw_board import BoardRenderer, View, board, key_of, target
+from tuplet.cli.layout import abbreviate, flow, footer, footer_lines, scrolled, too_small
 from tuplet.games.analysis import Analysis
 
 PANEL, NARROW = 28, 11  # columns of text beside the board: enough for all, and the fewest
@@ -28,14 +28,14 @@ class Layout(NamedTuple):
     width: int  # of a square
     height: int
     beside: int  # columns of the panel beside the board; 0: it stands below
-    foot: int  # lines
+    footer: int  # lines
 
 
 def layouts(view: View, columns: int, lines: int) -> Iterator[Layout]:
     """Those that fit a window, the best first: room for the panel, then a large board."""
     cells = view.position.cells
     rows, across = len(cells), max(map(len, cells), default=0)
-    foot, most = foot_lines(view.keys, columns), _widest(view) + 2
+    footer, most = footer_lines(view.keys, columns), _widest(view) + 2
     sizes = [
         (w, h)
         for w, h in product(WIDTHS, HEIGHTS)
@@ -44,11 +44,11 @@ def layouts(view: View, columns: int, lines: int) -> Iterator[Layout]:
     for least in (PANEL, 20, NARROW):
         for width, height in sizes:
             beside = columns - width * across - 2
-            if beside >= least and height * rows + foot <= lines and lines - foot >= 5:
-                yield Layout(width, height, beside, foot)
+            if beside >= least and height * rows + footer <= lines and lines - footer >= 5:
+                yield Layout(width, height, beside, footer)
     for width, height in sizes:
-        if width * across <= columns and height * rows + 1 + foot <= lines:
-            yield Layout(width, height, 0, foot)
+        if width * across <= columns and height * rows + 1 + footer <= lines:
+            yield Layout(width, height, 0, footer)
 
 
 def _widest(view: View) -> int:
@@ -59,7 +59,7 @@ def _widest(view: View) -> int:
 
 def picture(view: View, columns: int, lines: int) -> RenderableType:
     """The board, the panel beside or below it, and below what happens and what keys do."""
-    view = replace(view, keys=brief(view.keys, columns, lines))
+    view = replace(view, keys=abbreviate(view.keys, columns, lines))
     layout = next(layouts(view, columns, lines), None)
     if layout is None:
 
@@ -70,7 +70,7 @@ def picture(view: View, columns: int, lines: int) -> RenderableType:
     width, height, beside, _ = layout
     cells = view.position.cells
     drawn = board(view, width, height) if cells else Text(view.position.notation)
-    room = lines - layout.foot
+    room = lines - layout.footer
     if beside:
         panel = Text("\n").join(_panel(view, min(beside, 2 * PANEL), room))
         panel.no_wrap, panel.overflow = True, "ellipsis"
@@ -85,7 +85,7 @@ def picture(view: View, columns: int, lines: int) -> RenderableType:
         parts = [drawn, *below]
         used = height * len(cells) + len(below)
     if view.message or view.keys:
-        parts += foot(view.message, view.keys, columns, lines - used)
+        parts += footer(view.message, view.keys, columns, lines - used)
     return Group(*parts)
 
 
@@ -152,7 +152,7 @@ def _below(view: View, columns: int, room: int) -> list[RenderableType]:
     return [Text(line, no_wrap=True, overflow="ellipsis") for line in lines[: max(room, 0)]]
 
 
-def thoughts_lines(name: str, position: Any, thoughts: Analysis, look: Look, room: int = 8) -> list[str]:
+def thoughts_lines(name: str, position: Any, thoughts: Analysis, look: BoardRenderer, room: int = 8) -> list[str]:
     """What an agent thought of a position, as lines of text; `room` for so many moves."""
     lines = [f"{name} thought of {position.turn}'s moves:"]
     for thought in thoughts.moves[:room]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tuplet.agents.looking import Looking
+from tuplet.agents.lookahead import LookaheadOptions
+from tuplet.cli.common import Cluster, Json, Tls, check_writable, report_stopped, sharing, show_result
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import Cluster, Json, Tls, check_folder, sharing, show_result, tell_stopped
 
 
-@with_settings(Looking)
+@with_settings(LookaheadOptions)
 def eval_(
     player: str,
     /,
@@ -56,7 +56,7 @@ def eval_(
     """
     import tuplet
 
-    check_folder(csv)
+    check_writable(csv)
     with sharing(cluster, tls, quiet=json_) as work:
         result = tuplet.evaluate(
             player,
@@ -72,4 +72,4 @@ def eval_(
     if csv is not None:
         result.csv(csv)
     show_result(result, json_)
-    return tell_stopped(result.interrupted, result.summary.games, games, "games")
+    return report_stopped(result.interrupted, result.summary.games, games, "games")

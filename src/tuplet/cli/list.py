@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from tuplet.cli.working import Json, show_result
+from tuplet.cli.common import Json, show_result
 
 
 def list_(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from tuplet.cli.working import Cluster, Json, Tls, play_pairs
+from tuplet.cli.common import Cluster, Json, Tls, run_match
 
 
 def match(
@@ -57,4 +57,4 @@ def match(
     import tuplet
 
     play = partial(tuplet.match, a, b, game, seed=seed, threads=threads, sprt=sprt)
-    return play_pairs(play, games, 1, save, json_, csv, cluster, tls)
+    return run_match(play, games, 1, save, json_, csv, cluster, tls)

@@ -7,12 +7,12 @@ import random
 from pathlib import Path
 from typing import Any
 
-from tuplet.agents.looking import Looking
+from tuplet.agents.lookahead import LookaheadOptions
 from tuplet.cli.options import with_settings
 from tuplet.errors import UserError
 
 
-@with_settings(Looking)
+@with_settings(LookaheadOptions)
 def play(
     game: str,
     /,

@@ -13,12 +13,12 @@ from tuplet.agents.g2048 import Player, RandomEnvironment, make_player
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import name_of
 from tuplet.arena.g2048 import open_episode, place, slide
+from tuplet.cli.common import INTERRUPTED
 from tuplet.cli.display import showing
 from tuplet.cli.draw_2048 import picture
 from tuplet.cli.keys import ESCAPE, FASTER, SLOWER, changed
 from tuplet.cli.screen import print_picture, screen
 from tuplet.cli.sitting import Sitting, tell_saved
-from tuplet.cli.working import INTERRUPTED
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.games.g2048 import MOVES, Board, Episode

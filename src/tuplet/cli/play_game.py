@@ -10,15 +10,15 @@ from typing import Any
 from rich.console import RenderableType
 
 from tuplet.agents.known import default_of
+from tuplet.cli.common import INTERRUPTED
 from tuplet.cli.display import showing
 from tuplet.cli.draw_board import View
 from tuplet.cli.draw_game import picture
-from tuplet.cli.fit import MOVES_KEYS
 from tuplet.cli.keys import ESCAPE, FASTER, SLOWER, changed
+from tuplet.cli.layout import MOVES_KEYS
 from tuplet.cli.screen import print_picture, screen
 from tuplet.cli.sitting import Sitting, tell_saved
 from tuplet.cli.table import Table, choice_and_thoughts
-from tuplet.cli.working import INTERRUPTED
 from tuplet.errors import UserError
 from tuplet.games.catalogue import game as game_of
 from tuplet.kernel import as_seed

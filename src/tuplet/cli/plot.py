@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from tuplet.cli.working import Json, check_folder, show_result
+from tuplet.cli.common import Json, check_writable, show_result
 
 
 def plot(
@@ -43,7 +43,7 @@ def plot(
     """
     import tuplet
 
-    check_folder(csv)
+    check_writable(csv)
     path = output or (runs[0] / "curve.png" if len(runs) == 1 else Path("curves.png"))
     result = tuplet.plot(*runs, path=path, log=log, by=by, band=band)
     if csv is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tuplet.cli.working import Json, show_result, tell_stopped, working
+from tuplet.cli.common import Json, report_stopped, show_result, working
 
 
 def regret(
@@ -52,4 +52,4 @@ def regret(
         )
     show_result(result, json_)
     done = result.as_json().get("games", games)
-    return tell_stopped(done != games, done or 0, games or 0, "games")
+    return report_stopped(done != games, done or 0, games or 0, "games")

@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from tuplet.cli.working import Cluster, Json, Tls, sharing, show_result
+from tuplet.cli.common import Cluster, Json, Tls, sharing, show_result
 
 
 def reproduce(
@@ -101,7 +101,7 @@ def reproduce(
 
 
 def _list(as_json: bool) -> None:
-    from tuplet.cli.working import show_tables
+    from tuplet.cli.common import show_tables
     from tuplet.studies.reproduce import STUDIES, Listed
 
     if as_json:

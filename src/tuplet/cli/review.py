@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from tuplet.agents.looking import Looking
+from tuplet.agents.lookahead import LookaheadOptions
+from tuplet.cli.common import Json, show_result, show_tables, working
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import Json, show_result, show_tables, working
 from tuplet.errors import UserError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tuplet.games.record import Record
 
 
-@with_settings(Looking, usual={"depth": "3, unless --time is given"})
+@with_settings(LookaheadOptions, usual={"depth": "3, unless --time is given"})
 def review(
     record: Annotated[str, Parameter(allow_leading_hyphen=True)],  # -
     /,

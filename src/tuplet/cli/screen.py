@@ -18,8 +18,8 @@ from typing import Any
 from rich.console import Console, ConsoleDimensions, RenderableType
 from rich.screen import Screen as Page
 
+from tuplet.cli.ascii_fallback import has_signs, plain
 from tuplet.cli.keys import KeyReader
-from tuplet.cli.signs import has_signs, plain
 from tuplet.errors import UserError
 
 Size = tuple[int, int]  # columns and lines

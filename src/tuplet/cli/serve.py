@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tuplet.cli.working import stopping
+from tuplet.cli.common import stopping
 
 
 def serve(

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tuplet.cli.working import Json, show_result
+from tuplet.cli.common import Json, show_result
 from tuplet.errors import UserError
 from tuplet.system.harmless import harmless
 

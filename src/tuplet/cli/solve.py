@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tuplet.cli.working import Json, show_result, working
+from tuplet.cli.common import Json, show_result, working
 from tuplet.errors import UserError
 
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from tuplet.cli.common import Cluster, Json, Tls, report_stopped, sharing, show_result
 from tuplet.cli.options import with_settings, with_whole_numbers
-from tuplet.cli.working import Cluster, Json, Tls, sharing, show_result, tell_stopped
 from tuplet.errors import UserError
 from tuplet.learn.settings import Limits, Method
 
@@ -193,4 +193,4 @@ def _play(
     if csv is not None:
         result.csv(csv)
     show_result(result, as_json)
-    return tell_stopped(result.interrupted, result.done, result.asked, result.unit, then)
+    return report_stopped(result.interrupted, result.done, result.asked, result.unit, then)

@@ -11,8 +11,8 @@ import numpy as np
 
 from tuplet.agents.agent import make_agent
 from tuplet.agents.protocol.external import External
-from tuplet.cli.draw_board import Look, Square, changed_squares
-from tuplet.cli.draw_ewn import EwnLook
+from tuplet.cli.draw_board import BoardRenderer, Square, changed_squares
+from tuplet.cli.draw_ewn import EwnRenderer
 from tuplet.cli.draw_game import thoughts_lines
 from tuplet.errors import UserError
 from tuplet.games import life
@@ -36,7 +36,7 @@ class Table:
         if side not in (*self.sides, "first", "second", "random"):
             known = ", ".join([*self.sides, "random"])
             raise UserError(f"{side!r} is not a side of {self.game.name}: {known}")
-        self.look = EwnLook(self.game) if isinstance(self.game, GameOfEwn) else Look(self.game)
+        self.look = EwnRenderer(self.game) if isinstance(self.game, GameOfEwn) else BoardRenderer(self.game)
         self.asked_side, self.seed, self.number = side, seed, 0
         self.names: dict[str, str] = {}
         self.agents: dict[str, Any] = {}

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from tuplet.cli.working import Cluster, Json, Tls, play_pairs
+from tuplet.cli.common import Cluster, Json, Tls, run_match
 from tuplet.system.harmless import harmless
 from tuplet.system.sheet import counted
 
@@ -80,7 +80,7 @@ def tournament(
         csv=csv,
     )
     players = len(agents) + (0 if folder is None else _tell_who_plays(folder))
-    code = play_pairs(play, games, players * (players - 1) // 2, save, json_, None, cluster, tls)
+    code = run_match(play, games, players * (players - 1) // 2, save, json_, None, cluster, tls)
     for file in filter(None, (page, csv)):
         if file.is_file():
             print(f"Written: {file}", file=sys.stderr)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from tuplet.cli.common import INTERRUPTED, Cluster, Tls, check_writable, sharing, show_result
 from tuplet.cli.options import with_settings
-from tuplet.cli.working import INTERRUPTED, Cluster, Tls, check_folder, sharing, show_result
 from tuplet.errors import UserError
 from tuplet.learn.settings import Limits, Method
 
@@ -67,7 +67,7 @@ def train(
     from tuplet.learn.run import free_folder
     from tuplet.learn.settings import split
 
-    check_folder(csv)
+    check_writable(csv)
     given = {name: value for name, value in settings.items() if value is not None}
     told: dict[str, Any] = {"on_begin": _say, "loggers": _loggers(tensorboard)}
     if not json_:

@@ -8,7 +8,7 @@ from tuplet.system.settings import setting
 
 
 @dataclass
-class Looking:
+class LookaheadOptions:
     """What a `LearnedPlayer` is asked for."""
 
     depth: int | None = setting(

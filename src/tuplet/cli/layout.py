@@ -12,7 +12,7 @@ MOVES_KEYS = "1-9 or arrows, Enter: move"
 _BRIEF = {MOVES_KEYS: "1-9 move", "u takes back": "u back", "n new game": "n new"}
 
 
-def brief(keys: Sequence[str], columns: int, lines: int) -> list[str]:
+def abbreviate(keys: Sequence[str], columns: int, lines: int) -> list[str]:
     """What keys do, in fewer words where there is hardly room."""
     return [_BRIEF.get(key, key) if columns < 40 or lines < 12 else key for key in keys]
 
@@ -28,7 +28,7 @@ def flow(items: Sequence[str], columns: int) -> list[str]:
     return lines
 
 
-def foot(message: str, keys: Sequence[str], columns: int, lines: int) -> list[RenderableType]:
+def footer(message: str, keys: Sequence[str], columns: int, lines: int) -> list[RenderableType]:
     """What happens, and what keys do, for the last lines of a window."""
     told = flow(keys, columns)
     room = max(1, lines - len(told))
@@ -36,7 +36,7 @@ def foot(message: str, keys: Sequence[str], columns: int, lines: int) -> list[Re
     return [*(_line(text, "bold") for text in said), *(_line(text, "dim") for text in told)]
 
 
-def foot_lines(keys: Sequence[str], columns: int) -> int:
+def footer_lines(keys: Sequence[str], columns: int) -> int:
     """How many lines a foot needs."""
     return 1 + len(flow(keys, columns))
 

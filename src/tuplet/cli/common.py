@@ -116,7 +116,7 @@ def stopping(stop: Stop) -> Iterator[None]:
         restore()
 
 
-def check_folder(file: Path | None) -> None:
+def check_writable(file: Path | None) -> None:
     """Complain before the work, not after it, that a file cannot be written where it should."""
     if file is not None and not file.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {file.parent} to write {file.name} in")
@@ -184,7 +184,7 @@ def _in_lines(sheet: Sheet, width: int) -> Iterator[str]:
         yield line
 
 
-def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str = "") -> int:
+def report_stopped(interrupted: bool, done: int, asked: int, what: str, then: str = "") -> int:
     """Say where a call ended if it ended early; returns the exit code."""
     from tuplet.system.sheet import counted
 
@@ -194,7 +194,7 @@ def tell_stopped(interrupted: bool, done: int, asked: int, what: str, then: str 
     return INTERRUPTED if interrupted else 0
 
 
-def play_pairs(
+def run_match(
     play: Callable[..., Any],
     games: int,
     pairings: int,
@@ -207,7 +207,7 @@ def play_pairs(
     """Let a match or tournament be played, and show it; returns the exit code."""
     from tuplet.system.stop import Stopped
 
-    check_folder(csv)
+    check_writable(csv)
     asked = (games + games % 2) * pairings
     if games % 2 and games > 0:
         print(f"Games come in pairs: {games + 1:,} are played, not {games:,}.", file=sys.stderr)
@@ -218,8 +218,8 @@ def play_pairs(
         with sharing(cluster, tls, quiet=as_json) as work:
             result = play(games=games, save=save, **work._asdict())
     except Stopped:  # before the first pair was finished
-        return tell_stopped(True, 0, asked, "games", then)
+        return report_stopped(True, 0, asked, "games", then)
     if csv is not None:
         result.csv(csv)
     show_result(result, as_json)
-    return tell_stopped(result.interrupted, result.games, asked, "games", then)
+    return report_stopped(result.interrupted, result.games, asked, "games", then)
