@@ -32,10 +32,10 @@ from tuplet.arena.saved import load, load_game
 from tuplet.games.reading import read_game
 from tuplet.system import own
 from tuplet.web.app import application
-from tuplet.web.calls import arguments_of
-from tuplet.web.desk import Desk
+from tuplet.web.context import ServerContext
 from tuplet.web.guard import Guard
-from tuplet.web.live import DOES, MOST_MESSAGE
+from tuplet.web.schema import arguments_of
+from tuplet.web.websocket import HANDLERS, MOST_MESSAGE
 
 EVIL = """
 from pathlib import Path
@@ -223,7 +223,7 @@ def questions(trap: Trap, fields: dict[str, str], usual: dict[str, Any]) -> Iter
 
 def test_no_route_over_http(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuplet.web.app.PAUSE", 0.0)
-    app = application(Desk(trap.runs), token=TOKEN)  # which has a route more
+    app = application(ServerContext(trap.runs), token=TOKEN)  # which has a route more
 
     async def walk() -> None:
         described = json.loads((await ask(app, "GET", "/api/openapi.json"))[1])["paths"]
@@ -282,7 +282,7 @@ async def talk(app: Guard, messages: list[dict[str, Any]]) -> list[dict[str, Any
         if following is None:
             said.put_nowait({"type": "websocket.disconnect", "code": 1000})
             return
-        awaited = 1 if following["do"] in DOES else 2
+        awaited = 1 if following["do"] in HANDLERS else 2
         say({"id": 1, **following})
         if awaited == 2:  # it may have no answer of its own
             say({"id": 2, "do": "nothing"})
@@ -309,7 +309,7 @@ def jobs(trap: Trap) -> Iterator[dict[str, Any]]:
     """Every kind of job, with every text in each of its fields; long texts also in pieces."""
     position = {"game": "2048:board=2x2", "position": "2,0/0,2", "agents": {"player": "random"}}
     kinds = {str: "string", list: "array", dict: "object"}
-    for do, kind in DOES.items():
+    for do, kind in HANDLERS.items():
         usual = position if do == "play" else getattr(kind.takes, "example")  # noqa: B009
         fields = {n: kinds.get(t, "other") for n, (t, _) in arguments_of(kind.takes).items()}
         for each in questions(trap, {**fields, "pace": "other"}, usual):
@@ -324,9 +324,9 @@ def jobs(trap: Trap) -> Iterator[dict[str, Any]]:
 
 
 def test_no_job_over_the_socket(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuplet.web.live.AT_ONCE", 10**9)
+    monkeypatch.setattr("tuplet.web.websocket.AT_ONCE", 10**9)
     asked = [each for each in jobs(trap) if len(json.dumps(each)) < MOST_MESSAGE - 100]
-    frames = awaited(talk(application(Desk(trap.runs)), asked))
+    frames = awaited(talk(application(ServerContext(trap.runs)), asked))
     assert {frame["type"] for frame in frames if "type" in frame} == {"websocket.accept"}
     assert sum(frame.get("done", False) for frame in frames) >= len(asked)
     assert not [frame for frame in frames if "this failed" in frame.get("error", "")]

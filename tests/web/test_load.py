@@ -25,8 +25,8 @@ from browsing import Server, awaited, serving
 from tuplet import Network, Stop
 from tuplet.system.stop import Stopped
 from tuplet.values.weights import read_weights
-from tuplet.web import app, connections, jobs, live
-from tuplet.web.desk import Desk, memory_of, turn_of
+from tuplet.web import app, connections, jobs, websocket
+from tuplet.web.context import ServerContext, memory_of, turn_of
 from tuplet.web.limits import FOR_SEARCHES, MOST_MEMORY, OWN_MEMORY, Busy, Limits
 
 BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
@@ -245,12 +245,12 @@ def test_limits_come_from_cores_and_memory(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_what_an_agent_costs_is_known_before_it_begins(game: str, agent: str, kind: str, megabytes: int) -> None:
-    desk = Desk()
-    made = desk.agent(agent, desk.game(game))
+    context = ServerContext()
+    made = context.agent(agent, context.game(game))
     assert memory_of(made) >> 20 == megabytes
-    with desk.taking(None, made, turn=turn_of(made)):
-        assert desk.limits._turns[kind, "*"] == 1
-        assert desk.limits.free == desk.limits.for_searches - memory_of(made)
+    with context.taking(None, made, turn=turn_of(made)):
+        assert context.limits._turns[kind, "*"] == 1
+        assert context.limits.free == context.limits.for_searches - memory_of(made)
 
 
 @pytest.mark.parametrize(
@@ -263,44 +263,44 @@ def test_what_an_agent_costs_is_known_before_it_begins(game: str, agent: str, ki
     ],
 )
 def test_a_search_over_the_network_has_a_budget(agent: str, told: str) -> None:
-    desk = Desk()
+    context = ServerContext()
     with pytest.raises(ValueError, match=told):
-        desk.agent(agent, desk.game("ewn"))
+        context.agent(agent, context.game("ewn"))
     within = re.sub(r"\d+", lambda found: str(int(found[0]) - 1), agent)
-    assert desk.agent(within, desk.game("ewn"))
+    assert context.agent(within, context.game("ewn"))
 
 
 def test_a_network_is_read_once_whoever_asks_for_it(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run, and whatever searches over its values; what its learner remembers is left out."""
     read = []
     monkeypatch.setattr(
-        "tuplet.web.desk.read_weights", lambda path, **how: read.append(path) or read_weights(path, **how)
+        "tuplet.web.context.read_weights", lambda path, **how: read.append(path) or read_weights(path, **how)
     )
-    desk, name = Desk(trained_run.parent), trained_run.name
-    game = desk.game("2048")
+    context, name = ServerContext(trained_run.parent), trained_run.name
+    game = context.game("2048")
     made = [
-        desk.agent(text, game)
+        context.agent(text, game)
         for text in (name, f"expectimax:values={name}", f"expectimax:values={name},depth=3", name)
     ]
     assert len(read) == 1 and len({id(each.network) for each in made}) == 1
     assert [each.depth for each in made] == [1, 2, 3, 1] and made[0].network.memory is None
-    assert desk.limits.networks == made[0].network.weights.nbytes
+    assert context.limits.networks == made[0].network.weights.nbytes
 
 
 def test_networks_that_nobody_asks_for_make_room(tmp_path: Path) -> None:
     for number in range(5):
         Network("01234 12345").save(tmp_path / f"{number}")  # 8 MB
-    desk = Desk(tmp_path, Limits())
-    desk.limits.memory = desk.limits.for_searches + (20 << 20)
-    game = desk.game("2048")
+    context = ServerContext(tmp_path, Limits())
+    context.limits.memory = context.limits.for_searches + (20 << 20)
+    game = context.game("2048")
     for number in range(5):
-        desk.agent(f"{number}", game)
-        assert desk.limits.networks <= 16 << 20
-    first = desk.agent("4", game).network
-    assert desk.agent("4", game).network is first
+        context.agent(f"{number}", game)
+        assert context.limits.networks <= 16 << 20
+    first = context.agent("4", game).network
+    assert context.agent("4", game).network is first
     Network("0123").save(tmp_path / "4")  # learned meanwhile
-    assert desk.agent("4", game).network.name == "0123"
-    assert not [key for key in desk._networks if key[0].endswith("4") and key[2] > 1 << 20]
+    assert context.agent("4", game).network.name == "0123"
+    assert not [key for key in context._networks if key[0].endswith("4") and key[2] > 1 << 20]
 
 
 def test_who_waits_for_a_network_can_be_told_to_stop(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,19 +311,19 @@ def test_who_waits_for_a_network_can_be_told_to_stop(trained_run: Path, monkeypa
         go.wait(60)
         return read_weights(path, **how)
 
-    monkeypatch.setattr("tuplet.web.desk.read_weights", slow)
-    desk, stop = Desk(trained_run.parent), Stop()
+    monkeypatch.setattr("tuplet.web.context.read_weights", slow)
+    context, stop = ServerContext(trained_run.parent), Stop()
     threading.Thread(target=lambda: (reading.wait(60), stop.set()), daemon=True).start()
     with pytest.raises(Stopped, match="was read"):
-        desk.agent(trained_run.name, desk.game("2048"), stop)
+        context.agent(trained_run.name, context.game("2048"), stop)
     go.set()
-    assert desk.agent(trained_run.name, desk.game("2048"))  # it was read all the same
+    assert context.agent(trained_run.name, context.game("2048"))  # it was read all the same
 
 
 def test_a_question_ends_in_time_whatever_it_waits_for(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go = threading.Event()
-    monkeypatch.setattr("tuplet.web.desk.read_weights", lambda *_, **__: go.wait(60))
-    monkeypatch.setattr("tuplet.web.desk.find_weights", lambda path: (go.wait(60), path)[1])
+    monkeypatch.setattr("tuplet.web.context.read_weights", lambda *_, **__: go.wait(60))
+    monkeypatch.setattr("tuplet.web.context.find_weights", lambda path: (go.wait(60), path)[1])
     monkeypatch.setattr(app, "LONGEST", 0.2)
     monkeypatch.setattr(app, "GRACE", 0.2)
     with serving(runs=trained_run.parent) as server:
@@ -349,11 +349,11 @@ def test_jobs_that_nobody_looks_at_give_back_what_they_have(monkeypatch: pytest.
         async with AsyncExitStack() as stack, asyncio.timeout(120):
             lines = [await stack.enter_async_context(websockets.connect(server.socket)) for _ in range(3)]
             for line in lines:
-                for number in range(live.MOST_JOBS):
+                for number in range(websocket.MOST_JOBS):
                     await line.send(play_of(number, trees, "2048"))
             for line in lines:  # each has begun, and was sent a first frame
-                frames = [json.loads(await line.recv()) for _ in range(live.MOST_JOBS)]
-                assert {frame["id"] for frame in frames} == {*range(live.MOST_JOBS)}
+                frames = [json.loads(await line.recv()) for _ in range(websocket.MOST_JOBS)]
+                assert {frame["id"] for frame in frames} == {*range(websocket.MOST_JOBS)}
                 assert not any("error" in frame or frame["done"] for frame in frames)
             asked = {"game": "ewn", "agent": "mcts:time=0.02"}
             status, answer = await asyncio.to_thread(server.ask, "/api/analyze", asked)
@@ -370,13 +370,13 @@ def test_an_agent_takes_no_memory_before_there_is_room_for_it(monkeypatch: pytes
     """Alpha-beta has its table from the moment a game begins."""
     opened = []
     monkeypatch.setattr(jobs.life, "begin", lambda agent, *_: opened.append(agent))
-    desk, job = Desk(), jobs.Job(1, lambda _: None)
-    all_of_it = Held(desk.limits, "", memory=desk.limits.for_searches).settled()
+    context, job = ServerContext(), jobs.Job(1, lambda _: None)
+    all_of_it = Held(context.limits, "", memory=context.limits.for_searches).settled()
     agents = {"red": "alphabeta:depth=1"}
-    game = jobs.Playing(desk, job, game="ewn-6x7", position=START, agents=agents)
+    game = jobs.AgentGame(context, job, game="ewn-6x7", position=START, agents=agents)
     playing = threading.Thread(target=game.run, daemon=True)
     playing.start()
-    until(lambda: len(desk.limits._waiting) == 1)
+    until(lambda: len(context.limits._waiting) == 1)
     assert not opened
     all_of_it.release()
     playing.join(60)
@@ -384,7 +384,7 @@ def test_an_agent_takes_no_memory_before_there_is_room_for_it(monkeypatch: pytes
 
 
 def test_a_socket_that_is_not_used_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "MOST_SOCKETS", 2)
+    monkeypatch.setattr(websocket, "MOST_SOCKETS", 2)
     searching = {"do": "analyze", "game": "ewn-6x7", "agent": "mcts:time=60"}
 
     async def run(server: Server) -> None:

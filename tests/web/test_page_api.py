@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from browsing import Looking, axe, serving
-from tuplet.web.answers import CALLS
+from tuplet.web.endpoints import CALLS
 
 pytestmark = pytest.mark.slow
 

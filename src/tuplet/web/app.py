@@ -29,11 +29,11 @@ from tuplet.errors import UserError
 from tuplet.kernel import compiling
 from tuplet.system.harmless import in_one_line
 from tuplet.system.stop import Stop, Stopped
-from tuplet.web import live
-from tuplet.web.answers import CALLS
-from tuplet.web.calls import checked, openapi
-from tuplet.web.desk import Busy, Desk
+from tuplet.web import websocket
+from tuplet.web.context import Busy, ServerContext
+from tuplet.web.endpoints import CALLS
 from tuplet.web.guard import MOST_BODY, Guard, log_in
+from tuplet.web.schema import checked, openapi
 
 PAGES = {"/2048": "2048.html", "/ewn": "ewn.html", "/board": "board.html", "/api": "api.html"}
 LONGEST = 60.0  # seconds until a call ends with what it has
@@ -44,16 +44,16 @@ Call = Callable[..., Any]
 
 
 def application(
-    desk: Desk, host: str = "127.0.0.1", token: str | None = None, allowed_hosts: Sequence[str] = ()
+    context: ServerContext, host: str = "127.0.0.1", token: str | None = None, allowed_hosts: Sequence[str] = ()
 ) -> Guard:
     """What a server serves."""
-    sockets: set[live.Session] = set()
+    sockets: set[websocket.Session] = set()
 
     async def socket(connection: WebSocket) -> None:
         with suppress(WebSocketDisconnect):  # it left at once
             await connection.accept()  # a browser tells no reason where it was not let in
-            session = live.Session(desk, connection)
-            if len(sockets) >= live.MOST_SOCKETS:
+            session = websocket.Session(context, connection)
+            if len(sockets) >= websocket.MOST_SOCKETS:
                 idle = [each for each in sockets if each.idle]
                 if not idle:
                     await connection.close(1013, "too many pages are open: try again later")
@@ -95,7 +95,7 @@ def application(
         Route("/favicon.ico", partial(_page, "icon.svg"), methods=["GET"]),
         Route("/api/openapi.json", described, methods=["GET"]),
         *(Route(path, let_in, methods=[method]) for method, path in closed),
-        *(Route(path, _endpoint(desk, call), methods=[method]) for (method, path), call in CALLS.items()),
+        *(Route(path, _endpoint(context, call), methods=[method]) for (method, path), call in CALLS.items()),
         WebSocketRoute("/api/live", socket),
     ]
     logging.getLogger("uvicorn.error").addFilter(_is_told)
@@ -140,7 +140,7 @@ async def _body(request: Request) -> Any:
         raise UserError("the request body is not valid JSON") from None
 
 
-def _endpoint(desk: Desk, call: Call) -> Callable[[Request], Any]:
+def _endpoint(context: ServerContext, call: Call) -> Callable[[Request], Any]:
     """A call as an address."""
     stops = "stop" in call.__annotations__
 
@@ -150,8 +150,8 @@ def _endpoint(desk: Desk, call: Call) -> Callable[[Request], Any]:
             given = dict(request.query_params) if request.method == "GET" else await _body(request)
             asked = checked(call, given)
             if not stops:
-                return JSONResponse(await run_in_threadpool(call, desk, **asked))
-            return JSONResponse(await _while_asked(request, stop, call, desk, asked))
+                return JSONResponse(await run_in_threadpool(call, context, **asked))
+            return JSONResponse(await _while_asked(request, stop, call, context, asked))
         except Busy as busy:
             return JSONResponse({"error": str(busy)}, 503, {"retry-after": "1"})
         except Stopped as stopped:
@@ -166,7 +166,7 @@ def _endpoint(desk: Desk, call: Call) -> Callable[[Request], Any]:
     return answer
 
 
-async def _while_asked(request: Request, stop: Stop, call: Call, desk: Desk, asked: Any) -> Any:
+async def _while_asked(request: Request, stop: Stop, call: Call, context: ServerContext, asked: Any) -> Any:
     """Answer, unless the one who asked leaves: then nobody needs it any longer."""
 
     async def left() -> None:
@@ -174,8 +174,8 @@ async def _while_asked(request: Request, stop: Stop, call: Call, desk: Desk, ask
             pass
 
     def work() -> Any:
-        with desk.job(stop, request.client.host if request.client else ""):
-            return call(desk, **asked, stop=stop)
+        with context.job(stop, request.client.host if request.client else ""):
+            return call(context, **asked, stop=stop)
 
     own = CapacityLimiter(1)  # the desk counts searches: quick questions do not wait for them
     answer = asyncio.create_task(to_thread.run_sync(work, limiter=own, abandon_on_cancel=True))

@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tuplet.errors import UserError
 from tuplet.system.own import for_strangers
-from tuplet.web import shapes
-from tuplet.web.calls import example
+from tuplet.web import responses
+from tuplet.web.schema import example
 
 MOST_BODY = 64 * 1024  # bytes of a question
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -166,7 +166,7 @@ class Guard:
 
 
 @example(token="what stands behind #token= in the address")
-def log_in(*, token: str) -> Annotated[None, shapes.LoggedIn]:
+def log_in(*, token: str) -> Annotated[None, responses.LoggedIn]:
     """Exchange the token that tuplet serve printed for a cookie; programs need none.
 
     token: the token.

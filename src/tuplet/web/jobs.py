@@ -12,8 +12,8 @@ from tuplet.errors import UserError
 from tuplet.games import life
 from tuplet.games.g2048.position import Standing
 from tuplet.system.stop import Stop, Stopped
-from tuplet.web import answers
-from tuplet.web.desk import Desk, turn_of
+from tuplet.web import endpoints
+from tuplet.web.context import ServerContext, turn_of
 
 MOST_STEPS = 500  # in a frame: whoever plays faster waits for the one who looks
 STALLED = 10.0  # seconds without an answer to a frame after which nobody looks
@@ -27,7 +27,7 @@ class Job:
 
     def __init__(self, number: int, send: Callable[[Frame], None]) -> None:
         self.number, self.stop, self._send = number, Stop(), send
-        self.dressed: Callable[[Frame], Frame] = dict  # a frame as it is sent
+        self.serialize: Callable[[Frame], Frame] = dict  # a frame as it is sent
         self._lock = threading.Condition()
         self._ready = True  # the client has drawn the last frame
         self._sent = 0.0  # when that was sent
@@ -52,7 +52,7 @@ class Job:
             self.ended = True
             more = {"stopped": True} if self.stop.is_set() and "error" not in news else {}
             self._next.pop("compiling", None)
-            rest = self.dressed(self._next) if self._next else {}
+            rest = self.serialize(self._next) if self._next else {}
             self._send({"id": self.number, **rest, **news, **more, "done": True})
             self._lock.notify_all()
 
@@ -96,7 +96,7 @@ class Job:
 
     def _flush(self) -> None:
         if self._ready and self._next and not self.ended:
-            self._send({"id": self.number, **self.dressed(self._next), "done": False})
+            self._send({"id": self.number, **self.serialize(self._next), "done": False})
             self._ready, self._next, self._sent = False, {}, time_now()
 
 
@@ -114,12 +114,12 @@ def asked_of_play(
     """What `play` takes."""
 
 
-class Playing:
+class AgentGame:
     """A game that agents play before somebody's eyes."""
 
     def __init__(
         self,
-        desk: Desk,
+        context: ServerContext,
         job: Job,
         *,
         game: str,
@@ -131,24 +131,24 @@ class Playing:
         moves: int | None = None,
         thoughts: bool = False,
     ) -> None:
-        held = desk.game(game)
-        self.desk, self.job, self.thoughts, self.left = desk, job, thoughts, moves
-        self.position, self.luck = desk.position(held, position), answers.luck_of(luck)
+        held = context.game(game)
+        self.context, self.job, self.thoughts, self.left = context, job, thoughts, moves
+        self.position, self.luck = context.position(held, position), endpoints.rng_from(luck)
         for side, text in agents.items():
             if side not in held.sides or not isinstance(text, str):
                 sides = " and ".join(held.sides)
                 raise UserError(f"agents are named by the sides of {held.name}: {sides}")
 
         def make(side: str) -> Any:
-            made = desk.agent(agents[side], held, job.stop)
-            made = answers.looking(made, depth, time)
+            made = context.agent(agents[side], held, job.stop)
+            made = endpoints.looking(made, depth, time)
             if hasattr(made, "stop"):
                 made.stop = job.stop
             return made
 
         self._sides, self._make = list(agents), make
         self._made, self._began = 0, time_now()
-        job.dressed = self._dressed
+        job.serialize = self._dressed
 
     def run(self) -> Frame:
         """Play; the last frame has what was not sent yet.
@@ -164,9 +164,9 @@ class Playing:
     def _finished(self) -> bool:
         """Make agents and let them play; whether that was all, or nobody looks any longer."""
         agents = {side: self._make(side) for side in self._sides}
-        with self.desk.taking(self.job.stop, *agents.values()):
+        with self.context.taking(self.job.stop, *agents.values()):
             for side, agent in agents.items():  # not before: an agent may take its memory now
-                life.begin(agent, self.position, side, answers.luck_of(None))
+                life.begin(agent, self.position, side, endpoints.rng_from(None))
             return self._play(agents)
 
     def _play(self, agents: dict[str, Any]) -> bool:
@@ -175,21 +175,21 @@ class Playing:
         while not self.position.over and not job.stop.is_set():
             began, before = time_now(), self.position
             if before.is_chance:
-                self.luck, self.position, outcome = answers.happened(before, None, self.luck)
+                self.luck, self.position, outcome = endpoints.apply_chance(before, None, self.luck)
                 self._tell([None, outcome, 0, self.position.notation])
                 continue
             if before.turn not in agents or self.left == 0:
                 break
             agent = agents[before.turn]
-            with self.desk.taking(job.stop, turn=turn_of(agent), patience=LONGEST_WAIT):
+            with self.context.taking(job.stop, turn=turn_of(agent), patience=LONGEST_WAIT):
                 move = str(agent.choose(before))
                 if job.stop.is_set():
                     break  # what it had by then is not its choice
                 more: Frame = {"moved": (before, move)}
                 if self.thoughts and life.tells(agent) and (job.ready or job.pace):
                     more["found"] = life.thoughts(agent, before, move)
-            after, reward = answers.played(before, move)
-            self.luck, self.position, outcome = answers.happened(after, None, self.luck)
+            after, reward = endpoints.played(before, move)
+            self.luck, self.position, outcome = endpoints.apply_chance(after, None, self.luck)
             self._tell([move, outcome, reward, self.position.notation], **more)
             self.left = None if self.left is None else self.left - 1
             job.wait(job.pace - (time_now() - began))
@@ -211,8 +211,8 @@ class Playing:
         if "found" in frame:
             told["analysis"] = frame["found"].as_json()
         if len(frame["steps"]) == 1 and "moved" in frame and isinstance(frame["moved"][0], Standing):
-            told["motion"] = answers.motion(*frame["moved"])
+            told["motion"] = endpoints.motion(*frame["moved"])
         return told
 
     def _at(self, position: Any, luck: Any) -> Frame:
-        return {"position": answers.shown(position), "luck": answers.luck_text(luck)}
+        return {"position": endpoints.shown(position), "luck": endpoints.rng_text(luck)}

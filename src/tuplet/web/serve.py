@@ -46,8 +46,8 @@ def serve(
 
     from tuplet.web import connections
     from tuplet.web.app import application
-    from tuplet.web.desk import Desk
-    from tuplet.web.live import MOST_MESSAGE
+    from tuplet.web.context import ServerContext
+    from tuplet.web.websocket import MOST_MESSAGE
 
     own = [game_of(each) for each in rules]
     if token is not None and len(token) < 16:
@@ -58,10 +58,10 @@ def serve(
         token = secrets.token_urlsafe(24)
     listening = _listen(host, port)
     address = _address(host, listening.getsockname()[1])
-    desk = Desk(runs, own=own)
+    context = ServerContext(runs, own=own)
     connection: Any = partial(connections.Connection, most=connections.most_connections(), seconds=connections.SECONDS)
     config = uvicorn.Config(
-        application(desk, host, token, allowed_hosts),
+        application(context, host, token, allowed_hosts),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -83,7 +83,7 @@ def serve(
             ready(address + (f"/#token={token}" if token else "/"))
         while not (task.done() or server.should_exit or (stop is not None and stop.is_set())):
             await asyncio.sleep(0.05)
-        desk.close()
+        context.close()
         server.should_exit = True
         await task
 
@@ -93,7 +93,7 @@ def serve(
         asyncio.run(main())
     finally:
         sys.setswitchinterval(before)
-        desk.close()
+        context.close()
         listening.close()
 
 

@@ -44,7 +44,7 @@ _LOOK = 0.1  # seconds between looks at whether to stop
 Key = tuple[str, int, int]  # a weight file: its path, when it was written, and its size
 
 
-class Desk:
+class ServerContext:
     """Networks that were read, the folder of runs, games of one's own, and the jobs under way."""
 
     def __init__(self, runs: str | Path = "runs", limits: Limits | None = None, own: Sequence[Game] = ()) -> None:

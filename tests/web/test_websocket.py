@@ -16,7 +16,7 @@ import websockets
 import tuplet
 from browsing import Server, awaited
 from tuplet.web.jobs import MOST_STEPS
-from tuplet.web.live import MOST_JOBS
+from tuplet.web.websocket import MOST_JOBS
 
 BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
@@ -249,7 +249,7 @@ def test_fifty_look_on_at_once(server: Server) -> None:
     assert len(found) == 50 and len(set(found)) > 40  # each has luck of its own
 
 
-DOES = ["analyze", "play", "review", "read", "write", "more", "stop", "pace", "text", "x"]
+HANDLERS = ["analyze", "play", "review", "read", "write", "more", "stop", "pace", "text", "x"]
 
 
 def _rubbish(luck: random.Random, deep: int = 0) -> Any:
@@ -308,7 +308,7 @@ def _fuzz(server: Server, seed: int, questions: int) -> None:
             async with websockets.connect(server.socket) as connection:
                 with suppress(websockets.ConnectionClosed):
                     for number in range(20):
-                        message = {"id": number % 3, "do": luck.choice(DOES)}
+                        message = {"id": number % 3, "do": luck.choice(HANDLERS)}
                         message |= luck.choice([{}, {"game": "ewn"}, {"game": "2048"}])
                         more = _rubbish(luck)
                         message |= more if isinstance(more, dict) and "id" not in more else {}

@@ -1,6 +1,6 @@
 """What can be asked over HTTP: each a function of plain values that returns plain values.
 
-They are the public functions, asked by somebody who is not trusted: `Desk` sees to that.
+They are the public functions, asked by somebody who is not trusted: `ServerContext` sees to that.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from tuplet.kernel import as_seed, stream
 from tuplet.system.progress import Show
 from tuplet.system.stop import Stop
 from tuplet.values.downgrade import downgraded
-from tuplet.web import shapes
-from tuplet.web.calls import example
-from tuplet.web.desk import MOST_GAMES, Desk, check_budget, turn_of
+from tuplet.web import responses
+from tuplet.web.context import MOST_GAMES, ServerContext, check_budget, turn_of
+from tuplet.web.schema import example
 
 MOST_TREE = 12  # moves that a tree is shown deep
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
@@ -41,27 +41,27 @@ Json = dict[str, Any]
 Watch = Callable[[Analysis], object] | None
 
 
-def games(desk: Desk) -> Annotated[Json, shapes.Games]:
+def games(context: ServerContext) -> Annotated[Json, responses.Games]:
     """The games there are, EWN's family by examples, and those of `serve --rules`."""
-    return list_games(desk.own).as_json()
+    return list_games(context.own).as_json()
 
 
-def agents(desk: Desk, *, game: str = "2048") -> Annotated[Json, shapes.Agents]:
+def agents(context: ServerContext, *, game: str = "2048") -> Annotated[Json, responses.Agents]:
     """Who plays a game, and what can be set.
 
     game: which game, as in ewn or 2048:board=3x3.
     """
-    return list_agents(desk.game(game), desk.runs).as_json()
+    return list_agents(context.game(game), context.runs).as_json()
 
 
-def runs(desk: Desk) -> Annotated[Json, shapes.Runs]:
+def runs(context: ServerContext) -> Annotated[Json, responses.Runs]:
     """The training runs in the server's folder, with their last figures."""
-    return list_runs(desk.runs).as_json() | {"folder": desk.runs.name}
+    return list_runs(context.runs).as_json() | {"folder": context.runs.name}
 
 
 @example(game="2048", seed=1)
 def position(
-    desk: Desk,
+    context: ServerContext,
     *,
     game: str,
     position: str | None = None,
@@ -70,7 +70,7 @@ def position(
     blue: str | None = None,
     die: str | None = None,
     roll: bool = False,
-) -> Annotated[Json, shapes.Dealt]:
+) -> Annotated[Json, responses.Dealt]:
     """A position: the one that is described, or a first one, and a stream of luck to go on with.
 
     game: which game, as in ewn or 2048:board=3x3.
@@ -81,9 +81,9 @@ def position(
     die: EWN with a known die: its values.
     roll: let chance act, if it is to.
     """
-    held, state = desk.game(game), luck_of(None, seed)
+    held, state = context.game(game), rng_from(None, seed)
     if position is not None:
-        found = desk.position(held, position)
+        found = context.position(held, position)
     elif red is not None or blue is not None or die is not None:
         state, dealt = held.deal(state)
         if not isinstance(dealt, Position):
@@ -95,8 +95,8 @@ def position(
     else:
         state, found = held.deal(state)
     if roll:
-        state, found, _ = happened(found, None, state)
-    return {"position": shown(found), "luck": luck_text(state)}
+        state, found, _ = apply_chance(found, None, state)
+    return {"position": shown(found), "luck": rng_text(state)}
 
 
 def shown(position: Any) -> Json:
@@ -105,7 +105,7 @@ def shown(position: Any) -> Json:
     return {**position.as_json(), **drawing}
 
 
-def luck_of(luck: str | None, seed: int | None = None) -> np.uint64:
+def rng_from(luck: str | None, seed: int | None = None) -> np.uint64:
     """A stream of luck: one that goes on, the seed's, or a new one."""
     if luck is not None:
         try:
@@ -116,12 +116,12 @@ def luck_of(luck: str | None, seed: int | None = None) -> np.uint64:
     return np.uint64(stream(as_seed(seed), np.uint64(0)))
 
 
-def luck_text(state: np.uint64) -> str:
+def rng_text(state: np.uint64) -> str:
     """A stream as text."""
     return f"{int(state):016x}"
 
 
-def happened(position: Any, outcome: str | None, state: Any) -> tuple[Any, Any, str | None]:
+def apply_chance(position: Any, outcome: str | None, state: Any) -> tuple[Any, Any, str | None]:
     """Let chance act where it is to: the stream, the position, and what happened."""
     if not position.is_chance or (outcome is None and state is None):
         return state, position, None
@@ -132,14 +132,14 @@ def happened(position: Any, outcome: str | None, state: Any) -> tuple[Any, Any, 
 
 @example(game="2048", position=BOARD, move="left", luck="00000000000004d2")
 def play(
-    desk: Desk,
+    context: ServerContext,
     *,
     game: str,
     position: str,
     move: str | None = None,
     outcome: str | None = None,
     luck: str | None = None,
-) -> Annotated[Json, shapes.Played]:
+) -> Annotated[Json, responses.Played]:
     """Play a move, and let chance act.
 
     game: which game.
@@ -148,17 +148,17 @@ def play(
     outcome: what chance does, as in 4@15 or 6.
     luck: a stream of luck to draw it from; with neither, chance does not act yet.
     """
-    held = desk.game(game)
-    before = desk.position(held, position)
-    state = None if luck is None else luck_of(luck)
+    held = context.game(game)
+    before = context.position(held, position)
+    state = None if luck is None else rng_from(luck)
     after, reward = (before, 0) if move is None else played(before, move)
-    state, found, what = happened(after, outcome, state)
+    state, found, what = apply_chance(after, outcome, state)
     answer: Json = {
         "position": shown(found),
         "after": None if what is None else shown(after),
         "happened": what,
         "reward": reward,
-        "luck": None if state is None else luck_text(state),
+        "luck": None if state is None else rng_text(state),
     }
     if isinstance(before, Standing):
         answer["motion"] = [] if move is None else motion(before, move)
@@ -178,7 +178,7 @@ def motion(board: Standing, move: str) -> list[Json]:
 
 @example(game="ewn", position=START, agent="mcts:sims=20000")
 def analyze(
-    desk: Desk,
+    context: ServerContext,
     *,
     game: str,
     position: str | None = None,
@@ -192,7 +192,7 @@ def analyze(
     seed: int = 0,
     watch: Watch = None,
     stop: Stop | None = None,
-) -> Annotated[Json, shapes.Analyzed]:
+) -> Annotated[Json, responses.Analyzed]:
     """What an agent thinks of a position: the value of every move, the best, and why.
 
     game: which game.
@@ -206,12 +206,12 @@ def analyze(
     growth: of mcts and mcs: how visits and values grew.
     seed: of the agent's random choices.
     """
-    held = desk.game(game)
-    asked = looking(desk.agent(agent, held, stop), depth, time, downgrade)
+    held = context.game(game)
+    asked = looking(context.agent(agent, held, stop), depth, time, downgrade)
     if tree is not None and not 1 <= tree <= MOST_TREE:
         raise UserError(f"tree must be 1 to {MOST_TREE} (got {tree})")
-    given = None if position is None else desk.position(held, position)
-    with desk.taking(stop, asked, turn=turn_of(asked)):
+    given = None if position is None else context.position(held, position)
+    with context.taking(stop, asked, turn=turn_of(asked)):
         began = clock.perf_counter()
         found = analyzed(
             held.name,
@@ -239,8 +239,8 @@ def looking(agent: Any, depth: int | None, time: float | None, downgrade: int | 
 
 @example(game="2048", position=BOARD, move="left")
 def explain(
-    desk: Desk, *, game: str, position: str, move: str, agent: str | None = None, stop: Stop | None = None
-) -> Annotated[Json, shapes.Explained]:
+    context: ServerContext, *, game: str, position: str, move: str, agent: str | None = None, stop: Stop | None = None
+) -> Annotated[Json, responses.Explained]:
     """Which tuples make the value of the board after a move, in each of their eight placements.
 
     game: 2048.
@@ -248,11 +248,11 @@ def explain(
     move: a legal move.
     agent: somebody with learned values.
     """
-    held = desk.game(game)
-    player = desk.agent(agent, held, stop)
+    held = context.game(game)
+    player = context.agent(agent, held, stop)
     if not isinstance(held, GameOf2048) or not isinstance(player, LearnedPlayer):
         raise UserError("only learned values of 2048 are made of tuples: take small, or a run")
-    after, reward = played(desk.position(held, position), move)
+    after, reward = played(context.position(held, position), move)
     net = player.network
     seen = downgraded(net.as_board(after), player.downgrade)
     parts = net.explain(seen)
@@ -277,7 +277,7 @@ def _cells(spelled: str) -> list[int]:
 
 @example(agent="small", games=10)
 def evaluate(
-    desk: Desk,
+    context: ServerContext,
     *,
     agent: str = "small",
     games: int = 10,
@@ -285,7 +285,7 @@ def evaluate(
     time: float | None = None,
     seed: int = 0,
     stop: Stop | None = None,
-) -> Annotated[Json, shapes.Evaluated]:
+) -> Annotated[Json, responses.Evaluated]:
     """Let a player of 2048 play some games: mean score and tiles, with 95 % intervals.
 
     agent: who plays.
@@ -296,14 +296,14 @@ def evaluate(
     """
     if not 1 <= games <= MOST_GAMES:
         raise UserError(f"an evaluation over the network has 1 to {MOST_GAMES} games, not {games}")
-    player = looking(desk.agent(agent, desk.game("2048"), stop), depth, time)
-    with desk.taking(stop, player, turn="long"):
+    player = looking(context.agent(agent, context.game("2048"), stop), depth, time)
+    with context.taking(stop, player, turn="long"):
         return evaluated(player, games=games, seed=seed, progress=False, stop=stop).as_json()
 
 
 @example(record=EPISODE)
 def review(
-    desk: Desk,
+    context: ServerContext,
     *,
     record: str,
     agent: str | None = None,
@@ -311,7 +311,7 @@ def review(
     time: float | None = None,
     progress: Show = False,
     stop: Stop | None = None,
-) -> Annotated[Json, shapes.Reviewed]:
+) -> Annotated[Json, responses.Reviewed]:
     """Go through a game of 2048: what each move cost, and what was luck.
 
     record: the game, a line of text.
@@ -323,26 +323,32 @@ def review(
     if played is None or not isinstance(played.start, Standing):
         raise UserError(f"a game of 2048 is a line of text, as in {EPISODE}")
     whole = len(played.start.tiles) == 16
-    judge = desk.agent(agent, played.start.held, stop) if agent is not None or whole else None
+    judge = context.agent(agent, played.start.held, stop) if agent is not None or whole else None
     judge = looking(judge, depth, time)
-    with desk.taking(stop, judge, turn="long"):
+    with context.taking(stop, judge, turn="long"):
         return reviewed(played, judge, progress=progress, stop=stop).as_json()
 
 
 @example(text="2 . . 4 / . 8 . . / . . . . / . . . .")
-def read(desk: Desk, *, text: str, game: str | None = None) -> Annotated[Json, shapes.Read]:
+def read(context: ServerContext, *, text: str, game: str | None = None) -> Annotated[Json, responses.Read]:
     """What somebody pasted: a position, or a game with all its steps.
 
     text: a board in whatever dress, a notation, a record, the Framework's line, 2048verse's.
     game: which game is meant, where the text does not say.
     """
-    return readable(text, None if game is None else desk.game(game)).as_json()
+    return readable(text, None if game is None else context.game(game)).as_json()
 
 
 @example(game="2048:board=2x2", start="2,0/0,2", steps=[["left", "2@1"], ["left", None]])
 def write(
-    desk: Desk, *, game: str, start: str, steps: list[Any], format: str = "record", names: list[Any] | None = None
-) -> Annotated[Json, shapes.Written]:
+    context: ServerContext,
+    *,
+    game: str,
+    start: str,
+    steps: list[Any],
+    format: str = "record",
+    names: list[Any] | None = None,
+) -> Annotated[Json, responses.Written]:
     """A game as text, to be pasted elsewhere.
 
     game: which game.
@@ -351,7 +357,7 @@ def write(
     format: record (tuplet's), episode (the Framework's) or 2048verse.
     names: of the players, in the order of the sides.
     """
-    return {"text": written(desk.game(game).name, start, steps, format, names)}
+    return {"text": written(context.game(game).name, start, steps, format, names)}
 
 
 CALLS: dict[tuple[str, str], Callable[..., Json]] = {

@@ -109,7 +109,7 @@ class Played(TypedDict):
 
     position: State
     after: State | None
-    happened: str | None
+    apply_chance: str | None
     reward: int
     luck: str | None
     motion: NotRequired[list[Motion]]

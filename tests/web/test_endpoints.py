@@ -13,8 +13,8 @@ import pytest
 
 import tuplet
 from browsing import Server, serving
-from tuplet.web.answers import CALLS
-from tuplet.web.calls import checked, example_of, openapi
+from tuplet.web.endpoints import CALLS
+from tuplet.web.schema import checked, example_of, openapi
 
 BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"

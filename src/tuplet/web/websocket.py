@@ -25,10 +25,10 @@ from tuplet.kernel import compiling
 from tuplet.system.harmless import in_one_line
 from tuplet.system.progress import Progress
 from tuplet.system.stop import Stopped
-from tuplet.web import answers
-from tuplet.web.calls import checked
-from tuplet.web.desk import Busy, Desk
-from tuplet.web.jobs import Frame, Job, Playing, asked_of_play
+from tuplet.web import endpoints
+from tuplet.web.context import Busy, ServerContext
+from tuplet.web.jobs import AgentGame, Frame, Job, asked_of_play
+from tuplet.web.schema import checked
 
 MOST_SOCKETS = 128
 MOST_JOBS = 4  # of a socket
@@ -43,8 +43,8 @@ IDLE = 3600.0  # seconds after which a silent socket is closed
 class Session:
     """A socket and its jobs."""
 
-    def __init__(self, desk: Desk, socket: WebSocket) -> None:
-        self.desk, self.socket = desk, socket
+    def __init__(self, context: ServerContext, socket: WebSocket) -> None:
+        self.context, self.socket = context, socket
         self.jobs: dict[int, Job] = {}
         self.texts: dict[int, list[str]] = {}
         self._outgoing: asyncio.Queue[Frame] = asyncio.Queue()
@@ -74,7 +74,7 @@ class Session:
             while (message := await self._next())["type"] != "websocket.disconnect":
                 self._count()
                 self._take(message.get("text"))
-        except _Rubbish as rubbish:
+        except ProtocolError as rubbish:
             await self._close(rubbish.code, str(rubbish))
         finally:
             for job in self.jobs.values():
@@ -86,7 +86,7 @@ class Session:
             async with asyncio.timeout(IDLE):
                 return await self.socket.receive()
         except TimeoutError:
-            raise _Rubbish(1001, "closed: nothing was asked for an hour") from None
+            raise ProtocolError(1001, "closed: nothing was asked for an hour") from None
 
     async def leave(self) -> None:
         """Make room for others; a page that is still there comes back when it needs to."""
@@ -114,20 +114,20 @@ class Session:
         self._then = now
         self._allowance -= 1
         if self._allowance < 0 or self._outgoing.qsize() > MOST_WAITING:
-            raise _Rubbish(1008, "too many messages")
+            raise ProtocolError(1008, "too many messages")
 
     def _take(self, text: str | None) -> None:
         if text is None:
-            raise _Rubbish(1003, "a message is text, not bytes")
+            raise ProtocolError(1003, "a message is text, not bytes")
         if len(text) > MOST_MESSAGE:
-            raise _Rubbish(1009, "a message has 16 KiB at most")
+            raise ProtocolError(1009, "a message has 16 KiB at most")
         try:
             given = json.loads(text)
         except (ValueError, RecursionError):
-            raise _Rubbish(1003, "a message is a JSON object") from None
+            raise ProtocolError(1003, "a message is a JSON object") from None
         number = given.pop("id", None) if isinstance(given, dict) else None
         if type(number) is not int or not 0 <= number < 2**53:
-            raise _Rubbish(1003, "a message is a JSON object with the number of a job, id")
+            raise ProtocolError(1003, "a message is a JSON object with the number of a job, id")
         do = given.pop("do", None)
         job = self.jobs.get(number)
         if do in ("more", "stop", "pace"):
@@ -135,8 +135,8 @@ class Session:
                 self._steer(job, do, given)
         elif do == "text":
             self._gather(number, given.get("text"))
-        elif not isinstance(do, str) or do not in DOES:
-            known = ", ".join([*DOES, "text", "more", "stop", "pace"])
+        elif not isinstance(do, str) or do not in HANDLERS:
+            known = ", ".join([*HANDLERS, "text", "more", "stop", "pace"])
             self.send({"id": number, "error": f"what to do is one of {known}", "done": True})
         elif job is not None:
             self.send({"id": number, "error": f"job {number} is under way", "done": False})
@@ -155,12 +155,12 @@ class Session:
             try:
                 job.pace = _pace(given.get("pace", 0))
             except ValueError as error:
-                raise _Rubbish(1003, str(error)) from None
+                raise ProtocolError(1003, str(error)) from None
 
     def _gather(self, number: int, text: object) -> None:
         """A piece of a long text."""
         if not isinstance(text, str):
-            raise _Rubbish(1003, "a text is a text")
+            raise ProtocolError(1003, "a text is a text")
         if number not in self.texts and len(self.texts) >= MOST_JOBS:
             self.texts.pop(next(iter(self.texts)))
         pieces = self.texts.setdefault(number, [])
@@ -175,11 +175,11 @@ class Session:
 
         def work() -> None:
             try:
-                with self.desk.job(job.stop, self.client):
+                with self.context.job(job.stop, self.client):
                     done = threading.Event()
                     threading.Thread(target=_watch_over, args=(job, do, done), daemon=True).start()
                     try:
-                        last = DOES[do].work(self.desk, job, self._asked(job, do, given, pieces))
+                        last = HANDLERS[do].work(self.context, job, self._asked(job, do, given, pieces))
                     finally:
                         done.set()
                 job.end(last)
@@ -197,7 +197,7 @@ class Session:
 
     def _asked(self, job: Job, do: str, given: Frame, pieces: str) -> Frame:
         """What a message gave, checked as HTTP checks it."""
-        kind, given = DOES[do], dict(given)
+        kind, given = HANDLERS[do], dict(given)
         if do == "play":
             job.pace = _pace(given.pop("pace", 0))
         if pieces and kind.pieces is not None:
@@ -205,7 +205,7 @@ class Session:
         return checked(kind.takes, given)
 
 
-class _Rubbish(Exception):  # noqa: N818
+class ProtocolError(Exception):  # noqa: N818
     """Something that is no message: the socket is closed."""
 
     def __init__(self, code: int, why: str) -> None:
@@ -239,7 +239,7 @@ def _joined(name: str, pieces: str) -> object:
         raise UserError("the pieces of a game to be written are the JSON of its steps") from None
 
 
-def _analyze(desk: Desk, job: Job, asked: Frame) -> Frame:
+def _analyze(context: ServerContext, job: Job, asked: Frame) -> Frame:
     """A search as it grows."""
 
     def watch(found: Analysis) -> None:
@@ -248,46 +248,46 @@ def _analyze(desk: Desk, job: Job, asked: Frame) -> Frame:
             told.pop("growth", None)  # it comes with the last
             job.tell({"analysis": told})
 
-    return {"analysis": answers.analyze(desk, **asked, watch=watch, stop=job.stop)}
+    return {"analysis": endpoints.analyze(context, **asked, watch=watch, stop=job.stop)}
 
 
-def _review(desk: Desk, job: Job, asked: Frame) -> Frame:
+def _review(context: ServerContext, job: Job, asked: Frame) -> Frame:
     """A game gone through."""
 
     def progress(event: Progress) -> None:
         if job.ready:
             job.tell({"done_moves": int(event.done), "moves": int(event.total or 0)})
 
-    return {"review": answers.review(desk, **asked, progress=progress, stop=job.stop)}
+    return {"review": endpoints.review(context, **asked, progress=progress, stop=job.stop)}
 
 
-def _read(desk: Desk, _: Job, asked: Frame) -> Frame:
+def _read(context: ServerContext, _: Job, asked: Frame) -> Frame:
     """A long game that was pasted."""
-    return {"read": answers.read(desk, **asked)}
+    return {"read": endpoints.read(context, **asked)}
 
 
-def _write(desk: Desk, _: Job, asked: Frame) -> Frame:
+def _write(context: ServerContext, _: Job, asked: Frame) -> Frame:
     """A long game to be copied."""
-    return {"write": answers.write(desk, **asked)}
+    return {"write": endpoints.write(context, **asked)}
 
 
-def _play(desk: Desk, job: Job, asked: Frame) -> Frame:
+def _play(context: ServerContext, job: Job, asked: Frame) -> Frame:
     """Agents play, until the game is over or somebody else is to move."""
-    return Playing(desk, job, **asked).run()
+    return AgentGame(context, job, **asked).run()
 
 
 class Kind(NamedTuple):
     """A kind of job: whose arguments it takes, what is done, and what may come in pieces."""
 
     takes: Callable[..., object]
-    work: Callable[[Desk, Job, Frame], Frame]
+    work: Callable[[ServerContext, Job, Frame], Frame]
     pieces: str | None = None
 
 
-DOES: dict[str, Kind] = {
-    "analyze": Kind(answers.analyze, _analyze),
+HANDLERS: dict[str, Kind] = {
+    "analyze": Kind(endpoints.analyze, _analyze),
     "play": Kind(asked_of_play, _play),
-    "review": Kind(answers.review, _review, "record"),
-    "read": Kind(answers.read, _read, "text"),
-    "write": Kind(answers.write, _write, "steps"),
+    "review": Kind(endpoints.review, _review, "record"),
+    "read": Kind(endpoints.read, _read, "text"),
+    "write": Kind(endpoints.write, _write, "steps"),
 }
