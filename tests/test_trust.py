@@ -27,7 +27,7 @@ import tomli_w
 
 import tuplet
 from browsing import awaited
-from tuplet.agents.known import list_runs
+from tuplet.agents.listing import list_runs
 from tuplet.arena.saved import load, load_game
 from tuplet.games.reading import read_game
 from tuplet.system import own
@@ -416,7 +416,7 @@ def test_no_text_in_a_file(trap: Trap, files: Path) -> None:
 DOORS = {  # what a person typed comes in here, and what other processes of theirs are sent
     "games/catalogue.py": "tuplet.game",
     "agents/bandits.py": "Mcts(ucb=...) in Python",
-    "agents/sources.py": "weights that this program wrote, for its workers",
+    "agents/distribution.py": "weights that this program wrote, for its workers",
     "arena/match.py": "a match's game, for its workers",
     "arena/bench.py": "tuplet.bench",
     "arena/sweep_train.py": "tuplet.sweep_train",
@@ -426,7 +426,7 @@ DOORS = {  # what a person typed comes in here, and what other processes of thei
     "cli/train.py": "--learner",
 }
 TYPED = {  # who takes a game's name as typed: public functions and commands
-    "agents/known.py",
+    "agents/listing.py",
     "arena/bench.py",
     "testing/agents.py",
     "testing/games.py",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tuplet.agents import traps
+from tuplet.agents import opponent_model
 from tuplet.agents.agent import Searcher, make_agent
 from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.best import Best
@@ -54,7 +54,7 @@ def lost_positions(count: int, fewest: int = 2) -> list[Position]:
         if position.over or len(position.codes()) < fewest:
             continue
         work.table[:] = np.zeros(1, transpositions.ENTRY)
-        value = expectimax.deepen(position.rules, position.words, 30, 60.0, 200_000, work)[1]
+        value = expectimax.iterative_deepening(position.rules, position.words, 30, 60.0, 200_000, work)[1]
         if value == -1:
             found.append(position)
     return found
@@ -341,7 +341,7 @@ def bad_positions(count: int) -> list[Position]:
     number = 0
     while len(found) < count:
         position, number = start(seed=number), number + 1
-        _, value, _ = expectimax.deepen(
+        _, value, _ = expectimax.iterative_deepening(
             position.rules, position.words, 10, 60.0, 1 << 60, expectimax.make_workspace(16)
         )
         if -1 < value < 0:
@@ -354,7 +354,7 @@ def test_a_line_that_is_followed_beats_the_model() -> None:
     """Without a doubt about its moves, and against an opponent who plays as expected."""
     won = 0
     for first in bad_positions(6):
-        lines, work, position = traps.Traps(), expectimax.make_workspace(16), first
+        lines, work, position = opponent_model.Traps(), expectimax.make_workspace(16), first
         if lines.move(first.rules, first.words, -1.0, work, None) is None:
             continue
         while not position.over:
@@ -362,7 +362,7 @@ def test_a_line_that_is_followed_beats_the_model() -> None:
                 move = lines.move(position.rules, position.words, -1.0, work, 0.0)
                 assert move is not None  # the plan goes on to the end
             else:
-                move = int(traps.baseline_move(position.rules, position.words, traps.SEEN))
+                move = int(opponent_model.baseline_move(position.rules, position.words, opponent_model.SEEN))
             position = position.after(move)
         assert position.winner == first.turn
         won += 1
@@ -374,17 +374,19 @@ def test_a_move_of_a_line_is_not_much_worse_than_the_best() -> None:
     kept = 0
     for position in bad_positions(6):
         work = expectimax.make_workspace(18)
-        _, value, _ = expectimax.deepen(position.rules, position.words, 99, 60.0, traps.LOOK, work)
-        move = traps.Traps().move(position.rules, position.words, float(value), work, None)
+        _, value, _ = expectimax.iterative_deepening(
+            position.rules, position.words, 99, 60.0, opponent_model.LOOK, work
+        )
+        move = opponent_model.Traps().move(position.rules, position.words, float(value), work, None)
         if move is None:
             continue
         assert move in position.codes()
         child = position.after(move)
-        _, reply, _ = expectimax.deepen(
-            child.rules, child.words, 99, 60.0, 4 * traps.LOOK, expectimax.make_workspace(18)
+        _, reply, _ = expectimax.iterative_deepening(
+            child.rules, child.words, 99, 60.0, 4 * opponent_model.LOOK, expectimax.make_workspace(18)
         )
         # Looked at for longer, it may be a little worse still, but a loss is not risked.
-        assert -reply > -1 and -reply >= value - traps.RISK - 0.2
+        assert -reply > -1 and -reply >= value - opponent_model.RISK - 0.2
         kept += 1
     assert kept >= 2
 
@@ -392,7 +394,7 @@ def test_a_move_of_a_line_is_not_much_worse_than_the_best() -> None:
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.2])
 def test_a_trap_takes_no_longer_than_it_may(seconds: float) -> None:
     for position in lost_positions(5):
-        work, lines = expectimax.make_workspace(16), traps.Traps()
+        work, lines = expectimax.make_workspace(16), opponent_model.Traps()
         lines.move(position.rules, position.words, -1.0, work, None)  # compiled, if it was not
         lines.forget()
         began = time.monotonic()
@@ -403,9 +405,9 @@ def test_a_trap_takes_no_longer_than_it_may(seconds: float) -> None:
 
 def test_a_line_is_left_when_the_time_is_over() -> None:
     (position,), work = lost_positions(1), expectimax.make_workspace(12)
-    line = np.zeros((traps.LONGEST, 3), np.uint64)
+    line = np.zeros((opponent_model.LONGEST, 3), np.uint64)
     state = np.uint64(7)
-    found = traps._play_on(position.rules, position.words, state, work, line, 0.0)
+    found = opponent_model._play_on(position.rules, position.words, state, work, line, 0.0)
     assert found == (state, 0) and not line.any()
 
 
@@ -420,7 +422,7 @@ def test_warming_up_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -
 def test_traps_are_looked_for_only_where_the_outlook_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
-    monkeypatch.setattr(traps.Traps, "move", lambda *question: asked.append(question[3]))
+    monkeypatch.setattr(opponent_model.Traps, "move", lambda *question: asked.append(question[3]))
     for position in [*lost_positions(4), *bad_positions(2), *(start(seed=n) for n in range(8))]:
         search = Best(time=60, nodes=100_000)
         asked.clear()
@@ -435,7 +437,7 @@ def test_traps_are_looked_for_only_where_the_outlook_is_bad(monkeypatch: pytest.
 
 def test_where_dice_are_rolled_no_traps_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model of the opponent knows the die."""
-    monkeypatch.setattr(traps.Traps, "move", None)
+    monkeypatch.setattr(opponent_model.Traps, "move", None)
     lost = Position.parse("ewn ..r5../...../r1.b1../...../..... red 1")
     search = Best(depth=4)
     assert search.think(lost.rules, lost.words) in lost.codes()

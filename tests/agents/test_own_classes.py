@@ -13,7 +13,7 @@ import pytest
 
 import tuplet
 from tuplet import Spec, analyze, evaluate, match, play_episode, play_game, regret, review
-from tuplet.agents.specs import make_own, short_names
+from tuplet.agents.specs import make_from_class, short_names
 from tuplet.testing import check_agent
 
 OWN = """
@@ -97,7 +97,7 @@ def test_settings_are_read_by_the_types_of_the_constructor(own: Any) -> None:
     assert made("mine_own:Any,a=1,b=0.5,c=yes,d=x") == {"a": 1, "b": 0.5, "c": True, "d": "x"}
     assert made("mine_own:snake,depth=4")[0] == 4  # a function that makes one
     assert made("mine_own:READY")[0] == 5  # an object
-    assert make_own(partial(own.Snake, seed=3), "x", "choose", "board", 9).settings[-1] == 3
+    assert make_from_class(partial(own.Snake, seed=3), "x", "choose", "board", 9).settings[-1] == 3
     for text, complaint in (
         ("mine_own:Snake,dpth=2", "'dpth=2' is no setting; there are depth, bold, k, way, mood"),
         ("mine_own:Snake,depth", "'depth' is no setting"),
@@ -113,7 +113,7 @@ def test_settings_are_read_by_the_types_of_the_constructor(own: Any) -> None:
         with pytest.raises(ValueError, match=complaint):
             tuplet.make_player(text)
     with pytest.raises(ValueError, match="'x=1' is no setting; there are none"):
-        make_own(type("None_", (), {"choose": 1}), "n", "choose", "board", 0, "x=1")
+        make_from_class(type("None_", (), {"choose": 1}), "n", "choose", "board", 0, "x=1")
 
 
 def test_other_names_are_not_taken_for_classes() -> None:

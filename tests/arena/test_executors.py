@@ -159,14 +159,14 @@ def test_classes_and_objects_are_taken_everywhere(mine: Any) -> None:
 
 
 def test_weights_that_change_meanwhile_are_noticed(tmp_path: Path) -> None:
-    from tuplet.agents.sources import Source
+    from tuplet.agents.distribution import AgentSource
     from tuplet.agents.specs import Spec
     from tuplet.system.blocks import Worker
     from tuplet.values.weights import digest
 
     net = Network("0123")
     path = str(net.save(tmp_path / "net.safetensors"))
-    source = Source(Spec(path, trusted=True), digest=digest(path))
+    source = AgentSource(Spec(path, trusted=True), digest=digest(path))
     assert isinstance(source.player(Worker(), 0), LearnedPlayer)
     net.update([2] * 16, 100)
     net.save(path)

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import tuplet as package
-from tuplet.agents.protocol.external import as_bytes
 from tuplet.agents.protocol.submissions import submissions
+from tuplet.agents.protocol.subprocess_agent import as_bytes
 from tuplet.arena.folder import PATIENCE, Patience
 from tuplet.arena.page import decode
 from tuplet.arena.results import Played, Tournament, place_of

@@ -158,7 +158,7 @@ def test_a_prior_is_what_puct_follows_first() -> None:
 def shares(game: Any, position: Any, bandit: Any, unit: float = 1.0) -> tuple[trees.Tree, Any]:
     tree = trees.make_tree(20_000)
     trees.reset(game, tree, position)
-    options = mcts.Options(bandit, batch=2, threshold=4, unit=unit)
+    options = mcts.Options(bandit, batch=2, expand=4, unit=unit)
     mcts.search(game, tree, options, 400, 60.0, u(1))
     return tree, [n for n in range(int(tree.counters[trees.USED])) if tree.first[n] > 0]
 

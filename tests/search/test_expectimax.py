@@ -69,10 +69,10 @@ def plain_values(position: Position, depth: int) -> dict[int, float]:
     return values
 
 
-def deepen(
+def iterative_deepening(
     position: Position, depth: int, work: expectimax.Workspace, nodes: int = 1 << 60, time: float = 60.0
 ) -> tuple[int, float, int]:
-    move, value, reached = expectimax.deepen(position.rules, position.words, depth, time, nodes, work)
+    move, value, reached = expectimax.iterative_deepening(position.rules, position.words, depth, time, nodes, work)
     return int(move), float(value), int(reached)
 
 
@@ -96,7 +96,7 @@ def test_values_and_moves_are_those_of_a_search_that_looks_at_everything(name: s
         clear(large)
         clear(tiny)
         for work in (large, large, tiny):
-            move, value, reached = deepen(position, depth, work)
+            move, value, reached = iterative_deepening(position, depth, work)
             if abs(value) == 1.0:  # known for certain, maybe at less depth
                 assert reached <= depth and value == pytest.approx(best, abs=1e-12)
                 if value == 1.0:
@@ -116,7 +116,7 @@ def test_small_boards_are_solved(name: str) -> None:
         exact = naive.Exact(game)
         clear(work)  # it knows nothing of the die
         value, sure = exact(plain)
-        move, found, _ = deepen(position, 40, work)
+        move, found, _ = iterative_deepening(position, 40, work)
         mine = value if position.turn == "red" else 1 - value
         after = exact(naive.from_words(game, position.after(move).words))
         if len(position.codes()) > 1:
@@ -139,7 +139,7 @@ def test_wins_and_losses_whatever_the_dice_show_are_known_for_certain() -> None:
         if abs(best) < 1 - 1e-12 or len(values) == 1:
             continue
         clear(work)
-        _, value, reached = deepen(position, 3, work)
+        _, value, reached = iterative_deepening(position, 3, work)
         assert value == round(best), position.notation
         won += value > 0 and reached == 3
         lost += value < 0
@@ -151,7 +151,7 @@ def test_the_main_line_is_legal_and_begins_with_the_move(name: str) -> None:
     work, longest = expectimax.make_workspace(16), 0
     for _, _, position in random_positions(name, 20):
         clear(work)
-        move, _, _ = deepen(position, 7, work)
+        move, _, _ = iterative_deepening(position, 7, work)
         line = np.zeros(7, np.uint8)
         length = transpositions.main_line(position.rules, position.words, move, work.table, line)
         assert 1 <= length <= 7 and line[0] == move
@@ -169,7 +169,7 @@ def test_no_more_positions_are_looked_at_than_allowed(name: str) -> None:
     for _, _, position in random_positions(name, 10):
         for nodes in (1, 100, 5_000, 50_000):
             clear(work)
-            move, _, _ = deepen(position, 99, work, nodes=nodes)
+            move, _, _ = iterative_deepening(position, 99, work, nodes=nodes)
             assert work.counters[expectimax.NODES] <= nodes + 100
             assert move in position.codes()
 
@@ -180,7 +180,7 @@ def test_time_is_kept_and_a_move_is_there_even_without_any() -> None:
     for seconds in (0.0, 0.05, 0.2):
         clear(work)
         began, used = time.perf_counter(), time.thread_time()
-        move, _, reached = deepen(start, 99, work, time=seconds)
+        move, _, reached = iterative_deepening(start, 99, work, time=seconds)
         took, used = time.perf_counter() - began, time.thread_time() - used
         assert move in start.codes() and reached >= 1
         assert seconds <= took and used < seconds + 1.0  # of processor time, on a busy machine
@@ -192,10 +192,10 @@ def test_a_position_that_the_table_knows_has_a_move_all_the_same() -> None:
         work = expectimax.make_workspace(16)
         for _, _, position in random_positions(name, 10):
             clear(work)
-            first = deepen(position, 6, work)
+            first = iterative_deepening(position, 6, work)
             expectimax.value(position.rules, position.words, np.int64(6), -1.0, 1.0, np.int64(1), work)
             for nodes in (1 << 60, 1):
-                move, value, _ = deepen(position, 6, work, nodes=nodes)
+                move, value, _ = iterative_deepening(position, 6, work, nodes=nodes)
                 assert move in position.codes()
                 if nodes > 1:
                     assert value == first[1]
@@ -213,17 +213,17 @@ def test_a_move_found_wanting_is_given_up_before_the_depth_is_over() -> None:
         if position.over:
             continue
         clear(work)
-        before = deepen(position, 5, work)
+        before = iterative_deepening(position, 5, work)
         fewest = int(nodes[expectimax.NODES])
         clear(work)
-        after = deepen(position, 6, work)
+        after = iterative_deepening(position, 6, work)
         most = int(nodes[expectimax.NODES])
         if after[2] < 6 or after[0] == before[0] or after[1] >= before[1]:
             continue
         changed += 1
         for limit in range(fewest, most, (most - fewest) // 20 + 1):
             clear(work)
-            move, value, reached = deepen(position, 6, work, nodes=limit)
+            move, value, reached = iterative_deepening(position, 6, work, nodes=limit)
             early += reached == 5 and (move, value) == after[:2]
     assert changed >= 5 and early >= changed
 
@@ -236,7 +236,7 @@ def test_a_move_found_lost_is_not_kept_while_another_may_be_better() -> None:
         for _ in range(plies):
             position = position.after(source.choice(position.codes()))
         clear(work)
-        move, value, _ = deepen(position, 99, work, nodes=nodes)
+        move, value, _ = iterative_deepening(position, 99, work, nodes=nodes)
         first, *others = work.root_values[: len(position.codes())]
         if first == -1 and max(others) > -1:
             assert move != work.moves[0] and value > -1

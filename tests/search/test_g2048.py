@@ -45,8 +45,10 @@ def random_board(source: random.Random, highest: int = 6, empty: int = 3) -> Boa
 class Plain:
     """Expectimax as the rules say it, one board after the other."""
 
-    def __init__(self, net: Network, downgrade: int | None = None, spawn4: float = 0.1, sparing: bool = False) -> None:
-        self.net, self.downgrade, self.spawn4, self.sparing = net, downgrade, spawn4, sparing
+    def __init__(
+        self, net: Network, downgrade: int | None = None, spawn4: float = 0.1, reduce_after_four: bool = False
+    ) -> None:
+        self.net, self.downgrade, self.spawn4, self.reduce_after_four = net, downgrade, spawn4, reduce_after_four
 
     @cache  # noqa: B019  # as long as the test
     def after_value(self, after: Board, left: int) -> float:
@@ -54,10 +56,10 @@ class Plain:
             mean = 0.0
             for state, chance in after.spawns(self.spawn4):
                 four = sum(state.tiles) - sum(after.tiles) == 4
-                if self.sparing and four and left == 1:
+                if self.reduce_after_four and four and left == 1:
                     mean += chance * self.after_value(after, 0)
                 else:
-                    further = left - 1 if self.sparing and four else left
+                    further = left - 1 if self.reduce_after_four and four else left
                     mean += chance * max(self.values(state, further).values(), default=0.0)
             return mean
         after = downgraded(after, self.downgrade)
@@ -102,7 +104,7 @@ def test_values_are_those_of_a_plain_search(depth: int, options: dict[str, objec
 def test_a_search_by_the_clock_looks_one_move_less_ahead_behind_a_four(target: str, depth: int) -> None:
     """Two moves ahead it is exact."""
     net, source = random_network(target=target), random.Random(5)
-    plain, player = Plain(net, sparing=depth > 2), LearnedPlayer(net, time=60.0, depth=depth)
+    plain, player = Plain(net, reduce_after_four=depth > 2), LearnedPlayer(net, time=60.0, depth=depth)
     for n in range(3):
         assert_is_plain(player, plain, random_board(source, 4 + n, 2))
         assert player.reached == depth

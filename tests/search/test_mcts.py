@@ -211,7 +211,7 @@ def test_blue_sees_one_minus_what_red_sees() -> None:
 @pytest.mark.parametrize("rich", [False, True])
 @pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
 def test_a_batch_is_added_to_its_leaf_and_to_every_node_above(name: str, rich: bool) -> None:
-    settings = mcts.Options(rich=rich, batch=7, threshold=20)
+    settings = mcts.Options(rich=rich, batch=7, expand=20)
     for _, _, position in random_positions(name, 40):
         tree = grown(position, settings, 3000)
         used, source = int(tree.counters[trees.USED]), random.Random(name)
@@ -277,7 +277,7 @@ def test_the_books_of_a_tree_balance(name: str, variant: str) -> None:
             assert before == 0
         elif tree.proven[node] == trees.UNPROVEN:
             # Its own simulations: as many as it took to be expanded.
-            assert settings.threshold <= before < settings.threshold + settings.batch
+            assert settings.expand <= before < settings.expand + settings.batch
         assert -1e-6 <= gained <= before + 1e-6
         natural = tree.sides[node] == trees.CHANCE
         for child in own:
@@ -309,7 +309,7 @@ def test_outcomes_are_drawn_as_often_as_they_are_likely() -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_the_solver_never_claims_what_looking_at_everything_denies(name: str) -> None:
     sides = ("red", "blue")
-    settings = mcts.Options(batch=2, threshold=4)
+    settings = mcts.Options(batch=2, expand=4)
     tree, proofs, roots, solvable = trees.make_tree(20_000), Counter[str](), 0, 0
     many = 8 if name == "ewn:board=4x4,cubes=3" else 25  # there is much to look at
     for number, (game, plain, position) in enumerate(random_positions(name, many)):
@@ -336,7 +336,7 @@ def test_the_solver_never_claims_what_looking_at_everything_denies(name: str) ->
 def test_wins_draws_and_losses_are_proven_as_looking_at_everything_says(size: tuple[int, int]) -> None:
     """Of Connect Four, from random positions with ten empty cells at most."""
     game, plain = connect4.rules(*size), PlainConnectFour(*size)
-    settings = mcts.Options(UCB1(5.0), batch=1, threshold=1)
+    settings = mcts.Options(UCB1(5.0), batch=1, expand=1)
     tree, roots, proofs = trees.make_tree(200_000), Counter[float](), Counter[float]()
     for number in range(30):
         position = late(game, size, number)
@@ -496,7 +496,7 @@ def test_a_proven_draw_is_worth_a_half_at_the_final_move(final: int, mover: int)
     ],
 )
 def test_values_approach_the_exact_ones_with_more_simulations(name: str) -> None:
-    settings = mcts.Options(Tuned(1.0), batch=1, threshold=1, solver=False)
+    settings = mcts.Options(Tuned(1.0), batch=1, expand=1, solver=False)
     errors: list[list[float]] = [[], [], []]
     for number, (game, _, position) in enumerate(random_positions(name, 12)):
         exact = naive.Exact(game)
@@ -645,7 +645,7 @@ def subtree(tree: trees.Tree, node: int) -> Any:
 
 @pytest.mark.parametrize("name", ["ewn", "ewn-6x7", "ewn:board=4x4,cubes=3,die=chosen"])
 def test_a_tree_kept_after_two_moves_is_exactly_what_was_below_them(name: str) -> None:
-    settings, kept = mcts.Options(threshold=50), 0
+    settings, kept = mcts.Options(expand=50), 0
     position = start(name)
     for seed in range(6):
         tree = grown(position, settings, 20_000, seed=seed)
@@ -882,7 +882,7 @@ def test_a_descent_without_preference_visits_all_moves_alike() -> None:
     position = start("ewn-6x7", 4)
     visits = {}
     for k in (0.0, 40.0):
-        tree = grown(position, mcts.Options(Softmax(k), threshold=mcts.NEVER), 50_000)
+        tree = grown(position, mcts.Options(Softmax(k), expand=mcts.NEVER), 50_000)
         visits[k] = np.array([tree.visits[c] for c in children(tree, trees.ROOT)])
     assert visits[0.0].min() > 0.85 * visits[0.0].max()
     assert visits[40.0].min() < 0.5 * visits[40.0].max()

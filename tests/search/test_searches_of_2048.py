@@ -60,7 +60,7 @@ def test_expectimax_is_that_of_a_search_that_looks_at_everything(rows: int, colu
         clear_choices += min(values.values()) < best - 0.01
         for work in (large, tiny):
             for _ in range(2):  # the second time with what the table knows
-                move, value, _ = expectimax.deepen(game, position_of(board), depth, 60.0, 1 << 60, work)
+                move, value, _ = expectimax.iterative_deepening(game, position_of(board), depth, 60.0, 1 << 60, work)
                 if len(values) > 1:
                     assert value == pytest.approx(best, abs=1e-5), board
                 assert values[MOVES[move]] == pytest.approx(best, abs=1e-5), board
@@ -134,7 +134,7 @@ def test_points_and_endings_of_playouts_are_those_of_boards() -> None:
 def test_mcts_finds_the_exact_value_of_a_small_board() -> None:
     """On a full 2x2 board where a game is soon over, all games can be looked at."""
     game, source = Game2048(rules_for(2, 2)), random.Random(5)
-    settings = mcts.Options(batch=1, threshold=1, unit=30.0)
+    settings = mcts.Options(batch=1, expand=1, unit=30.0)
     for number in range(4):
         board = random_board(source, 2, 2, 3)
         exact = plain_exact(board)

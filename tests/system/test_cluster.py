@@ -25,7 +25,7 @@ import tuplet
 from browsing import awaited
 from cluster_work import failing, network_of, slow_square, unsendable
 from tuplet import check_cluster
-from tuplet.agents.sources import Source
+from tuplet.agents.distribution import AgentSource
 from tuplet.agents.specs import Spec
 from tuplet.cli import run
 from tuplet.system import crew
@@ -483,7 +483,7 @@ def test_a_worker_that_dies_while_a_file_is_sent_to_it_stops_nobody(
 def test_threads_of_a_worker_share_the_tables_of_a_network(machines: Machines, tmp_path: Path) -> None:
     machines.add("a", threads=2)
     path = tuplet.Network("5x4").save(tmp_path / "net.safetensors")
-    source = Source(Spec(str(path), trusted=True), digest=content(path))
+    source = AgentSource(Spec(str(path), trusted=True), digest=content(path))
     with cluster(str(machines.file)) as workers:
         until(lambda: workers.crew.workers)
         assert workers._max_workers == 2

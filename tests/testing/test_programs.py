@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 import tuplet as package
-from tuplet.agents.protocol import plain
+from tuplet.agents.protocol import fallback_rules
 from tuplet.system.stop import Stop, Stopped
 from tuplet.testing import blunders, programs, referee
 from tuplet.testing.programs import Check
@@ -226,7 +226,7 @@ def test_our_own_agents_pass(agent: str) -> None:
 
 
 def test_advice_fits_the_move() -> None:
-    position = plain.start("012345", "012345", "2" + 20 * "1")
+    position = fallback_rules.start("012345", "012345", "2" + 20 * "1")
     assert "only cube 2" in blunders.of_a_move(position, "50", None).cause
     assert "one off" in blunders.of_a_move(position, "10", None).cause
     assert "off the board" in blunders.of_a_move(position, "23", None).cause

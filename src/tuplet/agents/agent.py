@@ -23,11 +23,11 @@ import numpy as np
 
 from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.bandits import search_from
-from tuplet.agents.protocol.external import External
+from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
 from tuplet.agents.searches import Mcs, Mcts
 from tuplet.agents.searching import Searching
-from tuplet.agents.specs import ADAPTERS, OF_EWN, Sent, Spec, as_spec, make_own
-from tuplet.agents.trees import tree_of
+from tuplet.agents.specs import ADAPTERS, OF_EWN, Pickled, Spec, as_spec, make_from_class
+from tuplet.agents.tree_report import tree_of
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
 from tuplet.games.catalogue import find_game
@@ -147,7 +147,7 @@ def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
     spec.check_agent(held.name)
     if spec.is_program:
         spec.needs_trust("a program")
-        return External(spec.text, held.name)
+        return SubprocessAgent(spec.text, held.name)
     if name in ADAPTERS:  # found by its name, as anybody's class is: its library is an extra
         spec.needs_trust("another library's bot")
         return import_module(ADAPTERS[name]).make(spec, held)
@@ -167,20 +167,20 @@ def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
         from tuplet.agents.best import Best
 
         return Searcher(spec.text, search_from(Best, spec))
-    return spec.own_class("choose", "position")
+    return spec.make_user_class("choose", "position")
 
 
 # An agent, its name, its class, or what makes it.
-Named = str | Spec | Sent | Agent | Callable[..., Agent]
+Named = str | Spec | Pickled | Agent | Callable[..., Agent]
 
 
 def agent_from(named: Any, game: str | Game) -> Any:
     """An agent to play with, from whatever names it."""
-    if isinstance(named, Sent):
-        named = named.thing()
+    if isinstance(named, Pickled):
+        named = named.unpickle()
     if isinstance(named, str | Spec):
         return make_agent(named, game)
     if isinstance(named, Mcts | AlphaBeta):
         return Searcher(type(named).__name__.lower(), replace(named))
     name = getattr(named, "__name__", repr(named))
-    return make_own(named, name, "choose", "position")
+    return make_from_class(named, name, "choose", "position")

@@ -70,12 +70,12 @@ class AlphaBeta:
         """Whether no limit is set."""
         return self.depth is None and self.time is None and self.nodes is None
 
-    def in_full(self, position: Any = None) -> dict[str, Any]:
+    def all_settings(self, position: Any = None) -> dict[str, Any]:
         """Every setting, also those that nobody named; the depth may depend on the game."""
         told = {name: getattr(self, name) for name, _, _ in declared(type(self))}
         if self.unlimited and position is not None:  # where nature acts now it does later, too
             rules, words = position.rules, position.as_words()
-            told["depth"] = 4 if position.is_chance else self.usual_depth(rules, words)
+            told["depth"] = 4 if position.is_chance else self.default_depth(rules, words)
         return {name: value for name, value in told.items() if value is not None}
 
     @property
@@ -106,7 +106,7 @@ class AlphaBeta:
             self.open(self.state)  # another known die, say: nothing remembered holds
         deepest = self.depth or expectimax.DEEPEST - 1
         if self.unlimited and seconds is None:
-            deepest = self.usual_depth(game, position)
+            deepest = self.default_depth(game, position)
         self._deepest = deepest
         if self._asked is None or self._asked[1] != position:
             self._nodes, self._seconds = 0, 0.0
@@ -131,7 +131,7 @@ class AlphaBeta:
         work, began = self.work, clock.monotonic()
         move, value, depth = heard(
             work.stop,
-            expectimax.deepen,
+            expectimax.iterative_deepening,
             game,
             position,
             deepest,
@@ -156,7 +156,7 @@ class AlphaBeta:
         """Compile, before the clock runs: a speed is that of the search."""
         if type(game) not in _loaded:
             work, values = expectimax.make_workspace(2), np.zeros(MOST_MOVES)
-            expectimax.deepen(game, position, 0, 0.0, 1 << 62, work)
+            expectimax.iterative_deepening(game, position, 0, 0.0, 1 << 62, work)
             codes, proven = np.zeros(MOST_MOVES, np.uint8), np.zeros(MOST_MOVES, np.bool_)
             expectimax.move_values(game, position, 1, work, codes, values, proven)
             _loaded.add(type(game))
@@ -181,7 +181,7 @@ class AlphaBeta:
         self._move = move
         return move
 
-    def usual_depth(self, game: Any, position: Words) -> int:
+    def default_depth(self, game: Any, position: Words) -> int:
         """The depth where none is given."""
         return 4 if meets_chance(game, position) else 10
 
@@ -227,7 +227,7 @@ class AlphaBeta:
         proven = np.zeros(MOST_MOVES, np.bool_)
         # What has been searched so far must not change.
         work = expectimax.make_workspace(12)._replace(stop=self.work.stop)
-        for depth in (max(min(self._depth, self.usual_depth(game, position)), 1), 1):
+        for depth in (max(min(self._depth, self.default_depth(game, position)), 1), 1):
             count = heard(work.stop, expectimax.move_values, game, position, depth, work, codes, values, proven)
             if not work.counters[expectimax.STOPPED]:  # depth 1 takes no time
                 break

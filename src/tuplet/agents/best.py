@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.alphabeta import AlphaBeta
-from tuplet.agents.traps import Traps
+from tuplet.agents.opponent_model import Traps
 from tuplet.games.analysis import Analysis
 from tuplet.games.ewn.rules import CYCLE
 from tuplet.games.game import Words
 from tuplet.games.life import told
 
-USUAL_TIME = 1.0  # seconds a move, where no limit is set
+DEFAULT_TIME = 1.0  # seconds a move, where no limit is set
 SEARCHED = 0.65  # the share of the time after which it is seen whether a trap is needed
 
 
@@ -42,16 +42,16 @@ class Best(AlphaBeta):
         super().open(state)
         self._traps.forget()
 
-    def in_full(self, position: Any = None) -> dict[str, Any]:
+    def all_settings(self, position: Any = None) -> dict[str, Any]:
         """Every setting, also those that nobody named."""
-        usual = {"time": USUAL_TIME} if self.unlimited else {}
-        told = super().in_full(None if self.unlimited else position)
+        usual = {"time": DEFAULT_TIME} if self.unlimited else {}
+        told = super().all_settings(None if self.unlimited else position)
         return {**usual, **told}
 
     def think(self, game: Any, position: Words) -> int:
         """The move to play."""
         began = clock.monotonic()
-        seconds = USUAL_TIME if self.unlimited else self.time
+        seconds = DEFAULT_TIME if self.unlimited else self.time
         trapping = self.traps and game.die == CYCLE
         self._trapped, self._spent = False, 0
         move = self.search(game, position, SEARCHED * seconds if trapping and seconds else seconds)

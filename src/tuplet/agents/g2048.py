@@ -22,11 +22,11 @@ from typing import Any, Protocol
 from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.bandits import search_from
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.random_greedy import GreedyPlayer, Numbered, RandomPlayer
 from tuplet.agents.searches import Mcts
 from tuplet.agents.searching import Searching
-from tuplet.agents.simple import GreedyPlayer, Numbered, RandomPlayer
-from tuplet.agents.specs import OF_EWN, Sent, Spec, as_spec, make_own
-from tuplet.agents.trees import tree_of
+from tuplet.agents.specs import OF_EWN, Pickled, Spec, as_spec, make_from_class
+from tuplet.agents.tree_report import tree_of
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution, is_solution
 from tuplet.games.analysis import Analysis, MoveValue
@@ -70,7 +70,7 @@ class Mcts2048(Mcts):
 class Expectimax2048(AlphaBeta):
     """Expectimax of 2048 that knows no values but points and empty cells."""
 
-    def usual_depth(self, game: Any, position: Words) -> int:  # noqa: ARG002
+    def default_depth(self, game: Any, position: Words) -> int:  # noqa: ARG002
         """The depth where none is given."""
         return 2
 
@@ -240,7 +240,7 @@ def _named(spec: Spec, seed: int, load: Load) -> Player:
     if name == "expectimax":
         return SearchPlayer(spec.text, search_from(Expectimax2048, spec), seed)
     if spec.is_class:
-        return spec.own_class("choose", "board", seed)  # type: ignore[no-any-return]
+        return spec.make_user_class("choose", "board", seed)  # type: ignore[no-any-return]
     path = spec.path(spec.text)
     try:
         if Path(path).is_file() and is_solution(path):
@@ -258,14 +258,14 @@ def _named(spec: Spec, seed: int, load: Load) -> Player:
 
 def player_from(named: Any, seed: int = 0) -> Player:
     """A player, from whatever names it: a text, a network, a class, what makes one, or itself."""
-    if isinstance(named, Sent):
-        named = named.thing()
+    if isinstance(named, Pickled):
+        named = named.unpickle()
     if isinstance(named, str | Spec):
         return make_player(named, seed)
     if isinstance(named, Network):
         return LearnedPlayer(named)
     name = getattr(named, "__name__", repr(named))
-    return make_own(named, name, "choose", "board", seed)  # type: ignore[no-any-return]
+    return make_from_class(named, name, "choose", "board", seed)  # type: ignore[no-any-return]
 
 
 def make_environment(spec: str | Spec, seed: int = 0, spawn4: float = 0.1) -> Environment:
@@ -274,15 +274,15 @@ def make_environment(spec: str | Spec, seed: int = 0, spawn4: float = 0.1) -> En
     if spec.text == "random":
         return RandomEnvironment(seed, spawn4)
     if spec.is_class:
-        return spec.own_class("place", "board", seed)  # type: ignore[no-any-return]
+        return spec.make_user_class("place", "board", seed)  # type: ignore[no-any-return]
     raise UserError(f"{spec.text!r} is not an environment: random, or module:Class for one's own")
 
 
 def environment_from(named: Any, seed: int = 0) -> Environment:
     """An environment, from whatever names it: a text, a class, what makes one, or itself."""
-    if isinstance(named, Sent):
-        named = named.thing()
+    if isinstance(named, Pickled):
+        named = named.unpickle()
     if isinstance(named, str | Spec):
         return make_environment(named, seed)
     name = getattr(named, "__name__", repr(named))
-    return make_own(named, name, "place", "board", seed)  # type: ignore[no-any-return]
+    return make_from_class(named, name, "place", "board", seed)  # type: ignore[no-any-return]

@@ -81,7 +81,7 @@ class LearnedPlayer:
     def search(self) -> tuple[LeafValues, np.int64, float]:
         """What leaves are worth, the depth and the seconds of a move, as kernels take them."""
         seconds, timed = np.inf if self.time is None else float(self.time), self.time is not None
-        values = leaf_values(self.network, self.downgrade, sparing=timed)
+        values = leaf_values(self.network, self.downgrade, reduce_after_four=timed)
         return values, np.int64(self.depth or 1), seconds
 
     @property

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tuplet.agents import trees as seen
+from tuplet.agents import tree_report as seen
 from tuplet.agents.bandits import bandit_from, name_of_bandit
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
@@ -112,7 +112,7 @@ class Mcts:
         """The simulations of a move."""
         return self.sims or (SIMS if self.time is None else mcts.NEVER)
 
-    def in_full(self) -> dict[str, Any]:
+    def all_settings(self) -> dict[str, Any]:
         """Every setting, and the bandit's, also those that nobody named."""
         bandit = self.bandit()
         own = name_of_bandit(bandit, self.ucb)

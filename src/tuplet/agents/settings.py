@@ -22,9 +22,9 @@ def settings_of(agent: Any, position: Any = None) -> Settings:
     """
     search = getattr(agent, "search", agent)
     if isinstance(search, Mcts):
-        return search.in_full()
+        return search.all_settings()
     if isinstance(search, AlphaBeta):
-        return search.in_full(position)
+        return search.all_settings(position)
     if isinstance(agent, LearnedPlayer):
         own = {n: getattr(agent, n) for n in ("depth", "time", "downgrade", "spawn4")}
         return {name: value for name, value in own.items() if value is not None}

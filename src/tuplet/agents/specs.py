@@ -97,13 +97,13 @@ class Spec(NamedTuple):
             raise UserError(f"{self.text!r} is outside of the folder of runs")
         return path
 
-    def own_class(self, method: str, argument: str, seed: int = 0) -> Any:
+    def make_user_class(self, method: str, argument: str, seed: int = 0) -> Any:
         """Anybody's class, made: from the folder the command was typed in."""
         self.needs_trust("a class")
         named = _OWN.fullmatch(self.text)
         assert named is not None  # `is_class` was asked
         kind, settings = find(named["class"], trusted=self.trusted), named["settings"] or ""
-        return make_own(kind, self.text, method, argument, seed, settings)
+        return make_from_class(kind, self.text, method, argument, seed, settings)
 
 
 def trusted(*named: Any) -> bool:
@@ -116,31 +116,31 @@ def as_spec(spec: str | Spec) -> Spec:
     return spec if isinstance(spec, Spec) else Spec(spec, trusted=may_trust())
 
 
-class Sent(NamedTuple):
+class Pickled(NamedTuple):
     """An object of one's own, or what makes one, on its way to another process."""
 
     data: bytes
 
-    def thing(self) -> Any:
+    def unpickle(self) -> Any:
         """A copy of it."""
         return pickle.loads(self.data)  # of this program's own, like all that processes are sent
 
 
-def as_sent(named: Any) -> Any:
+def as_pickled(named: Any) -> Any:
     """What names a player, as another process can take it, keep it, and know it again."""
     if isinstance(named, str):
         return as_spec(named)
-    known = isinstance(named, Spec | type | Sent) or inspect.isfunction(named) or named is None
-    return named if known else Sent(pickle.dumps(named))
+    known = isinstance(named, Spec | type | Pickled) or inspect.isfunction(named) or named is None
+    return named if known else Pickled(pickle.dumps(named))
 
 
-def make_own(kind: Any, name: str, method: str, argument: str, seed: int = 0, settings: str = "") -> Any:
+def make_from_class(kind: Any, name: str, method: str, argument: str, seed: int = 0, settings: str = "") -> Any:
     """An object of anybody's class (or what a function makes); ValueError if it is no player.
 
     `settings` are arguments of the class, as text; it is given the seed if it takes one.
     """
-    if isinstance(kind, Sent):
-        return make_own(kind.thing(), name, method, argument, seed)
+    if isinstance(kind, Pickled):
+        return make_from_class(kind.unpickle(), name, method, argument, seed)
     if not isinstance(kind, type) and callable(getattr(kind, method, None)):  # made already
         if settings:
             raise UserError(f"{name}: an object has no settings, its class has")

@@ -11,7 +11,7 @@ import numpy as np
 
 from tuplet.agents.agent import agent_from
 from tuplet.agents.g2048 import adapted, player_from
-from tuplet.agents.known import default_of
+from tuplet.agents.listing import default_agent
 from tuplet.agents.settings import settings_of
 from tuplet.agents.specs import name_of, trusted
 from tuplet.errors import UserError
@@ -77,7 +77,7 @@ def analyze(
         position = _position(held, position)
         if position.over:
             return Analysis(position=position)
-        agent = default_of(held) if agent is None else agent
+        agent = default_agent(held) if agent is None else agent
         made = agent_from(agent, held)
     try:
         if tree is not None or share is not None or growth:

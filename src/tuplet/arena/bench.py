@@ -32,7 +32,7 @@ SECONDS = 2.0
 OPEN_SPIEL_SIMS = 100_000
 AS_REPORTED = mcts.Options(Report(), rich=True)
 # Near to what OpenSpiel's bot does: one random game a simulation, a leaf expanded at its second.
-ONE_BY_ONE = mcts.Options(UCB1(2.0), batch=1, threshold=1, shortcuts=False, solver=False)
+ONE_BY_ONE = mcts.Options(UCB1(2.0), batch=1, expand=1, shortcuts=False, solver=False)
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,9 @@ def _nodes(position: Any, worker: Worker) -> tuple[int, float]:
     work = expectimax.make_workspace()._replace(stop=worker.stop.flag)
     for seconds in (0.01, SECONDS):
         began = time.perf_counter()
-        expectimax.deepen(position.rules, position.as_words(), expectimax.DEEPEST - 1, seconds, 1 << 62, work)
+        expectimax.iterative_deepening(
+            position.rules, position.as_words(), expectimax.DEEPEST - 1, seconds, 1 << 62, work
+        )
     return int(work.counters[expectimax.NODES]), time.perf_counter() - began
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.agents.distribution import AgentSource, agent_source, choose_executor
 from tuplet.agents.g2048 import (
     Environment,
     Player,
@@ -23,10 +24,9 @@ from tuplet.agents.g2048 import (
     player_from,
 )
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.random_greedy import GreedyPlayer, RandomPlayer, make_workspace, play_games
 from tuplet.agents.settings import Settings, settings_of
-from tuplet.agents.simple import GreedyPlayer, RandomPlayer, make_room, play_games
-from tuplet.agents.sources import Source, hands, source_of
-from tuplet.agents.specs import Sent, Spec, as_sent, label_of
+from tuplet.agents.specs import Pickled, Spec, as_pickled, label_of
 from tuplet.arena.g2048 import play_episode, streams_of
 from tuplet.arena.pictures_2048 import draw_evaluation
 from tuplet.errors import UserError
@@ -206,8 +206,8 @@ def evaluate(
     with (
         watching(progress) as watch,
         open(episodes or os.devnull, "a", encoding="utf-8") as file,  # noqa: PTH123
-        hands(names, threads, executor) as (pool, threads),
-        source_of(player, made, seed, pool, threads > 1) as source,
+        choose_executor(names, threads, executor) as (pool, threads),
+        agent_source(player, made, seed, pool, threads > 1) as source,
     ):
         if compiled:
             size = (MOST if simple else MANY) if games >= LONG else GAMES
@@ -220,7 +220,7 @@ def evaluate(
                 _play_compiled(source, spawn4, seed, 0, 0, Worker())
         else:
             size, work = GAMES if threads > 1 else 1, _play_in_python
-            placer = environment if stays_here(pool) else as_sent(environment)
+            placer = environment if stays_here(pool) else as_pickled(environment)
             more = (placer, threads > 1, recorded)
             if isinstance(made, SearchPlayer) and stays_here(pool):
                 watch(Progress(COMPILING))
@@ -278,12 +278,12 @@ class _Played:
 
 
 def _play_compiled(
-    source: Source, spawn4: float, seed: int, first: int, games: int, worker: Worker
+    source: AgentSource, spawn4: float, seed: int, first: int, games: int, worker: Worker
 ) -> tuple[Results, list[Episode]]:
     """A block of compiled games; fewer if it was told to stop."""
     player, results, start = source.player(worker, first), make_results(games), as_seed(seed)
     if isinstance(player, RandomPlayer | GreedyPlayer):
-        greedy, room = isinstance(player, GreedyPlayer), worker.keep("room", make_room)
+        greedy, room = isinstance(player, GreedyPlayer), worker.keep("room", make_workspace)
         done = play_games(rules_for(spawn4=spawn4), greedy, ~player.seed, start, first, results, room, worker.stop.flag)
         return Results(*(part[:done] for part in results)), []
     assert isinstance(player, LearnedPlayer)
@@ -297,7 +297,7 @@ def _play_compiled(
 
 
 def _play_in_python(
-    source: Source,
+    source: AgentSource,
     spawn4: float,
     seed: int,
     first: int,
@@ -309,7 +309,7 @@ def _play_in_python(
 ) -> tuple[Results, list[Episode]]:
     """A block of games in Python; fewer if it was told to stop."""
     player = source.player(worker, first)
-    if isinstance(environment, Sent):
+    if isinstance(environment, Pickled):
         environment = environment.thing()
     if environment is None or isinstance(environment, RandomEnvironment):
         placer: Any = RandomEnvironment(seed, spawn4) if environment is None else environment.fresh()

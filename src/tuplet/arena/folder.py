@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tuplet.agents.protocol.external import LIMIT, Running, as_bytes
 from tuplet.agents.protocol.submissions import Skipped, submissions
+from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, as_bytes
 from tuplet.arena.forfeits import NOT_ASKED
 from tuplet.arena.played import Place, Played
 from tuplet.errors import UserError
@@ -22,7 +22,7 @@ PATIENCE = 4  # games: who has not moved in time in any of so many is not asked 
 class Class:
     """The programs of a folder, and their limits."""
 
-    programs: list[Running]
+    programs: list[ProgramCommand]
     skipped: list[Skipped]
     time: float  # seconds a move
     memory: int | None  # bytes of a process group

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.agent import Named
-from tuplet.agents.protocol.external import Running
+from tuplet.agents.distribution import choose_executor
+from tuplet.agents.protocol.subprocess_agent import ProgramCommand
 from tuplet.agents.settings import Settings, settings_of
-from tuplet.agents.sources import hands
-from tuplet.agents.specs import Sent, Spec, as_sent, as_spec, trusted
+from tuplet.agents.specs import Pickled, Spec, as_pickled, as_spec, trusted
 from tuplet.arena.folder import Class, Patience, unplayed
 from tuplet.arena.game import play_game
 from tuplet.arena.played import Played, place_of
@@ -54,7 +54,7 @@ def _play_number(
     """Game `number` of a schedule, whoever plays it; None if it was told to stop."""
     if worker.stop.is_set():
         return None
-    here = all(isinstance(each, Spec | Sent) or callable(each) for each in named)
+    here = all(isinstance(each, Spec | Pickled) or callable(each) for each in named)
     seats = worker.keep((named, game) if here else "seats", lambda: Seats(named, game))
     pairings = list(combinations(range(len(named)), 2))
     at = place_of(number, len(pairings))
@@ -157,7 +157,7 @@ def tournament(
     if group is not None:
         agents = [*agents, *group.programs]
     named = [as_spec(each).text for each in agents if isinstance(each, str | Spec)]
-    named += [each.name for each in agents if isinstance(each, Running)]
+    named += [each.name for each in agents if isinstance(each, ProgramCommand)]
     twice = [each for each in named if named.count(each) > 1]
     if twice:
         raise UserError(f"{twice[0]} is in the tournament twice")
@@ -283,10 +283,10 @@ class _Schedule:
             self._before = len(self.played)
             watch = stack.enter_context(watching(progress))
             movers = [*self.named, *([self.game] if isinstance(self.game, Game) else [])]
-            pool, threads = stack.enter_context(hands(movers, self.threads, executor))
+            pool, threads = stack.enter_context(choose_executor(movers, self.threads, executor))
             named = tuple(self.named)
             if not stays_here(pool):
-                named = tuple(map(as_sent, named))
+                named = tuple(map(as_pickled, named))
             played = in_order(
                 _play_number,
                 ((named, self.game, self.seeds, n, self._absent) for n in range(self._before, self.total)),

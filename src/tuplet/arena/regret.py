@@ -9,10 +9,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from tuplet.agents.distribution import AgentSource, agent_source, choose_executor
 from tuplet.agents.g2048 import Player, SearchPlayer, adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.simple import RandomPlayer
-from tuplet.agents.sources import Source, hands, source_of
+from tuplet.agents.random_greedy import RandomPlayer
 from tuplet.agents.specs import Spec, label_of
 from tuplet.arena.g2048 import ask, streams_of
 from tuplet.errors import UserError
@@ -103,8 +103,8 @@ def regret(
         report = {"board": solution.size, "spawn4": solution.spawn4, "optimal_score": solution.expected_score}
         if games is not None:
             with (
-                hands([player], threads, executor) as (pool, threads),
-                source_of(player, made, seed, pool, threads > 1) as source,
+                choose_executor([player], threads, executor) as (pool, threads),
+                agent_source(player, made, seed, pool, threads > 1) as source,
             ):
                 where: Solution | Where = solution
                 if not stays_here(pool):  # it is solved, or its file opened, there
@@ -162,7 +162,7 @@ def _solution(
 
 
 def _sample(
-    source: Source, where: Solution | Where, seed: int, first: int, games: int, worker: Worker
+    source: AgentSource, where: Solution | Where, seed: int, first: int, games: int, worker: Worker
 ) -> SampledRegret:
     """A block of games; fewer if it was told to stop."""
     player = source.player(worker, first)
@@ -175,7 +175,7 @@ def _open(table: str, size: str, spawn4: float) -> Solution:
 
 
 def _played(
-    source: Source,
+    source: AgentSource,
     where: Solution | Where,
     games: int,
     seed: int,

@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from tuplet.agents.agent import Named, agent_from
-from tuplet.agents.protocol.external import Running
-from tuplet.agents.specs import Sent, Spec, label_of
+from tuplet.agents.protocol.subprocess_agent import ProgramCommand
+from tuplet.agents.specs import Pickled, Spec, label_of
 from tuplet.games.position import Game
 
 
@@ -20,7 +20,7 @@ class Seats:
         self.agents: list[Any] = []
         try:
             for each in self.named:
-                if isinstance(each, Running):
+                if isinstance(each, ProgramCommand):
                     each.check()
                 self.agents.append(agent_from(each, game))
         except BaseException:  # only some of them can be made
@@ -45,7 +45,7 @@ class Seats:
     def rest(self, *playing: int) -> None:
         """Of a class's programs only those run that play: they share memory and cores."""
         for seat, named in enumerate(self.named):
-            if isinstance(named, Running) and seat not in playing:
+            if isinstance(named, ProgramCommand) and seat not in playing:
                 self._close(seat)
 
     def close(self) -> None:
@@ -61,5 +61,5 @@ class Seats:
 
 def _as_program(named: Named) -> Named:
     """A program that was sent here is known as one."""
-    thing = named.thing() if isinstance(named, Sent) else named
-    return thing if isinstance(thing, Running) else named
+    thing = named.thing() if isinstance(named, Pickled) else named
+    return thing if isinstance(thing, ProgramCommand) else named

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from tuplet.agents.known import default_of
+from tuplet.agents.listing import default_agent
 from tuplet.cli.common import INTERRUPTED
 from tuplet.cli.display import showing
 from tuplet.cli.draw_board import View
@@ -39,7 +39,7 @@ def play_game(
     if not watch and not on_terminal:
         raise UserError("playing needs a terminal; to let agents play, use --agent and --watch")
     as_seed(seed)
-    agent = agent or default_of(held)
+    agent = agent or default_agent(held)
     other = (against or agent) if watch else None
     with showing():  # it may have to be compiled
         table = TerminalGame(game, agent, other, side, seed)

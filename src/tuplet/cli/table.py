@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.agent import make_agent
-from tuplet.agents.protocol.external import External
+from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
 from tuplet.cli.draw_board import BoardRenderer, Square, changed_squares
 from tuplet.cli.draw_ewn import EwnRenderer
 from tuplet.cli.draw_game import thoughts_lines
@@ -176,7 +176,7 @@ class Table:
         """Undo the person's last move and the answer to it; returns what happened."""
         if not self.past:
             return "there is nothing to take back"
-        if any(isinstance(agent, External) for agent in self.agents.values()):
+        if any(isinstance(agent, SubprocessAgent) for agent in self.agents.values()):
             return "a program that plays by the protocol cannot take back"
         self.record = self.past.pop()
         self.thoughts = {}  # of moves that were not made

@@ -74,7 +74,7 @@ def index(boards: Array, slots: Array, count: int) -> None:
 
 
 @inlined
-def enter(boards: Array, slots: Array, count: int, board: np.uint64) -> int:
+def insert(boards: Array, slots: Array, count: int, board: np.uint64) -> int:
     """Add a board unless it is there; returns how many there are."""
     at = find(boards, slots, board)
     if slots[at] < 0:
@@ -85,7 +85,7 @@ def enter(boards: Array, slots: Array, count: int, board: np.uint64) -> int:
 
 
 @kernel
-def enter_after_states(
+def insert_after_states(
     rules: Rules,
     states: Array,
     first: int,
@@ -109,14 +109,14 @@ def enter_after_states(
             links[i, k] = -1
             if np.uint64(k) < n:
                 board = canonical(rules, slid[k])
-                count = enter(after, slots, count, board)
+                count = insert(after, slots, count, board)
                 links[i, k] = slots[find(after, slots, board)]
                 rewards[i, k] = np.int32(gained[k])
     return count
 
 
 @kernel
-def enter_spawns(
+def insert_spawns(
     rules: Rules, after: Array, first: int, last: int, exponent: np.uint64, boards: Array, slots: Array, count: int
 ) -> int:
     """Enter what a new tile makes of after-states `first` to `last`; returns the count then."""
@@ -126,7 +126,7 @@ def enter_spawns(
             cell = empty & (~empty + np.uint64(1))
             empty ^= cell
             board = canonical(rules, after[i] | (cell * exponent))
-            count = enter(boards, slots, count, board)
+            count = insert(boards, slots, count, board)
     return count
 
 

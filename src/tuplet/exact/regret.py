@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.exact.layers import Layer, enter, expect, find, unpack
+from tuplet.exact.layers import Layer, expect, find, insert, unpack
 from tuplet.exact.solution import Solution
 from tuplet.games import life
 from tuplet.games.g2048.board import MOVES, Board, as_move
@@ -110,7 +110,7 @@ def network_policy(net: Network) -> Policy:
     return policy
 
 
-def player_policy(player: Player, rows: int, columns: int, stop: Stop | None = None) -> Policy:
+def agent_policy(player: Player, rows: int, columns: int, stop: Stop | None = None) -> Policy:
     """A player's moves; it is asked once for each board, and must always answer the same."""
 
     def policy(boards: Array) -> Array:
@@ -153,7 +153,7 @@ def follow(
             )
         policy = network_policy(player)
     else:
-        policy = player_policy(player, *size, stop) if hasattr(player, "choose") else player
+        policy = agent_policy(player, *size, stop) if hasattr(player, "choose") else player
     tiles = [(e, share) for e, share in ((1, 1 - spawn4), (2, spawn4)) if share > 0]
     ahead: dict[int, ChanceLayer] = {}
 
@@ -322,7 +322,7 @@ def _carry_moves(
             if shares[i, move] > 0.0:
                 moved = True
                 slid, _, gained = slide(rules, states[i], _ZERO, move)
-                count = enter(after, slots, count, slid)
+                count = insert(after, slots, count, slid)
                 link = slots[find(after, slots, slid)]
                 after_chances[link] += chances[i] * shares[i, move]
                 links[i, move], rewards[i, move] = link, np.int32(gained)
@@ -356,7 +356,7 @@ def _carry_spawns(
             cell = empty & (~empty + np.uint64(1))
             empty ^= cell
             board = after[i] | (cell * exponent)
-            count = enter(boards, slots, count, board)
+            count = insert(boards, slots, count, board)
             chances[slots[find(boards, slots, board)]] += share * after_chances[i] / places
     return count
 

@@ -14,9 +14,9 @@ from tuplet.exact.layers import (
     REACHES,
     Layer,
     decide,
-    enter_after_states,
-    enter_spawns,
     expect,
+    insert_after_states,
+    insert_spawns,
     pack,
     unpack,
 )
@@ -32,7 +32,7 @@ PART = 1 << 14  # boards for which room is made, or that a thread takes, at a ti
 FIRST = 4  # the smallest sum of a state: two tiles
 
 
-class Valued(NamedTuple):
+class LayerValues(NamedTuple):
     """A layer with its states' values, a column for each player."""
 
     layer: Layer
@@ -73,7 +73,7 @@ def _solve(rules: Rules, spawn4: float, pool: Executor, stop: Stop, watch: Watch
         watch(Progress("layers found", len(keys), most, pace.rate(found), "states/s", figures))
 
     values: dict[int, Array] = {}
-    near = far = Valued(Layer(), np.empty((0, REACHES + rows * columns)))
+    near = far = LayerValues(Layer(), np.empty((0, REACHES + rows * columns)))
     window = {0: near}
     valued = 0
     pace = Pace()
@@ -122,7 +122,7 @@ def _found_layers(rules: Rules, spawn4: float) -> Iterator[tuple[int, Layer, int
             for first in range(0, len(after), PART):
                 last = min(first + PART, len(after))
                 layer.reserve(9 * (last - first))
-                layer.count = enter_spawns(
+                layer.count = insert_spawns(
                     rules, after.boards, first, last, np.uint64(exponent), layer.boards, layer.slots, layer.count
                 )
 
@@ -146,15 +146,22 @@ def _after(rules: Rules, states: Layer) -> tuple[Layer, Array, Array]:
     for first in range(0, len(states), PART):
         last = min(first + PART, len(states))
         after.reserve(4 * (last - first))
-        after.count = enter_after_states(
+        after.count = insert_after_states(
             rules, states.boards, first, last, after.boards, after.slots, after.count, links, rewards
         )
     return after, links, rewards
 
 
 def _valued(
-    rules: Rules, spawn4: float, pool: Executor, total: int, keys: Array | None, near: Valued, far: Valued, stop: Stop
-) -> Valued:
+    rules: Rules,
+    spawn4: float,
+    pool: Executor,
+    total: int,
+    keys: Array | None,
+    near: LayerValues,
+    far: LayerValues,
+    stop: Stop,
+) -> LayerValues:
     """A layer's values from those of the two layers above it."""
     boards = np.empty(0 if keys is None else len(keys), np.uint64)
     if keys is not None:
@@ -186,7 +193,7 @@ def _valued(
 
     _check(*in_order(expect_some, _parts(len(after)), executor=pool, stop=stop))
     list(in_order(decide_some, _parts(len(states)), executor=pool, stop=stop))
-    return Valued(states, values)
+    return LayerValues(states, values)
 
 
 def _parts(count: int) -> Iterator[tuple[int]]:
@@ -199,7 +206,7 @@ def _check(*found: bool) -> None:
         raise RuntimeError("a board is missing from its layer")
 
 
-def _start(rules: Rules, spawn4: float, window: dict[int, Valued]) -> Array:
+def _start(rules: Rules, spawn4: float, window: dict[int, LayerValues]) -> Array:
     """The values before the first tile: the mean over two spawns."""
     start = np.zeros(window[0].values.shape[1])
     cells = [c for c in range(16) if int(rules.cells) >> 4 * c & 1]

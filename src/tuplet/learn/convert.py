@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tuplet.errors import UserError
-from tuplet.learn.hub import MOST_CONFIG, Told, check_model_folder, write_model
+from tuplet.learn.hub import MOST_CONFIG, Provenance, check_model_folder, write_model
 from tuplet.learn.run import CONFIG, METRICS, read_metrics
 from tuplet.learn.settings import Limits, Method
 from tuplet.system.progress import Show, watching
@@ -182,7 +182,7 @@ def _settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return {}, {}
 
 
-def _told(path: Path, notes: dict[str, str], kind: str | None) -> Told:
+def _told(path: Path, notes: dict[str, str], kind: str | None) -> Provenance:
     """What the card of a model can say of weights."""
     settings, learned = _settings(path)
     learned = {name: learned.get(name) for name in ("games", "elapsed_s", "mean_score")}
@@ -191,4 +191,4 @@ def _told(path: Path, notes: dict[str, str], kind: str | None) -> Told:
     if not settings or not all(isinstance(each, int | float) for each in learned.values()):
         learned = {}
     settings = settings or _made(path, notes)
-    return Told(f"the file {path.name}, of the format {kind}", settings, learned)
+    return Provenance(f"the file {path.name}, of the format {kind}", settings, learned)

@@ -55,7 +55,7 @@ print(value)
 """
 
 
-class Told(NamedTuple):
+class Provenance(NamedTuple):
     """What is known of how weights came to be."""
 
     origin: str  # the file they are from, in words
@@ -63,7 +63,7 @@ class Told(NamedTuple):
     learned: dict[str, Any]  # of the last line of metrics: games, elapsed_s, mean_score
 
 
-def write_model(net: Network, folder: Path, told: Told, watch: Watcher) -> dict[str, Any]:
+def write_model(net: Network, folder: Path, told: Provenance, watch: Watcher) -> dict[str, Any]:
     """Write a model folder; returns what was measured for its card.
 
     Files that are there are replaced when the new ones are complete, the card last.
@@ -150,7 +150,7 @@ def train_command(settings: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _card(net: Network, name: str, told: Told, measured: dict[str, Any]) -> Iterator[str]:
+def _card(net: Network, name: str, told: Provenance, measured: dict[str, Any]) -> Iterator[str]:
     """The card: a head that hubs read, and what people want to know."""
     board = "x".join(map(str, net.size))
     game = "2048" if net.size == (4, 4) else f"2048 on {board}"

@@ -49,7 +49,7 @@ DONE, FIRST = -(1 << 40), 1 << 40  # in the order of moves
 # and the fifth and on still less; only where that many moves are left to look ahead.
 LATE, VERY_LATE, SHALLOW = 2, 4, 4
 # Counters; DUE: the node at which limits are looked at; GUESSED: what the search rests on that is
-# not certain; PROVEN: whether the last result of `deepen` is; REACHED: the depth it has finished.
+# not certain; PROVEN: whether the last result of `iterative_deepening` is; REACHED: the depth it has finished.
 NODES, STOPPED, DUE, GUESSED, PROVEN, REACHED = range(6)
 DEADLINE, MOST_NODES, REDUCES = range(3)  # limits
 
@@ -86,7 +86,7 @@ def make_workspace(bits: int = 20, reduces: bool = False) -> Workspace:
 
 
 @inlined
-def _final(game: Any, position: Words, ended: Int, of: Int) -> float:
+def terminal_value(game: Any, position: Words, ended: Int, of: Int) -> float:
     """The value of a finished game to a side: points, or that of a win, a draw or a loss."""
     if players(game) == 1:
         return payoff(game, position, ended, False)
@@ -131,7 +131,7 @@ def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply
             child = chance(game, position, outcome)
             ended = ending(game, child)
             if ended != ONGOING:
-                found = _final(game, child, ended, side(game, position))
+                found = terminal_value(game, child, ended, side(game, position))
             elif side(game, child) == side(game, position):
                 found = value(game, child, depth, floor, top, ply, work)
             else:  # nature has passed the turn on
@@ -176,7 +176,7 @@ def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply
         order[i] = ended
         if ended != ONGOING:
             counters[NODES] += 1
-            if _final(game, child, ended, mover) >= high:
+            if terminal_value(game, child, ended, mover) >= high:
                 return high
 
     best, best_move, floor = low, np.int64(moves[start]), alpha
@@ -186,7 +186,7 @@ def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply
             counters[NODES] += 1
             child = (words[2 * i], words[2 * i + 1])
             if order[i] != ONGOING:
-                found = _final(game, child, order[i], mover)
+                found = terminal_value(game, child, order[i], mover)
             else:
                 found = estimate(game, child)
                 if side(game, child) != mover:
@@ -204,7 +204,7 @@ def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply
     for i in range(start, start + count):
         move = np.int64(moves[i])
         if order[i] != ONGOING:
-            found = _final(game, (words[2 * i], words[2 * i + 1]), order[i], mover)
+            found = terminal_value(game, (words[2 * i], words[2 * i + 1]), order[i], mover)
             if found > best:
                 best, best_move = found, move
                 floor = max(floor, best)
@@ -275,7 +275,7 @@ def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply
 
 
 @kernel
-def deepen(
+def iterative_deepening(
     game: Any, position: Words, deepest: Int, seconds: float, most_nodes: Int, work: Workspace
 ) -> tuple[Int, float, Int]:
     """The best move found, its value, and the depth that was searched to the end.
@@ -321,7 +321,7 @@ def deepen(
             child = (words[2 * i], words[2 * i + 1])
             same = side(game, child) == mover
             if order[i] != ONGOING:
-                found = _final(game, child, order[i], mover)
+                found = terminal_value(game, child, order[i], mover)
             elif depth == 1:
                 found = estimate(game, child) if same else -estimate(game, child)
                 counters[GUESSED] += 1
@@ -382,7 +382,7 @@ def move_values(
         child = apply(game, position, np.int64(moves[i]))
         ended = ending(game, child)
         if ended != ONGOING:
-            values[i], proven[i] = _final(game, child, ended, mover), for_two
+            values[i], proven[i] = terminal_value(game, child, ended, mover), for_two
             continue
         found = estimate(game, child)
         work.counters[GUESSED] = 0

@@ -41,7 +41,7 @@ ENTRY = np.dtype([("board", np.uint64), ("tag", np.uint32), ("value", np.float32
 _LAST = np.uint64(4 * DEEPEST + 4)  # where the after-states of the last move stand
 _MOST = 2 * 15 * 4 + 4  # how many there are
 _MARGIN = 32  # words: four cache lines
-_SPARING = np.uint32(1 << 30)  # in a node's tag
+_REDUCED = np.uint32(1 << 30)  # in a node's tag
 _AWAITED = np.uint32(1 << 31)  # in a leaf's tag: `value` is the number of the leaf it will be
 _LOWEST = np.uint64(0x1111111111111111)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -55,13 +55,13 @@ class LeafValues(NamedTuple):
     states: bool  # values of states, not of after-states
     gamma: np.float32
     limit: np.uint64  # boards are lowered from this exponent on
-    sparing: bool  # behind a 4, look one move less ahead
+    reduce_after_four: bool  # behind a 4, look one move less ahead
 
 
-def leaf_values(network: Network, downgrade: int | None = None, sparing: bool = False) -> LeafValues:
+def leaf_values(network: Network, downgrade: int | None = None, reduce_after_four: bool = False) -> LeafValues:
     """A network's values, of boards lowered from a tile on."""
     gamma, limit = np.float32(network.gamma), as_limit(downgrade)
-    return LeafValues(network.tables, network.target == "state", gamma, limit, sparing)
+    return LeafValues(network.tables, network.target == "state", gamma, limit, reduce_after_four)
 
 
 class Workspace(NamedTuple):
@@ -158,9 +158,9 @@ def _tiles(rules: Rules) -> tuple[int, int]:
 
 
 @inlined
-def _sparing(rules: Rules, leaf_values: LeafValues) -> bool:
+def _reduces_after_four(rules: Rules, leaf_values: LeafValues) -> bool:
     """Whether fours are rare, and looked behind less far."""
-    return bool(leaf_values.sparing and _ZERO < rules.fours < np.uint64(1 << 31))
+    return bool(leaf_values.reduce_after_four and _ZERO < rules.fours < np.uint64(1 << 31))
 
 
 @kernel
@@ -185,8 +185,8 @@ def last_mean(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.
     leaves, same, waiting, found = work.leaves, work.same, work.waiting, work.found
     worth, marks, stride, m = work.worth, tables.marks, tables.stride, np.uint64(plan.shape[1])
     least, most = _tiles(rules)
-    sparing, rare = _sparing(rules, leaf_values), np.float32(0)
-    if sparing:
+    reduce_after_four, rare = _reduces_after_four(rules, leaf_values), np.float32(0)
+    if reduce_after_four:
         most, rare = 1, leaf_value(rules, leaf_values, board, high, work)
     n, spawns, asked, summed = _LAST, _ZERO, _ZERO, _ZERO
     empty = empty_cells(rules.cells, board, high)
@@ -247,7 +247,7 @@ def last_mean(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.
                 twos += np.float64(best)
             else:
                 fours += np.float64(best)
-    if sparing:
+    if reduce_after_four:
         fours = np.float64(rare) * np.float64(popcount(empty))
     return _mean(rules, twos, fours, empty)
 
@@ -292,9 +292,9 @@ def mean(
     """
     nodes, clock = work.nodes, work.clock
     tag = np.uint32(pext(high, _LOWEST)) | (np.uint32(left) << np.uint32(16))
-    sparing = _sparing(rules, leaf_values)
-    if sparing:
-        tag |= _SPARING
+    reduce_after_four = _reduces_after_four(rules, leaf_values)
+    if reduce_after_four:
+        tag |= _REDUCED
     place = _place(nodes, board, tag)
     if nodes[place]["board"] == board and nodes[place]["tag"] == tag:
         return nodes[place]["value"]  # type: ignore[no-any-return]
@@ -317,7 +317,7 @@ def mean(
                 state = board | (cell << np.uint64(tile))
                 legal = _lay_out(rules, across, down, state, high, after, after_high, rewards, mine)
                 best = np.float32(-np.inf) if legal > _ZERO else np.float32(0)
-                further = left - 2 if sparing and tile == 1 else left - 1
+                further = left - 2 if reduce_after_four and tile == 1 else left - 1
                 for i in range(mine, mine + legal):
                     if further > 0:
                         v = mean(rules, leaf_values, after[i], after_high[i], further, work)
@@ -352,14 +352,14 @@ def look(
     Leaves rewards and values in the workspace's `root_rewards` and `root_values`; returns the depth
     that was searched to the end, which is 1 at least: that takes no time.
     """
-    tables, states, gamma, limit, sparing = leaf_values
+    tables, states, gamma, limit, reduce_after_four = leaf_values
     rewards, trial, clock = work.root_rewards, work.trial, work.clock
     clock[DEADLINE], clock[STOPPED], clock[REACHED], clock[LOOKED] = now() + seconds, 0.0, 0.0, 0.0
     reached, last = 0, int(depth)
     ahead = 1 if seconds < np.inf else last
     while ahead <= last:
         left = np.int64(ahead - 1)
-        values = LeafValues(tables, states, gamma, limit, sparing and ahead > 2)
+        values = LeafValues(tables, states, gamma, limit, reduce_after_four and ahead > 2)
         for move in range(4):
             slid, slid_high, reward = slide(rules, board, high, move)
             if slid == board and slid_high == high:

@@ -51,7 +51,7 @@ class Options(NamedTuple):
 
     bandit: Any = Tuned()
     batch: int = 25
-    threshold: int = 200
+    expand: int = 200
     rich: bool = False
     shortcuts: bool = True
     solver: bool = True
@@ -248,7 +248,7 @@ def search(game: Any, tree: Tree, settings: Options, simulations: Int, seconds: 
                 else:
                     node = _select(tree, settings, node, bits)
             if (
-                tree.visits[node] < settings.threshold
+                tree.visits[node] < settings.expand
                 or tree.endings[node] != ONGOING
                 or tree.proven[node] != UNPROVEN
                 or not _expand(game, tree, settings, node, moves)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tuplet.agents.protocol import plain
+from tuplet.agents.protocol import fallback_rules
 
 DIRECTIONS = ("horizontal", "vertical", "diagonal forward", "the fourth diagonal")
 NAMES = ("Red", "Blue")
@@ -86,7 +86,9 @@ def out_of_turn(text: str) -> Advice:
     return TWICE if text.isdecimal() else CHATTER
 
 
-def of_a_move(position: plain.Plain, sent: str, before: plain.Plain | None) -> Advice:
+def of_a_move(
+    position: fallback_rules.FallbackPosition, sent: str, before: fallback_rules.FallbackPosition | None
+) -> Advice:
     """Why `sent`, which begins with what should be a move, is not legal in a position.
 
     `before` is the position in which it moved last.
@@ -95,17 +97,17 @@ def of_a_move(position: plain.Plain, sent: str, before: plain.Plain | None) -> A
     if len(move) < 2 or not set(move) <= set("0123456789"):
         return CHATTER
     own, side = position.cubes[position.turn], NAMES[position.turn]
-    alive = [cube for cube in range(plain.CUBES) if own[cube] != plain.GONE]
+    alive = [cube for cube in range(fallback_rules.CUBES) if own[cube] != fallback_rules.GONE]
     cube, direction = int(move[0]), int(move[1])
-    if before is not None and move in plain.legal_moves(before) and cube not in alive:
+    if before is not None and move in fallback_rules.legal_moves(before) and cube not in alive:
         return CAPTURED
-    if cube >= plain.CUBES:
+    if cube >= fallback_rules.CUBES:
         return Advice(f"there is no cube {cube}", "cubes are numbered from 0 to 5")
-    if cube not in {int(each[0]) for each in plain.legal_moves(position)}:
+    if cube not in {int(each[0]) for each in fallback_rules.legal_moves(position)}:
         return _of_the_cube(position, move, alive)
     if direction > 3:
         return Advice(f"there is no direction {direction}", "directions are 0 to 3")
-    row, column = divmod(own[cube], plain.COLUMNS)
+    row, column = divmod(own[cube], fallback_rules.COLUMNS)
     return Advice(
         f"cube {cube} stands in row {row + 1}, column {column + 1} of 6x7, and direction "
         f"{direction} ({DIRECTIONS[direction]}) leads off the board for {side}",
@@ -113,10 +115,10 @@ def of_a_move(position: plain.Plain, sent: str, before: plain.Plain | None) -> A
     )
 
 
-def _of_the_cube(position: plain.Plain, move: str, alive: list[int]) -> Advice:
+def _of_the_cube(position: fallback_rules.FallbackPosition, move: str, alive: list[int]) -> Advice:
     """Why a cube was moved that may not be moved now: what is the case, and what it may be."""
-    face = position.die[position.ply % plain.DIE]
-    may = sorted({move[0] for move in plain.legal_moves(position)})
+    face = position.die[position.ply % fallback_rules.DIE]
+    may = sorted({move[0] for move in fallback_rules.legal_moves(position)})
     fact = f"the die shows {face}, so that only cube {face} may move"
     if int(face) not in alive:
         fact = f"the die shows {face}, whose cube is gone: only cube {' or '.join(may)} may move"
@@ -127,12 +129,12 @@ def _of_the_cube(position: plain.Plain, move: str, alive: list[int]) -> Advice:
     elif int(face) not in alive:
         perhaps.append("it looks for the nearest cubes wrongly")
         fixes.append("the nearest lower and the nearest higher number that are left may move")
-    if move[::-1] in plain.legal_moves(position):
+    if move[::-1] in fallback_rules.legal_moves(position):
         perhaps.append("the direction comes first")
         fixes.append("a move is the cube, then the direction")
     for off, word in ((1, "next"), (-1, "one before")):
-        other = position.die[(position.ply + off) % plain.DIE]
-        if move in plain.legal_moves(position._replace(die=other * plain.DIE)):
+        other = position.die[(position.ply + off) % fallback_rules.DIE]
+        if move in fallback_rules.legal_moves(position._replace(die=other * fallback_rules.DIE)):
             perhaps.append(f"it reads the die one off (the {word} is {other})")
             fixes.append("ply n, counted from 0 over both sides' moves, uses value n mod 21")
     if _is_the_others(position, move):
@@ -144,10 +146,10 @@ def _of_the_cube(position: plain.Plain, move: str, alive: list[int]) -> Advice:
     return Advice(f"{fact}; perhaps {', or '.join(perhaps)}", "; ".join(dict.fromkeys(fixes)))
 
 
-def _is_the_others(position: plain.Plain, move: str) -> bool:
+def _is_the_others(position: fallback_rules.FallbackPosition, move: str) -> bool:
     """Whether the other side could move so now, or could have before, or with the cubes swapped."""
-    faces = [position.die[(position.ply - back) % plain.DIE] for back in (0, 1)]
+    faces = [position.die[(position.ply - back) % fallback_rules.DIE] for back in (0, 1)]
     as_other = position._replace(ply=1 - position.turn)
     swapped = position._replace(cubes=(position.cubes[1], position.cubes[0]))
-    tried = [each._replace(die=face * plain.DIE) for face in faces for each in (as_other, swapped)]
-    return any(move[0] == each.die[0] and move in plain.legal_moves(each) for each in tried)
+    tried = [each._replace(die=face * fallback_rules.DIE) for face in faces for each in (as_other, swapped)]
+    return any(move[0] == each.die[0] and move in fallback_rules.legal_moves(each) for each in tried)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, NamedTuple
 
-from tuplet.agents.protocol import plain
+from tuplet.agents.protocol import fallback_rules
 from tuplet.agents.protocol.program import size
-from tuplet.agents.protocol.submissions import running_of
+from tuplet.agents.protocol.submissions import program_command
 from tuplet.errors import UserError
 from tuplet.system.progress import Progress, Show, watching
 from tuplet.system.sheet import Sheet, Shown, counted
@@ -135,7 +135,7 @@ def check(
     """
     if not 2 <= games <= 10_000:
         raise UserError(f"games must be 2 to 10,000 (got {games})")
-    running = running_of(program, time, memory)
+    running = program_command(program, time, memory)
     stop, seen, done = stop or Stop(), Seen(), list[Trial]()
     luck = random.Random(seed)
     with watching(progress) as watch:
@@ -187,8 +187,8 @@ def _plan(games: int) -> list[tuple[str, str, Attempt]]:
 
 
 def _setup(luck: random.Random, faces: str = DIGITS) -> tuple[str, str, str]:
-    placed = ["".join(luck.sample(DIGITS, plain.CUBES)) for _ in range(2)]
-    die = [luck.choice(faces) for _ in range(plain.DIE)]
+    placed = ["".join(luck.sample(DIGITS, fallback_rules.CUBES)) for _ in range(2)]
+    die = [luck.choice(faces) for _ in range(fallback_rules.DIE)]
     return placed[0], placed[1], "".join(die)
 
 

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tuplet.agents.protocol import keeper, plain
-from tuplet.agents.protocol.external import START_UP, Running
+from tuplet.agents.protocol import fallback_rules, watchdog
 from tuplet.agents.protocol.program import Program, signal_name, size
+from tuplet.agents.protocol.subprocess_agent import START_UP, ProgramCommand
 from tuplet.games.record import Forfeit
 from tuplet.system.stop import Stop, Stopped
 from tuplet.testing import blunders
@@ -45,34 +45,36 @@ class Wrong(Exception):  # noqa: N818  # not of ours
         self.finding = finding
 
 
-Opponent = Callable[[plain.Plain, random.Random], str]
+Opponent = Callable[[fallback_rules.FallbackPosition, random.Random], str]
 
 
-def wanders(position: plain.Plain, luck: random.Random) -> str:
+def wanders(position: fallback_rules.FallbackPosition, luck: random.Random) -> str:
     """Any move."""
-    return luck.choice(plain.legal_moves(position))
+    return luck.choice(fallback_rules.legal_moves(position))
 
 
-def _best_of(rank: Callable[[plain.Plain, plain.Plain], tuple[int, ...]]) -> Opponent:
-    def choose(position: plain.Plain, luck: random.Random) -> str:
-        moves = plain.legal_moves(position)
+def _best_of(
+    rank: Callable[[fallback_rules.FallbackPosition, fallback_rules.FallbackPosition], tuple[int, ...]],
+) -> Opponent:
+    def choose(position: fallback_rules.FallbackPosition, luck: random.Random) -> str:
+        moves = fallback_rules.legal_moves(position)
         luck.shuffle(moves)
-        return min(moves, key=lambda move: rank(position, plain.play(position, move)))
+        return min(moves, key=lambda move: rank(position, fallback_rules.play(position, move)))
 
     return choose
 
 
-def _left(position: plain.Plain, side: int) -> int:
+def _left(position: fallback_rules.FallbackPosition, side: int) -> int:
     """Steps to the goal of all cubes of a side."""
-    return sum(plain.LEFT[side][square] for square in position.cubes[side] if square != plain.GONE)
+    return sum(fallback_rules.LEFT[side][square] for square in position.cubes[side] if square != fallback_rules.GONE)
 
 
-def _count(position: plain.Plain, side: int) -> int:
-    return sum(square != plain.GONE for square in position.cubes[side])
+def _count(position: fallback_rules.FallbackPosition, side: int) -> int:
+    return sum(square != fallback_rules.GONE for square in position.cubes[side])
 
 
-def _won(before: plain.Plain, after: plain.Plain) -> bool:
-    return plain.winner(after) == before.turn
+def _won(before: fallback_rules.FallbackPosition, after: fallback_rules.FallbackPosition) -> bool:
+    return fallback_rules.winner(after) == before.turn
 
 
 # One hurries to win, one takes cubes and lets the program live, one goes nowhere.
@@ -107,20 +109,20 @@ class Seen:
     def look(self, program: Program) -> None:
         """Note how much memory a program has, now and then."""
         if time.monotonic() - self._looked > MEMORY:
-            self.memory = max(self.memory, keeper.memory_of([program.group])[program.group])
+            self.memory = max(self.memory, watchdog.memory_of([program.group])[program.group])
             self._looked = time.monotonic()
 
-    def note(self, position: plain.Plain) -> None:
+    def note(self, position: fallback_rules.FallbackPosition) -> None:
         """Note what is special about a question."""
-        moves = plain.legal_moves(position)
+        moves = fallback_rules.legal_moves(position)
         cubes = {move[0] for move in moves}
-        face = position.die[position.ply % plain.DIE]
+        face = position.die[position.ply % fallback_rules.DIE]
         self.faces.add(face)
         found = (
             len(moves) == 1,
             len(cubes) == 2,
             len(cubes) == 1 and face not in cubes,
-            any(_won(position, plain.play(position, move)) for move in moves),
+            any(_won(position, fallback_rules.play(position, move)) for move in moves),
         )
         self.situations.update(name for name, is_so in zip(SITUATIONS, found, strict=False) if is_so)
 
@@ -139,7 +141,7 @@ _PLAINLY = Manner()
 class Referee:
     """One process of a program, and as many games as it plays."""
 
-    def __init__(self, running: Running, seen: Seen, stop: Stop) -> None:
+    def __init__(self, running: ProgramCommand, seen: Seen, stop: Stop) -> None:
         self.running, self.seen, self.stop = running, seen, stop
         try:
             self.program = Program(running.command, running.folder, running.memory)
@@ -170,17 +172,17 @@ class Referee:
         luck: random.Random,
         manner: Manner = _PLAINLY,
         plies: int | None = None,
-    ) -> plain.Plain:
+    ) -> fallback_rules.FallbackPosition:
         """A game, or its first plies; the last position."""
-        position, before = plain.start(*setup), None
+        position, before = fallback_rules.start(*setup), None
         text = ("y" if self.games else "") + "".join(setup) + "fs"[side]
         if manner.together and side:
             move = opponent(position, luck)
-            text, position = text + move, plain.play(position, move)
+            text, position = text + move, fallback_rules.play(position, move)
         self._be_silent("before it was asked")
         self._send(text, manner)
         self.games += 1
-        while plain.winner(position) is None and (plies is None or position.ply < plies):
+        while fallback_rules.winner(position) is None and (plies is None or position.ply < plies):
             if position.turn == side:
                 self.seen.note(position)
                 move = self._ask(position, before)
@@ -192,15 +194,15 @@ class Referee:
                 self.seen.look(self.program)
                 move = opponent(position, luck)
                 self._send(move, manner)
-            position = plain.play(position, move)
+            position = fallback_rules.play(position, move)
         if plies is None:
             self._note_end(position, side)
         return position
 
-    def _note_end(self, position: plain.Plain, side: int) -> None:
+    def _note_end(self, position: fallback_rules.FallbackPosition, side: int) -> None:
         self.program.listen(PAUSE)  # it may think that there is more to say
         self._be_silent("after the game was over")
-        won, seen = plain.winner(position) == side, self.seen
+        won, seen = fallback_rules.winner(position) == side, self.seen
         seen.games += 1
         seen.wins += won
         seen.longest = max(seen.longest, position.ply)
@@ -211,15 +213,15 @@ class Referee:
     def end(self, how: str) -> list[Finding]:
         """Tell it to end, by n or by the end of its input: what is wrong with how it does."""
         program, found = self.program, []
-        computed = keeper.cpu_seconds(program.group)
+        computed = watchdog.cpu_seconds(program.group)
         if how == "n":
             program.send("n")
         else:
-            computed = keeper.cpu_seconds(program.group) - computed
+            computed = watchdog.cpu_seconds(program.group) - computed
             program.end_input()
         code = program.wait(END + max(program.started + START_UP - time.monotonic(), 0))
         if code is None:
-            computed = keeper.cpu_seconds(program.group) - computed
+            computed = watchdog.cpu_seconds(program.group) - computed
             busy = f", and computes for ever ({computed:.1f} s in {END:g} s)" * (computed > SPINS * END)
             told = "the n after a game" if how == "n" else "the end of its input"
             advice = blunders.END_OF_GAMES if how == "n" else blunders.END_OF_INPUT
@@ -233,7 +235,7 @@ class Referee:
             last = (program.complaints() or [""])[-1]
             what = f"it {_ended(code)}" + (f": {last[:200]}" if last else "")
             found.append(self._finding(what, "a referee may call it a crash", blunders.EXIT_CODE))
-        left = {*keeper.members(program.group), *keeper.marked(program.mark)} - {program.group}
+        left = {*watchdog.members(program.group), *watchdog.marked(program.mark)} - {program.group}
         if left:
             what = f"it leaves {len(left)} process{'es' * (len(left) > 1)} behind"
             means = "what it started goes on computing, and disturbs the next games"
@@ -263,8 +265,8 @@ class Referee:
             means = "a referee takes it for a move: the game is lost"
             raise Wrong(self._finding(f"it sends {text!r} {when}", means, advice)) from None
 
-    def _ask(self, position: plain.Plain, before: plain.Plain | None) -> str:
-        program, legal = self.program, plain.legal_moves(position)
+    def _ask(self, position: fallback_rules.FallbackPosition, before: fallback_rules.FallbackPosition | None) -> str:
+        program, legal = self.program, fallback_rules.legal_moves(position)
         began = self.asked
         due = began + self.running.limit
         if not program.answers:
@@ -291,12 +293,12 @@ class Referee:
     def _late(self, legal: list[str], allowed: float) -> Finding:
         """Find out why there is no answer: does time, an end of line, or of the input bring one?"""
         program, part = self.program, self.program.listen(0).strip()
-        before = keeper.cpu_seconds(program.group)
+        before = watchdog.cpu_seconds(program.group)
 
         def answers() -> bool:
             return program.listen(LATER).strip()[:2] in legal
 
-        if answers() or keeper.cpu_seconds(program.group) - before > SPINS * LATER:
+        if answers() or watchdog.cpu_seconds(program.group) - before > SPINS * LATER:
             advice = blunders.BUSY
         else:
             program.send("\n")
@@ -309,7 +311,12 @@ class Referee:
         what = f"no move within {allowed:.3g} s" + (f", only {part[:5]!r}" if part else "")
         return self._finding(what, "the game is lost: late", advice)._replace(late=True)
 
-    def _illegal(self, forfeit: Forfeit, position: plain.Plain, before: plain.Plain | None) -> Finding:
+    def _illegal(
+        self,
+        forfeit: Forfeit,
+        position: fallback_rules.FallbackPosition,
+        before: fallback_rules.FallbackPosition | None,
+    ) -> Finding:
         quoted = forfeit.reason.removeprefix("it sent ")
         advice = blunders.of_a_move(position, quoted[1:3], before)
         if "asked" in forfeit.reason:  # after a legal move

@@ -19,8 +19,8 @@ from typing import Any
 from tuplet.agents.agent import make_agent
 from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.g2048 import SearchPlayer, adapted, make_player
-from tuplet.agents.known import default_of
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.listing import default_agent
 from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
 from tuplet.errors import UserError
@@ -67,7 +67,7 @@ class ServerContext:
 
     def agent(self, text: str | None, game: Game, stop: Stop | None = None) -> Any:
         """An agent within its budget, made for one job."""
-        text = default_of(game) if text is None else text
+        text = default_agent(game) if text is None else text
         if len(text) > LONGEST:
             raise UserError(f"an agent is named in {LONGEST} letters at most")
         spec = Spec(text, folder=self.runs)

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from tuplet.agents.g2048 import adapted
-from tuplet.agents.known import list_agents, list_games, list_runs
 from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.listing import list_agents, list_games, list_runs
 from tuplet.arena.analyze import analyze as analyzed
 from tuplet.arena.evaluate import evaluate as evaluated
 from tuplet.arena.review import review as reviewed

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from tuplet.agents.agent import Easy
-from tuplet.agents.protocol import plain, session
+from tuplet.agents.protocol import fallback_rules, session
 from tuplet.agents.protocol.session import converse
 from tuplet.cli.agent import agent
 from tuplet.games.ewn import SIDES, Position
@@ -91,10 +91,10 @@ def referee() -> Iterator[type[Referee]]:
 def _warm_cache() -> None:
     """Compile what the programs below load, in a process that is given the time."""
     one = Referee("hard", "--time", 100)
-    position = plain.start(SETUP[:6], SETUP[6:12], SETUP[12:])
+    position = fallback_rules.start(SETUP[:6], SETUP[6:12], SETUP[12:])
     one.send(SETUP + "f")
-    position = plain.play(position, one.receive())
-    one.send(plain.legal_moves(position)[0])
+    position = fallback_rules.play(position, one.receive())
+    one.send(fallback_rules.legal_moves(position)[0])
     one.receive()
     one.end()
     start = Position.start("ewn-6x7", die=SETUP[12:])  # and in this process
@@ -161,16 +161,16 @@ def random_setup(luck: random.Random) -> tuple[str, str, str]:
 
 def play_out(one: Referee, setup: str, side: int, luck: random.Random) -> int:
     """A game of the program against random moves: who won."""
-    position = plain.start(setup[:6], setup[6:12], setup[12:33])
+    position = fallback_rules.start(setup[:6], setup[6:12], setup[12:33])
     one.send(setup + "fs"[side])
-    while plain.winner(position) is None:
+    while fallback_rules.winner(position) is None:
         if position.turn == side:
             move = one.receive()
         else:
-            move = luck.choice(plain.legal_moves(position))
+            move = luck.choice(fallback_rules.legal_moves(position))
             one.send(move)
-        position = plain.play(position, move)
-    winner = plain.winner(position)
+        position = fallback_rules.play(position, move)
+    winner = fallback_rules.winner(position)
     assert winner is not None
     return winner
 
@@ -180,51 +180,51 @@ def test_plain_rules_are_the_kernels_rules() -> None:
     plies = 0
     for _ in range(60):
         red, blue, die = random_setup(luck)
-        ours = plain.start(red, blue, die)
+        ours = fallback_rules.start(red, blue, die)
         theirs = Position.start("ewn-6x7", red=red, blue=blue, die=die)
         while True:
             squares = {
-                (SIDES[side], cube): divmod(square, plain.COLUMNS)
+                (SIDES[side], cube): divmod(square, fallback_rules.COLUMNS)
                 for side in (0, 1)
                 for cube, square in enumerate(ours.cubes[side])
-                if square != plain.GONE
+                if square != fallback_rules.GONE
             }
             assert squares == theirs.cubes
             assert SIDES[ours.turn] == theirs.turn
-            assert plain.legal_moves(ours) == theirs.legal_moves()
-            winner = plain.winner(ours)
+            assert fallback_rules.legal_moves(ours) == theirs.legal_moves()
+            winner = fallback_rules.winner(ours)
             assert (None if winner is None else SIDES[winner]) == theirs.winner
             if winner is not None:
                 break
-            assert plain.choose(ours, 0.0) in theirs.legal_moves()
-            move = luck.choice(plain.legal_moves(ours))
-            ours, theirs = plain.play(ours, move), theirs.play(move)
+            assert fallback_rules.choose(ours, 0.0) in theirs.legal_moves()
+            move = luck.choice(fallback_rules.legal_moves(ours))
+            ours, theirs = fallback_rules.play(ours, move), theirs.play(move)
             plies += 1
     assert plies > 1500
 
 
 def test_plain_search_sees_wins_and_threats_and_keeps_its_time(monkeypatch) -> None:
     clock = itertools.count()  # a tick each time it is read, whatever the machine does
-    monkeypatch.setattr(plain.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(fallback_rules.time, "monotonic", lambda: next(clock))
     luck = random.Random(5)
     wins = 0
     for game in range(10):
-        position = plain.start(*random_setup(luck))
-        while plain.winner(position) is None:
-            moves = plain.legal_moves(position)
+        position = fallback_rules.start(*random_setup(luck))
+        while fallback_rules.winner(position) is None:
+            moves = fallback_rules.legal_moves(position)
             if position.turn == game % 2:
                 until = next(clock) + 500
-                move = plain.choose(position, until)
+                move = fallback_rules.choose(position, until)
                 assert next(clock) <= until + 100
-                winning = [m for m in moves if plain.winner(plain.play(position, m)) is not None]
+                winning = [m for m in moves if fallback_rules.winner(fallback_rules.play(position, m)) is not None]
                 assert not winning or move in winning or len(moves) == 1
             else:
                 move = luck.choice(moves)
-            position = plain.play(position, move)
-        wins += plain.winner(position) == game % 2
+            position = fallback_rules.play(position, move)
+        wins += fallback_rules.winner(position) == game % 2
     assert wins >= 7
     with pytest.raises(ValueError, match="99 is not legal"):
-        plain.play(plain.start("012345", "012345", 21 * "0"), "99")
+        fallback_rules.play(fallback_rules.start("012345", "012345", 21 * "0"), "99")
 
 
 @pytest.mark.parametrize("name", ["normal", "hard"])
@@ -256,13 +256,13 @@ def test_an_agent_is_ready_within_two_seconds_of_processor_time(referee) -> None
 
 def test_plain_python_moves_while_an_empty_compile_cache_is_filled(referee, tmp_path: Path) -> None:
     one = referee("hard", NUMBA_CACHE_DIR=str(tmp_path))
-    position = plain.start(SETUP[:6], SETUP[6:12], SETUP[12:])
+    position = fallback_rules.start(SETUP[:6], SETUP[6:12], SETUP[12:])
     one.send(SETUP + "f")
-    position = plain.play(position, one.receive())
-    move = plain.legal_moves(position)[0]
-    position = plain.play(position, move)
+    position = fallback_rules.play(position, one.receive())
+    move = fallback_rules.legal_moves(position)[0]
+    position = fallback_rules.play(position, move)
     one.send(move)
-    position = plain.play(position, one.receive())
+    position = fallback_rules.play(position, one.receive())
     code, out, complaints = one.end()  # in the middle of compiling
     assert (code, out) == (0, "")
     assert "plain Python" in complaints
@@ -346,15 +346,15 @@ class Timed:
 def test_whatever_the_agent_does_a_legal_move_is_sent(monkeypatch, capfd, agent: type, complaint: str) -> None:
     player = agent()
     one = Near(monkeypatch, player, 0.4)
-    position = plain.start(SETUP[:6], SETUP[6:12], SETUP[12:])
+    position = fallback_rules.start(SETUP[:6], SETUP[6:12], SETUP[12:])
     one.send(SETUP + "f")
-    position = plain.play(position, one.receive())
+    position = fallback_rules.play(position, one.receive())
     complaints = ""
     for _ in range(6):  # on a busy machine it may not be ready for the first one
-        move = plain.legal_moves(position)[0]
-        position = plain.play(position, move)
+        move = fallback_rules.legal_moves(position)[0]
+        position = fallback_rules.play(position, move)
         one.send(move)
-        position = plain.play(position, one.receive())
+        position = fallback_rules.play(position, one.receive())
         complaints += capfd.readouterr().err
         if complaint in complaints:
             break
@@ -372,12 +372,12 @@ def test_an_agents_time_is_its_own_within_the_limit(monkeypatch, own: float | No
     one = Near(monkeypatch, agent, 50)
     for game in range(2):
         one.send("y" * game + SETUP + "f")
-        position = plain.play(plain.start(SETUP[:6], SETUP[6:12], SETUP[12:]), one.receive())
+        position = fallback_rules.play(fallback_rules.start(SETUP[:6], SETUP[6:12], SETUP[12:]), one.receive())
         for _ in range(3):
-            move = plain.legal_moves(position)[0]
-            position = plain.play(position, move)
+            move = fallback_rules.legal_moves(position)[0]
+            position = fallback_rules.play(position, move)
             one.send(move)
-            position = plain.play(position, one.receive())
+            position = fallback_rules.play(position, one.receive())
     one.close()
     assert len(agent.given) == 8
     assert all(least <= seconds <= most for seconds in agent.given), agent.given
@@ -390,7 +390,7 @@ def test_the_end_of_input_is_a_clean_end_anywhere(monkeypatch, capfd, referee) -
         one = Near(monkeypatch, Easy())
         one.send(text)
         if text.startswith(whole):
-            assert one.receive() in plain.legal_moves(plain.start(text[:6], text[6:12], text[12:33]))
+            assert one.receive() in fallback_rules.legal_moves(fallback_rules.start(text[:6], text[6:12], text[12:33]))
         one.close()
         assert one.error is None
     assert capfd.readouterr().err == ""

@@ -21,13 +21,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tuplet.agents.protocol import keeper
+from tuplet.agents.protocol import watchdog
 from tuplet.games.record import Forfeit
 
 GRACE = 0.3  # seconds a program has to end by itself
 KEPT = 4096  # bytes of its standard error
 READ = 4096  # bytes read at once
-TOLD = 40  # messages of a transcript
+TRANSCRIPT_MESSAGES = 40  # messages of a transcript
 LONGEST = 120  # characters of a message in it
 COMPLAINTS = 5  # lines of standard error in it
 POLL = 0.005  # seconds between looks at whether a program has ended
@@ -51,7 +51,7 @@ class Program:
             stderr=pipe,
             bufsize=0,
             cwd=folder,
-            env={**os.environ, keeper.MARK: self.mark},
+            env={**os.environ, watchdog.MARK: self.mark},
             start_new_session=True,  # a process group of its own, to be killed as one
         )
         self._kill = weakref.finalize(self, _kill, process, self.mark)  # also when Python exits
@@ -69,7 +69,7 @@ class Program:
         self._received = ""  # and not looked at: no more than one read's worth
         self._complaints = bytearray()
         self._silent = False  # its standard error is closed
-        self._told: deque[tuple[float, str, str]] = deque(maxlen=TOLD)
+        self._told: deque[tuple[float, str, str]] = deque(maxlen=TRANSCRIPT_MESSAGES)
 
     @property
     def group(self) -> int:
@@ -306,7 +306,7 @@ class _Keeper:
         self._process = None
         with suppress(OSError):
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", keeper.__file__, self.mark],
+                [sys.executable, "-I", "-S", watchdog.__file__, self.mark],
                 stdin=pipe,
                 stdout=pipe,
                 stderr=subprocess.DEVNULL,
@@ -332,9 +332,9 @@ if hasattr(os, "register_at_fork"):
 
 def _kill(process: subprocess.Popen[bytes], mark: str) -> None:
     """End a program and all that it started, also what has left its process group, if it can."""
-    keeper.end_group(process.pid)
+    watchdog.end_group(process.pid)
     process.wait()
-    keeper.end_marked(mark)
+    watchdog.end_marked(mark)
     _KEEPER.tell(f"-{process.pid} \n")
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tuplet.agents.protocol import plain
+from tuplet.agents.protocol import fallback_rules
 from tuplet.errors import UserError
 
 if TYPE_CHECKING:
@@ -217,10 +217,10 @@ class Session:
         """Play a game; whether another follows."""
         digits = "012345"
         setup = self._take(6, digits), self._take(6, digits), self._take(21, digits)
-        position = plain.start(*setup)
+        position = fallback_rules.start(*setup)
         side = "fs".index(self._take(1, "fs"))
         moves: list[str] = []
-        while plain.winner(position) is None:
+        while fallback_rules.winner(position) is None:
             if position.turn == side:
                 move = self._think(Question(self.games, setup, side, tuple(moves), 0.0), position)
                 self._send(move)
@@ -230,14 +230,14 @@ class Session:
                 if cube in "yn":
                     return cube == "y"
                 move = cube + self._take(1, "0123")
-                if move not in plain.legal_moves(position):
-                    legal = ", ".join(plain.legal_moves(position))
+                if move not in fallback_rules.legal_moves(position):
+                    legal = ", ".join(fallback_rules.legal_moves(position))
                     raise UserError(f"the opponent's move {move} is not legal: {legal}")
             moves.append(move)
-            position = plain.play(position, move)
+            position = fallback_rules.play(position, move)
         return self._take(1) == "y"
 
-    def _think(self, question: Question, position: plain.Plain) -> str:
+    def _think(self, question: Question, position: fallback_rules.FallbackPosition) -> str:
         """A legal move, in time."""
         due = self._asked + self.limit - MARGIN
         if not self.answered:
@@ -247,10 +247,10 @@ class Session:
             begin = 0.0
         if not self.agent.free.wait(max(begin - time.monotonic(), 0.0)):
             self.agent.complain(f"{self.agent.failure or 'not ready yet'}; a move in plain Python instead")
-            return plain.choose(position, min(due, time.monotonic() + RESERVE))
+            return fallback_rules.choose(position, min(due, time.monotonic() + RESERVE))
         due = min(due, time.monotonic() + self.limit - MARGIN)
         answer = self.agent.ask(question._replace(until=due - SIGNAL), due)
-        if isinstance(answer, str) and answer in plain.legal_moves(position):
+        if isinstance(answer, str) and answer in fallback_rules.legal_moves(position):
             return answer
         if answer is None:
             problem = "no move in time"
@@ -259,7 +259,7 @@ class Session:
         else:
             problem = f"{type(answer).__name__}: {answer}"
         self.agent.complain(f"{problem}; a move in plain Python instead")
-        return plain.choose(position, due)
+        return fallback_rules.choose(position, due)
 
     def _take(self, count: int, allowed: str = "") -> str:
         """The next characters that are not space; others than those allowed raise ValueError."""

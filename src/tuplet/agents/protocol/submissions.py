@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tuplet.agents.protocol.external import LIMIT, Running, as_bytes
+from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, as_bytes
 from tuplet.errors import UserError
 
 FIRST = ("run", "agent")
@@ -34,7 +34,9 @@ class Skipped(NamedTuple):
     why: str
 
 
-def running_of(program: str | Sequence[str], time: float | None = None, memory: str | None = None) -> Running:
+def program_command(
+    program: str | Sequence[str], time: float | None = None, memory: str | None = None
+) -> ProgramCommand:
     """A program as somebody names it: a command, its words, or `exec:COMMAND`.
 
     A script of Python need not be executable. ValueError if it is not there.
@@ -47,8 +49,8 @@ def running_of(program: str | Sequence[str], time: float | None = None, memory: 
         spec = f"exec:{shlex.quote(text if alone.is_absolute() else f'./{alone}')}"
     else:
         spec = text if text.startswith(("exec:", "exec[")) else f"exec:{text}"
-    found = Running.parse(spec)
-    return Running(
+    found = ProgramCommand.parse(spec)
+    return ProgramCommand(
         text,
         found.command,
         None,
@@ -59,7 +61,7 @@ def running_of(program: str | Sequence[str], time: float | None = None, memory: 
 
 def submissions(
     folder: str | Path, time: float | None = None, memory: int | None = None
-) -> tuple[list[Running], list[Skipped]]:
+) -> tuple[list[ProgramCommand], list[Skipped]]:
     """The programs of a folder in the order of their names, and what else there is."""
     folder = Path(folder)
     if not folder.is_dir():
@@ -79,7 +81,7 @@ def submissions(
             found[name] = file
     limit = LIMIT if time is None else time
     return [
-        Running(name, _command(file), file.parent.resolve(), limit, memory) for name, file in found.items()
+        ProgramCommand(name, _command(file), file.parent.resolve(), limit, memory) for name, file in found.items()
     ], skipped
 
 

@@ -58,7 +58,7 @@ def _play_on(
             count = np.uint64(legal(game, position, moves, 0))
             move: Int = np.int64(moves[((bits >> np.uint64(32)) * count) >> np.uint64(32)])
         else:
-            move, _, _ = expectimax.deepen(game, position, OWN, np.inf, 1 << 62, work)
+            move, _, _ = expectimax.iterative_deepening(game, position, OWN, np.inf, 1 << 62, work)
         line[n, 0], line[n, 1], line[n, 2] = position[0], position[1], np.uint64(move)
         n += 1
         position = apply(game, position, move)
@@ -111,5 +111,5 @@ class Traps:
             return 1.0
         left = np.inf if until is None else until - time.monotonic()
         deepest = expectimax.DEEPEST - 1
-        _, value, depth = expectimax.deepen(game, child, deepest, left, LOOK, work)
+        _, value, depth = expectimax.iterative_deepening(game, child, deepest, left, LOOK, work)
         return -float(value) if depth else -1.0

@@ -26,7 +26,7 @@ WATCH = 0.1  # seconds between looks at the memory
 ROUNDS = 50  # of ending what is marked: some start others meanwhile
 
 
-def keep(mark: str) -> None:
+def watch(mark: str) -> None:
     """Watch what is told on standard input, until its end."""
     allowed: dict[int, int] = {}
     text = b""
@@ -128,4 +128,4 @@ def _processes() -> list[int]:
 
 
 if __name__ == "__main__":
-    keep(sys.argv[1])
+    watch(sys.argv[1])

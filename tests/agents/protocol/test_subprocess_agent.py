@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from tuplet.agents.agent import make_agent
-from tuplet.agents.protocol.external import External
-from tuplet.agents.protocol.submissions import running_of
+from tuplet.agents.protocol.submissions import program_command
+from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
 from tuplet.arena.game import play_game
 from tuplet.games.ewn import Position, Side
 from tuplet.games.record import Forfeit, Record
@@ -28,7 +28,7 @@ START = Position.start("ewn-6x7", red="203541", blue="135204", die="145110431455
 GOOD = """
 import sys
 sys.path.insert(0, {source!r})
-from tuplet.agents.protocol import plain
+from tuplet.agents.protocol import fallback_rules
 
 def take(count):
     text = ""
@@ -41,14 +41,14 @@ def take(count):
 
 def game(answer):
     red, blue, die, side = take(6), take(6), take(21), "fs".index(take(1))
-    position = plain.start(red, blue, die)
-    while plain.winner(position) is None:
+    position = fallback_rules.start(red, blue, die)
+    while fallback_rules.winner(position) is None:
         if position.turn == side:
-            move = plain.choose(position, 0)
+            move = fallback_rules.choose(position, 0)
             answer(move)
         else:
             move = take(2)
-        position = plain.play(position, move)
+        position = fallback_rules.play(position, move)
     return take(1) == "y"
 """
 USUAL = "sys.stdout.write(move); sys.stdout.flush()"
@@ -58,15 +58,15 @@ PYTHON = Path(sys.executable).resolve()  # not in .venv, whose folder may have a
 @pytest.fixture
 def program(tmp_path: Path):
     """Writes a program in Python, and makes an agent of it."""
-    made: list[External] = []
+    made: list[SubprocessAgent] = []
 
-    def write(body: str, limit: float | None = None) -> External:
+    def write(body: str, limit: float | None = None) -> SubprocessAgent:
         path = tmp_path / f"program{len(made)}.py"
         source = str(Path(__file__).parents[3] / "src")
         head = GOOD.format(source=source) if "game(" in body else "import os, signal, sys, time\n"
         path.write_text(f"#!{PYTHON} -S\n{head}{body}\n")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        agent = External(f"exec{f'[time={limit}]' if limit else ''}:{path}")
+        agent = SubprocessAgent(f"exec{f'[time={limit}]' if limit else ''}:{path}")
         made.append(agent)
         return agent
 
@@ -79,7 +79,7 @@ def good(answer: str = USUAL, head: str = "") -> str:
     return f"{head}\ndef answer(move):\n    {answer}\nwhile game(answer):\n    pass"
 
 
-def play(agent: External, side: Side, start: Position = START) -> Position:
+def play(agent: SubprocessAgent, side: Side, start: Position = START) -> Position:
     """A game against the first legal move; the last position."""
     agent.open(start, side, np.uint64(0))
     position = start
@@ -90,13 +90,13 @@ def play(agent: External, side: Side, start: Position = START) -> Position:
     return position
 
 
-def lost(agent: External, side: Side = "red") -> Forfeit:
+def lost(agent: SubprocessAgent, side: Side = "red") -> Forfeit:
     with pytest.raises(Forfeit) as caught:
         play(agent, side)
     return caught.value
 
 
-def pid_of(agent: External) -> int:
+def pid_of(agent: SubprocessAgent) -> int:
     assert agent._program is not None
     return agent._program._process.pid
 
@@ -259,7 +259,7 @@ open({str(note)!r}, "w").write(str(child))"""
 
 
 def test_a_forgotten_program_ends_with_its_agent(program) -> None:
-    agent = External(program(good()).name)
+    agent = SubprocessAgent(program(good()).name)
     play(agent, "red")
     pid = pid_of(agent)
     del agent
@@ -277,7 +277,7 @@ def test_a_program_that_never_reads_does_not_hold_us_up(program) -> None:
     assert time.monotonic() - began < 50
 
 
-def lost_now(agent: External) -> Forfeit:
+def lost_now(agent: SubprocessAgent) -> Forfeit:
     with pytest.raises(Forfeit) as caught:
         agent.choose(START)
     return caught.value
@@ -290,7 +290,7 @@ def test_a_program_of_this_folder_is_named_as_a_shell_would(tmp_path: Path, monk
     with pytest.raises(ValueError, match=r"write \./mine\.py"):
         make_agent("exec:mine.py")
     make_agent("exec:./mine.py")
-    assert running_of("mine.py").command == ("./mine.py",)  # as people say it to `tuplet check`
+    assert program_command("mine.py").command == ("./mine.py",)  # as people say it to `tuplet check`
 
 
 def test_what_cannot_be_a_program_is_refused_at_once(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_what_cannot_be_a_program_is_refused_at_once(tmp_path: Path) -> None:
     unclear = tmp_path / "unclear"
     unclear.write_bytes(b"\x00\x01 neither machine code nor script")
     unclear.chmod(0o755)
-    forfeit = lost(External(f"exec:{unclear}"))
+    forfeit = lost(SubprocessAgent(f"exec:{unclear}"))
     assert forfeit.kind == "crashed" and "cannot be started" in forfeit.reason
 
 
@@ -335,7 +335,7 @@ def test_our_own_agent_is_a_program_too() -> None:
     """`tuplet agent hard` behind pipes plays what `hard` plays here, game after game."""
     outside = make_agent(f"exec[time=60]:{shlex.quote(sys.executable)} -m tuplet agent hard --time 50")
     inside = make_agent("hard")
-    assert isinstance(outside, External)
+    assert isinstance(outside, SubprocessAgent)
     state, pids = np.uint64(5), set()
     for game in range(4):
         state, start = Position.random("ewn-6x7", state)
@@ -412,7 +412,7 @@ MATCH = """
 import sys, time
 import numpy as np
 from pathlib import Path
-from tuplet.agents.protocol.external import External
+from tuplet.agents.protocol.subprocess_agent import External
 from tuplet.agents.protocol.submissions import running_of
 from tuplet.arena.game import play_game
 from tuplet.games.ewn import Position
@@ -450,13 +450,13 @@ def eat():
 """
     agent = program(good(f"eat(); time.sleep(0.3); {USUAL}", head))
     path = agent.name.removeprefix("exec:")
-    limited = External(f"exec[time=20,memory=200MB]:{path}")
+    limited = SubprocessAgent(f"exec[time=20,memory=200MB]:{path}")
     forfeit = lost(limited)
     assert forfeit.kind == "memory", forfeit.reason
     assert "200 MB are allowed" in forfeit.reason
     limited.close()
     with pytest.raises(ValueError, match="no size of memory"):
-        External(f"exec[memory=lots]:{path}")
+        SubprocessAgent(f"exec[memory=lots]:{path}")
 
 
 def test_a_forfeit_tells_what_both_sides_said(program) -> None:

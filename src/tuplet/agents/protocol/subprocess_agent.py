@@ -36,7 +36,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "
 
 
 @dataclass(frozen=True)
-class Running:
+class ProgramCommand:
     """How a program is run: its words, where, and its limits of seconds a move and of bytes.
 
     It makes agents, and can be sent to other processes.
@@ -53,7 +53,7 @@ class Running:
             raise UserError(f"{self.name}: a move takes up to 86400 seconds, and more than none")
 
     @classmethod
-    def parse(cls, spec: str) -> Running:
+    def parse(cls, spec: str) -> ProgramCommand:
         """Read exec[...]:COMMAND."""
         parts = re.fullmatch(r"exec(?:\[([^\]]*)\])?:(.*)", spec, re.DOTALL)
         given: dict[str, str] = {}
@@ -73,9 +73,9 @@ class Running:
             if shutil.which(each) is None and not Path(each).is_file():
                 raise UserError(f"{self.name}: {each} is not there")
 
-    def __call__(self) -> External:
+    def __call__(self) -> SubprocessAgent:
         """An agent of its own."""
-        return External(self)
+        return SubprocessAgent(self)
 
 
 def as_bytes(text: str) -> int:
@@ -87,13 +87,13 @@ def as_bytes(text: str) -> int:
     return int(count)
 
 
-class External:
+class SubprocessAgent:
     """A program as an agent."""
 
-    def __init__(self, spec: str | Running, game: str = GAME) -> None:
+    def __init__(self, spec: str | ProgramCommand, game: str = GAME) -> None:
         if game != GAME:
             raise UserError(f"{spec}: the protocol of programs exists for {GAME} only, not {game}")
-        self.running = spec if isinstance(spec, Running) else Running.parse(spec)
+        self.running = spec if isinstance(spec, ProgramCommand) else ProgramCommand.parse(spec)
         self.name = self.running.name
         self._program: Program | None = None
         self._known: Position | None = None  # what the program knows of the game

@@ -14,7 +14,7 @@ import numpy as np
 
 from tuplet.agents.g2048 import Player, adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.specs import Sent, Spec, as_sent, as_spec, name_of
+from tuplet.agents.specs import Pickled, Spec, as_pickled, as_spec, name_of
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.kernel import as_seed, stream
@@ -24,7 +24,7 @@ from tuplet.values.network import Network
 from tuplet.values.weights import digest, find_weights
 
 
-def is_own(named: Any) -> bool:
+def is_user_code(named: Any) -> bool:
     """Whether a player is somebody's own class: threads of one process would wait for it."""
     if isinstance(named, str | Spec):
         return as_spec(named).is_class
@@ -41,13 +41,13 @@ def _is_stuck(named: Any, here: bool) -> bool:
     """Whether it cannot be named, or copied, to another process; or to threads of this one."""
     if isinstance(named, str | Spec | Network | Solution):
         return False
-    if _is_made(named) and not is_own(named):
+    if _is_made(named) and not is_user_code(named):
         return not hasattr(named, "fresh")
     return (here and _is_made(named)) or not can_leave(named)
 
 
 @contextmanager
-def hands(players: Sequence[Any], threads: int, executor: Any) -> Iterator[tuple[Executor | None, int]]:
+def choose_executor(players: Sequence[Any], threads: int, executor: Any) -> Iterator[tuple[Executor | None, int]]:
     """Who plays: an executor (None: threads of this process), and how many at a time.
 
     Classes of one's own, and copies of their objects, are played by processes. What cannot get
@@ -65,7 +65,7 @@ def hands(players: Sequence[Any], threads: int, executor: Any) -> Iterator[tuple
         many = "more" if executor else threads
         warnings.warn(f"{_name(stuck[0])} plays on one core, not {many}: {_HOW}", stacklevel=4)
         yield None, 1
-    elif executor is None and any(map(is_own, players)):
+    elif executor is None and any(map(is_user_code, players)):
         with processes(threads) as pool:
             yield pool, threads
     else:
@@ -79,7 +79,7 @@ def _name(named: Any) -> str:
     return str(getattr(named, "__name__", None) or name_of(named))
 
 
-class Source(NamedTuple):
+class AgentSource(NamedTuple):
     """Where a block gets its player of 2048 from: made here, or sent as what names it."""
 
     what: Any  # a player, a class, a Spec, or what was Sent
@@ -93,7 +93,7 @@ class Source(NamedTuple):
         if self.anew:
             seed = int(stream(as_seed(self.seed), np.uint64(first))) >> 1
             return self._new(worker, seed)
-        key = self if isinstance(self.what, Spec | Sent | type) else "player"
+        key = self if isinstance(self.what, Spec | Pickled | type) else "player"
         player = worker.keep(key, lambda: self._new(worker, self.seed))
         if hasattr(player, "next_game"):
             player.next_game = first
@@ -104,7 +104,7 @@ class Source(NamedTuple):
             player = worker.share(("weights", self.digest), self._learned)
         else:
             player = player_from(self.what, seed)
-        if not is_own(player) and hasattr(player, "fresh"):
+        if not is_user_code(player) and hasattr(player, "fresh"):
             player = player.fresh()  # networks are shared, working memory is not
         return adapted(player, **dict(self.options))
 
@@ -119,16 +119,18 @@ class Source(NamedTuple):
 
 
 @contextmanager
-def source_of(named: Any, player: Player, seed: int, executor: Executor | None, several: bool) -> Iterator[Source]:
+def agent_source(
+    named: Any, player: Player, seed: int, executor: Executor | None, several: bool
+) -> Iterator[AgentSource]:
     """Where blocks get a player from that was named so, and has been made here once."""
-    own, text = is_own(named), isinstance(named, str | Spec)
+    own, text = is_user_code(named), isinstance(named, str | Spec)
     if stays_here(executor):
         anew = own and several and not _is_made(named)
-        yield Source(named if anew else player, seed, anew=anew)
+        yield AgentSource(named if anew else player, seed, anew=anew)
         return
     cluster: Any = executor if hasattr(executor, "provide") else None
     with tempfile.TemporaryDirectory(prefix="tuplet-") as folder:
-        what, known = as_sent(named), ""
+        what, known = as_pickled(named), ""
         if isinstance(player, LearnedPlayer):
             if not text or what.settings:  # a network of this process, or one behind a colon
                 file = player.network.save(Path(folder) / "player.safetensors")
@@ -140,7 +142,7 @@ def source_of(named: Any, player: Player, seed: int, executor: Executor | None, 
                 cluster.provide(file.resolve(), known)
         options = () if own else tuple((n, getattr(player, n)) for n in _OPTIONS if hasattr(player, n))
         try:
-            yield Source(what, seed, options, known, anew=own)
+            yield AgentSource(what, seed, options, known, anew=own)
         finally:
             if known and cluster is not None:
                 cluster.forget(known)

@@ -43,7 +43,7 @@ _WAYS = [[_ways(side, square) for square in _SQUARES] for side in (0, 1)]
 LEFT = [[_steps_left(side, square) for square in _SQUARES] for side in (0, 1)]
 
 
-class Plain(NamedTuple):
+class FallbackPosition(NamedTuple):
     """A position: both sides' cubes by number, each its square or GONE; the die; moves made."""
 
     cubes: tuple[tuple[int, ...], tuple[int, ...]]  # Red's, Blue's
@@ -56,7 +56,7 @@ class Plain(NamedTuple):
         return self.ply & 1
 
 
-def start(red: str, blue: str, die: str) -> Plain:
+def start(red: str, blue: str, die: str) -> FallbackPosition:
     """The first position: cubes' numbers on the starting squares, and the known die."""
     placed = []
     for name, numbers, squares in (("red", red, STARTS[0]), ("blue", blue, STARTS[1])):
@@ -66,10 +66,10 @@ def start(red: str, blue: str, die: str) -> Plain:
         placed.append(tuple(where[cube] for cube in "012345"))
     if len(die) != DIE or not set(die) <= set("012345"):
         raise UserError(f"the die is {DIE} digits from 0 to 5, not {die}")
-    return Plain((placed[0], placed[1]), die)
+    return FallbackPosition((placed[0], placed[1]), die)
 
 
-def winner(position: Plain) -> int | None:
+def winner(position: FallbackPosition) -> int | None:
     """The side that has won, if any."""
     for side in (0, 1):
         own, other = position.cubes[side], position.cubes[1 - side]
@@ -78,14 +78,14 @@ def winner(position: Plain) -> int | None:
     return None
 
 
-def legal_moves(position: Plain) -> list[str]:
+def legal_moves(position: FallbackPosition) -> list[str]:
     """The moves of the side to move: lower cube first, directions in order."""
     if winner(position) is not None:
         return []
     return [f"{cube}{direction}" for cube, direction, _ in _moves(position)]
 
 
-def play(position: Plain, move: str) -> Plain:
+def play(position: FallbackPosition, move: str) -> FallbackPosition:
     """The position after a legal move; any other raises ValueError."""
     if winner(position) is None:
         for cube, direction, target in _moves(position):
@@ -94,7 +94,7 @@ def play(position: Plain, move: str) -> Plain:
     raise UserError(f"{move} is not legal here: {', '.join(legal_moves(position)) or 'it is over'}")
 
 
-def choose(position: Plain, until: float) -> str:
+def choose(position: FallbackPosition, until: float) -> str:
     """A good move, found by `until` (of `time.monotonic`), or the best of one ply at once."""
     moves = _moves(position)
     best = moves[0]
@@ -113,7 +113,7 @@ def choose(position: Plain, until: float) -> str:
     return f"{best[0]}{best[1]}"
 
 
-def _moves(position: Plain) -> list[tuple[int, int, int]]:
+def _moves(position: FallbackPosition) -> list[tuple[int, int, int]]:
     """Cube, direction and target of each move, in a game that is not over."""
     side = position.ply & 1
     own, face = position.cubes[side], int(position.die[position.ply % DIE])
@@ -125,13 +125,13 @@ def _moves(position: Plain) -> list[tuple[int, int, int]]:
     return [(c, direction, to) for c in lower + higher for direction, to in ways[own[c]]]
 
 
-def _after(position: Plain, cube: int, target: int) -> Plain:
+def _after(position: FallbackPosition, cube: int, target: int) -> FallbackPosition:
     red, blue = ([GONE if s == target else s for s in side] for side in position.cubes)
     (blue if position.ply & 1 else red)[cube] = target
-    return Plain((tuple(red), tuple(blue)), position.die, position.ply + 1)
+    return FallbackPosition((tuple(red), tuple(blue)), position.die, position.ply + 1)
 
 
-def _value(position: Plain, depth: int, alpha: int, beta: int, until: float) -> int | None:
+def _value(position: FallbackPosition, depth: int, alpha: int, beta: int, until: float) -> int | None:
     """To the side to move; quicker wins are worth more. None when the time is over."""
     won = winner(position)
     if won is not None:
@@ -152,12 +152,12 @@ def _value(position: Plain, depth: int, alpha: int, beta: int, until: float) -> 
     return best
 
 
-def _promising(position: Plain) -> list[tuple[int, int, int, int]]:
+def _promising(position: FallbackPosition) -> list[tuple[int, int, int, int]]:
     """The moves, those towards the goal first."""
     left = LEFT[position.turn]
     return sorted((left[to], -way, to, cube) for cube, way, to in _moves(position))
 
 
-def _nearest(position: Plain, side: int) -> int:
+def _nearest(position: FallbackPosition, side: int) -> int:
     left = LEFT[side]
     return min(left[square] for square in position.cubes[side] if square != GONE)

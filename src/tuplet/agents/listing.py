@@ -59,7 +59,7 @@ SETTINGS = {  # what they mean, where a search has them
 
 
 @dataclass(frozen=True)
-class Known(Shown):
+class Listing(Shown):
     """A list of what there is, a dictionary each."""
 
     what: str  # games, agents, runs
@@ -84,7 +84,7 @@ def _told(value: Any) -> str:
     return f"{value:,.1f}" if isinstance(value, float) else str(value)
 
 
-def list_games(own: Sequence[Game] = ()) -> Known:
+def list_games(own: Sequence[Game] = ()) -> Listing:
     """The games that come with tuplet, and `own`; some of EWN's family stand for all of it."""
     rows = [
         {"game": name, "title": name, "sides": list(game_of(name).sides), "about": about}
@@ -93,16 +93,16 @@ def list_games(own: Sequence[Game] = ()) -> Known:
     for game in own:
         title, about = game.name.rpartition(":")[2], (type(game).__doc__ or "").partition("\n")[0]
         rows.append({"game": game.name, "title": title, "sides": [*game.sides], "about": about})
-    return Known("games", rows, {})
+    return Listing("games", rows, {})
 
 
-def list_agents(game: str | Game = "2048", folder: str | Path | None = None) -> Known:
+def list_agents(game: str | Game = "2048", folder: str | Path | None = None) -> Listing:
     """Who plays a game, with what can be set; of 2048 also the runs of a folder."""
     held = game_of(game)
-    return Known("agents", list(_agents(held, folder)), {"default": default_of(held)})
+    return Listing("agents", list(_agents(held, folder)), {"default": default_agent(held)})
 
 
-def default_of(game: Game) -> str:
+def default_agent(game: Game) -> str:
     """Who is asked where nobody is named."""
     if isinstance(game, GameOf2048):
         return SHIPPED if (game.rows, game.columns) == (4, 4) else "expectimax:depth=3"
@@ -165,7 +165,7 @@ def _settings(search: type) -> Iterator[dict[str, Any]]:
         yield {"name": name, **told, "default": each.default, "about": SETTINGS.get(name, "")}
 
 
-def list_runs(folder: str | Path = "runs") -> Known:
+def list_runs(folder: str | Path = "runs") -> Listing:
     """The training runs in a folder, the newest first, each with its last line of metrics."""
     found = []
     home = Path(folder)
@@ -188,4 +188,4 @@ def list_runs(folder: str | Path = "runs") -> Known:
         }
         found.append((when, each.name, row))
     rows = [row for _, _, row in sorted(found, key=lambda f: (-f[0], f[1]))]
-    return Known("runs", rows, {"folder": str(folder)})
+    return Listing("runs", rows, {"folder": str(folder)})

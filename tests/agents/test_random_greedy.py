@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tuplet import Board, Episode, GreedyPlayer, RandomEnvironment, RandomPlayer, Stop, evaluate, regret, solve
-from tuplet.agents.simple import make_room, play_games
+from tuplet.agents.random_greedy import make_workspace, play_games
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import as_seed
@@ -19,7 +19,7 @@ PLAYERS = [RandomPlayer(7), GreedyPlayer()]
 def compiled(player: Any, rules: Any, seed: int, games: int, stop: bool = False) -> Any:
     """The compiled games of a player."""
     results, greedy = make_results(games), isinstance(player, GreedyPlayer)
-    done = play_games(rules, greedy, ~player.seed, as_seed(seed), 0, results, make_room(), np.array([stop]))
+    done = play_games(rules, greedy, ~player.seed, as_seed(seed), 0, results, make_workspace(), np.array([stop]))
     assert done == (0 if stop else games)
     return results
 

@@ -67,7 +67,7 @@ class GreedyPlayer(Numbered):
         return max(after, key=lambda move: after[move][1])
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """A thread's working memory, made once: the after-states of a board."""
 
     after: Array  # uint64[4]
@@ -75,52 +75,59 @@ class Room(NamedTuple):
     rewards: Array  # uint64[4]
 
 
-def make_room() -> Room:
+def make_workspace() -> Workspace:
     """Arrays with a cache line each, and one on either side: no two threads write to one."""
     block = line_aligned(5 * _LINE, np.uint64)
-    return Room(*(block[start * _LINE :][:_LINE] for start in (1, 2, 3)))
+    return Workspace(*(block[start * _LINE :][:_LINE] for start in (1, 2, 3)))
 
 
 @inlined
-def _lay_out(rules: Rules, board: np.uint64, high: np.uint64, room: Room) -> tuple[np.uint64, bool]:
+def _lay_out(rules: Rules, board: np.uint64, high: np.uint64, workspace: Workspace) -> tuple[np.uint64, bool]:
     """How many moves are legal, and whether their after-states have tiles beyond 32768."""
     if high == _ZERO:
-        count = slides(rules.across, rules.down, board, room.after, room.rewards, _ZERO)
+        count = slides(rules.across, rules.down, board, workspace.after, workspace.rewards, _ZERO)
         if count != WIDE:
             return count, False
-    return wide_slides(rules, board, high, room.after, room.high, room.rewards, _ZERO), True
+    return wide_slides(rules, board, high, workspace.after, workspace.high, workspace.rewards, _ZERO), True
 
 
 @kernel
 def play_games(
-    rules: Rules, greedy: bool, luck: np.uint64, seed: np.uint64, first: int, results: Results, room: Room, stop: Array
+    rules: Rules,
+    greedy: bool,
+    player_seed: np.uint64,
+    seed: np.uint64,
+    first: int,
+    results: Results,
+    workspace: Workspace,
+    stop: Array,
 ) -> int:
     """Play games from number `first` on, as many as `results` has room for, until `stop[0]`.
 
-    Moves are `greedy`, or drawn from the streams of `luck`. Returns how many games were finished.
+    Moves are `greedy`, or drawn from the streams of `player_seed`. Returns how many games were finished.
     """
     for game in range(len(results.scores)):
         if stop[0]:
             return game
         number = np.uint64(first + game)
         state, board = opening(rules, stream(seed, number))
-        own, high, score, length = stream(luck, number), _ZERO, _ZERO, 0
+        own, high, score, length = stream(player_seed, number), _ZERO, _ZERO, 0
         while True:
-            count, wide = _lay_out(rules, board, high, room)
+            count, wide = _lay_out(rules, board, high, workspace)
             if count == _ZERO:
                 break
             move = _ZERO
             if greedy:
                 for n in range(np.uint64(1), count):
-                    move = np.uint64(n) if room.rewards[n] > room.rewards[move] else move
+                    move = np.uint64(n) if workspace.rewards[n] > workspace.rewards[move] else move
             else:
                 own, bits = draw(own)
                 move = ((bits >> _HALF) * count) >> _HALF
-            high = room.high[move] if wide else _ZERO
-            score += room.rewards[move]
+            high = workspace.high[move] if wide else _ZERO
+            score += workspace.rewards[move]
             length += 1
             state, bits = draw(state)
-            board = spawn(rules, room.after[move], high, bits)
+            board = spawn(rules, workspace.after[move], high, bits)
         results.scores[game], results.lengths[game] = np.int64(score), length
         results.tiles[game] = largest(board, high)
     return len(results.scores)
