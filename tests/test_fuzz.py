@@ -20,7 +20,7 @@ from tuplet.arena.saved import load, load_game
 from tuplet.games.reading import read_game as game_of_file
 from tuplet.learn.convert import convert
 from tuplet.system.kinds import what_is
-from tuplet.values.foreign import read_foreign
+from tuplet.values.external_formats import read_external
 
 DATA = Path(__file__).parent / "data"
 SLOW = 20.0  # seconds: on a busy machine, but far from hanging
@@ -100,7 +100,7 @@ def read_network(path: Path) -> None:
 
 
 def read_framework(path: Path) -> None:
-    read_foreign(path, "framework", net="012 014")
+    read_external(path, "framework", net="012 014")
 
 
 def read_saved(path: Path) -> None:

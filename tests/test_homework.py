@@ -19,7 +19,7 @@ import tuplet as package
 from tuplet.games.g2048.episode import Slide
 from tuplet.games.g2048.statistics import Results, printout, summarise
 from tuplet.kernel import stream
-from tuplet.values.foreign import file_order
+from tuplet.values.external_formats import file_order
 from tuplet.values.patterns import placements
 
 PROGRAM = Path(__file__).parent.parent / "examples" / "homework.py"

@@ -9,7 +9,7 @@ from pencil import ACCENT, COOL, FAINT, GOOD, INK, PALE, Drawing, whole
 
 import tuplet
 from tuplet import Board, Network
-from tuplet.values.patterns import placements, spell
+from tuplet.values.patterns import format_tuple, placements
 
 # Move 1,413 of `play_episode("small", RandomEnvironment(seed=1))`, and its last. (The boards that
 # are updated find each weight once, so that V moves by just the learning rate's share.)
@@ -48,7 +48,7 @@ def index() -> Drawing:
     """Which weight a tuple finds on a board."""
     net, drawing = small(), Drawing(366, "How the tiles on a tuple's cells spell an index")
     cells, side = net.tuples[0], 150.0
-    drawing.text(12, 24, f"the tuple {spell(cells)} on an after-state", 15, bold=True)
+    drawing.text(12, 24, f"the tuple {format_tuple(cells)} on an after-state", 15, bold=True)
     drawing.board(12, 40, side, AFTER.tiles, only=cells, mark=cells)
     exponents = [AFTER.exponents[cell] for cell in cells]
     index_ = sum(e << 4 * i for i, e in enumerate(exponents))
@@ -84,7 +84,7 @@ def isomorphs() -> Drawing:
     """The eight placements of a tuple, and what each finds."""
     net, drawing = small(), Drawing(412, "Eight placements of one tuple, and the weight of each")
     cells, (part, *others) = net.tuples[0], net.explain(AFTER)
-    drawing.text(12, 24, f"{spell(cells)} in its eight placements, one table", 15, bold=True)
+    drawing.text(12, 24, f"{format_tuple(cells)} in its eight placements, one table", 15, bold=True)
     for i, placed in enumerate(placements(cells)):
         x, y = 12 + i % 4 * 102, 42 + i // 4 * 138
         drawing.board(x, y, 90, AFTER.tiles, only=placed, mark=placed[:1])

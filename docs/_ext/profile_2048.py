@@ -129,7 +129,7 @@ def main() -> None:
     net = Network(parser.parse_args().net)
     train(net, games=WARM_UP, learner="tc", lam=0.5, seed=0, threads=1, progress=False)
     rules, zero = rules_for(), np.float32(0)
-    tables = net.tables_with(TC.memory, TC.floats)
+    tables = net.tables_with_memory(TC.memory, TC.floats)
     near, work = at_hand(tables), make_workspace(net.m)
     rule = UpdateRule(TD.by, zero, np.float32(1))
     path = games_of(net, rules, work, rule)

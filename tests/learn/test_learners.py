@@ -49,7 +49,11 @@ def test_every_learner_resumes_bit_for_bit(settings: dict[str, Any], target: str
     second.go()
     whole, parts = Network.load(tmp_path / "whole"), Network.load(tmp_path / "parts")
     assert whole.weights.tobytes() == parts.weights.tobytes()
-    assert (whole.born, len(whole.tuples)) == (parts.born, len(parts.tuples)) == (3, 6 if grows else 3)
+    assert (
+        (whole.original_tuples, len(whole.tuples))
+        == (parts.original_tuples, len(parts.tuples))
+        == (3, 6 if grows else 3)
+    )
     if settings.get("learner") != "td":
         assert whole.memory is not None and parts.memory is not None
         assert whole.memory.values.tobytes() == parts.memory.values.tobytes()
@@ -335,7 +339,7 @@ def test_a_file_with_two_memories_is_refused(tmp_path: Path) -> None:
     from safetensors.numpy import load_file, save_file
 
     net = Network("0123")
-    net.remember("coherence", 2)[:, 1] = 1
+    net.learner_memory("coherence", 2)[:, 1] = 1
     path = net.save(tmp_path / "net.safetensors")
     arrays = load_file(path)
     header = json.loads(path.read_bytes()[8 : 8 + int.from_bytes(path.read_bytes()[:8], "little")])

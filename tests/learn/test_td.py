@@ -18,7 +18,7 @@ from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import kernel
 from tuplet.learn.learners import TD, adjust, learner_named
 from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
-from tuplet.values.foreign import SUMS
+from tuplet.values.external_formats import COHERENCE
 from tuplet.values.tables import value, weights_of
 
 TUPLES = "0123 4567 01245 45689a"
@@ -115,7 +115,7 @@ def test_tcs_first_update_is_that_of_td_with_alpha_1() -> None:
     assert (tc.weights == td.weights).all()
     changed = td.weights != np.random.default_rng(3).normal(0, 50, len(td.weights)).astype("f4")
     assert changed.sum() > 8
-    sums = tc.remember(SUMS, 2)
+    sums = tc.learner_memory(COHERENCE, 2)
     assert sums.any() and (np.abs(sums[:, 0]) == sums[:, 1]).all()
 
 
@@ -148,7 +148,7 @@ def test_lambda_0_moves_each_value_towards_the_next(game: Episode, learner: str)
     learn_from(nets[2], game, learner=learner, alpha=0.5, lam=0.25)
     following = 0.0
     by = learner_named(learner)
-    tables = nets[1].tables_with(by.memory, by.floats)
+    tables = nets[1].tables_with_memory(by.memory, by.floats)
     zero, m = np.uint64(0), np.uint64(nets[1].m)
     for board, action in reversed([(b, a) for b, a in game.replay() if isinstance(a, Slide)]):
         after = view(*board.move(action.move)[0].words)

@@ -15,7 +15,7 @@ from tuplet.exact.regret import follow
 from tuplet.games.g2048.board import MOVES
 from tuplet.games.g2048.rules import rules_for
 from tuplet.search.g2048 import Workspace, leaf_values, look, make_workspace
-from tuplet.values.downgrade import downgraded
+from tuplet.values.downgrade import downgrade_board
 
 CROWDED = [2, 8, 32, 2, 4, 64, 256, 4, 16, 2, 4096, 2048, 0, 4, 8, 0]
 # Each a merge away from a tile that four bits cannot hold, or beyond.
@@ -62,7 +62,7 @@ class Plain:
                     further = left - 1 if self.reduce_after_four and four else left
                     mean += chance * max(self.values(state, further).values(), default=0.0)
             return mean
-        after = downgraded(after, self.downgrade)
+        after = downgrade_board(after, self.downgrade)
         if self.net.target == "afterstate":
             return self.net.value(after)
         states = after.spawns(self.spawn4)

@@ -31,7 +31,7 @@ from tuplet.cli import run
 from tuplet.system import crew
 from tuplet.system.blocks import in_order
 from tuplet.system.cluster import Cluster, cluster, joined
-from tuplet.system.remote import content
+from tuplet.system.remote import file_digest
 
 pytest.importorskip("distributed")
 
@@ -472,7 +472,7 @@ def test_a_worker_that_dies_while_a_file_is_sent_to_it_stops_nobody(
         until(lambda: names(workers) == ["blind", "sees"])
         there = workers.client.scheduler_info(n_workers=-1)["workers"].values()
         (home,) = (Path(each["local_directory"]) for each in there if each["name"] == "blind")
-        provided = pool.submit(workers.provide, file, content(file))
+        provided = pool.submit(workers.provide, file, file_digest(file))
         until(lambda: any((home / "tuplet").glob("*-*")))
         machines.kill("blind")
         provided.result(PATIENCE)
@@ -483,7 +483,7 @@ def test_a_worker_that_dies_while_a_file_is_sent_to_it_stops_nobody(
 def test_threads_of_a_worker_share_the_tables_of_a_network(machines: Machines, tmp_path: Path) -> None:
     machines.add("a", threads=2)
     path = tuplet.Network("5x4").save(tmp_path / "net.safetensors")
-    source = AgentSource(Spec(str(path), trusted=True), digest=content(path))
+    source = AgentSource(Spec(str(path), trusted=True), digest=file_digest(path))
     with cluster(str(machines.file)) as workers:
         until(lambda: workers.crew.workers)
         assert workers._max_workers == 2

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tuplet import Board
-from tuplet.values.downgrade import downgraded
+from tuplet.values.downgrade import downgrade_board
 
 
 def lowered(tiles: list[int], limit: int | None) -> list[int]:
     """The tiles that are seen, without the empty cells behind."""
-    seen = downgraded(Board(tiles + [0] * (16 - len(tiles))), limit).tiles
+    seen = downgrade_board(Board(tiles + [0] * (16 - len(tiles))), limit).tiles
     assert seen[len(tiles) :] == [0] * (16 - len(tiles))
     return seen[: len(tiles)]
 
@@ -39,7 +39,7 @@ def test_tiles_above_the_largest_missing_one_are_halved(tiles: list[int], limit:
 @given(st.lists(st.integers(0, 17), min_size=16, max_size=16), st.integers(3, 17))
 def test_a_lowered_board_is_played_the_same_way(exponents: list[int], limit: int) -> None:
     board = Board([1 << e if e else 0 for e in exponents])
-    seen = downgraded(board, 1 << limit)
+    seen = downgrade_board(board, 1 << limit)
     assert seen.legal_moves() == board.legal_moves() and seen.empty == board.empty
     missing = set(range(1, limit)) - set(seen.exponents)
     assert seen.largest < 1 << limit or not missing

@@ -16,7 +16,7 @@ import pytest
 
 from tuplet import Board, Network
 from tuplet.values.packed import read_packed
-from tuplet.values.parameters import MOST_WEIGHT
+from tuplet.values.parameters import MAX_WEIGHT
 from tuplet.values.weights import read_weights
 
 HEAD: dict[str, Any] = {
@@ -97,7 +97,7 @@ def test_arrays_of_other_kinds_are_refused(tmp_path: Path, kind: str, name: str)
     refused(tensors(tmp_path / "made.safetensors", {}, arrays), "is not a sound weight file")
 
 
-@pytest.mark.parametrize("weight", [3e38, -3e38, np.inf, np.nan, 2 * MOST_WEIGHT])
+@pytest.mark.parametrize("weight", [3e38, -3e38, np.inf, np.nan, 2 * MAX_WEIGHT])
 def test_weights_whose_sums_are_no_numbers_are_refused(tmp_path: Path, weight: float) -> None:
     one = {"0.where": ("U32", bytes(4)), "0.weight": ("F32", np.float32(weight).tobytes())}
     refused(tensors(tmp_path / "made.safetensors", {}, one), "too large to be summed")
@@ -121,7 +121,7 @@ def _pack(net: Network, folder: Path) -> None:
 
 
 def test_the_largest_weights_that_are_read_leave_every_legal_move_legal(tmp_path: Path) -> None:
-    data = np.full(16**2, MOST_WEIGHT, np.float32).tobytes()
+    data = np.full(16**2, MAX_WEIGHT, np.float32).tobytes()
     where = np.arange(16**2, dtype=np.uint32).tobytes()
     path = tensors(tmp_path / "big.safetensors", {}, {"0.where": ("U32", where), "0.weight": ("F32", data)})
     board = Board("2 2 4 8 " * 4)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from naive import NaiveNetwork
 from tuplet import NETWORKS, Board, Network
 from tuplet.games.g2048 import rules_for
-from tuplet.values.patterns import parse, placements, spell, symmetries
+from tuplet.values.patterns import format_tuple, parse, placements, symmetries
 from tuplet.values.tables import expected_value
 
 exponents = st.lists(st.integers(0, 17), min_size=16, max_size=16)
@@ -72,8 +72,8 @@ def _grown() -> tuple[Network, Network, Network]:
     rows.grow("456789 01245 569")
     with TemporaryDirectory() as folder:
         again = Network.load(rows.save(Path(folder) / "grown.safetensors"))
-    assert [spell(t) for t in again.tuples] == ["0123", "01245", "456789", "569"]
-    assert again.born == rows.born == 2
+    assert [format_tuple(t) for t in again.tuples] == ["0123", "01245", "456789", "569"]
+    assert again.original_tuples == rows.original_tuples == 2
     return small, rows, again
 
 
@@ -160,12 +160,12 @@ def test_negative_values_are_compared_too() -> None:
 
 
 def test_named_networks_are_those_of_the_literature() -> None:
-    assert [spell(t) for t in parse("4x6")] == ["012345", "456789", "012456", "45689a"]
+    assert [format_tuple(t) for t in parse("4x6")] == ["012345", "456789", "012456", "45689a"]
     for name, tuples in NETWORKS.items():
         count, length = name.replace("g", "x6").split("x")
         assert [len(t) for t in parse(name)] == [int(length)] * int(count)
         assert "g" not in name or parse(name)[:4] == parse("4x6")  # 4x6, grown
-        assert " ".join(spell(t) for t in parse(name)) == tuples
+        assert " ".join(format_tuple(t) for t in parse(name)) == tuples
     assert sorted(map(sorted, placements((0, 1)))) == sorted(
         map(sorted, [(0, 1), (2, 3), (12, 13), (14, 15), (0, 4), (8, 12), (3, 7), (11, 15)])
     )

@@ -20,7 +20,7 @@ from tuplet.values import packed as packing, unpacked
 from tuplet.values.fitted import write_fitted
 from tuplet.values.levels import MOST_LEVEL, decode, encode
 from tuplet.values.packed import packed_notes, read_packed, write_packed
-from tuplet.values.players import PLAYERS, SHIPPED
+from tuplet.values.players import DEFAULT_PLAYER, PLAYERS
 
 
 @pytest.fixture(scope="module")
@@ -143,8 +143,8 @@ def test_a_file_that_asks_for_much_memory_to_be_unpacked_is_refused(tmp_path: Pa
 
 
 def test_the_shipped_player_is_small_and_decent(tmp_path: Path, monkeypatch) -> None:
-    assert (PLAYERS / f"{SHIPPED}.xz").stat().st_size <= 5_000_000
-    result = evaluate(Network.load(SHIPPED), games=500, seed=2)
+    assert (PLAYERS / f"{DEFAULT_PLAYER}.xz").stat().st_size <= 5_000_000
+    result = evaluate(Network.load(DEFAULT_PLAYER), games=500, seed=2)
     assert result.ci95[0] > 80_000
     monkeypatch.chdir(tmp_path)  # a file of that name comes first
     Network("01").save("small")
@@ -233,7 +233,7 @@ def test_a_player_says_how_it_was_made(tmp_path: Path, trained_run: Path) -> Non
     assert notes["games"] == "3000" and notes["learner"] == "tc"
     convert(tmp_path / "player.xz", tmp_path / "again.xz", size="1M")
     assert packed_notes(tmp_path / "again.xz")["games"] == "3000"
-    assert packed_notes(PLAYERS / f"{SHIPPED}.xz") == {}
+    assert packed_notes(PLAYERS / f"{DEFAULT_PLAYER}.xz") == {}
     assert packed_notes(tmp_path / "none.xz") == {}
 
 

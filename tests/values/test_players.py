@@ -11,7 +11,7 @@ from tuplet.cli import run
 from tuplet.values import players
 from tuplet.values.fitted import write_fitted
 from tuplet.values.packed import packed_notes
-from tuplet.values.players import PLAYERS, SHIPPED, STRONG, find_player, players_here
+from tuplet.values.players import DEFAULT_PLAYER, PLAYERS, STRONG, find_player, installed_players
 
 pytestmark = pytest.mark.slow
 
@@ -61,12 +61,12 @@ def test_a_wheel_has_no_makefile_and_is_told_another_way(own: Path) -> None:
 
 
 def test_players_are_listed_where_they_are(own: Path) -> None:
-    assert [*players_here()] == [SHIPPED]
+    assert [*installed_players()] == [DEFAULT_PLAYER]
     write_fitted(Network("01"), own / "strong.xz", notes={"games": "123456"})
-    assert [*players_here()] == [SHIPPED, STRONG]
-    assert players_here()[STRONG].endswith("learned values, of 123,456 games.")
+    assert [*installed_players()] == [DEFAULT_PLAYER, STRONG]
+    assert installed_players()[STRONG].endswith("learned values, of 123,456 games.")
     listed = [row["agent"] for row in list_agents("2048").rows if row["learned"]]
-    assert listed == [SHIPPED, STRONG] and list_agents("2048").more["default"] == SHIPPED
+    assert listed == [DEFAULT_PLAYER, STRONG] and list_agents("2048").more["default"] == DEFAULT_PLAYER
     assert not [row for row in list_agents("2048:board=3x3").rows if row["learned"]]
     assert find_player(STRONG) == own / "strong.xz"
     write_fitted(Network("012"), players.PLAYERS / "strong.xz")  # the package's comes first
@@ -79,11 +79,11 @@ def test_from_the_page_a_run_comes_before_a_player_of_its_name(tmp_path: Path) -
     """But for the one who plays where nobody is named."""
     runs = tmp_path / "runs"
     runs.mkdir()
-    for name in (SHIPPED, STRONG):
+    for name in (DEFAULT_PLAYER, STRONG):
         stranger = Spec(name, folder=runs)
         assert stranger.path(name) == Path(name)
         (runs / name).mkdir()
-        assert stranger.path(name) == (Path(name) if name == SHIPPED else runs / name)
+        assert stranger.path(name) == (Path(name) if name == DEFAULT_PLAYER else runs / name)
     with pytest.raises(FileNotFoundError, match="`make strong` makes it"):
         make_player(Spec(STRONG))
 

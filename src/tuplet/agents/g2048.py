@@ -38,7 +38,7 @@ from tuplet.games.game import Words
 from tuplet.games.tree import MOST_NODES, TreeView
 from tuplet.system.settings import from_text, told_of
 from tuplet.values.network import Network
-from tuplet.values.players import is_shipped
+from tuplet.values.players import is_bundled
 
 Load = Callable[[Path], Network]  # what reads the weight file, or the run, that a text names
 
@@ -247,7 +247,7 @@ def _named(spec: Spec, seed: int, load: Load) -> Player:
             return Solution.load(path)
         return LearnedPlayer(load(path), Path(spec.text).name)
     except FileNotFoundError as error:
-        if is_shipped(path):  # it says itself what to do
+        if is_bundled(path):  # it says itself what to do
             raise
         why = f"{name} plays EWN, not 2048" if name in OF_EWN else str(error)
         raise FileNotFoundError(

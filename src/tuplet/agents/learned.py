@@ -32,7 +32,7 @@ from tuplet.search.g2048 import (
 from tuplet.system.blocks import heard
 from tuplet.system.progress import Progress
 from tuplet.system.stop import Stop
-from tuplet.values.downgrade import as_limit, downgraded
+from tuplet.values.downgrade import downgrade_board, downgrade_limit
 from tuplet.values.network import Network
 from tuplet.values.tables import index_type
 
@@ -70,7 +70,7 @@ class LearnedPlayer:
             raise UserError(f"time must be more than 0 seconds (got {self.time:g})")
         self._began = 0.0
         self.spawn4 = as_share(self.network.spawn4 if self.spawn4 is None else self.spawn4)
-        as_limit(self.downgrade)
+        downgrade_limit(self.downgrade)
 
     @property
     def greedy(self) -> bool:
@@ -188,7 +188,7 @@ class LearnedPlayer:
         """What each tuple adds to the value of each legal move."""
         why: dict[str, dict[str, float]] = {}
         for move, (slid, _) in board.after_states().items():
-            shares = _contributions(self.network, downgraded(slid, self.downgrade))
+            shares = _contributions(self.network, downgrade_board(slid, self.downgrade))
             for part, worth in shares.items():
                 why.setdefault(part, {})[move] = self.network.gamma * worth
         return why

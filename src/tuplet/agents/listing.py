@@ -22,7 +22,7 @@ from tuplet.learn.run import Run, as_run_folder
 from tuplet.search.bandits import BANDITS
 from tuplet.system.settings import declared
 from tuplet.system.sheet import Sheet, Shown
-from tuplet.values.players import SHIPPED, players_here
+from tuplet.values.players import DEFAULT_PLAYER, installed_players
 
 GAMES = {
     "2048": "Slide tiles, merge equal ones; a 2 or a 4 appears. Boards from 2x2 to 4x4.",
@@ -105,7 +105,7 @@ def list_agents(game: str | Game = "2048", folder: str | Path | None = None) -> 
 def default_agent(game: Game) -> str:
     """Who is asked where nobody is named."""
     if isinstance(game, GameOf2048):
-        return SHIPPED if (game.rows, game.columns) == (4, 4) else "expectimax:depth=3"
+        return DEFAULT_PLAYER if (game.rows, game.columns) == (4, 4) else "expectimax:depth=3"
     return "best" if isinstance(game, GameOfEwn) else "mcts"
 
 
@@ -113,8 +113,8 @@ def _agents(held: Game, folder: str | Path | None) -> Iterator[dict[str, Any]]:
     if isinstance(held, GameOf2048):
         runs = list_runs(folder).rows if folder is not None else []
         models = dict(models_in(folder)) if folder is not None else {}
-        taken = ({run["run"] for run in runs} | {*models}) - {SHIPPED}  # names that mean a folder
-        for name, about in players_here().items() if (held.rows, held.columns) == (4, 4) else ():
+        taken = ({run["run"] for run in runs} | {*models}) - {DEFAULT_PLAYER}  # names that mean a folder
+        for name, about in installed_players().items() if (held.rows, held.columns) == (4, 4) else ():
             if name not in taken:
                 yield _row(name, about, learned=True)
         for run in runs:
@@ -122,7 +122,7 @@ def _agents(held: Game, folder: str | Path | None) -> Iterator[dict[str, Any]]:
             if run["board"] == f"{held.rows}x{held.columns}":
                 yield _row(run["run"], about, learned=True)
         for name, config in models.items():
-            if config.get("board") == [held.rows, held.columns] and name != SHIPPED:
+            if config.get("board") == [held.rows, held.columns] and name != DEFAULT_PLAYER:
                 tuples = config.get("tuples")
                 about = " ".join(map(str, tuples)) if isinstance(tuples, list) else "2048"
                 yield _row(name, f"A model folder: {about}.", learned=True)

@@ -83,11 +83,11 @@ class Spec(NamedTuple):
 
     def path(self, text: str) -> Path:
         """A path that it names; ValueError where it leads outside the folder."""
-        from tuplet.values.players import SHIPPED, is_shipped
+        from tuplet.values.players import DEFAULT_PLAYER, is_bundled
 
         # A run's name comes before a player's, but for the one who plays where nobody is named.
-        theirs = self.folder is not None and text != SHIPPED and Path(self.folder, text).exists()
-        if self.trusted or (is_shipped(text) and not theirs):
+        theirs = self.folder is not None and text != DEFAULT_PLAYER and Path(self.folder, text).exists()
+        if self.trusted or (is_bundled(text) and not theirs):
             return Path(text)
         if self.folder is None:
             raise UserError(f"{self.text!r}: files cannot be named from here")

@@ -26,7 +26,7 @@ from tuplet.kernel import as_seed, stream
 from tuplet.system.blocks import Worker, in_order
 from tuplet.system.progress import Show, watching
 from tuplet.system.stop import Stop, Stopped
-from tuplet.values.players import SHIPPED
+from tuplet.values.players import DEFAULT_PLAYER
 
 DEPTH = 3  # of a tree that is asked for by nothing else
 
@@ -66,7 +66,7 @@ def analyze(
     if isinstance(held, GameOf2048):
         if isinstance(position, str) and (game != "2048" or "/" in position):
             position = held.parse(position)
-        player = player_from(SHIPPED if agent is None else agent, seed)
+        player = player_from(DEFAULT_PLAYER if agent is None else agent, seed)
         spawn4 = None if game == "2048" else held.spawn4
         made: Any = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
         if getattr(position, "is_chance", False):
@@ -83,7 +83,7 @@ def analyze(
         if tree is not None or share is not None or growth:
             _check_grows(made)
         deep = DEPTH if tree is True or (tree is None and share is not None) else tree
-        name = agent if isinstance(agent, str) else SHIPPED if agent is None else name_of(made)
+        name = agent if isinstance(agent, str) else DEFAULT_PLAYER if agent is None else name_of(made)
         at = None if isinstance(held, GameOf2048) else position
 
         def whole(found: Analysis) -> Analysis:

@@ -20,7 +20,7 @@ from tuplet.games import life
 from tuplet.games.analysis import Analysis
 from tuplet.games.g2048 import Board
 from tuplet.system.stop import Stop
-from tuplet.values.players import SHIPPED
+from tuplet.values.players import DEFAULT_PLAYER
 
 FOURS = 0.1  # where neither the game nor the judge says how many there are
 AT_ONCE = 6  # cells of a board that is solved in a moment
@@ -93,7 +93,7 @@ def usual_judge(size: tuple[int, int], spawn4: float) -> tuple[str, Any]:
     """Who judges where nobody is named: what it is called, and a player or a text."""
     rows, columns = size
     if size == (4, 4):
-        return SHIPPED, SHIPPED
+        return DEFAULT_PLAYER, DEFAULT_PLAYER
     if rows * columns <= AT_ONCE:
         return "the exact solution", _solved(size, spawn4)
     raise UserError(

@@ -25,7 +25,7 @@ from tuplet.games.g2048 import MOVES, Board, Episode
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.record_2048 import record_of
 from tuplet.system.sheet import counted
-from tuplet.values.players import SHIPPED
+from tuplet.values.players import DEFAULT_PLAYER
 
 PAUSES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.005, 0.0)  # seconds a move, from slow to fast
 FRAME = 0.02  # a terminal need not be drawn more often
@@ -85,7 +85,7 @@ def _helper(
         words = ",".join(f"{name}={value}" for name, value in given.items())
         agent, looking = f"expectimax:{words}" if given else SMALLER, {}
     expected = held.spawn4 if said_spawn4 else None
-    helper = make_player(agent or SHIPPED, seed, spawn4=expected, **looking)
+    helper = make_player(agent or DEFAULT_PLAYER, seed, spawn4=expected, **looking)
     size, share = (held.rows, held.columns), held.spawn4
     if isinstance(helper, LearnedPlayer):
         if not said_board:

@@ -165,12 +165,12 @@ def _copied(net: Network) -> Network:
         target=net.target,
         gamma=net.gamma,
         spawn4=net.spawn4,
-        born=net.born,
+        original_tuples=net.original_tuples,
     )
     made.initial = net.initial
     made.weights[:] = net.weights
     if net.memory is not None:
-        made.remember(net.memory.name, net.memory.values.shape[1])[:] = net.memory.values
+        made.learner_memory(net.memory.name, net.memory.values.shape[1])[:] = net.memory.values
     return made
 
 
@@ -213,7 +213,7 @@ def learn_apart(snapshot: Snapshot, task: Task, worker: Worker) -> Learned | Non
 
 def _learn(net: Network, task: Task, worker: Worker) -> tuple[Results, int, Any] | None:
     method, limits, learner = task.method, task.limits, task.method.registered
-    tables = net.tables_with(learner.memory, learner.floats)
+    tables = net.tables_with_memory(learner.memory, learner.floats)
     rules = rules_for(*net.size, method.spawn4)
     play = play_states if method.target == "state" else play_afterstates
     work, results, moves = workspace_of(net, worker), make_results(task.games), 0

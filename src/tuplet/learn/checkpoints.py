@@ -35,7 +35,7 @@ from tuplet.learn.run import (
 from tuplet.learn.settings import Limits, Method
 from tuplet.system.files import replacing
 from tuplet.values.network import Network
-from tuplet.values.parameters import as_stages
+from tuplet.values.parameters import parse_stages
 from tuplet.values.weights import WEIGHTS, read_weights, save_weights
 
 RETRY = 30.0  # seconds until a checkpoint that failed is tried again, at most
@@ -168,7 +168,7 @@ def load_checkpoint(folder: Path, method: Method, limits: Limits) -> tuple[Run, 
     parameters, notes, extra = read_weights(folder)
     run = Run(method, limits, Network.of(parameters), folder)
     size, net = as_size(method.board), run.network
-    meant = (size, as_stages(method.stages), method.target, method.gamma, method.spawn4)
+    meant = (size, parse_stages(method.stages), method.target, method.gamma, method.spawn4)
     has = (net.size, net.stages, net.target, net.gamma, net.spawn4)
     if has != meant or net.tuples not in [tuples for _, tuples in method.growth()]:
         raise UserError(f"{folder}: {WEIGHTS} and {CONFIG} do not belong together")

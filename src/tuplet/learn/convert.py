@@ -17,8 +17,8 @@ from tuplet.learn.settings import Limits, Method
 from tuplet.system.progress import Show, watching
 from tuplet.system.settings import bytes_from, declared
 from tuplet.system.sheet import Sheet, Shown, counted
+from tuplet.values.external_formats import COHERENCE, FirstCell, detect_format, read_external, write_external
 from tuplet.values.fitted import Packing, write_fitted
-from tuplet.values.foreign import SUMS, First, kind_of, read_foreign, write_foreign
 from tuplet.values.network import Network
 from tuplet.values.packed import FORMAT, MOST_WEIGHTS, write_packed
 from tuplet.values.weights import MODEL, MODEL_CONFIG, WEIGHTS, digest, find_weights, read_weights, save_weights
@@ -45,7 +45,7 @@ class Conversion(Shown):
     @property
     def coherence(self) -> bool:
         """Whether TC's sums were written, too."""
-        return self.network.recalls(SUMS) and self.written in ("tuplet", "tdl2048")
+        return self.network.has_learner_memory(COHERENCE) and self.written in ("tuplet", "tdl2048")
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
@@ -67,7 +67,7 @@ class Conversion(Shown):
         notes = [f"network {net.name}: {len(net.tuples)} tables, {len(net.weights):,} weights"]
         if self.read.startswith("framework"):
             notes.append("(Framework files have no names: --net says which tuples, if not these)")
-        if net.recalls(SUMS):
+        if net.has_learner_memory(COHERENCE):
             kept = "with" if self.coherence else "without (this format has no place for them)"
             notes.append(f"TC's sums: {kept}")
         if self.packing:
@@ -87,7 +87,7 @@ def convert(
     *,
     to: Format | None = None,
     net: str | None = None,
-    first: First = "low",
+    first: FirstCell = "low",
     size: int | str | None = None,
     progress: Show = None,
 ) -> Conversion:
@@ -112,7 +112,7 @@ def convert(
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to")
     path = find_weights(source)
-    written_by = kind_of(path)
+    written_by = detect_format(path)
     nameless = str(written_by).startswith("framework")
     if net and not nameless:
         raise UserError(f"--net is for Framework files: {path} says itself which tuples it has")
@@ -129,7 +129,7 @@ def convert(
             network, notes, _ = read_weights(path)
         else:
             order = first if nameless else "low"
-            network = read_foreign(path, written_by, net=net or "", first=order, watch=watch)
+            network = read_external(path, written_by, net=net or "", first=order, watch=watch)
         if kind == "tuplet":
             save_weights(network, target)
         elif kind == "packed" and (most is not None or len(network.weights) > MOST_WEIGHTS[FORMAT]):
@@ -140,7 +140,7 @@ def convert(
             measured = write_model(Network.of(network), target, _told(path, notes, written_by), watch)
         else:
             order = "low" if nameless or not kind.startswith("framework") else first
-            write_foreign(network, target, kind, first=order, watch=watch)
+            write_external(network, target, kind, first=order, watch=watch)
     made = Network.of(network)
     return Conversion(Path(source), target, str(written_by), kind, made, packing, measured)
 

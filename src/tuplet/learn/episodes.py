@@ -25,7 +25,7 @@ def learn_from(net: Network, episode: Episode | str, **settings: Any) -> None:
     learner = learner_named(str(settings.pop("learner", "td")), trusted=True)
     method = Method(**{"learner": learner.name, "gamma": net.gamma, **settings})
     rule = method.rule_at(0.0)
-    tables = net.tables_with(learner.memory, learner.floats)
+    tables = net.tables_with_memory(learner.memory, learner.floats)
     states = net.target == "state"
     boards, rewards = [], []
     for board, action in episode.replay():

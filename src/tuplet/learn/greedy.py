@@ -24,7 +24,7 @@ def play_greedily(net: Network, rules: Rules, seed: np.uint64, first: int, games
     if worker.stop.is_set():
         return make_results(0)
     # The kernel that taught it is compiled already, and plays, too.
-    learner = next((each for each in LEARNERS.values() if net.recalls(each.memory)), TD)
+    learner = next((each for each in LEARNERS.values() if net.has_learner_memory(each.memory)), TD)
     work = workspace_of(net, worker)
     play = play_states if net.target == "state" else play_afterstates
     rule = UpdateRule(learner.by, np.float32(0), np.float32(net.gamma))

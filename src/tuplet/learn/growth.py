@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import Size
-from tuplet.values.parameters import ask_for_memory
-from tuplet.values.patterns import Tuple, joined, parse, spell
+from tuplet.values.parameters import check_memory
+from tuplet.values.patterns import Tuple, add_tuples, format_tuple, parse
 from tuplet.values.tables import stage_size
 
 Growth = list[tuple[float, list[Tuple]]]
@@ -28,7 +28,7 @@ def growth_of(net: str, grow: str, size: Size = (4, 4)) -> Growth:
         have = growth[-1][1]
         tuples = have
         for name in names:
-            tuples = joined(tuples, name, size)
+            tuples = add_tuples(tuples, name, size)
         if tuples == have:
             raise UserError(f"to grow by {' '.join(names)} adds no tuple: the network has them")
         growth.append((after, tuples))
@@ -65,4 +65,4 @@ def ask_for_room(growth: Growth, stages: int, floats: int) -> None:
     """Raise ValueError now, not when it has grown, if there is no memory for all its tuples."""
     largest = growth[-1][1]
     numbers = stage_size(largest, stages) * stages * (1 + floats)
-    ask_for_memory(" ".join(map(spell, largest)), numbers)
+    check_memory(" ".join(map(format_tuple, largest)), numbers)

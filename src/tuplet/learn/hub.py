@@ -29,7 +29,7 @@ from tuplet.system.sheet import percent
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.version import __version__
 from tuplet.values.network import Network
-from tuplet.values.patterns import placements, spell
+from tuplet.values.patterns import format_tuple, placements
 from tuplet.values.weights import FORMAT, MODEL, MODEL_CONFIG, WEIGHTS, save_weights
 
 CARD = "README.md"
@@ -125,9 +125,9 @@ def config_of(net: Network) -> dict[str, Any]:
         "target": net.target,
         "gamma": net.gamma,
         "stages": list(net.stages),
-        "tuples": [spell(t, net.size) for t in net.tuples],
+        "tuples": [format_tuple(t, net.size) for t in net.tuples],
         "placements": look_ups,
-        "initial": [float(net.initial_of(t)) for t in range(len(net.tuples))],
+        "initial": [float(net.initial_weight(t)) for t in range(len(net.tuples))],
     }
 
 
@@ -162,7 +162,7 @@ def _card(net: Network, name: str, told: Provenance, measured: dict[str, Any]) -
     yield f"# {name}\n"
     yield (
         f"An n-tuple network that plays {game}: {len(net.tuples)} tuples "
-        f"(`{' '.join(spell(t, net.size) for t in net.tuples)}`), {shape}, "
+        f"(`{' '.join(format_tuple(t, net.size) for t in net.tuples)}`), {shape}, "
         f"{len(net.weights):,} weights, those that were visited kept. Its values are of {values}; "
         f"{percent(net.spawn4)} of new tiles are fours. Written by tuplet {__version__}.\n"
     )

@@ -22,7 +22,7 @@ from tuplet.errors import UserError
 from tuplet.kernel import code_of, inlined, prefetch, register, two_of
 from tuplet.learn.coherence import adjust_eight
 from tuplet.system.own import find, names_code
-from tuplet.values.foreign import SUMS
+from tuplet.values.external_formats import COHERENCE
 from tuplet.values.tables import add
 
 Array = np.ndarray[Any, Any]
@@ -129,6 +129,6 @@ def _fetch_sums(by: Coherent, memory: Array, found: Array, start: np.uint64, m: 
 
 
 TD = Learner("td", Alike())
-TC = Learner("tc", Coherent(), SUMS, 2, alpha=1.0, lam=0.5, weighs=1)
+TC = Learner("tc", Coherent(), COHERENCE, 2, alpha=1.0, lam=0.5, weighs=1)
 register_learner(TC, _add_coherently, _fetch_sums)
 register_learner(TD, _add)

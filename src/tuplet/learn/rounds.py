@@ -31,7 +31,7 @@ from tuplet.learn.run import ROUNDS, Run
 from tuplet.learn.settings import Limits, Method
 from tuplet.system.blocks import as_executor, in_order, stays_here
 from tuplet.system.memory import available_memory
-from tuplet.system.remote import content
+from tuplet.system.remote import file_digest
 from tuplet.system.stop import Stop
 from tuplet.values.network import Network
 from tuplet.values.patterns import Tuple
@@ -233,7 +233,7 @@ class Rounds:
             return
         path = self._where() / f"{len(self.training.run.rounds)}.safetensors"
         save_changes(path, changes)
-        digest = content(path)
+        digest = file_digest(path)
         after = _name(known.name, digest)
         self._hand_out(path, digest)
         step = Step(known.name, after, path=str(path), digest=digest)
@@ -250,7 +250,7 @@ class Rounds:
         net, path, digest = self.training.net, "", ""
         if not self.here:
             file = net.save(self._where() / f"{name}.safetensors")
-            path, digest = str(file), content(file)
+            path, digest = str(file), file_digest(file)
             self._base_size, self._steps_size = file.stat().st_size, 0
             self._hand_out(file, digest)
         return Snapshot(self.run, name, net.name, name, path, digest, steps)

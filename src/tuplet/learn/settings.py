@@ -103,13 +103,13 @@ class Method:
         from tuplet.games.g2048.board import as_size
         from tuplet.games.g2048.rules import as_share
         from tuplet.learn.learners import learner_named
-        from tuplet.values.parameters import as_stages, usual_network
+        from tuplet.values.parameters import default_network, parse_stages
 
         check(self)
         learner = learner_named(self.learner)
         object.__setattr__(self, "learner", learner.name)  # files name no code
         usual = {
-            "net": usual_network(as_size(self.board)) if self.net is None else self.net,
+            "net": default_network(as_size(self.board)) if self.net is None else self.net,
             "alpha": learner.alpha,
             "lam": learner.lam if self.order == "backward" and self.steps == 1 else 0.0,
         }
@@ -118,7 +118,7 @@ class Method:
                 object.__setattr__(self, name, choice)
         assert self.net is not None
         self.growth()
-        as_stages(self.stages)
+        parse_stages(self.stages)
         as_share(self.spawn4)
         schedule_of(self.schedule)
         forward = self.order == "forward"
@@ -165,7 +165,7 @@ class Method:
             spawn4=self.spawn4,
         )
         if self.registered.floats:
-            net.remember(self.registered.memory, self.registered.floats)
+            net.learner_memory(self.registered.memory, self.registered.floats)
         return net
 
     def growth(self) -> list[tuple[float, list[Tuple]]]:

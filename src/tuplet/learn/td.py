@@ -28,12 +28,12 @@ from tuplet.values.tables import (
     Tables,
     expected_value,
     fetch,
+    inherit_stage,
     locate,
-    share_of,
-    take_over,
-    times_found,
+    repeat_count,
     total,
     value,
+    weight_step,
     weights_of,
 )
 
@@ -161,10 +161,10 @@ def learn_backward(
         k -= one
         start = (k % ahead) * m
         if staged:
-            take_over(weights, stride, ring, start, m)
+            inherit_stage(weights, stride, ring, start, m)
         v = total(weights, ring, start, m)
         if small:
-            share = rule.alpha / times_found(ring, start, m)
+            share = rule.alpha / repeat_count(ring, start, m)
         adjust(by, weights, memory, ring, start, m, share * (target - v))
         if k >= shift:
             v = total(weights, ring, start, m)
@@ -201,7 +201,7 @@ def learn_ahead(
         target += discount * value(tables, path[k + steps])
     found, zero, m = weights_of(tables, path[k]), np.uint64(0), np.uint64(tables.plan.shape[1])
     error = target - total(tables.weights, found, zero, m)
-    amount = share_of(tables, found, rule.alpha) * error
+    amount = weight_step(tables, found, rule.alpha) * error
     adjust(rule.by, tables.weights, tables.memory, found, zero, m, amount)
 
 
@@ -254,7 +254,7 @@ def play_afterstates(
             if legal[slot] > zero:
                 best, best_value = mine, np.float32(-np.inf)
                 if staged:
-                    take_over(weights, stride, found, mine * m, legal[slot] * m)
+                    inherit_stage(weights, stride, found, mine * m, legal[slot] * m)
                 for n in range(mine, mine + legal[slot]):
                     v = np.float32(rewards[n]) + gamma * total(weights, found, n * m, m)
                     best = np.uint64(n) if v > best_value else best

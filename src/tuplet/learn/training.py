@@ -37,7 +37,7 @@ from tuplet.learn.td import UpdateRule, play_afterstates, play_states
 from tuplet.system.blocks import Worker, in_order
 from tuplet.system.progress import COMPILING, Pace, Progress, Watcher
 from tuplet.system.stop import Stop
-from tuplet.values.patterns import Tuple, spell
+from tuplet.values.patterns import Tuple, format_tuple
 
 ENOUGH = 0.5  # seconds of which a speed says something
 SHORTEST = 0.01  # seconds between checkpoints: something must be learned meanwhile
@@ -63,7 +63,7 @@ class Training:
         self.watch: Watcher = watch or (lambda _: None)
         self.before: Limits | None = None  # what it had before it was resumed with others
         self.net, learner = run.network, run.method.registered
-        self.tables = self.net.tables_with(learner.memory, learner.floats)
+        self.tables = self.net.tables_with_memory(learner.memory, learner.floats)
         begun = not self.method.delay or (learner.floats and self.tables.memory.any())
         self._own_games = run.games if begun else 0  # learned by the learner, not by TD before it
         self._growth = self.method.growth()
@@ -243,8 +243,8 @@ class Training:
         tuples = self.tuples_due(self.games)
         if len(tuples) > len(self.net.tuples):
             learner = self.method.registered
-            self.net.grow(" ".join(spell(cells, self.net.size) for cells in tuples))
-            self.tables = self.net.tables_with(learner.memory, learner.floats)
+            self.net.grow(" ".join(format_tuple(cells, self.net.size) for cells in tuples))
+            self.tables = self.net.tables_with_memory(learner.memory, learner.floats)
 
     def _stint(self, until: float) -> None:
         """Let the threads work until then, until more or fewer of them may, or tuples join."""

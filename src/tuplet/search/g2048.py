@@ -24,7 +24,7 @@ import numpy as np
 
 from tuplet.games.g2048.rules import WIDE, Rules, empty_cells, slide, slides, view, wide_slides
 from tuplet.kernel import inlined, kernel, mix, now, pext, popcount
-from tuplet.values.downgrade import as_limit, lowered
+from tuplet.values.downgrade import downgrade_limit, downgrade_words
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, expected_value, fetch, locate, value_at
 
@@ -60,7 +60,7 @@ class LeafValues(NamedTuple):
 
 def leaf_values(network: Network, downgrade: int | None = None, reduce_after_four: bool = False) -> LeafValues:
     """A network's values, of boards lowered from a tile on."""
-    gamma, limit = np.float32(network.gamma), as_limit(downgrade)
+    gamma, limit = np.float32(network.gamma), downgrade_limit(downgrade)
     return LeafValues(network.tables, network.target == "state", gamma, limit, reduce_after_four)
 
 
@@ -168,7 +168,7 @@ def leaf_value(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np
     """V of an after-state."""
     tables, states, _, limit, _ = leaf_values
     found, m = work.found, np.uint64(tables.plan.shape[1])
-    board, high = lowered(board, high, limit)
+    board, high = downgrade_words(board, high, limit)
     if states:
         return expected_value(rules, tables, board, high, found, work.seen)
     locate(view(board, high), tables.plan, tables.marks, tables.stride, found, _ZERO)
@@ -214,7 +214,7 @@ def last_mean(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.
                         continue
                 if states:
                     leaves[place]["board"], leaves[place]["tag"] = leaf, tag
-                    leaf, leaf_high = lowered(leaf, leaf_high, limit)
+                    leaf, leaf_high = downgrade_words(leaf, leaf_high, limit)
                     v = expected_value(rules, tables, leaf, leaf_high, found, work.seen)
                     worth[i] = leaves[place]["value"] = v
                     continue
@@ -225,7 +225,7 @@ def last_mean(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.
                 leaves[place]["value"] = np.float32(i)
                 waiting[asked] = i
                 at = (asked % _AHEAD) * m
-                leaf, leaf_high = lowered(leaf, leaf_high, limit)
+                leaf, leaf_high = downgrade_words(leaf, leaf_high, limit)
                 locate(view(leaf, leaf_high), plan, marks, stride, found, at)
                 fetch(weights, found, at, m)
                 asked += _ONE

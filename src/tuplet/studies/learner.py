@@ -36,7 +36,7 @@ from tuplet.games.g2048.rules import (
 )
 from tuplet.games.g2048.statistics import Results
 from tuplet.kernel import draw, kernel, line_aligned, popcount, stream
-from tuplet.values.parameters import ask_for_memory
+from tuplet.values.parameters import check_memory
 from tuplet.values.patterns import Tuple, parse, placements, storage_order
 from tuplet.values.tables import Tables, expected_value, fetch, locate, table_starts, tables_for, total, value
 
@@ -96,7 +96,7 @@ def make_program(rules: Rules, net: str, way: Way, alpha: float) -> Program:
     # In a table the n-th cells of all that share it stand at the same place.
     look_ups = [(placed, storage_order(owner), starts[owner]) for placed, owner in read]
     count, size = len(read), sum(16 ** len(owner) for owner in owners)
-    ask_for_memory(net, size)
+    check_memory(net, size)
     look_ups += [((), [], size)] * (-count % 8)  # of a weight that stays 0: kernels take eights
     tables = tables_for(look_ups, line_aligned(size + 1, np.float32))
     share = np.float32(alpha) / np.float32(len(tuples) if way.whole else count)

@@ -28,7 +28,7 @@ from tuplet.system.blocks import Worker
 from tuplet.system.pictures import new_figure, tidy
 from tuplet.system.progress import Progress
 from tuplet.values.network import Network
-from tuplet.values.patterns import Tuple, parse, placements, spell
+from tuplet.values.patterns import Tuple, format_tuple, parse, placements
 from tuplet.values.tables import locate, make_tables, total, value
 
 Array = np.ndarray[Any, Any]
@@ -63,13 +63,13 @@ def run(work: Work, net: str = "8g") -> Found:
     tables: list[dict[str, float]] = []
     work.parts(_learned, {"network": (net, games, work.seed, work.shared("network"))})
     for step in range(CHOSEN):
-        found = _step(work, [*have, *chosen], [spell(t) for t in chosen], boards, step)
+        found = _step(work, [*have, *chosen], [format_tuple(t) for t in chosen], boards, step)
         best = max(found, key=lambda name: found[name])
         tables.append(dict(sorted(found.items(), key=lambda each: -each[1])))
         chosen += parse(best)
     cells = [
         Cell(
-            {"tuple": number, "joins": spell(cells), "next best": _next(shares)},
+            {"tuple": number, "joins": format_tuple(cells), "next best": _next(shares)},
             Estimate(next(iter(shares.values()))),
             None,
             "share",
@@ -84,7 +84,7 @@ def run(work: Work, net: str = "8g") -> Found:
         "candidates": f"{len(tables[0])} tuples of {len(have[0])} connected cells",
     }
     notes = ["Ours is the share of the squared error that the tuple takes off, in games not seen."]
-    more = {"chosen": [spell(t) for t in chosen], "tried": tables}
+    more = {"chosen": [format_tuple(t) for t in chosen], "tried": tables}
     return Found(cells, settings, {"shares": lambda: picture(chosen, tables)}, notes, more)
 
 
@@ -117,7 +117,7 @@ def candidates(length: int, have: list[Tuple]) -> list[str]:
     for cells in combinations(range(16), length):
         if _connected(cells) and frozenset(cells) not in known:
             known |= {frozenset(placed) for placed in placements(cells)}
-            names.append(spell(cells))
+            names.append(format_tuple(cells))
     return names
 
 
@@ -250,7 +250,7 @@ def picture(chosen: list[Tuple], tables: list[dict[str, float]]) -> Any:
     for step, shares in enumerate(tables, 1):
         axes.plot([step] * len(shares), [100 * x for x in shares.values()], ".", color="0.75")
     axes.plot(range(1, len(chosen) + 1), [100 * max(t.values()) for t in tables], "o-", color="C0")
-    ticks = [f"{spell(cells)}\n{draw_cells(cells)}" for cells in chosen]
+    ticks = [f"{format_tuple(cells)}\n{draw_cells(cells)}" for cells in chosen]
     axes.set_xticks(range(1, len(chosen) + 1), ticks, fontsize=7, fontfamily="monospace")
     axes.set_ylabel("% of the squared error taken off")
     tidy(axes)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tuplet.errors import UserError
-from tuplet.system.remote import Here, about, content, forget, has, here_of, put, sees
+from tuplet.system.remote import Here, about, file_digest, forget, has, here_of, put, sees
 
 PIECE = 4 << 20  # bytes of a file that are sent at once
 SILENT = 10.0  # seconds without a sign of life, in a small cluster; workers give two a second
@@ -273,6 +273,6 @@ def _mark(folder: Path) -> Path:
 
 def _content(path: Path) -> str:
     try:
-        return content(path)
+        return file_digest(path)
     except OSError:
         return ""

@@ -111,12 +111,12 @@ def has(path: str, digest: str) -> bool:
             _spare.remove(digest)
         return True
     try:
-        return content(path) == digest
+        return file_digest(path) == digest
     except OSError:
         return False
 
 
-def content(path: str | Path) -> str:
+def file_digest(path: str | Path) -> str:
     """A file's content as a short text: the same for the same bytes."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
@@ -135,7 +135,7 @@ def put(token: str, digest: str, at: int, piece: bytes, last: bool, suffix: str,
             file.seek(at)
             file.write(piece)
         if last:
-            if content(part) != digest:
+            if file_digest(part) != digest:
                 return "was sent something else"
             _copies[digest] = part.replace(folder / f"{digest}{suffix}")
     except OSError as error:

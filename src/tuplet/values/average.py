@@ -14,7 +14,7 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.values.network import Network
-from tuplet.values.patterns import Tuple, spell
+from tuplet.values.patterns import Tuple, format_tuple
 
 
 def average(networks: Sequence[Network]) -> Network:
@@ -30,7 +30,7 @@ def average(networks: Sequence[Network]) -> Network:
     for net in networks:
         tuples += [cells for cells in net.tuples if cells not in tuples]
     mean = Network(
-        " ".join(spell(cells, first.size) for cells in tuples),
+        " ".join(format_tuple(cells, first.size) for cells in tuples),
         board=first.size,
         stages=first.stages,
         target=first.target,

@@ -28,7 +28,7 @@ _SIXTEENS = np.uint64(0x1010101010101010)
 _ONE, _FOUR, _NIBBLE = np.uint64(1), np.uint64(4), np.uint64(15)
 
 
-def as_limit(tile: int | None) -> np.uint64:
+def downgrade_limit(tile: int | None) -> np.uint64:
     """The exponent of the tile from which on boards are lowered; None for never."""
     if tile is None:
         return NO_LIMIT
@@ -68,15 +68,15 @@ def _lower(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint
 
 
 @inlined
-def lowered(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint64, np.uint64]:
+def downgrade_words(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The board as it is seen: lowered from `limit` on, an exponent or NO_LIMIT."""
     if limit != NO_LIMIT and (high != np.uint64(0) or _reaches(board, min(limit, _NIBBLE))):
         return _lower(board, high, limit)
     return board, high
 
 
-def downgraded(board: Board, tile: int | None) -> Board:
+def downgrade_board(board: Board, tile: int | None) -> Board:
     """The board as it is seen where boards are lowered from a tile on."""
-    limit = as_limit(tile)
+    limit = downgrade_limit(tile)
     low, high = board.words if limit == NO_LIMIT else _lower(*board.words, limit)
     return Board.from_words(int(low), int(high), board.rows, board.columns)

@@ -21,11 +21,11 @@ from tuplet.errors import UserError
 from tuplet.system.blocks import cores
 from tuplet.system.files import replacing
 from tuplet.system.progress import Progress, Watcher
-from tuplet.values.foreign import SUMS
+from tuplet.values.external_formats import COHERENCE
 from tuplet.values.levels import MOST_LEVEL, encode, to_levels
 from tuplet.values.packed import FORMAT_2, LINE, STEP, check_packable
 from tuplet.values.parameters import Parameters
-from tuplet.values.patterns import spell
+from tuplet.values.patterns import format_tuple
 from tuplet.values.tables import table_order
 
 Array = np.ndarray[Any, Any]
@@ -85,7 +85,7 @@ def write_fitted(
     largest = check_packable(net, path)
     head = {
         "format": FORMAT_2,
-        "tuples": " ".join(spell(t) for t in net.tuples),
+        "tuples": " ".join(format_tuple(t) for t in net.tuples),
         "step": 0.0,
         "target": net.target,
         "gamma": net.gamma,
@@ -148,9 +148,9 @@ def _pack(net: Parameters, finest: float, coarse: float, watch: Watcher) -> _Tri
     """All tables, rounded."""
     step = float(np.float32(finest * max(coarse, 1.0)))
     # Where values began high, what was seldom seen is not near 0.
-    known = net.recalls(SUMS) and net.initial == 0
+    known = net.has_learner_memory(COHERENCE) and net.initial == 0
     least = (_SELDOM if known else _SMALL) * finest * coarse
-    sums = net.remember(SUMS, 2) if known else np.zeros((0, 2), np.float32)
+    sums = net.learner_memory(COHERENCE, 2) if known else np.zeros((0, 2), np.float32)
 
     def pack(t: int) -> tuple[int, bytes]:
         levels = np.empty(net.sizes[t], np.int16)

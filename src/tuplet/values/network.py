@@ -14,7 +14,7 @@ from tuplet.games.g2048.board import Board, slide_values
 from tuplet.games.g2048.rules import rules_for, view
 from tuplet.values import tables as kernels
 from tuplet.values.parameters import Parameters
-from tuplet.values.patterns import placements, spell
+from tuplet.values.patterns import format_tuple, placements
 from tuplet.values.weights import read_weights, save_weights
 
 Array = np.ndarray[Any, Any]
@@ -46,11 +46,11 @@ class Network(Parameters):
         marks = [tile.bit_length() - 1 for tile in self.stages]
         return kernels.make_tables(self.tuples, self.weights, marks, self.size)
 
-    def tables_with(self, name: str, count: int) -> kernels.Tables:
+    def tables_with_memory(self, name: str, count: int) -> kernels.Tables:
         """The same, with what a learner remembers of each weight: `count` numbers."""
         if count == 0:
             return self.tables
-        return self.tables._replace(memory=self.remember(name, count).reshape(-1))
+        return self.tables._replace(memory=self.learner_memory(name, count).reshape(-1))
 
     def grow(self, tuples: str) -> None:  # noqa: D102  # as said there
         super().grow(tuples)
@@ -75,8 +75,8 @@ class Network(Parameters):
         parts = []
         for t, cells in enumerate(self.tuples):
             own = weights[8 * t : 8 * t + 8]
-            where = [spell(p, self.size) for p in placements(cells, self.size)]
-            spelled = spell(cells, self.size)
+            where = [format_tuple(p, self.size) for p in placements(cells, self.size)]
+            spelled = format_tuple(cells, self.size)
             parts.append(Contribution(spelled, sum(own), list(zip(where, own, strict=True))))
         return parts
 

@@ -25,10 +25,10 @@ import numpy as np
 from tuplet.errors import UserError
 from tuplet.system.blocks import cores
 from tuplet.system.files import replacing
-from tuplet.values.foreign import file_order
+from tuplet.values.external_formats import file_order
 from tuplet.values.levels import SPARE, decode, from_levels
-from tuplet.values.parameters import Parameters, are_sound
-from tuplet.values.patterns import spell
+from tuplet.values.parameters import Parameters, are_valid_weights
+from tuplet.values.patterns import format_tuple
 from tuplet.values.tables import table_order
 from tuplet.values.unpacked import unpacked
 
@@ -65,7 +65,7 @@ def check_packable(net: Parameters, path: Path) -> float:
         )
     largest = 0.0
     for t in range(len(net.tuples)):
-        if not are_sound(net.table(t)):
+        if not are_valid_weights(net.table(t)):
             raise UserError("the weights are no longer finite numbers")
         largest = max(largest, float(np.abs(net.table(t)).max()))
     return largest
@@ -78,7 +78,7 @@ def write_packed(net: Parameters, path: Path, step: float = STEP) -> Path:
     step = max(min(step, largest / 1024), largest / 32767) or 1.0
     head = {
         "format": FORMAT,
-        "tuples": " ".join(spell(t) for t in net.tuples),
+        "tuples": " ".join(format_tuple(t) for t in net.tuples),
         "step": step,
         "target": net.target,
         "gamma": net.gamma,

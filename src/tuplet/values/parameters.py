@@ -12,13 +12,13 @@ from tuplet.games.g2048.board import Size, as_size
 from tuplet.games.g2048.rules import as_share
 from tuplet.kernel import line_aligned
 from tuplet.system.memory import available_memory
-from tuplet.values.patterns import NETWORKS, SMALL_NETWORKS, Tuple, joined, parse, spell
+from tuplet.values.patterns import NETWORKS, SMALL_NETWORKS, Tuple, add_tuples, format_tuple, parse
 from tuplet.values.tables import stage_size, table_starts
 
 Array = np.ndarray[Any, Any]
 Target = Literal["afterstate", "state"]
 
-MOST_WEIGHT = 1e30  # and the most that an initial value may be: far from where float32 ends
+MAX_WEIGHT = 1e30  # and the most that an initial value may be: far from where float32 ends
 
 
 class Memory(NamedTuple):
@@ -32,7 +32,7 @@ class Parameters:
     """The tuples, weights and meaning of a network.
 
     All weights start at `initial / m`, so that every board is worth `initial`; those of tuples that
-    join later (`grow`) start at 0, so that no value changes. `born` is the number of the others.
+    join later (`grow`) start at 0, so that no value changes. `original_tuples` is the number of the others.
     """
 
     def __init__(
@@ -45,20 +45,20 @@ class Parameters:
         target: Target = "afterstate",
         gamma: float = 1.0,
         spawn4: float = 0.1,
-        born: int | None = None,
+        original_tuples: int | None = None,
     ) -> None:
-        if not abs(initial) <= MOST_WEIGHT:  # also refuses what is not a number
+        if not abs(initial) <= MAX_WEIGHT:  # also refuses what is not a number
             raise UserError(f"the initial value must be a finite number, not {initial}")
         if target not in ("afterstate", "state"):
             raise UserError(f"the target is 'afterstate' or 'state', not {target!r}")
         if not 0 <= gamma <= 1:
             raise UserError(f"gamma must be 0 to 1 (got {gamma})")
         self.size = as_size(board)
-        self.tuples: list[Tuple] = parse(usual_network(self.size) if tuples is None else tuples, self.size)
-        self.born = len(self.tuples) if born is None else born
-        if not 1 <= self.born <= len(self.tuples):
-            raise UserError(f"of {len(self.tuples)} tuples, {self.born} cannot be the first")
-        self.stages = as_stages(stages)
+        self.tuples: list[Tuple] = parse(default_network(self.size) if tuples is None else tuples, self.size)
+        self.original_tuples = len(self.tuples) if original_tuples is None else original_tuples
+        if not 1 <= self.original_tuples <= len(self.tuples):
+            raise UserError(f"of {len(self.tuples)} tuples, {self.original_tuples} cannot be the first")
+        self.stages = parse_stages(stages)
         self.target: Target = target
         self.gamma = float(gamma)
         self.spawn4 = float(as_share(spawn4))
@@ -66,8 +66,8 @@ class Parameters:
         self.stride = stage_size(self.tuples, 1 << len(self.stages))  # weights of a stage
         self.weights = self._allocate(self.stride << len(self.stages))
         if self.initial != 0:
-            for t in range(self.born):
-                self.table(t)[:] = self.initial_of(t)
+            for t in range(self.original_tuples):
+                self.table(t)[:] = self.initial_weight(t)
         self.weights[self.stride :] = np.nan  # not read yet
         self.memory: Memory | None = None
 
@@ -78,8 +78,8 @@ class Parameters:
         stages, spans = 1 << len(self.stages), [self.span(t) for t in range(len(self.sizes))]
         weights, memory, count = self.weights, self.memory, len(self.tuples)
         floats = 0 if memory is None else memory.values.shape[1]
-        grown = joined(self.tuples, tuples, self.size)
-        ask_for_memory(tuples, stage_size(grown, stages) * stages * (1 + floats))
+        grown = add_tuples(self.tuples, tuples, self.size)
+        check_memory(tuples, stage_size(grown, stages) * stages * (1 + floats))
         self.tuples, self.stride = grown, stage_size(grown, stages)
         size = self.stride * stages
         self.weights = self._allocate(size, beside=floats * size)
@@ -94,7 +94,7 @@ class Parameters:
             if memory is not None:
                 room[new] = memory.values[old]
 
-    def remember(self, name: str, count: int) -> Array:
+    def learner_memory(self, name: str, count: int) -> Array:
         """Make room for `count` numbers that a learner remembers of each weight; returns them.
 
         Those of the same name are kept as they are; another learner's are forgotten.
@@ -107,13 +107,13 @@ class Parameters:
             raise UserError(f"{name} has {count} numbers for each weight, not {self.memory.values.shape[1]}")
         return self.memory.values
 
-    def recalls(self, name: str) -> bool:
+    def has_learner_memory(self, name: str) -> bool:
         """Whether a learner's numbers of this name are there."""
         return self.memory is not None and self.memory.name == name
 
     def _allocate(self, count: int, beside: int = 0) -> Array:
         """Room for numbers; zeros cost no memory until touched (nor may those `beside` them)."""
-        ask_for_memory(self.name, count + beside)
+        check_memory(self.name, count + beside)
         # Sixteen weights that are asked for together should share a cache line.
         try:
             return line_aligned(count, np.float32)
@@ -124,7 +124,7 @@ class Parameters:
     @property
     def name(self) -> str:
         """The network's name, or its tuples where it has none."""
-        spelled = " ".join(spell(t, self.size) for t in self.tuples)
+        spelled = " ".join(format_tuple(t, self.size) for t in self.tuples)
         named = NETWORKS.items() if self.size == (4, 4) else ()
         return next((name for name, tuples in named if tuples == spelled), spelled)
 
@@ -138,18 +138,18 @@ class Parameters:
         """How many weights each table has: one for each tuple, stage after stage."""
         return [16 ** len(t) for t in self.tuples] * (1 << len(self.stages))
 
-    def initial_of(self, number: int) -> np.float32:
+    def initial_weight(self, number: int) -> np.float32:
         """What the weights of a table were before any learning; no number: not read yet."""
         if number >= len(self.tuples):
             return np.float32(np.nan)
-        return np.float32(self.initial / (8 * self.born) if number < self.born else 0)
+        return np.float32(self.initial / (8 * self.original_tuples) if number < self.original_tuples else 0)
 
     @property
     def trained(self) -> bool:
         """Whether any weight has left its initial value."""
         step = 1 << 22
         return any(
-            bool((table[i : i + step] != self.initial_of(t)).any())
+            bool((table[i : i + step] != self.initial_weight(t)).any())
             for t, table in enumerate(map(self.table, range(len(self.tuples))))
             for i in range(0, len(table), step)
         )
@@ -165,7 +165,7 @@ class Parameters:
         return slice(start, start + self.sizes[number])
 
 
-def ask_for_memory(name: str, numbers: int) -> None:
+def check_memory(name: str, numbers: int) -> None:
     """Raise ValueError if a network that needs so many numbers could never be held.
 
     It is refused at once, instead of being killed later.
@@ -178,12 +178,12 @@ def ask_for_memory(name: str, numbers: int) -> None:
         )
 
 
-def are_sound(numbers: Array) -> bool:
+def are_valid_weights(numbers: Array) -> bool:
     """Whether all are numbers, and small enough for sums of them to be numbers."""
-    return bool((np.abs(numbers) <= MOST_WEIGHT).all())
+    return bool((np.abs(numbers) <= MAX_WEIGHT).all())
 
 
-def usual_network(size: Size) -> str:
+def default_network(size: Size) -> str:
     """The tuples to take for a board where none are given."""
     if size == (4, 4):
         return "4x6"
@@ -194,7 +194,7 @@ def usual_network(size: Size) -> str:
     return SMALL_NETWORKS[size]
 
 
-def as_stages(tiles: str | Sequence[int]) -> tuple[int, ...]:
+def parse_stages(tiles: str | Sequence[int]) -> tuple[int, ...]:
     """The tiles that tell the stages, from text or numbers; the largest first."""
     words = tiles.replace(",", " ").split() if isinstance(tiles, str) else tiles
     try:

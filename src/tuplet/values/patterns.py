@@ -66,16 +66,16 @@ def parse(pattern: str | Iterable[str | Sequence[int]], size: Size = (4, 4)) -> 
             other = seen.get(frozenset(placed))
             if other is not None and other is not cells:
                 raise UserError(
-                    f"tuples {spell(other, size)} and {spell(cells, size)} are the same up to symmetry: leave one out"
+                    f"tuples {format_tuple(other, size)} and {format_tuple(cells, size)} are the same up to symmetry: leave one out"
                 )
         seen[frozenset(cells)] = cells
     return tuples
 
 
-def joined(tuples: list[Tuple], pattern: str, size: Size = (4, 4)) -> list[Tuple]:
+def add_tuples(tuples: list[Tuple], pattern: str, size: Size = (4, 4)) -> list[Tuple]:
     """Tuples, and those of another network that they lack (up to symmetry).
 
-    >>> [spell(t) for t in joined(parse("0123 4567"), "0145 4567")]
+    >>> [format_tuple(t) for t in add_tuples(parse("0123 4567"), "0145 4567")]
     ['0123', '4567', '0145']
     """
     have = {frozenset(placed) for cells in tuples for placed in placements(cells, size)}
@@ -100,7 +100,7 @@ def _cells(spec: str | Sequence[int], size: Size) -> Tuple:
     return tuple(4 * (c // columns) + c % columns for c in cells)
 
 
-def spell(cells: Tuple, size: Size = (4, 4)) -> str:
+def format_tuple(cells: Tuple, size: Size = (4, 4)) -> str:
     """A tuple as hexadecimal digits, cells numbered row by row on the board."""
     return "".join(f"{size[1] * (c // 4) + c % 4:x}" for c in cells)
 

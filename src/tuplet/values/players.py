@@ -15,27 +15,27 @@ from tuplet.values.packed import packed_notes
 
 PACKAGE = Path(__file__).resolve().parent.parent
 PLAYERS = PACKAGE / "players"  # shipped with the package, packed
-SHIPPED = "small"  # the one to take where none is named: `make player` trains it
+DEFAULT_PLAYER = "small"  # the one to take where none is named: `make player` trains it
 STRONG = "strong"  # `make strong` does
 MINUTES = 30  # that it learns, on two cores
 
 ABOUT = {
-    SHIPPED: "The player that comes with tuplet: learned values.",
+    DEFAULT_PLAYER: "The player that comes with tuplet: learned values.",
     STRONG: "The strong player that comes with tuplet's repository: learned values.",
 }
 
 
-def own_players() -> Path:
+def user_players_folder() -> Path:
     """The folder of one's own where the players are looked for that the package lacks."""
     return user_data_path("tuplet", appauthor=False) / "players"
 
 
-def is_shipped(name: str | Path) -> bool:
+def is_bundled(name: str | Path) -> bool:
     """Whether a player of this name comes with tuplet (and no file of that name is here)."""
     return str(name) in ABOUT and not Path(name).exists()
 
 
-def players_here() -> dict[str, str]:
+def installed_players() -> dict[str, str]:
     """The players whose files are here, and what they are."""
     here = {}
     for name, about in ABOUT.items():
@@ -67,7 +67,7 @@ def find_player(name: str | Path) -> Path | None:
 
 
 def _file_of(name: str) -> Path | None:
-    places = (folder / f"{name}.xz" for folder in (PLAYERS, own_players()))
+    places = (folder / f"{name}.xz" for folder in (PLAYERS, user_players_folder()))
     return next((path for path in places if path.is_file()), None)
 
 
@@ -78,5 +78,5 @@ def _remedy(name: str) -> str:
         return f"`make strong` makes it ({MINUTES} minutes)"
     return (
         f"`tuplet train --recipe strong --budget {MINUTES}m --out strong` makes it ({MINUTES} "
-        f"minutes), or put the repository's src/tuplet/players/strong.xz into {own_players()}"
+        f"minutes), or put the repository's src/tuplet/players/strong.xz into {user_players_folder()}"
     )

@@ -175,7 +175,7 @@ def locate(board: np.uint64, plan: Array, marks: Array, stride: np.uint64, out: 
 
 
 @kernel
-def take_over(weights: Array, stride: np.uint64, found: Array, start: np.uint64, m: np.uint64) -> None:
+def inherit_stage(weights: Array, stride: np.uint64, found: Array, start: np.uint64, m: np.uint64) -> None:
     """Give each weight of a later stage that is read for the first time (it is no number) the
     value of the stage before.
     """
@@ -223,13 +223,13 @@ def value_at(weights: Array, stride: np.uint64, found: Array, start: np.uint64, 
     """The same, where a weight may belong to a stage that never read it."""
     v = total(weights, found, start, m)
     if np.isnan(v):
-        take_over(weights, stride, found, start, m)
+        inherit_stage(weights, stride, found, start, m)
         v = total(weights, found, start, m)
     return v
 
 
 @kernel
-def times_found(found: Array, start: np.uint64, m: np.uint64) -> np.float32:
+def repeat_count(found: Array, start: np.uint64, m: np.uint64) -> np.float32:
     """By how much V moves when each of its m look-ups' weights moves by 1.
 
     A weight that is looked up k times moves k times, and counts k times in V. On the 4x4 board
@@ -261,7 +261,7 @@ def weights_of(tables: Tables, board: np.uint64) -> Array:
     found = np.empty(m, np.uint64)
     locate(board, tables.plan, tables.marks, tables.stride, found, np.uint64(0))
     if len(tables.marks) > 0:
-        take_over(tables.weights, tables.stride, found, np.uint64(0), m)
+        inherit_stage(tables.weights, tables.stride, found, np.uint64(0), m)
     return found
 
 
@@ -278,15 +278,15 @@ def update(tables: Tables, board: np.uint64, target: np.float32, alpha: np.float
     start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
     found = weights_of(tables, board)
     error = target - total(tables.weights, found, start, m)
-    add(tables.weights, found, start, m, share_of(tables, found, alpha) * error)
+    add(tables.weights, found, start, m, weight_step(tables, found, alpha) * error)
     return error
 
 
 @inlined
-def share_of(tables: Tables, found: Array, alpha: np.float32) -> np.float32:
+def weight_step(tables: Tables, found: Array, alpha: np.float32) -> np.float32:
     """The part of an error that each weight of one board takes."""
     start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
-    return alpha / (times_found(found, start, m) if tables.small else np.float32(m))
+    return alpha / (repeat_count(found, start, m) if tables.small else np.float32(m))
 
 
 @kernel

@@ -5,7 +5,7 @@ length: `t.where` (uint32: the index in the table, a tuple's first cell in its l
 ascending) and `t.weight` (float32); where a learner remembers k numbers of each weight, a third,
 `t.NAME`, has k times the length (TC: `t.coherence`, E and A of each weight). All other weights are
 `initial / m` (in later stages: not read yet; 0 for tuples that joined later: all but the first
-`born`, which m counts). The header's text fields say which tuples and what the values mean; `extra`
+`original_tuples`, which m counts). The header's text fields say which tuples and what the values mean; `extra`
 arrays ride along (a checkpoint keeps its unfinished block of games there).
 """
 
@@ -23,13 +23,13 @@ from tuplet.games.g2048.board import as_size
 from tuplet.kernel import kernel
 from tuplet.system.files import replacing
 from tuplet.system.kinds import what_is
-from tuplet.system.remote import content
+from tuplet.system.remote import file_digest
 from tuplet.system.tensors import is_written, write_header
-from tuplet.values.foreign import kind_of, read_foreign
+from tuplet.values.external_formats import detect_format, read_external
 from tuplet.values.layout import index_of
 from tuplet.values.packed import packed_head, packed_notes, read_packed
-from tuplet.values.parameters import Parameters, Target, are_sound, as_stages, ask_for_memory
-from tuplet.values.patterns import parse, spell
+from tuplet.values.parameters import Parameters, Target, are_valid_weights, check_memory, parse_stages
+from tuplet.values.patterns import format_tuple, parse
 from tuplet.values.players import find_player
 from tuplet.values.tables import table_order
 
@@ -38,8 +38,8 @@ Array = np.ndarray[Any, Any]
 FORMAT = "tuplet-network-1"
 WEIGHTS = "weights.safetensors"
 MODEL, MODEL_CONFIG = "model.safetensors", "config.json"  # of a model folder: learn/hub.py
-MOST_REMEMBERED = 16  # numbers that a file may say a learner remembers of each weight
-MOST_EXTRA = 1 << 28  # bytes that may ride along: the unfinished block of games is far below
+MAX_STATE_FLOATS = 16  # numbers that a file may say a learner remembers of each weight
+MAX_EXTRA_BYTES = 1 << 28  # bytes that may ride along: the unfinished block of games is far below
 _STEP = 1 << 20  # weights looked at, or written, at a time
 
 
@@ -59,13 +59,13 @@ def save_weights(
     metadata = {
         "format": FORMAT,
         "board": "x".join(str(n) for n in net.size),
-        "tuples": " ".join(spell(t, net.size) for t in net.tuples),
+        "tuples": " ".join(format_tuple(t, net.size) for t in net.tuples),
         "stages": " ".join(str(tile) for tile in net.stages),
         "target": net.target,
         "gamma": repr(net.gamma),
         "spawn4": repr(net.spawn4),
         "initial": repr(net.initial),
-        **({"born": str(net.born)} if net.born < len(net.tuples) else {}),
+        **({"born": str(net.original_tuples)} if net.original_tuples < len(net.tuples) else {}),
         **(notes or {}),
     }
     arrays: dict[str, tuple[str, int]] = {}
@@ -104,7 +104,7 @@ def _memory(net: Parameters, t: int) -> Array:
 
 def _count(net: Parameters, t: int) -> int:
     """How many weights of a table are written."""
-    table, memory, initial, floats = net.table(t), _memory(net, t), net.initial_of(t), _floats(net)
+    table, memory, initial, floats = net.table(t), _memory(net, t), net.initial_weight(t), _floats(net)
     count = 0
     for i in range(0, len(table), _STEP):
         part = table[i : i + _STEP]
@@ -125,7 +125,7 @@ def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> 
             net.table(t),
             _memory(net, t),
             floats,
-            net.initial_of(t),
+            net.initial_weight(t),
             place,
             gap,
             np.uint64(start),
@@ -133,7 +133,7 @@ def _write_table(file: BinaryIO, net: Parameters, t: int, starts: list[int]) -> 
             *parts,
         )
         written = [parts[0][:n], parts[1][:n], parts[2][: floats * n]]
-        if not (are_sound(written[1]) and np.isfinite(written[2]).all()):
+        if not (are_valid_weights(written[1]) and np.isfinite(written[2]).all()):
             raise UserError("the weights are no longer finite numbers: learn with a smaller alpha")
         for i, at in enumerate(starts):
             file.seek(at)
@@ -197,7 +197,7 @@ def restore(
 
 def digest(path: str | Path) -> str:
     """A weight file's content as a short text: the same for the same bytes."""
-    return content(find_weights(path))
+    return file_digest(find_weights(path))
 
 
 def find_weights(path: str | Path) -> Path:
@@ -215,17 +215,17 @@ def find_weights(path: str | Path) -> Path:
     return path
 
 
-def weights_in(path: str | Path) -> int:
+def estimate_weights(path: str | Path) -> int:
     """How many weights reading a file would make, as far as its first bytes tell; an estimate."""
     from safetensors import SafetensorError, safe_open
 
     path = find_weights(path)
     notes: Mapping[str, str] = {}
     with suppress(OSError, SafetensorError):
-        if kind_of(path) == "tuplet":
+        if detect_format(path) == "tuplet":
             with safe_open(path, framework="numpy") as file:
                 notes = file.metadata() or {}
-        elif kind_of(path) == "packed":
+        elif detect_format(path) == "packed":
             notes = packed_head(path)
     tuples, stages = str(notes.get("tuples", "")).split(), str(notes.get("stages", "")).split()
     listed = sum(16 ** len(cells) for cells in tuples[:64] if len(cells) < 9) << len(stages[:5])
@@ -241,13 +241,13 @@ def read_weights(path: str | Path, *, memory: bool = True) -> WeightFile:
     from safetensors import SafetensorError, safe_open
 
     path = find_weights(path)
-    kind = kind_of(path)
+    kind = detect_format(path)
     if kind is None:
         raise UserError(f"{path} is not a weight file tuplet recognises: it is {what_is(path)}")
     if kind == "packed":
         return WeightFile(read_packed(path), packed_notes(path), {})
     if kind != "tuplet":
-        return WeightFile(read_foreign(path, kind), {}, {})
+        return WeightFile(read_external(path, kind), {}, {})
     try:
         with safe_open(path, framework="numpy") as file:
             return _read(file, path, memory)
@@ -268,11 +268,11 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
     try:
         size = as_size(notes.pop("board", "4x4"))
         tuples = parse(notes.pop("tuples"), size)
-        stages = as_stages(notes.pop("stages", ""))
+        stages = parse_stages(notes.pop("stages", ""))
         target: Target = notes.pop("target")  # type: ignore[assignment]  # checked below
         gamma, spawn4 = float(notes.pop("gamma")), float(notes.pop("spawn4"))
         initial = float(notes.pop("initial"))
-        born = int(notes.pop("born", len(tuples)))
+        original_tuples = int(notes.pop("born", len(tuples)))
     except (KeyError, ValueError) as error:
         raise unsound(error) from None
 
@@ -299,7 +299,7 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
         spans.append((parts, count[0]))
     if memory and not floats:
         floats, memory = 0, None  # nothing was learned yet
-    if floats > MOST_REMEMBERED:
+    if floats > MAX_STATE_FLOATS:
         raise unsound(f"{floats} numbers are remembered of each weight")
     if not with_memory:
         floats, memory = 0, None
@@ -307,25 +307,25 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
         extra = file.get_slice(name)
         if not is_written(extra.get_dtype()) or len(extra.get_shape()) != 1:
             raise unsound(f"{name} is an array of a kind that tuplet does not write")
-    if sum(file.get_slice(name).get_shape()[0] for name in names) * 8 > MOST_EXTRA:
+    if sum(file.get_slice(name).get_shape()[0] for name in names) * 8 > MAX_EXTRA_BYTES:
         raise unsound("more rides along than an unfinished block of games")
     weights = sum(16 ** len(cells) for cells in tuples) << len(stages)
     try:
-        ask_for_memory(" ".join(spell(t, size) for t in tuples), weights * (1 + floats))
+        check_memory(" ".join(format_tuple(t, size) for t in tuples), weights * (1 + floats))
         net = Parameters(
-            " ".join(spell(t, size) for t in tuples),
+            " ".join(format_tuple(t, size) for t in tuples),
             board=size,
             stages=stages,
             initial=initial,
             target=target,
             gamma=gamma,
             spawn4=spawn4,
-            born=born,
+            original_tuples=original_tuples,
         )
     except ValueError as error:
         raise unsound(error) from None
     if memory:
-        net.remember(memory, floats)
+        net.learner_memory(memory, floats)
     nothing = np.zeros(0, np.float32)
     for t, (parts, count) in enumerate(spans):
         for start in range(0, count, _STEP):
@@ -334,7 +334,7 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
             own = parts[2][floats * start : floats * stop] if memory else nothing
             if int(where.max()) >= net.sizes[t]:
                 raise unsound(f"an index of table {t} is too large")
-            if not (are_sound(weight) and np.isfinite(own).all()):
+            if not (are_valid_weights(weight) and np.isfinite(own).all()):
                 raise unsound("some weights are not finite numbers, or too large to be summed")
             order = table_order(net.tuples[t % len(tuples)])
             restore(net.table(t), _memory(net, t), floats, *order, where, weight, own)

@@ -29,7 +29,7 @@ from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.position import Game
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
-from tuplet.values.weights import find_weights, read_weights, weights_in
+from tuplet.values.weights import estimate_weights, find_weights, read_weights
 from tuplet.web.limits import PATIENCE, Busy as Busy, Limits
 
 LONGEST = 256  # letters of what names a game or an agent
@@ -104,7 +104,7 @@ class ServerContext:
     def _read(self, file: Path, key: Key, reading: Future[Network]) -> None:
         """Read a network once there is room for it; large ones one after another."""
         try:
-            size, until = 4 * weights_in(file), time.monotonic() + PATIENCE
+            size, until = 4 * estimate_weights(file), time.monotonic() + PATIENCE
             with self._reading if size > SMALL else nullcontext():
                 self._make_room(key, size)
                 while self.limits.lacks(size) and time.monotonic() < until:

@@ -27,7 +27,7 @@ from tuplet.games.reading import read as readable, written
 from tuplet.kernel import as_seed, stream
 from tuplet.system.progress import Show
 from tuplet.system.stop import Stop
-from tuplet.values.downgrade import downgraded
+from tuplet.values.downgrade import downgrade_board
 from tuplet.web import responses
 from tuplet.web.context import MOST_GAMES, ServerContext, check_budget, turn_of
 from tuplet.web.schema import example
@@ -254,7 +254,7 @@ def explain(
         raise UserError("only learned values of 2048 are made of tuples: take small, or a run")
     after, reward = played(context.position(held, position), move)
     net = player.network
-    seen = downgraded(net.as_board(after), player.downgrade)
+    seen = downgrade_board(net.as_board(after), player.downgrade)
     parts = net.explain(seen)
     return {
         "move": move,

@@ -31,18 +31,18 @@ from tuplet.errors import UserError
 from tuplet.system.files import replacing
 from tuplet.system.progress import Progress, Watcher
 from tuplet.values.layout import index_of
-from tuplet.values.parameters import Parameters, are_sound
-from tuplet.values.patterns import NETWORKS, Tuple, parse, spell, storage_order
+from tuplet.values.parameters import Parameters, are_valid_weights
+from tuplet.values.patterns import NETWORKS, Tuple, format_tuple, parse, storage_order
 from tuplet.values.tables import storage, table_starts
 
 Array = np.ndarray[Any, Any]
 Kind = Literal["demo", "tdl2048", "framework", "framework-2017"]
-First = Literal["low", "high"]  # a tuple's first cell: the lowest or the highest bits of an index
+FirstCell = Literal["low", "high"]  # a tuple's first cell: the lowest or the highest bits of an index
 
 _PART_BITS = 18  # of an index: weights read or written at a time
 _LENGTHS = [16**n for n in range(1, 9)]
 _MOST_TABLES = 1 << 16  # more than there are different tuples
-SUMS = "coherence"  # what TC remembers of each weight: E and A
+COHERENCE = "coherence"  # what TC remembers of each weight: E and A
 _NO_SUM = np.finfo(np.float32).tiny  # TDL2048+'s E and A of a weight that was never updated
 
 
@@ -140,7 +140,7 @@ _TABLES: dict[Kind, Callable[[_Reader], Iterator[FileTable]]] = {
 }
 
 
-def kind_of(path: Path) -> Kind | Literal["tuplet", "packed"] | None:
+def detect_format(path: Path) -> Kind | Literal["tuplet", "packed"] | None:
     """Which program wrote a weight file, by how it begins; None if none that is known."""
     with path.open("rb") as file:
         head = file.read(32)
@@ -165,8 +165,8 @@ def kind_of(path: Path) -> Kind | Literal["tuplet", "packed"] | None:
     return None
 
 
-def read_foreign(
-    path: Path, kind: Kind, *, net: str = "", first: First = "low", watch: Watcher = lambda _: None
+def read_external(
+    path: Path, kind: Kind, *, net: str = "", first: FirstCell = "low", watch: Watcher = lambda _: None
 ) -> Parameters:
     """The network in another program's file. Raises ValueError, with the reason, if unsound.
 
@@ -197,10 +197,10 @@ def read_foreign(
         if lengths != [16 ** len(cells) for cells in tuples]:
             raise unsound("a table's length does not fit its tuple")
 
-        network = Parameters([spell(cells) for cells in tuples])
+        network = Parameters([format_tuple(cells) for cells in tuples])
         parts = [(t, network.weights, table.weights, table.width) for t, table in enumerate(tables)]
         if tables[0].coherence:
-            sums = network.remember(SUMS, 2)
+            sums = network.learner_memory(COHERENCE, 2)
             for t, (_, length, _, _, start, width) in enumerate(tables):
                 parts.append((t, sums[:, 0], start, width))
                 parts.append((t, sums[:, 1], start + length * width, width))
@@ -213,7 +213,7 @@ def read_foreign(
                     raise unsound("it ends too early")
                 with np.errstate(over="ignore"):  # infinity is found below
                     numbers = numbers.astype(np.float32)
-                if not are_sound(numbers):
+                if not are_valid_weights(numbers):
                     raise unsound("some weights are not finite numbers, or too large to be summed")
                 if out is not network.weights:
                     numbers[numbers == _NO_SUM] = 0
@@ -230,7 +230,7 @@ def _tuples_of(path: Path, lengths: list[int], net: str) -> list[Tuple]:
         if [16 ** len(cells) for cells in tuples] != lengths:
             raise UserError(
                 f"{path} has tables of {_in_words(lengths)} weights, which do not fit the tuples "
-                f"of --net {' '.join(map(spell, tuples))}"
+                f"of --net {' '.join(map(format_tuple, tuples))}"
             )
         return tuples
     for known in NETWORKS.values():
@@ -253,8 +253,8 @@ def _in_words(lengths: list[int]) -> str:
     return shown if len(lengths) <= 8 else f"{shown}, ... ({len(lengths)} tables)"
 
 
-def write_foreign(
-    net: Parameters, path: Path, kind: Kind, *, first: First = "low", watch: Watcher = lambda _: None
+def write_external(
+    net: Parameters, path: Path, kind: Kind, *, first: FirstCell = "low", watch: Watcher = lambda _: None
 ) -> Path:
     """Write a network as another program's file, beside `path`, and rename it into place.
 
@@ -269,7 +269,7 @@ def write_foreign(
     ):
         if not fits:
             raise UserError(f"{kind} files hold only {what}: write a .safetensors file")
-    sums = net.remember(SUMS, 2) if kind == "tdl2048" and net.recalls(SUMS) else None
+    sums = net.learner_memory(COHERENCE, 2) if kind == "tdl2048" and net.has_learner_memory(COHERENCE) else None
     done, total = 0, len(net.weights) * (1 if sums is None else 3)
 
     def pour(t: int, array: Array) -> None:
@@ -278,7 +278,7 @@ def write_foreign(
             numbers = array[where]
             if sums is not None and array is not net.weights:
                 numbers[sums[where, 1] == 0] = _NO_SUM
-            if not are_sound(numbers):
+            if not are_valid_weights(numbers):
                 raise UserError("the weights are no longer finite numbers")
             file.write(numbers.astype("<f4", copy=False).tobytes())
             done += len(where)
@@ -307,14 +307,14 @@ def _file_head(kind: Kind, tables: int) -> bytes:
 def _table_head(kind: Kind, cells: Tuple) -> bytes:
     length = 16 ** len(cells)
     if kind == "tdl2048":
-        return struct.pack("<BIHHHQ", 4, int(spell(cells), 16), len(cells), 0, 4, length)
+        return struct.pack("<BIHHHQ", 4, int(format_tuple(cells), 16), len(cells), 0, 4, length)
     if kind == "demo":
-        name = f"{len(cells)}-tuple pattern {spell(cells)}".encode()
+        name = f"{len(cells)}-tuple pattern {format_tuple(cells)}".encode()
         return struct.pack("<i", len(name)) + name + struct.pack("<Q", length)
     return struct.pack("<Q", length)
 
 
-def file_order(net: Parameters, t: int, first: First = "low") -> Iterator[Array]:
+def file_order(net: Parameters, t: int, first: FirstCell = "low") -> Iterator[Array]:
     """Where in `net.weights` a file's weights of tuple t stand, in the file's order, by parts.
 
     An index of ours is linear in exclusive-or (see `layout`): the index of a part's weight is

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 from naive import NaiveNetwork
 from tuplet import Board, Network, evaluate
-from tuplet.values.foreign import SUMS, kind_of, read_foreign, write_foreign
+from tuplet.values.external_formats import COHERENCE, detect_format, read_external, write_external
 
 INTEROP = Path(__file__).parent.parent / "data" / "interop"
 VALUES = [json.loads(line) for line in (INTEROP / "values.jsonl").open()]
@@ -33,7 +33,7 @@ def random_network(tuples: str, coherent: bool = False) -> Network:
     net, random = Network(tuples), np.random.default_rng(5)
     net.weights[:] = random.normal(0, 100, len(net.weights))
     if coherent:
-        sums = net.remember(SUMS, 2)
+        sums = net.learner_memory(COHERENCE, 2)
         sums[:] = random.normal(0, 10, sums.shape)
         sums[:, 1] = np.abs(sums).sum(axis=1)
         sums[::3] = 0
@@ -59,11 +59,11 @@ def value_by_hand(tables: dict[str, Any], high: bool = False) -> float:
 def test_samples_of_other_programs_have_their_values_and_are_written_byte_by_byte(name: str, tmp_path: Path) -> None:
     kind, tuples = SAMPLES[name]
     net = Network.load(INTEROP / name)
-    assert (kind_of(INTEROP / name), net.name, net.target) == (kind, tuples, "afterstate")
+    assert (detect_format(INTEROP / name), net.name, net.target) == (kind, tuples, "afterstate")
     for row in VALUES:
         value = net.value(Board([1 << e if e else 0 for e in row["board"]]))
         assert value == pytest.approx(row[name], rel=1e-6, abs=2e-3)
-    again = write_foreign(net, tmp_path / "again", kind)  # type: ignore[arg-type]
+    again = write_external(net, tmp_path / "again", kind)  # type: ignore[arg-type]
     assert again.read_bytes() == (INTEROP / name).read_bytes()
 
 
@@ -87,9 +87,9 @@ def test_the_demo_sample_plays_as_well_as_where_it_was_trained() -> None:
 @pytest.mark.parametrize("tuples", ["5x4", "01 01234 5 45678"])
 def test_every_format_returns_the_network_it_was_given(kind, tuples, tmp_path: Path) -> None:
     net = random_network(tuples, coherent=True)
-    path = write_foreign(net, tmp_path / "net", kind)
-    assert kind_of(path) == kind
-    again = read_foreign(path, kind, net=tuples if kind.startswith("framework") else "")
+    path = write_external(net, tmp_path / "net", kind)
+    assert detect_format(path) == kind
+    again = read_external(path, kind, net=tuples if kind.startswith("framework") else "")
     assert again.tuples == net.tuples
     assert again.weights.tobytes() == net.weights.tobytes()
     if kind == "tdl2048":
@@ -102,11 +102,11 @@ def test_every_format_returns_the_network_it_was_given(kind, tuples, tmp_path: P
 @pytest.mark.parametrize("kind", ["demo", "tdl2048"])
 def test_reading_and_writing_take_no_more_memory_than_the_file(kind, tmp_path: Path) -> None:
     net = random_network("01234 45678 01245")
-    path = write_foreign(net, tmp_path / "net", kind)
+    path = write_external(net, tmp_path / "net", kind)
     size = path.stat().st_size
     tracemalloc.start()
     try:
-        write_foreign(net, path, kind)
+        write_external(net, path, kind)
         assert tracemalloc.get_traced_memory()[1] < size
         tracemalloc.reset_peak()
         again = Network.load(path)
@@ -128,18 +128,18 @@ def test_any_tuples_return_through_named_formats(tmp_path_factory, cells, length
     except ValueError:  # the same up to symmetry
         return
     for kind in ("demo", "tdl2048"):
-        again = Network.load(write_foreign(net, folder / kind, kind))
+        again = Network.load(write_external(net, folder / kind, kind))
         assert again.tuples == net.tuples and again.weights.tobytes() == net.weights.tobytes()
 
 
 def test_sums_that_are_zero_are_the_smallest_float_in_tdl2048(tmp_path: Path) -> None:
     """It takes |E| / A without a look at A; its own files show what it starts from."""
     net = random_network("01", coherent=True)
-    data = write_foreign(net, tmp_path / "net.w", "tdl2048").read_bytes()
+    data = write_external(net, tmp_path / "net.w", "tdl2048").read_bytes()
     sums = np.frombuffer(data[-2 - 8 * 256 : -2], "<f4").reshape(2, 256)
     assert (sums[1] > 0).all()
     assert ((sums[0] == NEVER) == (sums[1] == NEVER)).all() and 80 < (sums == NEVER).sum() / 2 < 90
-    theirs = Network.load(INTEROP / "tdl2048-2x4-tc.w").remember(SUMS, 2)
+    theirs = Network.load(INTEROP / "tdl2048-2x4-tc.w").learner_memory(COHERENCE, 2)
     assert theirs is not None
     assert (np.abs(theirs[:, 0]) <= theirs[:, 1]).all()
     assert 0.05 < (theirs[:, 1] > 0).mean() < 0.5  # the others were never visited
@@ -155,7 +155,7 @@ def test_tdl2048_weights_may_have_two_four_or_eight_bytes(width, most, tmp_path:
     path.write_bytes(head + weights.tobytes() + tail)
     net = Network.load(path)
     assert net.value(BOARD) == pytest.approx(value_by_hand({"015": weights}), rel=1e-5)
-    sums = net.remember(SUMS, 2)
+    sums = net.learner_memory(COHERENCE, 2)
     assert sums.any() and (sums[:, 1] >= np.abs(sums[:, 0])).all()
     assert np.sort(net.weights) == pytest.approx(np.sort(table(16**3)), rel=most)
 
@@ -167,17 +167,17 @@ def test_framework_files_are_told_by_the_sizes_of_their_tables(count, tmp_path: 
     parts = [struct.pack("<Q", 65536) + w.tobytes() for w in tables.values()]
     path = tmp_path / "weights.bin"
     path.write_bytes(struct.pack(count, 5) + b"".join(parts))
-    kind = kind_of(path)
+    kind = detect_format(path)
     assert kind == ("framework" if count == "<I" else "framework-2017")
     net = Network.load(path)
     assert net.name == "5x4"
     assert net.value(BOARD) == pytest.approx(value_by_hand(tables), rel=1e-4)
-    assert write_foreign(net, tmp_path / "again", kind).read_bytes() == path.read_bytes()
+    assert write_external(net, tmp_path / "again", kind).read_bytes() == path.read_bytes()
 
-    other = read_foreign(path, kind, net="3210 4567 0145 1256 569a", first="high")
+    other = read_external(path, kind, net="3210 4567 0145 1256 569a", first="high")
     mirrored = {"3210": tables["0123"]} | {c: tables[c] for c in cells[1:]}
     assert Network.of(other).value(BOARD) == pytest.approx(value_by_hand(mirrored, high=True), rel=1e-4)
-    again = write_foreign(other, tmp_path / "again", kind, first="high")
+    again = write_external(other, tmp_path / "again", kind, first="high")
     assert again.read_bytes() == path.read_bytes()
 
 
@@ -191,11 +191,11 @@ def test_framework_files_that_are_unclear_say_what_to_do(tmp_path: Path) -> None
     write(4096, 4096)
     with pytest.raises(ValueError, match=r"convert .* --net"):
         Network.load(path)
-    assert read_foreign(path, "framework", net="012 456").name == "012 456"
+    assert read_external(path, "framework", net="012 456").name == "012 456"
     with pytest.raises(ValueError, match=r"do not fit the tuples of --net 012 45"):
-        read_foreign(path, "framework", net="012 45")
+        read_external(path, "framework", net="012 45")
     with pytest.raises(ValueError, match="same up to symmetry"):
-        read_foreign(path, "framework", net="012 210")
+        read_external(path, "framework", net="012 210")
     write(15**3, 15**3)
     with pytest.raises(ValueError, match=r"3,375, 3,375 weights: only tables of 16\^n"):
         Network.load(path)
@@ -210,18 +210,18 @@ def test_networks_that_another_program_cannot_hold_are_refused(tmp_path: Path) -
     ):
         for kind in KINDS:
             with pytest.raises(ValueError, match=f"{kind} files .* {word}"):
-                write_foreign(Network("01", **options), tmp_path / "net", kind)  # type: ignore
+                write_external(Network("01", **options), tmp_path / "net", kind)  # type: ignore
     net = Network("01")
     net.weights[3] = np.nan
     with pytest.raises(ValueError, match="finite"):
-        write_foreign(net, tmp_path / "net", "demo")
+        write_external(net, tmp_path / "net", "demo")
     assert not list(tmp_path.iterdir())
 
 
 def small_files(folder: Path) -> dict[str, bytes]:
     """A file of each kind, small enough that every byte of its heads can be harmed."""
     net = random_network("01 45", coherent=True)
-    return {k: write_foreign(net, folder / k, k).read_bytes() for k in KINDS}  # type: ignore
+    return {k: write_external(net, folder / k, k).read_bytes() for k in KINDS}  # type: ignore
 
 
 def refused(path: Path) -> bool:
