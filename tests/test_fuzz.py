@@ -15,8 +15,8 @@ import pytest
 
 import tuplet
 from tuplet import Board, Episode, Network, Run, Solution
+from tuplet.arena.match_file import load, load_game
 from tuplet.arena.results import Match, Tournament
-from tuplet.arena.saved import load, load_game
 from tuplet.games.reading import read_game as game_of_file
 from tuplet.learn.convert import convert
 from tuplet.system.kinds import what_is

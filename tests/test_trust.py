@@ -28,7 +28,7 @@ import tomli_w
 import tuplet
 from browsing import awaited
 from tuplet.agents.listing import list_runs
-from tuplet.arena.saved import load, load_game
+from tuplet.arena.match_file import load, load_game
 from tuplet.games.reading import read_game
 from tuplet.system import own
 from tuplet.web.app import application

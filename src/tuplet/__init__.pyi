@@ -16,8 +16,8 @@ from tuplet.arena.analyze import analyze as analyze
 from tuplet.arena.bench import bench as bench
 from tuplet.arena.cluster_check import ClusterCheck as ClusterCheck, check_cluster as check_cluster
 from tuplet.arena.compare import Comparison as Comparison, compare as compare
+from tuplet.arena.episode import play_episode as play_episode
 from tuplet.arena.evaluate import Evaluation as Evaluation, evaluate as evaluate
-from tuplet.arena.g2048 import play_episode as play_episode
 from tuplet.arena.game import play_game as play_game
 from tuplet.arena.match import match as match, tournament as tournament
 from tuplet.arena.population import Population as Population, population as population

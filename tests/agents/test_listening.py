@@ -12,7 +12,7 @@ import pytest
 
 from tuplet import Board, LearnedPlayer, Network, Stop, analyze, game, make_agent, make_player
 from tuplet.agents.g2048 import RandomEnvironment
-from tuplet.arena.g2048 import play_episode
+from tuplet.arena.episode import play_episode
 from tuplet.arena.game import play_game
 from tuplet.games import life
 

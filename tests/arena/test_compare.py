@@ -12,7 +12,7 @@ import pytest
 from holds import SCORES
 from tuplet import Board, Stop, Stopped, compare, evaluate
 from tuplet.arena.compare import Comparison
-from tuplet.arena.differences import chance_of, holm, independent_scores, welch
+from tuplet.arena.differences import holm, independent_scores, p_value, welch
 from tuplet.arena.evaluate import judge
 from tuplet.games.g2048.statistics import Results
 
@@ -27,9 +27,9 @@ def test_welch_is_what_textbooks_say() -> None:
     a = np.array([27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4])
     b = np.array([27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4])
     apart = welch(a.mean() - b.mean(), *((each.var(ddof=1) / len(each), 14) for each in (a, b)))
-    assert apart.value == pytest.approx(-2.1667, abs=1e-3) and apart.freedom in (24, 25)
+    assert apart.value == pytest.approx(-2.1667, abs=1e-3) and apart.dof in (24, 25)
     assert apart.value / apart.error == pytest.approx(-2.46, abs=0.005)
-    assert chance_of(apart) == pytest.approx(0.0214, abs=5e-4)
+    assert p_value(apart) == pytest.approx(0.0214, abs=5e-4)
 
 
 def test_intervals_of_a_difference_cover_it_and_verdicts_seldom_mislead() -> None:
@@ -37,7 +37,7 @@ def test_intervals_of_a_difference_cover_it_and_verdicts_seldom_mislead() -> Non
     covered = misled = 0
     for _ in range(400):
         a, b, c = (rng.gamma(2, scale, size) for scale, size in ((3, 30), (3, 60), (3, 40)))
-        chances = [chance_of(independent_scores(x, y)) for x, y in ((a, b), (a, c), (b, c))]
+        chances = [p_value(independent_scores(x, y)) for x, y in ((a, b), (a, c), (b, c))]
         covered += chances[0] >= 0.05
         misled += min(holm(chances)) < 0.05
     assert 365 <= covered <= 395 and misled <= 32
@@ -58,9 +58,9 @@ def test_what_is_said_of_players() -> None:
     first = result.differences[0]
     assert "cannot be told apart" in first.verdict and "would tell 400 points" in first.verdict
     # With that many games of each, four of five such differences are found, as one of three.
-    assert first.asked == 400
+    assert first.planned == 400
     means = (20_400, 20_000)
-    chances = [chance_of(independent_scores(*(rng.normal(m, 3000, first.needed) for m in means))) for _ in range(200)]
+    chances = [p_value(independent_scores(*(rng.normal(m, 3000, first.needed) for m in means))) for _ in range(200)]
     found = sum(chance < 0.05 / 3 for chance in chances)
     assert 140 <= found <= 180
 
@@ -72,7 +72,7 @@ def test_the_interval_of_a_difference_holds_the_truth_with_few_games() -> None:
     for games in (2, 3, 5):
         drawn = np.random.default_rng(games).choice(scores, (4000, 2, games))
         apart = [independent_scores(a, 0.05 * b) for a, b in drawn]
-        held = sum(chance_of(each._replace(value=each.value - truth)) >= 0.05 for each in apart)
+        held = sum(p_value(each._replace(value=each.value - truth)) >= 0.05 for each in apart)
         assert held / 4000 > 0.945
 
 

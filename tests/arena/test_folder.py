@@ -16,10 +16,10 @@ import pytest
 import tuplet as package
 from tuplet.agents.protocol.submissions import submissions
 from tuplet.agents.protocol.subprocess_agent import as_bytes
-from tuplet.arena.folder import PATIENCE, Patience
+from tuplet.arena.folder import TIMEOUTS_TO_DROP, TimeoutDropout
+from tuplet.arena.match_file import Saved, load
 from tuplet.arena.page import decode
-from tuplet.arena.results import Played, Tournament, place_of
-from tuplet.arena.saved import Saved, load
+from tuplet.arena.results import GameResult, Tournament, slot_of
 from tuplet.games.record import Record
 
 GOOD = (Path(__file__).parents[2] / "examples" / "ewn_program.py").read_text()
@@ -96,9 +96,9 @@ def test_a_program_that_never_answers_is_asked_four_times(twelve) -> None:
     _, folder = twelve
     lines = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()[1:]]
     late = [line for line in lines if line["kind"] == "late"]
-    asked = [line for line in late if "transcript" in line]
-    assert len(asked) == PATIENCE
-    assert all("was disqualified" in line["reason"] for line in late[PATIENCE:])
+    planned = [line for line in late if "transcript" in line]
+    assert len(planned) == TIMEOUTS_TO_DROP
+    assert all("was disqualified" in line["reason"] for line in late[TIMEOUTS_TO_DROP:])
     for line in lines:
         assert Record.parse(json.dumps(line)).over
         assert ("transcript" in line) <= (line["kind"] in ("late", "illegal", "crashed", "memory"))
@@ -106,20 +106,20 @@ def test_a_program_that_never_answers_is_asked_four_times(twelve) -> None:
 
 def test_patience_looks_at_games_in_their_order() -> None:
     pairings = [(0, 1), (0, 2), (1, 2)]
-    patience = Patience(pairings, [1, 2])
+    dropout = TimeoutDropout(pairings, [1, 2])
 
     def lose(number: int, place: int, kind: str, plies: int) -> None:
-        at = place_of(number, 3)
+        at = slot_of(number, 3)
         first = float(place == 1)
-        patience.see(at, Played(1 - first if at.game else first, first, kind, plies, ""))
+        dropout.see(at, GameResult(1 - first if at.game else first, first, kind, plies, ""))
 
     for number in (0, 1, 6, 7):  # 0 against 1, who is second, first, second, first
-        lose(number, 1 - place_of(number, 3).game, "late", 1 - place_of(number, 3).game)
-    assert patience.absent == {1}
+        lose(number, 1 - slot_of(number, 3).game, "late", 1 - slot_of(number, 3).game)
+    assert dropout.absent == {1}
     lose(2, 1, "late", 3)  # 2 has moved before: it may be late as often as it likes
     for number in (3, 8, 9, 14):
-        lose(number, 1 - place_of(number, 3).game, "late", 1)
-    assert patience.absent == {1}
+        lose(number, 1 - slot_of(number, 3).game, "late", 1)
+    assert dropout.absent == {1}
 
 
 class Reader(HTMLParser):
@@ -127,7 +127,7 @@ class Reader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[str] = []
+        self.planned: list[str] = []
         self.tags: list[str] = []
         self.policy = self.data = ""
         self._in = ""
@@ -135,7 +135,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs) -> None:
         told = dict(attrs)
         self.tags.append(tag)
-        self.asked += [told[name] for name in ("src", "href", "action", "data", "style") if name in told]
+        self.planned += [told[name] for name in ("src", "href", "action", "data", "style") if name in told]
         assert not any(name.startswith("on") for name in told)
         self._in = told.get("id", "") if tag == "script" else ""
         if told.get("http-equiv") == "Content-Security-Policy":
@@ -155,7 +155,7 @@ def read(path: Path) -> Reader:
 def test_the_page_asks_nobody_and_runs_nothing_but_its_own(twelve) -> None:
     result, folder = twelve
     reader = read(folder / "page.html")
-    assert set(reader.asked) == {"#replay"}
+    assert set(reader.planned) == {"#replay"}
     assert reader.policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in reader.policy
     assert reader.tags.count("script") == 2 and not {"link", "img", "iframe"} & set(reader.tags)

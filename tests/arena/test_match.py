@@ -14,7 +14,7 @@ import pytest
 from tuplet.agents.agent import Easy, make_agent
 from tuplet.arena.game import play_game
 from tuplet.arena.match import match, tournament
-from tuplet.arena.saved import GameFile, load, load_game
+from tuplet.arena.match_file import GameFile, load, load_game
 from tuplet.games.catalogue import game
 from tuplet.games.ewn import Position
 from tuplet.games.record import Forfeit, Record
@@ -158,7 +158,7 @@ def test_an_agent_has_a_stream_of_its_own_in_every_game() -> None:
 
 def test_an_odd_number_of_games_is_rounded_up_to_pairs() -> None:
     result = match("easy", "easy", games=7)
-    assert (result.games, result.asked) == (8, 8)
+    assert (result.games, result.planned) == (8, 8)
     assert sum(result.pairs) == 4 and result.wins + result.losses == 8
     assert sum(result.kinds(True).values()) == result.wins
     assert "easy - easy" in repr(result)
@@ -181,7 +181,7 @@ def test_forfeits_are_counted_and_the_match_goes_on(tmp_path: Path) -> None:
         assert [f["games"] for f in result.forfeits] == [10]
         assert result.forfeits[0]["agent"] == "student" and "oops" in result.forfeits[0]["reason"]
     assert (tmp_path / "1").read_bytes() == (tmp_path / "3").read_bytes()
-    assert len(made) >= 20 and all(student.closed for student in made)
+    assert len(made) >= 20 and all(t_quantile.closed for t_quantile in made)
 
 
 def test_agents_that_cannot_be_made_end_the_match_and_leave_no_file(tmp_path: Path) -> None:

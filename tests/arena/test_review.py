@@ -11,7 +11,7 @@ import pytest
 import tuplet
 from tuplet import Analysis, Board, Episode, LearnedPlayer, MoveValue, Network, Record, Review, game
 from tuplet.agents.g2048 import player_from
-from tuplet.arena.review import BANDS, Judgement
+from tuplet.arena.review import BANDS, MoveReview
 from tuplet.games.record_2048 import record_of
 
 LINE = "you:random@1|0111#L[4]31#LC1#U82|you@2"  # 4x4: three moves, not to its end
@@ -167,8 +167,8 @@ def test_any_class_with_values_judges() -> None:
     adds_up(tuplet.review(played("2048:board=2x2"), Judge()))
 
 
-def judged(value: float, played_value: float) -> Judgement:
-    return Judgement(1, Board(), "up", "left", played_value, value, 0, 0.0, 0.0, 0)
+def judged(value: float, played_value: float) -> MoveReview:
+    return MoveReview(1, Board(), "up", "left", played_value, value, 0, 0.0, 0.0, 0)
 
 
 @pytest.mark.parametrize(

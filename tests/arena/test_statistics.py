@@ -13,9 +13,9 @@ import pytest
 from holds import drawn_pairs, means, pair_results, rated, shares, shares_after_test
 from tuplet.arena.intervals import Z, effective_games, elo, pair_share, share_at
 from tuplet.arena.match import _Score
+from tuplet.arena.match_file import _played
 from tuplet.arena.ratings import ratings
-from tuplet.arena.results import Match, Played, Tournament
-from tuplet.arena.saved import _played
+from tuplet.arena.results import GameResult, Match, Tournament
 from tuplet.arena.sprt import Sprt, _of_five, _of_three
 from tuplet.games.record import FORFEITS
 from tuplet.system.intervals import mean_interval, share_interval
@@ -127,7 +127,7 @@ def test_elo_of_a_share_and_back() -> None:
 
 
 def test_a_match_that_was_won_outright_is_json_without_infinity() -> None:
-    won = [Played(1, float(n % 2 == 0), "corner", 30, "") for n in range(10)]
+    won = [GameResult(1, float(n % 2 == 0), "corner", 30, "") for n in range(10)]
     report = Match("a", "b", "ewn", 0, 10, won).as_json()
     text = json.dumps(report, allow_nan=False)
     assert json.loads(text)["elo"] is None
@@ -138,7 +138,7 @@ def test_a_match_that_was_won_outright_is_json_without_infinity() -> None:
 
 # Pairs of a game with draws: A is Black, then White.
 DRAWN = [
-    Played.won_by(winner, ("black", "white"), n % 2, kind, 9, "")
+    GameResult.won_by(winner, ("black", "white"), n % 2, kind, 9, "")
     for n, (winner, kind) in enumerate(
         [
             ("black", "row"),
@@ -177,7 +177,7 @@ def test_draws_are_told_apart_from_wins_and_losses() -> None:
 
 
 def test_nothing_is_said_of_draws_where_there_are_none() -> None:
-    won = [Played(1, float(n % 2 == 0), "corner", 30, "") for n in range(4)]
+    won = [GameResult(1, float(n % 2 == 0), "corner", 30, "") for n in range(4)]
     match = Match("a", "b", "ewn", 0, 4, won)
     assert list(match.kinds(1)) == ["corner", "elimination", "late", "illegal", "crashed", "memory"]
     whole, endings = match.sheets()
@@ -190,7 +190,7 @@ def test_nothing_is_said_of_draws_where_there_are_none() -> None:
 
 def test_players_may_be_called_like_columns_of_the_table() -> None:
     names = ["agent", "wins", "late"]
-    won = {pair: [Played(1.0, 0.0, "corner", 9, "")] * 2 for pair in ((0, 1), (0, 2), (1, 2))}
+    won = {pair: [GameResult(1.0, 0.0, "corner", 9, "")] * 2 for pair in ((0, 1), (0, 2), (1, 2))}
     whole = Tournament.of(names, "ewn", 0, 6, [each for some in won.values() for each in some])
     columns, _ = whole.table()
     assert len({*columns}) == len(columns)
@@ -211,12 +211,12 @@ def test_a_tournament_counts_draws() -> None:
 def test_a_line_without_a_winner_is_a_draw() -> None:
     rows = Mock(sides=("black", "white"), kinds=("row", "full"), has_draws=True)
 
-    def read(**line: object) -> Played:
+    def read(**line: object) -> GameResult:
         text = json.dumps({"pair": 0, "a": "white", "moves": ["1", "2"], **line})
         return _played(Path("m"), 1, text.encode(), 1, rows)
 
-    assert read(kind="full") == Played(0.5, 0.5, "full", 2, "")
-    assert read(kind="row", winner="white") == Played(1, 0, "row", 2, "")
+    assert read(kind="full") == GameResult(0.5, 0.5, "full", 2, "")
+    assert read(kind="row", winner="white") == GameResult(1, 0, "row", 2, "")
     for wrong in ({"kind": "late"}, {}, {"kind": "corner"}, {"kind": "row", "winner": "red"}):
         with pytest.raises(ValueError, match="line 3 is not game 2"):
             read(**wrong)
@@ -394,7 +394,7 @@ def test_the_interval_of_a_mean_score_holds_the_truth_of_real_games(player: str)
 
 
 def test_a_match_that_the_test_ended_says_so_and_has_a_wider_interval() -> None:
-    won = [Played(1, float(n % 2 == 0), "corner", 9, "") for n in range(40)]
+    won = [GameResult(1, float(n % 2 == 0), "corner", 9, "") for n in range(40)]
     ended, free = (Match("a", "b", "ewn", 0, 40, won, Sprt(0, 200)), Match("a", "b", "ewn", 0, 40, won))
     assert "ended the match" in ended.sheets()[0].notes[0] and not free.sheets()[0].notes
     assert ended.ci95[0] < free.ci95[0] and ended.elo_ci95[0] < free.elo_ci95[0]

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from tuplet import Run, Stop, Stopped, Sweep, evaluate, sweep_eval, sweep_match, sweep_train, train
-from tuplet.arena.differences import holm, independent_runs, judge, paired_scores, paired_shares
+from tuplet.arena.differences import compare_to_best, holm, independent_runs, paired_scores, paired_shares
 from tuplet.arena.grids import Axis, label, points_of, template
-from tuplet.arena.saved import load
+from tuplet.arena.match_file import load
 from tuplet.arena.sweep_folder import SweepFolder
 
 AGENTS = "{easy,normal}"
@@ -81,7 +81,7 @@ def test_verdicts_on_noise_are_wrong_at_most_once_in_twenty() -> None:
             ("runs", runs, independent_runs),
         ):
             values = [float(np.mean(each)) for each in samples]
-            found = judge(values, [""] * 4, lambda i, j, a=apart, s=samples: a(s[i], s[j]))
+            found = compare_to_best(values, [""] * 4, lambda i, j, a=apart, s=samples: a(s[i], s[j]))
             wrong[name] += any(each is not None and not each.noise for each in found.behind)
     assert all(count / trials <= 0.075 for count in wrong.values()), wrong
 
@@ -99,7 +99,7 @@ def test_all_intervals_of_a_sweep_together_hold_the_truth() -> None:
     for _ in range(2000):
         samples = (random.normal(0, 1, (3, 30)) + truth[:, None]).tolist()
         values = [float(np.mean(each)) for each in samples]
-        found = judge(values, [""] * 3, lambda i, j, s=samples: paired_scores(s[i], s[j]))
+        found = compare_to_best(values, [""] * 3, lambda i, j, s=samples: paired_scores(s[i], s[j]))
         pairs = zip(found.behind, found.best, truth, strict=True)
         held += all(each is None or each.ci95[0] <= own - truth[best] <= each.ci95[1] for each, best, own in pairs)
     assert held / 2000 >= 0.95
@@ -112,7 +112,7 @@ def test_what_is_noise_has_an_interval_that_holds_0() -> None:
         shift = np.array([0.0, 0.1, 0.3, 0.6, 1.0])[:, None]
         samples = (random.normal(0, 1, (5, 10 + trial)) + shift).tolist()
         values = [float(np.mean(each)) for each in samples]
-        found = judge(values, [""] * 5, lambda i, j, s=samples: paired_scores(s[i], s[j]))
+        found = compare_to_best(values, [""] * 5, lambda i, j, s=samples: paired_scores(s[i], s[j]))
         assert found.comparisons == 10
         for each, value in zip(found.behind, values, strict=True):
             if each is not None:
@@ -164,12 +164,12 @@ def test_a_sweep_goes_on_grows_and_is_not_mixed_with_another(tmp_path: Path) -> 
             stop.set()
 
     part = sweep_match(AGENTS, "normal", "ewn", games=10, out=folder, progress=watch, stop=stop)
-    assert part.interrupted and part.done < part.asked == 20
+    assert part.interrupted and part.done < part.planned == 20
     whole = sweep_match(AGENTS, "normal", "ewn", games=10, out=folder)
     assert not whole.interrupted and told(whole) == told(sweep_match(AGENTS, "normal", "ewn", games=10))
     before = (folder / "easy.jsonl").read_bytes()
     more = sweep_match("{easy,normal,hard}", "normal", "ewn", games=10, out=folder)
-    assert len(more.outcomes) == 3 and (folder / "easy.jsonl").read_bytes() == before
+    assert len(more.results) == 3 and (folder / "easy.jsonl").read_bytes() == before
     for other, words in (
         ({"agent": AGENTS}, "its grid has hard"),
         ({"seed": 3}, "its seed is 0, not 3"),
@@ -214,7 +214,7 @@ def test_a_sweep_of_players_is_compared_game_by_game(tmp_path: Path) -> None:
     for point, name in zip(whole.as_json()["points"], ("random", "greedy"), strict=True):
         assert point["score"] == evaluate(name, games=4).summary.mean_score
     more = sweep_eval(players, games=5, out=folder)
-    assert more.outcomes[0].samples[:4] == whole.outcomes[0].samples
+    assert more.results[0].samples[:4] == whole.results[0].samples
     with (folder / "results.jsonl").open("a") as file:
         file.write('{"point": "random", "sco')  # killed while writing
     assert told(sweep_eval(players, games=5, out=folder)) == told(more)
@@ -280,9 +280,9 @@ def test_what_goes_wrong_in_drawing_a_sweep_is_not_hidden(tmp_path: Path, monkey
         sweep_match(AGENTS, "normal", "ewn", games=2, out=tmp_path / "a")
     monkeypatch.setattr("tuplet.arena.sweep.draw_sweep", full)
     with pytest.warns(UserWarning, match="not written: .*No space left"):
-        assert sweep_match(AGENTS, "normal", "ewn", games=2, out=tmp_path / "b").outcomes
+        assert sweep_match(AGENTS, "normal", "ewn", games=2, out=tmp_path / "b").results
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # not installed
-    assert sweep_match(AGENTS, "normal", "ewn", games=2, out=tmp_path / "c").outcomes
+    assert sweep_match(AGENTS, "normal", "ewn", games=2, out=tmp_path / "c").results
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 
 from tuplet import LearnedPlayer, Network
 from tuplet.agents.g2048 import Expectimax2048, Mcts2048, RandomEnvironment, SearchPlayer, make_player
-from tuplet.arena.g2048 import play_episode
+from tuplet.arena.episode import play_episode
 from tuplet.games import game as generic
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import MOVES

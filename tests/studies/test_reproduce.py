@@ -22,8 +22,8 @@ import pytest
 from tuplet import evaluate, reproduce
 from tuplet.cli import run
 from tuplet.cli.reproduce import reproduce as command
+from tuplet.studies.context import StudyContext
 from tuplet.studies.reproduce import STUDIES
-from tuplet.studies.work import Work
 from tuplet.system import files
 from tuplet.system.blocks import Worker
 from tuplet.system.progress import Progress
@@ -247,8 +247,8 @@ def test_a_full_disk_loses_no_part_of_a_study(tmp_path: Path, monkeypatch, freed
     def do(number: int, _: Worker) -> int:
         return 2 * number
 
-    monkeypatch.setattr("tuplet.studies.work.replacing", replacing)
-    work = Work("regret", tmp_path, 1.0, 0, 1, None, lambda _: None, Stop())
+    monkeypatch.setattr("tuplet.studies.context.replacing", replacing)
+    work = StudyContext("regret", tmp_path, 1.0, 0, 1, None, lambda _: None, Stop())
     with pytest.warns(UserWarning, match="cannot be written|could not be kept") as told:
         assert work.parts(do, {str(n): (n,) for n in (1, 2, 3)}) == {"1": 2, "2": 4, "3": 6}
     texts = [str(each.message) for each in told]

@@ -16,7 +16,7 @@ from tuplet.system.progress import COMPILING, Pace, watching
 def test_a_watcher_of_ones_own_is_told_in_every_long_call(trained_run: Path) -> None:
     from tuplet import regret, review
     from tuplet.agents.g2048 import GreedyPlayer, RandomEnvironment
-    from tuplet.arena.g2048 import play_episode
+    from tuplet.arena.episode import play_episode
 
     episode = play_episode(GreedyPlayer(), RandomEnvironment(1))
     for call, what in (

@@ -21,7 +21,7 @@ NETWORK = "5x4"  # whose tables every machine has room for
 _WAIT = 180  # seconds that a worker has for it, compiling included
 
 
-class Checked(NamedTuple):
+class WorkerReport(NamedTuple):
     """A worker; what it did not tell is nothing, or 0."""
 
     name: str
@@ -42,7 +42,7 @@ class ClusterCheck(Shown):
 
     cluster: str
     runs: Path
-    workers: list[Checked]
+    workers: list[WorkerReport]
 
     @property
     def fit(self) -> int:
@@ -103,7 +103,7 @@ def check_cluster(cluster: Any, runs: str | Path = "runs", *, tls: str | Path | 
         return ClusterCheck(where, Path(runs), _checked(workers, Path(runs).resolve()))
 
 
-def _checked(workers: Cluster, runs: Path) -> list[Checked]:
+def _checked(workers: Cluster, runs: Path) -> list[WorkerReport]:
     client, crew = workers.client, workers.crew
     client.sync(crew.settle)
     there = client.scheduler_info(n_workers=-1)["workers"]
@@ -130,7 +130,7 @@ def _checked(workers: Cluster, runs: Path) -> list[Checked]:
         elif not wrong:
             wrong = "does not answer"
         found.append(
-            Checked(
+            WorkerReport(
                 str(worker.get("name", address)),
                 address,
                 str(here.get("machine", "")),

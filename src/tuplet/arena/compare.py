@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from tuplet.agents.g2048 import Player, adapted, player_from
 from tuplet.agents.specs import Spec, name_of
-from tuplet.arena.differences import ERROR, POWER, chance_of, holm, independent_scores
+from tuplet.arena.differences import ERROR, POWER, holm, independent_scores, p_value
 from tuplet.arena.evaluate import Evaluation, evaluate
 from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_variance
 from tuplet.learn.run import CONFIG, Run
-from tuplet.system.intervals import Interval, share_interval, student
+from tuplet.system.intervals import Interval, share_interval, t_quantile
 from tuplet.system.progress import Progress, Show, Watcher, watching
 from tuplet.system.sheet import Sheet, Shown, counted, percent
 from tuplet.system.stop import Stop, Stopped
@@ -99,13 +99,13 @@ class Comparison(Shown):
         scores: list[list[float]] = [each.results.scores.tolist() for each in self.evaluations]
         pairs = list(combinations(range(len(scores)), 2))
         found = [independent_scores(scores[i], scores[j]) for i, j in pairs]
-        chances = [chance_of(each) for each in found]
+        chances = [p_value(each) for each in found]
         about = _round(0.02 * max(map(fmean, scores)))
         # As strict as for the first of them after Holm, which has all others against it.
         both = NormalDist().inv_cdf(1 - ERROR / len(pairs) / 2) + NormalDist().inv_cdf(POWER)
         differences = []
         for (i, j), apart, p, p_holm in zip(pairs, found, chances, holm(chances), strict=True):
-            half = student(apart.freedom) * apart.error
+            half = t_quantile(apart.dof) * apart.error
             ci95 = apart.value - half, apart.value + half
             spread = score_variance(scores[i]) + score_variance(scores[j])
             needed = max(int(_round(both**2 * spread / about**2, 2)), 2)

@@ -19,19 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.g2048.statistics import score_variance
-from tuplet.system.intervals import Interval, student, within
+from tuplet.system.intervals import Interval, t_central_mass, t_quantile
 
 Array = np.ndarray[Any, Any]
 ERROR = 0.05  # of all verdicts together
 POWER = 0.8  # with which a difference is to be found
 
 
-class Apart(NamedTuple):
+class MeanDifference(NamedTuple):
     """How far two points are apart: an estimate, its standard error, and Student's freedom."""
 
     value: float
     error: float
-    freedom: int
+    dof: int
 
 
 class Difference(NamedTuple):
@@ -47,7 +47,7 @@ class Difference(NamedTuple):
         return self.p >= ERROR
 
 
-class Verdict(NamedTuple):
+class GroupComparison(NamedTuple):
     """What became of the points."""
 
     best: list[int]  # for each point, the best of its group
@@ -60,16 +60,16 @@ class Verdict(NamedTuple):
         return found is not None and found.noise
 
 
-def paired_scores(a: Sequence[float], b: Sequence[float]) -> Apart:
+def paired_scores(a: Sequence[float], b: Sequence[float]) -> MeanDifference:
     """Of scores in the same games (the same seed): Student's t of their differences."""
     away = _away(a, b)
     count = len(away)
     if count < 2:
-        return Apart(float(away.mean()), math.inf, 1)
-    return Apart(float(away.mean()), float(away.std(ddof=1)) / math.sqrt(count), count - 1)
+        return MeanDifference(float(away.mean()), math.inf, 1)
+    return MeanDifference(float(away.mean()), float(away.std(ddof=1)) / math.sqrt(count), count - 1)
 
 
-def paired_shares(a: Sequence[float], b: Sequence[float]) -> Apart:
+def paired_shares(a: Sequence[float], b: Sequence[float]) -> MeanDifference:
     """Of shares of points in the same pairs of games, from 0 to 1.
 
     Their variance is taken with two pairs more, as Agresti & Min (2005) do: half a pair won by the
@@ -78,33 +78,33 @@ def paired_shares(a: Sequence[float], b: Sequence[float]) -> Apart:
     away = _away(a, b)
     count = len(away)
     spread = (float(away @ away) + 1) / (count + 2) - (float(away.sum()) / (count + 2)) ** 2
-    return Apart(float(away.mean()), math.sqrt(spread / count), max(count - 1, 1))
+    return MeanDifference(float(away.mean()), math.sqrt(spread / count), max(count - 1, 1))
 
 
-def independent_scores(a: Sequence[float], b: Sequence[float]) -> Apart:
+def independent_scores(a: Sequence[float], b: Sequence[float]) -> MeanDifference:
     """Of scores of 2048 in games that have nothing in common, two or more of each: Welch (1947)."""
     sides = ((score_variance([*each]) / len(each), len(each) - 1) for each in (a, b))
     return welch(fmean(a) - fmean(b), *sides)
 
 
-def welch(value: float, *sides: tuple[float, int]) -> Apart:
+def welch(value: float, *sides: tuple[float, int]) -> MeanDifference:
     """What two sides, each a squared error and its freedom, say of their difference (1947)."""
     squares = math.fsum(square for square, _ in sides)
     if not math.isfinite(squares):
-        return Apart(value, math.inf, 1)
-    parts = math.fsum(square**2 / freedom for square, freedom in sides)
+        return MeanDifference(value, math.inf, 1)
+    parts = math.fsum(square**2 / dof for square, dof in sides)
     # Rounded down: an interval is wider for it, not narrower.
-    return Apart(value, math.sqrt(squares), max(int(squares**2 / parts), 1) if parts else 1)
+    return MeanDifference(value, math.sqrt(squares), max(int(squares**2 / parts), 1) if parts else 1)
 
 
-def independent_runs(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Apart:
+def independent_runs(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> MeanDifference:
     """Of the mean scores of runs, each with scores of its own: Welch (1947).
 
     What runs of the same settings deviate is estimated from their means, and is not less than
     what follows from the scores that these are means of.
     """
     value = fmean(map(fmean, a)) - fmean(map(fmean, b))
-    sides = ((error**2, freedom) for error, freedom in (run_error(a), run_error(b)))
+    sides = ((error**2, dof) for error, dof in (run_error(a), run_error(b)))
     return welch(value, *sides)
 
 
@@ -123,11 +123,13 @@ def _away(a: Sequence[float], b: Sequence[float]) -> Array:
     return np.subtract(a[:both], b[:both], dtype=float)
 
 
-def judge(values: Sequence[float], groups: Sequence[str], apart: Callable[[int, int], Apart]) -> Verdict:
+def compare_to_best(
+    values: Sequence[float], groups: Sequence[str], apart: Callable[[int, int], MeanDifference]
+) -> GroupComparison:
     """Compare each point with the best (largest value) of its group."""
     pairs = [(i, j) for i, j in combinations(range(len(values)), 2) if groups[i] == groups[j]]
     found = {(i, j): apart(i, j) for i, j in pairs}
-    judged = dict(zip(pairs, holm([chance_of(each) for each in found.values()]), strict=True))
+    judged = dict(zip(pairs, holm([p_value(each) for each in found.values()]), strict=True))
     best = [
         max((j for j in range(len(values)) if groups[j] == groups[i]), key=lambda j: values[j])
         for i in range(len(values))
@@ -138,20 +140,20 @@ def judge(values: Sequence[float], groups: Sequence[str], apart: Callable[[int, 
             behind.append(None)
             continue
         pair, sign = ((i, top), 1) if i < top else ((top, i), -1)
-        value, error, freedom = found[pair]
-        half = student(freedom, 1 - ERROR / len(pairs)) * error
+        value, error, dof = found[pair]
+        half = t_quantile(dof, 1 - ERROR / len(pairs)) * error
         ends = (sign * value - half, sign * value + half)
         behind.append(Difference(sign * value, ends, judged[pair]))
-    return Verdict(best, behind, len(pairs))
+    return GroupComparison(best, behind, len(pairs))
 
 
-def chance_of(apart: Apart) -> float:
+def p_value(apart: MeanDifference) -> float:
     """How likely so large a difference is where there is none."""
     if not math.isfinite(apart.error):
         return 1.0
     if apart.error == 0:
         return float(apart.value == 0)
-    return max(1 - within(abs(apart.value) / apart.error, apart.freedom), 0.0)
+    return max(1 - t_central_mass(abs(apart.value) / apart.error, apart.dof), 0.0)
 
 
 def holm(chances: Sequence[float]) -> list[float]:

@@ -27,7 +27,7 @@ from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.random_greedy import GreedyPlayer, RandomPlayer, make_workspace, play_games
 from tuplet.agents.settings import Settings, settings_of
 from tuplet.agents.specs import Pickled, Spec, as_pickled, label_of
-from tuplet.arena.g2048 import play_episode, streams_of
+from tuplet.arena.episode import play_episode, streams_of
 from tuplet.arena.pictures_2048 import draw_evaluation
 from tuplet.errors import UserError
 from tuplet.games import life
@@ -56,7 +56,7 @@ class Evaluation(Shown):
     """How well a player did over some games."""
 
     player: str
-    asked: int  # games
+    planned: int  # games
     summary: Summary
     ci95: Interval  # of the mean score
     reached_ci95: dict[int, Interval]
@@ -68,7 +68,7 @@ class Evaluation(Shown):
     @property
     def interrupted(self) -> bool:
         """Whether it ended early."""
-        return self.summary.games < self.asked
+        return self.summary.games < self.planned
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
@@ -135,13 +135,15 @@ class Evaluation(Shown):
         return f"<Evaluation of {self.player}, {games}: {self._mean()}>"
 
 
-def judge(player: str, asked: int, results: Results, rate: float, settings: Settings | None = None) -> Evaluation:
+def summarise_games(
+    player: str, planned: int, results: Results, rate: float, settings: Settings | None = None
+) -> Evaluation:
     """Means, shares and intervals of finished games."""
     summary = summarise(results)
     games = summary.games
     return Evaluation(
         player,
-        asked,
+        planned,
         summary,
         score_interval([float(s) for s in results.scores]),
         {t: share_interval(round(share * games), games) for t, share in summary.reached.items()},
@@ -230,26 +232,26 @@ def evaluate(
         )
         played = _Played(games, watch)
         for results, finished in in_order(work, blocks, threads=threads, executor=pool, stop=stop, look=played.look):
-            asked = min(size, games - played.games)
+            planned = min(size, games - played.games)
             played.add(results)
             for episode in finished:
                 file.write(f"{episode}\n")
                 file.flush()
                 if on_episode is not None:
                     on_episode(episode)
-            if len(results.scores) < asked:
+            if len(results.scores) < planned:
                 break  # what is judged is an unbroken beginning: games finished first were short
     if not played.games:
         raise Stopped("stopped before the first game was finished")
     name = label_of(player, made)
-    return judge(name, games, played.results(), played.rate, settings_of(made))
+    return summarise_games(name, games, played.results(), played.rate, settings_of(made))
 
 
 class _Played:
     """The games so far, while they come in."""
 
-    def __init__(self, asked: int, watch: Callable[[Progress], object]) -> None:
-        self.asked, self.watch = asked, watch
+    def __init__(self, planned: int, watch: Callable[[Progress], object]) -> None:
+        self.planned, self.watch = planned, watch
         self.games = self.moves = 0
         self._parts: list[Results] = []
         self._pace, self._began = Pace(), time.perf_counter()
@@ -265,7 +267,7 @@ class _Played:
     def look(self, worker: Worker) -> None:
         """Tell how far it is; games under way count with the moves made so far."""
         moves = self.moves + sum(int(lengths.sum()) for lengths in worker.under_way)
-        self.watch(Progress("games", self.games, self.asked, self._pace.rate(moves)))
+        self.watch(Progress("games", self.games, self.planned, self._pace.rate(moves)))
 
     @property
     def rate(self) -> float:

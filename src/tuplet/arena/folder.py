@@ -10,16 +10,16 @@ from typing import Any
 
 from tuplet.agents.protocol.submissions import Skipped, submissions
 from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, as_bytes
-from tuplet.arena.forfeits import NOT_ASKED
-from tuplet.arena.played import Place, Played
+from tuplet.arena.forfeits import DISQUALIFIED
+from tuplet.arena.played import GameResult, ScheduleSlot
 from tuplet.errors import UserError
 from tuplet.games.record import Record
 
-PATIENCE = 4  # games: who has not moved in time in any of so many is not asked again
+TIMEOUTS_TO_DROP = 4  # games: who has not moved in time in any of so many is not asked again
 
 
 @dataclass(frozen=True)
-class Class:
+class ProgramFolder:
     """The programs of a folder, and their limits."""
 
     programs: list[ProgramCommand]
@@ -28,7 +28,7 @@ class Class:
     memory: int | None  # bytes of a process group
 
     @classmethod
-    def of(cls, folder: str | Path, time: float | None, memory: str | int | None) -> Class:
+    def of(cls, folder: str | Path, time: float | None, memory: str | int | None) -> ProgramFolder:
         """Look through a folder; ValueError if there is no program in it."""
         allowed = as_bytes(memory) if isinstance(memory, str) else memory
         limit = LIMIT if time is None else float(time)
@@ -52,7 +52,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
-class Patience:
+class TimeoutDropout:
     """Who is late in each of its first games, and has never moved, is not asked again.
 
     It looks at games in their order, so that nothing depends on who was faster.
@@ -63,11 +63,11 @@ class Patience:
         self._late = dict.fromkeys(seats, 0)  # programs that have not moved yet, and how often
 
     @property
-    def absent(self) -> frozenset[int]:
+    def dropped(self) -> frozenset[int]:
         """The seats that are not asked any more."""
-        return frozenset(seat for seat, late in self._late.items() if late >= PATIENCE)
+        return frozenset(seat for seat, late in self._late.items() if late >= TIMEOUTS_TO_DROP)
 
-    def see(self, at: Place, played: Played) -> None:
+    def see(self, at: ScheduleSlot, played: GameResult) -> None:
         """Take note of a game."""
         movers = self.pairings[at.pairing][:: -1 if at.game else 1]  # who moves first, second
         for place, seat in enumerate(movers):
@@ -81,5 +81,5 @@ class Patience:
 def unplayed(names: tuple[str, ...], start: Any, out: int) -> Record:
     """A game of somebody who is not asked: the first or second (0, 1) to move loses it."""
     record = Record(names, start)
-    record.forfeit(record.sides[out], "late", f"{names[out]}: it {NOT_ASKED}")
+    record.forfeit(record.sides[out], "late", f"{names[out]}: it {DISQUALIFIED}")
     return record

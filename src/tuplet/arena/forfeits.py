@@ -7,7 +7,7 @@ from typing import Any
 
 from tuplet.system.sheet import counted
 
-NOT_ASKED = "timed out in its first four games and was disqualified"
+DISQUALIFIED = "timed out in its first four games and was disqualified"
 _MOST = 5  # reasons shown of a match
 
 Forfeited = dict[str, Any]  # agent, side, kind, reason, games: as `Match.forfeits` has them
@@ -33,8 +33,8 @@ def by_agent(forfeits: Iterable[Forfeited]) -> list[str]:
     lines = []
     for (agent, kind), own in found.items():
         games = sum(each["games"] for each in own)
-        unplayed = sum(each["games"] for each in own if each["reason"].endswith(NOT_ASKED))
+        unplayed = sum(each["games"] for each in own if each["reason"].endswith(DISQUALIFIED))
         reason = own[0]["reason"].removeprefix(f"{agent}: ")
-        more = f"; {unplayed:,} of them were not played: it {NOT_ASKED}" if unplayed else ""
+        more = f"; {unplayed:,} of them were not played: it {DISQUALIFIED}" if unplayed else ""
         lines.append(f"{agent} forfeited {counted(games, 'game')} ({kind}): {reason}{more}")
     return lines

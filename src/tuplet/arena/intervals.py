@@ -15,10 +15,10 @@ from tuplet.system.intervals import Interval, Z, share_interval
 Z_AFTER_TEST = NormalDist().inv_cdf(0.995)
 
 # How many pairs of games gave 0, ½, 1, 1½ and 2 points; a game drawn is half a point.
-Pairs = tuple[int, int, int, int, int]
+PairCounts = tuple[int, int, int, int, int]
 
 
-def as_pairs(*counts: int) -> Pairs:
+def as_pairs(*counts: int) -> PairCounts:
     """All five counts of pairs; three are of games without draws: pairs lost, split, and won."""
     if len(counts) == 3:
         lost, split, won = counts

@@ -22,13 +22,13 @@ from tuplet.agents.distribution import choose_executor
 from tuplet.agents.protocol.subprocess_agent import ProgramCommand
 from tuplet.agents.settings import Settings, settings_of
 from tuplet.agents.specs import Pickled, Spec, as_pickled, as_spec, trusted
-from tuplet.arena.folder import Class, Patience, unplayed
+from tuplet.arena.folder import ProgramFolder, TimeoutDropout, unplayed
 from tuplet.arena.game import play_game
-from tuplet.arena.played import Played, place_of
+from tuplet.arena.match_file import MOST_AGENTS, GameFile
+from tuplet.arena.participants import Participants
+from tuplet.arena.played import GameResult, slot_of
 from tuplet.arena.reports import Reports
 from tuplet.arena.results import Match, Tournament
-from tuplet.arena.saved import MOST_AGENTS, GameFile
-from tuplet.arena.seats import Seats
 from tuplet.arena.sprt import Sprt
 from tuplet.errors import UserError
 from tuplet.games.catalogue import find_game, is_found
@@ -48,30 +48,32 @@ def _play_number(
     game: str | Game,
     seeds: tuple[int, ...],
     number: int,
-    absent: frozenset[int],
+    dropped: frozenset[int],
     worker: Worker,
 ) -> Record | None:
     """Game `number` of a schedule, whoever plays it; None if it was told to stop."""
     if worker.stop.is_set():
         return None
     here = all(isinstance(each, Spec | Pickled) or callable(each) for each in named)
-    seats = worker.keep((named, game) if here else "seats", lambda: Seats(named, game))
+    participants = worker.keep((named, game) if here else "seats", lambda: Participants(named, game))
     pairings = list(combinations(range(len(named)), 2))
-    at = place_of(number, len(pairings))
+    at = slot_of(number, len(pairings))
     pair = np.uint64(stream(np.uint64(seeds[at.pairing]), np.uint64(at.pair)))
     rolls, start = find_game(game, trusted=True).opening(pair)
     n = np.uint64(2 * at.game)
     streams = (np.uint64(stream(pair, n)), np.uint64(stream(pair, n + np.uint64(1))))
     first, second = pairings[at.pairing][:: -1 if at.game else 1]
-    if absent & {first, second}:
-        names = seats.labels()
-        return unplayed((names[first], names[second]), start, 0 if first in absent else 1)
-    seats.rest(first, second)
-    record = play_game(seats.agents[first], seats.agents[second], start, rolls=rolls, streams=streams, stop=worker.stop)
+    if dropped & {first, second}:
+        names = participants.labels()
+        return unplayed((names[first], names[second]), start, 0 if first in dropped else 1)
+    participants.rest(first, second)
+    record = play_game(
+        participants.agents[first], participants.agents[second], start, rolls=rolls, streams=streams, stop=worker.stop
+    )
     if not record.over:
         return None
     if record.kind in FORFEITS:
-        seats.replace(second if record.winner == record.sides[0] else first)
+        participants.replace(second if record.winner == record.sides[0] else first)
     return record
 
 
@@ -153,7 +155,7 @@ def tournament(
     if folder is None and (time is not None or memory is not None):
         raise UserError("time and memory are limits of a folder's programs: which folder?")
     reports = Reports(page, csv)
-    group = None if folder is None else Class.of(folder, time, memory)
+    group = None if folder is None else ProgramFolder.of(folder, time, memory)
     if group is not None:
         agents = [*agents, *group.programs]
     named = [as_spec(each).text for each in agents if isinstance(each, str | Spec)]
@@ -169,7 +171,7 @@ def tournament(
     if group is not None:
         more |= group.settings
         asked = range(len(agents) - len(group.programs), len(agents))
-        schedule.patience = Patience(pairings, asked)
+        schedule.dropout = TimeoutDropout(pairings, asked)
     with reports.games(save) as file:
         names, played, interrupted = schedule.play(file, more, executor, progress, stop)
         held = schedule.held
@@ -194,7 +196,7 @@ class _Score:
         self.pairs = [0, 0, 0, 0, 0]  # of 0, ½, 1, 1½, 2 points
         self.first = 0.0  # A's score in the first game of a pair
 
-    def add(self, played: Played) -> bool:
+    def add(self, played: GameResult) -> bool:
         """Count a game; returns whether there were enough."""
         self.games += 1
         self.wins += played.a == 1
@@ -240,9 +242,9 @@ class _Schedule:
         others = (stream(~start, np.uint64(k)) for k in range(1, score.pairings))
         self.seeds = (int(start), *map(int, others))
         self.total = _even(games) * score.pairings
-        self.played: list[Played] = []
+        self.played: list[GameResult] = []
         self.settings: list[Settings] = []  # of the agents
-        self.patience: Patience | None = None
+        self.dropout: TimeoutDropout | None = None
         self._pace, self._moves, self._before = Pace(), 0, 0
 
     def play(
@@ -252,16 +254,16 @@ class _Schedule:
         executor: Executor | None,
         progress: Show,
         stop: Stop | None,
-    ) -> tuple[list[str], list[Played], bool]:
+    ) -> tuple[list[str], list[GameResult], bool]:
         """Play what is not in the file yet: the agents' names, all games, and whether it stopped.
 
         `more` are settings to keep in the file with the others.
         """
-        seats = Seats(self.named, self.game)  # refuses agents that cannot be made, and names them
-        names = seats.labels()
+        participants = Participants(self.named, self.game)  # refuses agents that cannot be made, and names them
+        names = participants.labels()
         start = self.held.start(self.seed)
-        self.settings = [settings_of(agent, start) for agent in seats.agents]
-        seats.close()
+        self.settings = [settings_of(agent, start) for agent in participants.agents]
+        participants.close()
         with ExitStack() as stack:
             file = None
             if save is not None:
@@ -299,33 +301,33 @@ class _Schedule:
             for number, record in enumerate(played, self._before):
                 if record is None:
                     break
-                at = place_of(number, self.score.pairings)
+                at = slot_of(number, self.score.pairings)
                 both = met[at.pairing][:: -1 if at.game else 1]
                 record.names = both[0], both[1]
                 record = self._in_its_order(number, record)
                 if file is not None:
                     file.add(number, record)
                 self._moves += len(record.moves)
-                if self._add(Played.of(record, at.game)):
+                if self._add(GameResult.of(record, at.game)):
                     return names, self.played, False
         return names, self.played, len(self.played) < self.total
 
     @property
     def _absent(self) -> frozenset[int]:
-        return frozenset() if self.patience is None else self.patience.absent
+        return frozenset() if self.dropout is None else self.dropout.dropped
 
     def _in_its_order(self, number: int, record: Record) -> Record:
         """The game, or what it is if somebody was not to be asked: others may have been faster."""
-        if not self._absent or self.patience is None:
+        if not self._absent or self.dropout is None:
             return record
-        at = place_of(number, self.score.pairings)
-        movers = self.patience.pairings[at.pairing][:: -1 if at.game else 1]
+        at = slot_of(number, self.score.pairings)
+        movers = self.dropout.pairings[at.pairing][:: -1 if at.game else 1]
         out = [place for place, seat in enumerate(movers) if seat in self._absent]
         return unplayed(record.names, record.start, out[0]) if out else record
 
-    def _add(self, played: Played) -> bool:
-        if self.patience is not None:
-            self.patience.see(place_of(len(self.played), self.score.pairings), played)
+    def _add(self, played: GameResult) -> bool:
+        if self.dropout is not None:
+            self.dropout.see(slot_of(len(self.played), self.score.pairings), played)
         self.played.append(played)
         return self.score.add(played)
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.agents.protocol.program import size
-from tuplet.arena.forfeits import NOT_ASKED
-from tuplet.arena.played import place_of
+from tuplet.arena.forfeits import DISQUALIFIED
+from tuplet.arena.match_file import Saved
+from tuplet.arena.played import slot_of
 from tuplet.arena.results import Tournament
-from tuplet.arena.saved import Saved
 from tuplet.games.drawing import colours_of
 from tuplet.games.ewn import Position
 from tuplet.games.position import Game
@@ -66,7 +66,7 @@ def page(result: Tournament, saved: Saved) -> str:
 
 
 def _head(result: Tournament) -> str:
-    facts = [f"{result.games:,} games of {result.game}", f"{result.asked:,} for each pairing", f"seed {result.seed}"]
+    facts = [f"{result.games:,} games of {result.game}", f"{result.planned:,} for each pairing", f"seed {result.seed}"]
     if result.interrupted:
         facts.append("not finished")
     return (
@@ -180,13 +180,13 @@ def _forfeits(result: Tournament, shown: list[tuple[int, str, dict[str, Any]]]) 
                     each["games"]
                     for match in result.matches.values()
                     for each in match.forfeits
-                    if each["agent"] == name and each["reason"].endswith(NOT_ASKED)
+                    if each["agent"] == name and each["reason"].endswith(DISQUALIFIED)
                 )
                 if kind == "late"
                 else 0
             )
             if unplayed:
-                reason += f"; {unplayed:,} of them were not played: it {NOT_ASKED}"
+                reason += f"; {unplayed:,} of them were not played: it {DISQUALIFIED}"
             parts.append(
                 f"<details><summary><b>{escape(name)}</b> "
                 f'<span class="badge">{kind}</span> {counted(count, "game")}: '
@@ -275,7 +275,7 @@ def _data(result: Tournament, saved: Saved, first: Iterable[int]) -> tuple[str, 
             if written > MOST_BYTES:
                 break
             record = Record.parse(json.dumps(line))
-            at = place_of(number - 1, len(pairings))
+            at = slot_of(number - 1, len(pairings))
             seats = pairings[at.pairing][:: -1 if at.game else 1]
             games[number] = encode(record, number, *seats)
             written += len(json.dumps(games[number]))

@@ -198,7 +198,7 @@ def _draw_losses(axes: Any, found: Any) -> None:
     axes.set_title(f"● {count}", fontsize=9.5, color=BLUNDER if blunders else DARK, loc="right", pad=2)
 
 
-def worst_boards(worst: Any) -> str:  # a `Judgement`
+def worst_boards(worst: Any) -> str:  # a `MoveReview`
     """The costliest move as HTML: the board, what was played, and what was better."""
     titles = (
         f"move {worst.number:,}",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tuplet.games.record import Record
 
 
-class Place(NamedTuple):
+class ScheduleSlot(NamedTuple):
     """Where a game stands in the schedule."""
 
     pairing: int
@@ -15,13 +15,13 @@ class Place(NamedTuple):
     game: int  # of the pair: 0, A is Red; 1, A is Blue
 
 
-def place_of(number: int, pairings: int = 1) -> Place:
+def slot_of(number: int, pairings: int = 1) -> ScheduleSlot:
     """The place of game `number`: a pair of every pairing, then the next pair of every one."""
     pair, rest = divmod(number, 2 * pairings)
-    return Place(rest // 2, pair, rest % 2)
+    return ScheduleSlot(rest // 2, pair, rest % 2)
 
 
-class Played(NamedTuple):
+class GameResult(NamedTuple):
     """What is counted of a game; scores are 0 (lost), ½ (drawn) or 1 (won)."""
 
     a: float
@@ -31,7 +31,7 @@ class Played(NamedTuple):
     reason: str  # of a forfeit
 
     @classmethod
-    def of(cls, record: Record, game: int) -> Played:
+    def of(cls, record: Record, game: int) -> GameResult:
         """A finished game, the first (0: A moves first) or second of its pair."""
         assert record.kind is not None
         sides = record.sides[0], record.sides[1]
@@ -41,7 +41,7 @@ class Played(NamedTuple):
     @classmethod
     def won_by(
         cls, winner: str | None, sides: tuple[str, str], game: int, kind: str, plies: int, reason: str
-    ) -> Played:
+    ) -> GameResult:
         """The same of a game of which only that is known; nobody wins a draw."""
         first = 0.5 if winner is None else float(winner == sides[0])
         return cls(1 - first if game else first, first, kind, plies, reason)

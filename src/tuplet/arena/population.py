@@ -43,7 +43,7 @@ class Population(Shown):
     """What became of several runs; the best and the average are judged by games of their own."""
 
     members: list[Member]
-    asked: int
+    planned: int
     games: int  # that each was judged by
     folder: Path
     best: Evaluation | None = None
@@ -93,7 +93,7 @@ class Population(Shown):
                 "ones. A mean of values is a value by mean weights: the average is their ensemble."
             )
         else:
-            notes.append(f"{len(self.members)} of {self.asked} are done: the same command resumes it.")
+            notes.append(f"{len(self.members)} of {self.planned} are done: the same command resumes it.")
         title = f"{counted(len(self.members), 'run')} side by side"
         return [Sheet(title, ("weights", "mean score (95 %)", ""), rows, notes, words=(0, 2))]
 

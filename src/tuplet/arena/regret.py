@@ -14,7 +14,7 @@ from tuplet.agents.g2048 import Player, SearchPlayer, adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.random_greedy import RandomPlayer
 from tuplet.agents.specs import Spec, label_of
-from tuplet.arena.g2048 import ask, streams_of
+from tuplet.arena.episode import ask, streams_of
 from tuplet.errors import UserError
 from tuplet.exact.regret import SampledRegret, follow, random_policy, sample
 from tuplet.exact.solution import Solution

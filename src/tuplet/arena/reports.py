@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tuplet.arena.match_file import Saved
 from tuplet.arena.page import write_page
 from tuplet.arena.results import Match, Tournament
-from tuplet.arena.saved import Saved
 from tuplet.errors import UserError
 from tuplet.system.csv_file import write_csv
 
@@ -44,7 +44,7 @@ class Reports:
         if self.page is not None:
             if isinstance(result, Match):
                 result = Tournament(
-                    [result.a, result.b], result.game, result.seed, result.asked, {(0, 1): result}, result.interrupted
+                    [result.a, result.b], result.game, result.seed, result.planned, {(0, 1): result}, result.interrupted
                 )
             write_page(self.page, result, Saved.open(file))
 

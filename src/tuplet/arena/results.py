@@ -11,9 +11,9 @@ from typing import Any
 
 from tuplet.agents.specs import short_names
 from tuplet.arena.forfeits import by_agent, of_match
-from tuplet.arena.intervals import Z_AFTER_TEST, Pairs, elo, pair_share
+from tuplet.arena.intervals import Z_AFTER_TEST, PairCounts, elo, pair_share
 from tuplet.arena.pictures import brief, draw_ratings, draw_shares
-from tuplet.arena.played import Played, place_of
+from tuplet.arena.played import GameResult, slot_of
 from tuplet.arena.ratings import Rating, ratings
 from tuplet.arena.spreadsheet import games_table
 from tuplet.arena.sprt import Decision, Sprt
@@ -34,8 +34,8 @@ class Match(Shown):
     b: str
     game: str
     seed: int
-    asked: int  # games
-    played: list[Played]
+    planned: int  # games
+    played: list[GameResult]
     sprt: Sprt | None = None
     interrupted: bool = False
     endings: tuple[str, ...] = ("corner", "elimination")  # the game's own, besides forfeits
@@ -62,7 +62,7 @@ class Match(Shown):
         return sum(each.a == 0 for each in self.played)
 
     @cached_property
-    def pairs(self) -> Pairs:
+    def pairs(self) -> PairCounts:
         """In how many pairs A had 0, ½, 1, 1½ and 2 points."""
         return _pairs([each.a for each in self.played])
 
@@ -235,7 +235,7 @@ class Tournament(Shown):
     agents: list[str]
     game: str
     seed: int
-    asked: int  # games of each pairing
+    planned: int  # games of each pairing
     matches: dict[tuple[int, int], Match]  # by the places of A and B in `agents`
     interrupted: bool = False
     settings: Sequence[dict[str, Any]] = ()  # of each agent, all of them; not known of a file
@@ -247,23 +247,23 @@ class Tournament(Shown):
         agents: list[str],
         game: str,
         seed: int,
-        asked: int,
-        played: list[Played],
+        planned: int,
+        played: list[GameResult],
         interrupted: bool = False,
         endings: tuple[str, ...] = ("corner", "elimination"),
         settings: Sequence[dict[str, Any]] = (),
     ) -> Tournament:
         """Sort the games of a schedule into matches; a pair's first game alone is left out."""
         pairings = list(combinations(range(len(agents)), 2))
-        sorted_: list[list[Played]] = [[] for _ in pairings]
+        sorted_: list[list[GameResult]] = [[] for _ in pairings]
         for number, each in enumerate(played[: len(played) // 2 * 2]):
-            sorted_[place_of(number, len(pairings)).pairing].append(each)
+            sorted_[slot_of(number, len(pairings)).pairing].append(each)
         matches = {
-            (i, j): Match(agents[i], agents[j], game, seed, asked, games, endings=endings)
+            (i, j): Match(agents[i], agents[j], game, seed, planned, games, endings=endings)
             for (i, j), games in zip(pairings, sorted_, strict=True)
             if games
         }
-        return cls(agents, game, seed, asked, matches, interrupted, settings)
+        return cls(agents, game, seed, planned, matches, interrupted, settings)
 
     @property
     def games(self) -> int:
@@ -416,7 +416,7 @@ class Tournament(Shown):
         return f"<Tournament of {self.game}, {counted(self.games, 'game')}: {order}>"
 
 
-def _pairs(scores: list[float]) -> Pairs:
+def _pairs(scores: list[float]) -> PairCounts:
     """How many pairs have 0, ½, 1, 1½ and 2 points."""
     counts = Counter(first + second for first, second in zip(scores[::2], scores[1::2], strict=True))
     return counts[0], counts[0.5], counts[1], counts[1.5], counts[2]

@@ -33,9 +33,9 @@ from typing import Any
 from tuplet.agents.g2048 import adapted, player_from
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import label_of
-from tuplet.arena.g2048 import ask, streams_of
-from tuplet.arena.judges import Judge, usual_judge
+from tuplet.arena.episode import ask, streams_of
 from tuplet.arena.pictures_2048 import draw_review, worst_boards
+from tuplet.arena.value_oracle import ValueOracle, default_oracle
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.games import life
@@ -67,7 +67,7 @@ def share_of(loss: float, value: float) -> float:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class MoveReview:
     """A move as it was played, and the best one; values are of points still to come."""
 
     number: int  # counted from 1
@@ -140,7 +140,7 @@ class Review(Shown):
     """All moves of a game, judged."""
 
     episode: Episode
-    moves: list[Judgement]
+    moves: list[MoveReview]
     judge: str = ""
     depth: int | None = None
     time: float | None = None
@@ -195,7 +195,7 @@ class Review(Shown):
         """What all moves cost."""
         return sum(move.loss for move in self.moves)
 
-    def worst(self, count: int) -> list[Judgement]:
+    def worst(self, count: int) -> list[MoveReview]:
         """The moves that cost most, the costliest first."""
         costly = sorted((m for m in self.moves if m.lost_share), key=lambda m: -m.loss)
         return costly[:count]
@@ -319,7 +319,7 @@ def review(
     size = episode.start.rows, episode.start.columns
     label = ""
     if agent is None:
-        label, agent = usual_judge(size, 0.1 if share is None else share)
+        label, agent = default_oracle(size, 0.1 if share is None else share)
     player = adapted(player_from(agent), depth=depth, time=time, downgrade=downgrade, spawn4=share)
     if isinstance(player, Solution) and share not in (None, player.spawn4):
         raise UserError(
@@ -328,17 +328,17 @@ def review(
         )
     empty = Board(rows=size[0], columns=size[1])
     ask(player, "open", life.begin, player, empty, "player", streams_of(0, 0)[0])
-    judge = Judge(player, stop)
+    judge = ValueOracle(player, stop)
     moves, left = _judged(judge, episode, progress, stop)
     depth, time = (player.depth, player.time) if isinstance(player, LearnedPlayer) else (None, None)
     return Review(episode, moves, label or label_of(agent, player), depth, time, judge.spawn4, left)
 
 
-def _judged(judge: Judge, episode: Episode, progress: Show, stop: Stop | None) -> tuple[list[Judgement], float]:
+def _judged(judge: ValueOracle, episode: Episode, progress: Show, stop: Stop | None) -> tuple[list[MoveReview], float]:
     """Every move, and what was still to come after the last."""
     total, pace = len(episode.slides), Pace()
     score = episode.score - sum(slide.reward for slide in episode.slides)
-    moves: list[Judgement] = []
+    moves: list[MoveReview] = []
     known: dict[str, float] | None = None
     value = 0.0
     with watching(progress) as watch, life.listening(stop, judge.player):
@@ -350,12 +350,12 @@ def _judged(judge: Judge, episode: Episode, progress: Show, stop: Stop | None) -
             if life.told(stop):
                 raise Stopped(f"stopped after {len(moves):,} of {counted(total, 'move')}")
             if slide.move not in known or not (coming or came is None or came.over):
-                raise UserError(judge.speechless)
+                raise UserError(judge.no_values_error)
             value = mean if came is None else value
             number, best = len(moves) + 1, max(known, key=known.__getitem__)
             top = known[best]
             at_random = sum(share_of(top - other, top) for other in known.values()) / len(known)
-            judged = Judgement(
+            judged = MoveReview(
                 number,
                 board,
                 slide.move,

@@ -12,7 +12,7 @@ from tuplet.agents.specs import Pickled, Spec, label_of
 from tuplet.games.position import Game
 
 
-class Seats:
+class Participants:
     """The agents of a match or tournament, in the order in which they were named."""
 
     def __init__(self, named: Sequence[Named], game: str | Game) -> None:

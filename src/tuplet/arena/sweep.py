@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
-from tuplet.arena.differences import Apart, Verdict, judge
+from tuplet.arena.differences import GroupComparison, MeanDifference, compare_to_best
 from tuplet.arena.grids import Axis, label
 from tuplet.arena.sweep_picture import draw_sweep
 from tuplet.system.intervals import Interval
@@ -24,7 +24,7 @@ BEST, NOISE, WORSE = "best", "not told apart", "worse"
 _NAMED = 6  # points that are named in a line
 
 
-class Point(NamedTuple):
+class GridPoint(NamedTuple):
     """A point of the grid: its values on the axes, and what they name in full."""
 
     values: tuple[str, ...]
@@ -33,7 +33,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PointResult:
     """What was measured of a point."""
 
     value: float
@@ -50,29 +50,29 @@ class Sweep(Shown):
     kind: str  # "match", "eval" or "train"
     title: str
     axes: tuple[Axis, ...]
-    points: list[Point]
-    outcomes: list[Outcome]  # of the first points
+    points: list[GridPoint]
+    results: list[PointResult]  # of the first points
     measure: Measure
-    apart: Callable[[Sequence[Any], Sequence[Any]], Apart]  # of two points' samples
+    apart: Callable[[Sequence[Any], Sequence[Any]], MeanDifference]  # of two points' samples
     settings: dict[str, Any]  # what all points have in common, for JSON
     basis: str = ""  # what differences are judged by, in words
     done: int = 0
-    asked: int = 0
+    planned: int = 0
     unit: str = "games"
     folder: Path | None = None
 
     @property
     def interrupted(self) -> bool:
         """Whether it ended early."""
-        return self.done < self.asked
+        return self.done < self.planned
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> GroupComparison:
         """Each point against the best of its group."""
-        return judge(
-            [each.value for each in self.outcomes],
-            [point.group for point in self.points[: len(self.outcomes)]],
-            lambda i, j: self.apart(self.outcomes[i].samples, self.outcomes[j].samples),
+        return compare_to_best(
+            [each.value for each in self.results],
+            [point.group for point in self.points[: len(self.results)]],
+            lambda i, j: self.apart(self.results[i].samples, self.results[j].samples),
         )
 
     @property
@@ -93,7 +93,7 @@ class Sweep(Shown):
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
         points = []
-        for number, (point, out) in enumerate(zip(self.points, self.outcomes, strict=False)):
+        for number, (point, out) in enumerate(zip(self.points, self.results, strict=False)):
             found = self.verdict.behind[number]
             behind = None
             if found is not None:
@@ -124,7 +124,7 @@ class Sweep(Shown):
     def sheets(self) -> list[Sheet]:
         """A row for each point, two axes as a matrix, and in words what can be told apart."""
         rows = []
-        for number, out in enumerate(self.outcomes):
+        for number, out in enumerate(self.results):
             found = self.verdict.behind[number]
             behind = ["", ""]
             if found is not None:
@@ -143,7 +143,7 @@ class Sweep(Shown):
     @property
     def _matrix(self) -> list[Sheet]:
         """Two axes across; nothing where there are more, or not all points yet."""
-        if len(self.axes) != 2 or len(self.outcomes) < len(self.points):
+        if len(self.axes) != 2 or len(self.results) < len(self.points):
             return []
         down, across = self.axes
         rows = []
@@ -152,7 +152,7 @@ class Sweep(Shown):
             for j in range(len(across.values)):
                 number = i * len(across.values) + j
                 sign = {BEST: " *", NOISE: " ~", WORSE: "  "}[self.word(number)]
-                cells.append(self._shown(self.outcomes[number].value) + sign)
+                cells.append(self._shown(self.results[number].value) + sign)
             rows.append([value, *cells])
         note = "* is the best; ~ cannot be told from it."
         title = f"{self.measure}, by {down.name} (down) and {across.name} (across)"
@@ -164,10 +164,10 @@ class Sweep(Shown):
         """What can be told apart, and by what."""
         lines: list[str] = []
         share = self.measure == "share"
-        for group in dict.fromkeys(point.group for point in self.points[: len(self.outcomes)]):
-            inside = [i for i in range(len(self.outcomes)) if self.points[i].group == group]
+        for group in dict.fromkeys(point.group for point in self.points[: len(self.results)]):
+            inside = [i for i in range(len(self.results)) if self.points[i].group == group]
             best = self.verdict.best[inside[0]]
-            value = self._shown(self.outcomes[best].value)
+            value = self._shown(self.results[best].value)
             line = f"{f'Against {group}, best' if group else 'Best'}: {self.label(best)} ({value})."
             if noise := [self.label(i) for i in inside if self.word(i) == NOISE]:
                 line += f" Not told apart from it: {_listed(noise)}; the differences may be noise."
@@ -197,11 +197,11 @@ class Sweep(Shown):
         """
         names = [axis.name for axis in self.axes]
         behind = ["difference", "difference_low", "difference_high", "p", "verdict"]
-        facts = [name for name in ("opponent", "elo") if name in self.outcomes[0].facts and name not in names]
+        facts = [name for name in ("opponent", "elo") if name in self.results[0].facts and name not in names]
         own = ["spec", "games", self.measure, "low", "high", *behind, *facts]
         columns = [*names, *(f"measured {name}" if name in names else name for name in own)]
         rows = []
-        for number, (point, out) in enumerate(zip(self.points, self.outcomes, strict=False)):
+        for number, (point, out) in enumerate(zip(self.points, self.results, strict=False)):
             found = self.verdict.behind[number]
             gaps = [None] * 4 if found is None else [found.value, *_finite(found.ci95), found.p]
             rows.append(
@@ -224,7 +224,7 @@ class Sweep(Shown):
 
     def __repr__(self) -> str:
         best = ", ".join(
-            f"{self.label(i)} {self._shown(self.outcomes[i].value)}" for i in dict.fromkeys(self.verdict.best)
+            f"{self.label(i)} {self._shown(self.results[i].value)}" for i in dict.fromkeys(self.verdict.best)
         )
         ended = ", interrupted" if self.interrupted else ""
         return f"<Sweep {self.title}: best {best}{ended}>"

@@ -64,7 +64,7 @@ def draw_sweep(sweep: Any, path: str | Path | None = None) -> Any:  # a `Sweep`:
 def _lines(sweep: Any, across: int) -> dict[str, list[int]]:
     """The points by their values on the other axes."""
     lines: dict[str, list[int]] = {}
-    for number in range(len(sweep.outcomes)):
+    for number in range(len(sweep.results)):
         values = sweep.points[number].values
         name = ", ".join(value for i, value in enumerate(values) if i != across)
         lines.setdefault(name, []).append(number)
@@ -79,7 +79,7 @@ def _draw_line(sweep: Any, axes: Any, across: int, points: list[int], look: tupl
     for number in points:
         at = axis.values.index(sweep.points[number].values[across])
         where = at + _SIDE * place if axis.numbers is None else axis.numbers[at]
-        out = sweep.outcomes[number]
+        out = sweep.results[number]
         low, high = out.ci95 if math.isfinite(out.ci95[0]) else (out.value, out.value)
         marks.append((where, times * out.value, times * low, times * high, sweep.word(number)))
     marks.sort()

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from tuplet.arena.differences import Apart, independent_runs, paired_scores, run_error
+from tuplet.arena.differences import MeanDifference, independent_runs, paired_scores, run_error
 from tuplet.arena.evaluate import evaluate
 from tuplet.arena.grids import Axis, axis, label, points_of, template
-from tuplet.arena.sweep import Outcome, Point, Sweep, kept_in_folder
+from tuplet.arena.sweep import GridPoint, PointResult, Sweep, kept_in_folder
 from tuplet.arena.sweep_folder import SweepFolder, file_name
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import as_size
@@ -32,7 +32,7 @@ from tuplet.learn.settings import Limits, Method, split
 from tuplet.learn.train import resume, train
 from tuplet.learn.training import Training
 from tuplet.system.blocks import Worker, as_executor, as_threads, cores, in_order
-from tuplet.system.intervals import Interval, student
+from tuplet.system.intervals import Interval, t_quantile
 from tuplet.system.progress import Progress, Show, Watcher, watching
 from tuplet.system.settings import declared
 from tuplet.system.sheet import counted
@@ -44,7 +44,7 @@ MOST_SEEDS = 1000
 FOLDER = Path("runs/sweep")  # where none is named
 
 
-class OneRun(NamedTuple):
+class PlannedRun(NamedTuple):
     """A run of the sweep: what it learns by, and where."""
 
     spec: str
@@ -95,13 +95,13 @@ def sweep_train(
         progress=progress,
         stop=stop,
     )
-    outcomes = []
+    results = []
     for point in points:
         its = [run for run in runs if run.spec == point.spec and (run.spec, run.seed) in done]
         if not its:
             break
-        outcomes.append(_outcome(its, [done[run.spec, run.seed] for run in its]))
-    if not outcomes:
+        results.append(_outcome(its, [done[run.spec, run.seed] for run in its]))
+    if not results:
         raise Stopped("stopped before the first run was finished")
     return kept_in_folder(
         Sweep(
@@ -109,7 +109,7 @@ def sweep_train(
             _title(axes, fixed, seeds),
             tuple(axes),
             points,
-            outcomes,
+            results,
             "score",
             _apart,
             {"seed": seed, "seeds": seeds, "evaluate_games": evaluate_games, "fixed": fixed},
@@ -124,25 +124,25 @@ def sweep_train(
 
 def runs_of(
     axes: Sequence[Axis], fixed: dict[str, Any], grid: Sequence[tuple[str, ...]], seeds: Sequence[int], out: Path
-) -> tuple[list[Point], list[OneRun]]:
+) -> tuple[list[GridPoint], list[PlannedRun]]:
     """The points of a grid, and the runs that learn at each of them, one for each seed."""
     points, runs = [], []
     for values in grid:
         given = fixed | {a.name: _typed(a.name, v) for a, v in zip(axes, values, strict=True)}
         spec = " ".join(f"{name}={value}" for name, value in given.items())
-        points.append(Point(values, spec))
+        points.append(GridPoint(values, spec))
         name = file_name(label(axes, values).replace(", ", ","))
         for number in seeds:
             own = {"threads": 1, "seed": number, **given}
             chosen = choose(given.get("recipe"), {k: v for k, v in own.items() if k != "recipe"})
             method, limits = split(chosen, trusted=True)
             parse(str(method.net), as_size(method.board))  # refuses it now
-            runs.append(OneRun(spec, number, out / name / f"seed-{number}", own, limits))
+            runs.append(PlannedRun(spec, number, out / name / f"seed-{number}", own, limits))
     return points, runs
 
 
 def learn_runs(
-    runs: list[OneRun],
+    runs: list[PlannedRun],
     kept: dict[str, Any],
     specs: list[str],
     games: int,
@@ -279,12 +279,12 @@ def _resumed(folder: str, settings: dict[str, Any], tell: Watcher, stop: Stop) -
 class _UnderWay:
     """How far the runs are."""
 
-    def __init__(self, runs: list[OneRun], done: list[OneRun]) -> None:
+    def __init__(self, runs: list[PlannedRun], done: list[PlannedRun]) -> None:
         self.runs, self.done = runs, done
         self.by_time = any(run.limits.games is None for run in runs)
         self._before = math.fsum(self._cost(run) for run in done)
 
-    def _cost(self, run: OneRun) -> float:
+    def _cost(self, run: PlannedRun) -> float:
         return float((run.limits.budget if self.by_time else run.limits.games) or 0)
 
     def event(self, worker: Worker) -> Progress:
@@ -297,7 +297,7 @@ class _UnderWay:
         return Progress(what, done, total, figures=figures, before=self._before)
 
 
-def _outcome(runs: list[OneRun], scores: list[list[int]]) -> Outcome:
+def _outcome(runs: list[PlannedRun], scores: list[list[int]]) -> PointResult:
     means = [fmean(each) for each in scores]
     facts = {
         "runs": [
@@ -311,7 +311,7 @@ def _outcome(runs: list[OneRun], scores: list[list[int]]) -> Outcome:
             for run, mean, each in zip(runs, means, scores, strict=True)
         ]
     }
-    return Outcome(fmean(means), _interval(scores), sum(map(len, scores)), scores, facts)
+    return PointResult(fmean(means), _interval(scores), sum(map(len, scores)), scores, facts)
 
 
 def _interval(scores: list[list[int]]) -> Interval:
@@ -319,12 +319,12 @@ def _interval(scores: list[list[int]]) -> Interval:
     if len(scores) == 1:
         return score_interval([*map(float, scores[0])])
     mean = fmean(map(fmean, scores))
-    error, freedom = run_error(scores)
-    half = student(freedom) * error
+    error, dof = run_error(scores)
+    half = t_quantile(dof) * error
     return (mean - half, mean + half)
 
 
-def _apart(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Apart:
+def _apart(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> MeanDifference:
     if len(a) == len(b) == 1:
         return paired_scores(a[0], b[0])
     return independent_runs(a, b)

@@ -20,7 +20,7 @@ from tuplet.arena.evaluate import GAMES, evaluate
 from tuplet.arena.grids import Axis, label, points_of, template
 from tuplet.arena.match import match
 from tuplet.arena.results import Match
-from tuplet.arena.sweep import Outcome, Point, Sweep, kept_in_folder
+from tuplet.arena.sweep import GridPoint, PointResult, Sweep, kept_in_folder
 from tuplet.arena.sweep_folder import SweepFolder
 from tuplet.errors import UserError
 from tuplet.games.catalogue import find_game
@@ -71,12 +71,12 @@ def sweep_match(
         made = agent_from(each, held)  # refuses it now, not after hours
         getattr(made, "close", lambda: None)()
     grid = _Grid(
-        axes, [Point(values, a.text, b.text if theirs.axes else "") for values, a, b in points], games + games % 2
+        axes, [GridPoint(values, a.text, b.text if theirs.axes else "") for values, a, b in points], games + games % 2
     )
     settings = {"game": held.name, "opponent": other.text, "seed": seed, "games": grid.games}
     threads = cores() if threads is None else as_threads(threads)
 
-    def play(number: int, folder: SweepFolder | None, watch: Watcher) -> Outcome | None:
+    def play(number: int, folder: SweepFolder | None, watch: Watcher) -> PointResult | None:
         _, a, b = points[number]
         save = None if folder is None else folder.place(label(axes, grid.points[number].values), ".jsonl")
         try:
@@ -97,33 +97,33 @@ def sweep_match(
         return _of_match(found)
 
     kept = {"kind": "match", **settings}
-    outcomes = grid.play(play, out, kept, [f"{a.text} - {b.text}" for _, a, b in points], progress)
-    pairs = counted(min(each.games for each in outcomes) // 2, "pair")
+    results = grid.play(play, out, kept, [f"{a.text} - {b.text}" for _, a, b in points], progress)
+    pairs = counted(min(each.games for each in results) // 2, "pair")
     return kept_in_folder(
         Sweep(
             "match",
             f"{own.text} - {other.text}  {held.name}  {grid.games:,} games each",
             axes,
             grid.points,
-            outcomes,
+            results,
             "share",
             paired_shares,
             {**settings, "agent": own.text},
             f"All points played the same {pairs} of games, and are compared pair by pair.",
-            sum(each.games for each in outcomes),
+            sum(each.games for each in results),
             grid.games * len(points),
             folder=None if out is None else Path(out),
         )
     )
 
 
-def _of_match(found: Match) -> Outcome:
+def _of_match(found: Match) -> PointResult:
     report = found.as_json()
     keys = ("wins", "draws", "losses", "elo", "elo_ci95", "pairs", "forfeits")
     scores = [each.a for each in found.played]
     shares = [(a + b) / 2 for a, b in zip(scores[::2], scores[1::2], strict=True)]
     facts = {"opponent": found.b, **{key: report[key] for key in keys}}
-    return Outcome(found.win_rate, found.ci95, found.games, shares, facts)
+    return PointResult(found.win_rate, found.ci95, found.games, shares, facts)
 
 
 def sweep_eval(
@@ -150,11 +150,11 @@ def sweep_eval(
     for each in specs:
         make_player(each, spawn4=spawn4)  # refuses it now
     pairs = zip(points_of(form.axes), specs, strict=True)
-    grid = _Grid(form.axes, [Point(values, spec.text) for values, spec in pairs], games)
+    grid = _Grid(form.axes, [GridPoint(values, spec.text) for values, spec in pairs], games)
     settings = {"seed": seed, "games": games, "spawn4": spawn4}
     threads = cores() if threads is None else as_threads(threads)
 
-    def play(number: int, folder: SweepFolder | None, watch: Watcher) -> Outcome | None:
+    def play(number: int, folder: SweepFolder | None, watch: Watcher) -> PointResult | None:
         spec = specs[number]
         lines = [] if folder is None else folder.results
         scores = [score for line in lines if line["point"] == spec.text for score in line["scores"]]
@@ -188,46 +188,46 @@ def sweep_eval(
         return _of_scores(scores[:games]) if scores else None
 
     kept = {"kind": "eval", **settings}
-    outcomes = grid.play(play, out, kept, [spec.text for spec in specs], progress)
-    many = counted(min(each.games for each in outcomes), "game")
+    results = grid.play(play, out, kept, [spec.text for spec in specs], progress)
+    many = counted(min(each.games for each in results), "game")
     return kept_in_folder(
         Sweep(
             "eval",
             f"{own.text}  2048  {counted(games, 'game')} each",
             form.axes,
             grid.points,
-            outcomes,
+            results,
             "score",
             paired_scores,
             {**settings, "player": own.text},
             f"All points played {many} with the same numbers, and are compared game by game.",
-            sum(each.games for each in outcomes),
+            sum(each.games for each in results),
             games * len(specs),
             folder=None if out is None else Path(out),
         )
     )
 
 
-def _of_scores(scores: list[int]) -> Outcome:
+def _of_scores(scores: list[int]) -> PointResult:
     values = [float(score) for score in scores]
     facts = {"max_score": max(scores)}
-    return Outcome(sum(values) / len(values), score_interval(values), len(scores), values, facts)
+    return PointResult(sum(values) / len(values), score_interval(values), len(scores), values, facts)
 
 
-Play = Callable[[int, SweepFolder | None, Watcher], Outcome | None]
+Play = Callable[[int, SweepFolder | None, Watcher], PointResult | None]
 
 
 class _Grid:
     """The points of a grid, played one after the other, each on all cores."""
 
-    def __init__(self, axes: tuple[Axis, ...], points: list[Point], games: int) -> None:
+    def __init__(self, axes: tuple[Axis, ...], points: list[GridPoint], games: int) -> None:
         self.axes, self.points, self.games = axes, points, games
 
     def play(
         self, play: Play, out: str | Path | None, settings: dict[str, Any], specs: Sequence[str], progress: Show
-    ) -> list[Outcome]:
+    ) -> list[PointResult]:
         """What came out of the points; of the first ones if it was stopped."""
-        outcomes: list[Outcome] = []
+        results: list[PointResult] = []
         with ExitStack() as stack:
             watch = stack.enter_context(watching(progress))
             folder = None
@@ -251,9 +251,9 @@ class _Grid:
 
                 outcome = play(number, folder, tell)
                 if outcome is not None:
-                    outcomes.append(outcome)
+                    results.append(outcome)
                 if outcome is None or outcome.games < self.games:
                     break
-        if not outcomes:
+        if not results:
             raise Stopped("stopped before the first result")
-        return outcomes
+        return results

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from tuplet.agents.g2048 import Player, RandomEnvironment, make_player
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import name_of
-from tuplet.arena.g2048 import open_episode, place, slide
+from tuplet.arena.episode import open_episode, place, slide
 from tuplet.cli.common import INTERRUPTED
 from tuplet.cli.display import showing
 from tuplet.cli.draw_2048 import picture

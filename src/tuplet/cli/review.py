@@ -15,7 +15,7 @@ from tuplet.errors import UserError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tuplet.arena.review import Judgement, Review
+    from tuplet.arena.review import MoveReview, Review
     from tuplet.games.g2048 import Episode
     from tuplet.games.record import Record
 
@@ -91,7 +91,7 @@ def _show(result: Review, top: int) -> None:
         _moment(console, move)
 
 
-def _moment(console: Console, move: Judgement) -> None:
+def _moment(console: Console, move: MoveReview) -> None:
     """The board, and side by side what the best move and the played one make of it."""
     from rich.table import Table
     from rich.text import Text

@@ -48,8 +48,8 @@ def show(
         never runs code.)
 
     """
+    from tuplet.arena.match_file import load, load_game
     from tuplet.arena.reports import Reports
-    from tuplet.arena.saved import load, load_game
     from tuplet.games.catalogue import game as game_of
 
     if rules is not None:

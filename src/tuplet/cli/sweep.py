@@ -193,4 +193,4 @@ def _play(
     if csv is not None:
         result.csv(csv)
     show_result(result, as_json)
-    return report_stopped(result.interrupted, result.done, result.asked, result.unit, then)
+    return report_stopped(result.interrupted, result.done, result.planned, result.unit, then)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from tuplet.learn.settings import Limits, Method, steps_of
-from tuplet.system.intervals import student
+from tuplet.system.intervals import t_quantile
 
 
 class Learned(Protocol):
@@ -86,7 +86,7 @@ def curve_of(runs: list[Learned], by: str) -> Curve:
     begin = max(spent[0] for spent, _ in lines)
     grid = [x for x in min((spent for spent, _ in lines), key=len) if begin <= x <= end] or [end]
     means = np.array([np.interp(grid, *line) for line in lines])
-    half = student(len(runs) - 1) * means.std(axis=0, ddof=1) / len(runs) ** 0.5
+    half = t_quantile(len(runs) - 1) * means.std(axis=0, ddof=1) / len(runs) ** 0.5
     mean = means.mean(axis=0)
     return Curve(runs, grid, mean.tolist(), (mean - half).tolist(), (mean + half).tolist())
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from tuplet.arena.results import Match
-from tuplet.studies.finding import Cell, Estimate, won, won_in
+from tuplet.studies.verdicts import Cell, Estimate, won, won_in
 from tuplet.system.pictures import new_figure, tidy
 
 SIMS = 290_000  # a move

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tuplet.studies.context import Pairing, StudyContext
 from tuplet.studies.ewn_agents import OPPONENTS, SIMS, cell, mcs, mcts, remarks, report, shares_picture, tuned, ucb1
-from tuplet.studies.report import Found
-from tuplet.studies.work import Pairing, Work
+from tuplet.studies.report import StudyResult
 
 CLAIM = (
     "The report's table: 1,000 rounds of each agent against each opponent, 1.8 s a move. It "
@@ -39,15 +39,15 @@ def agents(sims: int) -> dict[str, str]:
     }
 
 
-def run(work: Work, sims: int = SIMS) -> Found:
+def run(context: StudyContext, sims: int = SIMS) -> StudyResult:
     """Play every agent against every opponent."""
-    games, who = work.games(ROUNDS), agents(sims)
+    games, who = context.games(ROUNDS), agents(sims)
     pairings = [
         Pairing(f"{agent}-{opponent}", spec, opponent, games)
         for opponent in reversed(OPPONENTS)
         for agent, spec in who.items()
     ]
-    played = dict(zip([each.name for each in pairings], work.matches(pairings), strict=True))
+    played = dict(zip([each.name for each in pairings], context.matches(pairings), strict=True))
     cells = {
         (agent, opponent): cell(
             {"agent": NAMES[agent], "opponent": opponent},
@@ -61,4 +61,4 @@ def run(work: Work, sims: int = SIMS) -> Found:
     steps = ["MCS", "MCTS", "+ rich", "+ program's tuned", "+ tuned", "+ solver, reuse"]
     panels = [(f"against {o}", steps, [cells[agent, o] for agent in who]) for o in OPPONENTS]
     settings = {NAMES[agent]: spec for agent, spec in who.items()}
-    return Found(list(cells.values()), settings, {"algorithms": lambda: shares_picture(panels)}, remarks(sims))
+    return StudyResult(list(cells.values()), settings, {"algorithms": lambda: shares_picture(panels)}, remarks(sims))

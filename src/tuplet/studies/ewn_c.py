@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tuplet.studies.context import Pairing, StudyContext
 from tuplet.studies.ewn_agents import OPPONENTS, SIMS, cell, mcts, remarks, report, shares_picture, tuned
-from tuplet.studies.report import Found
-from tuplet.studies.work import Pairing, Work
+from tuplet.studies.report import StudyResult
 
 CLAIM = (
     "The report varies c of its tuned UCB over 1.4, 1.0, 0.6 and 0.2, finds that it hardly "
@@ -20,16 +20,16 @@ PUBLISHED = {
 FORMULAS = {"report": ("as the program had it", report), "tuned": ("as written", tuned)}
 
 
-def run(work: Work, sims: int = SIMS) -> Found:
+def run(context: StudyContext, sims: int = SIMS) -> StudyResult:
     """Play every c of both formulas against every opponent, hard first."""
-    games = work.games(ROUNDS)
+    games = context.games(ROUNDS)
     pairings = [
         Pairing(f"{formula}-{c}-{opponent}", mcts(ucb(c), sims=sims), opponent, games)
         for opponent in reversed(OPPONENTS)
         for formula, (_, ucb) in FORMULAS.items()
         for c in CONSTANTS
     ]
-    played = dict(zip([each.name for each in pairings], work.matches(pairings), strict=True))
+    played = dict(zip([each.name for each in pairings], context.matches(pairings), strict=True))
     cells = {
         (formula, c, o): cell(
             {"formula": name, "c": c, "opponent": o},
@@ -46,4 +46,4 @@ def run(work: Work, sims: int = SIMS) -> Found:
         for formula, (name, _) in FORMULAS.items()
     ]
     settings = {f"c = {c}, {name}": mcts(ucb(c), sims=sims) for name, ucb in FORMULAS.values() for c in CONSTANTS}
-    return Found(list(cells.values()), settings, {"c": lambda: shares_picture(panels, "c")}, remarks(sims))
+    return StudyResult(list(cells.values()), settings, {"c": lambda: shares_picture(panels, "c")}, remarks(sims))

@@ -6,10 +6,10 @@ from typing import Any
 
 from tuplet.arena.differences import paired_shares
 from tuplet.arena.results import Match
+from tuplet.studies.context import Pairing, StudyContext
 from tuplet.studies.ewn_agents import SIMS, cell, mcts, remarks, report, shares_picture
-from tuplet.studies.report import Found
-from tuplet.studies.work import Pairing, Work
-from tuplet.system.intervals import student
+from tuplet.studies.report import StudyResult
+from tuplet.system.intervals import t_quantile
 
 CLAIM = (
     "The report plays winning and only moves at once, in random games too, simulates 25 games at "
@@ -29,14 +29,14 @@ CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def run(work: Work, sims: int = SIMS) -> Found:
+def run(context: StudyContext, sims: int = SIMS) -> StudyResult:
     """Change one thing at a time."""
-    games = work.games(ROUNDS)
+    games = context.games(ROUNDS)
     pairings = [
         Pairing(name, mcts(report("0.6"), sims=sims, **change), OPPONENT, games)
         for name, (_, change) in CHANGES.items()
     ]
-    played = work.matches(pairings)
+    played = context.matches(pairings)
     base = played[0]
     cells = []
     for (name, (words, _)), found in zip(CHANGES.items(), played, strict=True):
@@ -46,13 +46,13 @@ def run(work: Work, sims: int = SIMS) -> Found:
     panels = [("against hard, at equal simulations", [words for words, _ in CHANGES.values()], cells)]
     settings = {words: p.a for (words, _), p in zip(CHANGES.values(), pairings, strict=True)}
     notes = [*remarks(sims), "Simulations are equal, not time: a batch of 1, or an early expansion, takes longer."]
-    return Found(cells, settings, {"shortcuts": lambda: shares_picture(panels)}, notes)
+    return StudyResult(cells, settings, {"shortcuts": lambda: shares_picture(panels)}, notes)
 
 
 def _against(found: Match, base: Match) -> str:
     """The difference from the agent as reported, in the same pairs of games."""
     apart = paired_shares(_by_pairs(found), _by_pairs(base))
-    half = student(apart.freedom) * apart.error
+    half = t_quantile(apart.dof) * apart.error
     low, high = 100 * (apart.value - half), 100 * (apart.value + half)
     return f"{100 * apart.value:+.1f} points ({low:+.1f} to {high:+.1f}) in the same pairs"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tuplet.studies.context import Pairing, StudyContext
 from tuplet.studies.ewn_agents import SIMS, cell, mcts, remarks, report, shares_picture, softmax
-from tuplet.studies.report import Found
-from tuplet.studies.work import Pairing, Work
+from tuplet.studies.report import StudyResult
 
 CLAIM = (
     "The report draws moves by temperature 1/K, in the descent in place of the best UCB (200 "
@@ -26,14 +26,14 @@ def agent(place: str, k: int, sims: int) -> str:
     return mcts(report("0.6"), sims=sims, final_k=k)
 
 
-def run(work: Work, sims: int = SIMS) -> Found:
+def run(context: StudyContext, sims: int = SIMS) -> StudyResult:
     """Play every K in both places."""
     pairings = [
-        Pairing(f"{place}-{k}", agent(place, k, sims), OPPONENT, work.games(ROUNDS[place]))
+        Pairing(f"{place}-{k}", agent(place, k, sims), OPPONENT, context.games(ROUNDS[place]))
         for place, published in PUBLISHED.items()
         for k in published
     ]
-    played = dict(zip([each.name for each in pairings], work.matches(pairings), strict=True))
+    played = dict(zip([each.name for each in pairings], context.matches(pairings), strict=True))
     cells = {
         place: [
             cell({"temperature": NAMES[place], "K": k}, played[f"{place}-{k}"], score) for k, score in published.items()
@@ -43,7 +43,7 @@ def run(work: Work, sims: int = SIMS) -> Found:
     panels = [(NAMES[place], [str(k) for k in PUBLISHED[place]], own) for place, own in cells.items()]
     settings = {f"{NAMES[place]}, K": agent(place, 0, sims).replace("k=0", "k=K") for place in PUBLISHED}
     notes = [*remarks(sims), "The agent at the final move has c = 0.6, which the report chose."]
-    return Found(
+    return StudyResult(
         [each for own in cells.values() for each in own],
         settings,
         {"temperature": lambda: shares_picture(panels, "K")},

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tuplet.arena.results import Match
+from tuplet.studies.context import Pairing, StudyContext
 from tuplet.studies.ewn_agents import OPENING, SIMS, cell, mcts, report, tuned, ucb1
-from tuplet.studies.finding import won
-from tuplet.studies.report import Found
-from tuplet.studies.work import Pairing, Work
+from tuplet.studies.report import StudyResult
+from tuplet.studies.verdicts import won
 from tuplet.system.pictures import line_look, new_figure, tidy
 
 CLAIM = (
@@ -26,13 +26,13 @@ MATCHES = {
 ANSWERS = {"H0": "no better (0 Elo)", "H1": "better (20 Elo)", None: "undecided"}
 
 
-def run(work: Work, sims: int = SIMS // 10) -> Found:
+def run(context: StudyContext, sims: int = SIMS // 10) -> StudyResult:
     """Let each formula meet the other, with a tenth of the report's simulations."""
-    games = work.games(GAMES)
+    games = context.games(GAMES)
     pairings = [
         Pairing(name, mcts(a, sims=sims), mcts(b, sims=sims), games, SPRT) for name, (_, _, a, b) in MATCHES.items()
     ]
-    played = work.matches(pairings)
+    played = context.matches(pairings)
     cells, more = [], {}
     for (name, (a, b, _, _)), found in zip(MATCHES.items(), played, strict=True):
         low, high = found.elo_ci95
@@ -58,7 +58,7 @@ def run(work: Work, sims: int = SIMS // 10) -> Found:
     ]
     both = zip(MATCHES.values(), pairings, strict=True)
     settings = {name: spec for (a, b, *_), p in both for name, spec in ((a, p.a), (b, p.b))}
-    return Found(cells, settings, {"variance": lambda: draw(played)}, notes, {"matches": more})
+    return StudyResult(cells, settings, {"variance": lambda: draw(played)}, notes, {"matches": more})
 
 
 def draw(played: list[Match]) -> Any:

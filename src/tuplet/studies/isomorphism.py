@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tuplet.studies.finding import Cell
-from tuplet.studies.learner import Way
-from tuplet.studies.learning import (
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.report_learner import LearnerVariant
+from tuplet.studies.run_tables import (
     change,
     change_told,
     changes_for,
@@ -14,8 +15,7 @@ from tuplet.studies.learning import (
     scores_of,
     settings_told,
 )
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.verdicts import Cell
 from tuplet.values.patterns import parse
 
 CLAIM = (
@@ -24,20 +24,20 @@ CLAIM = (
     "numbers."
 )
 USUAL = "8 placements, a table for each tuple"
-WAYS = {
-    USUAL: Way(),
-    "8 placements, one table": Way(shared=True),
-    "8 placements, a table for each": Way(apart=True),
-    "1 placement, a table for each tuple": Way(single=True),
-    "1 placement, one table": Way(single=True, shared=True),
+VARIANTS = {
+    USUAL: LearnerVariant(),
+    "8 placements, one table": LearnerVariant(shared=True),
+    "8 placements, a table for each": LearnerVariant(apart=True),
+    "1 placement, a table for each tuple": LearnerVariant(single=True),
+    "1 placement, one table": LearnerVariant(single=True, shared=True),
 }
 
 
-def run(work: Work, net: str = "4x6") -> Found:
+def run(context: StudyContext, net: str = "4x6") -> StudyResult:
     """Learn after-state values with each."""
-    runs, sizes = runs_of(work, WAYS, net), [16 ** len(cells) for cells in parse(net)]
+    runs, sizes = runs_of(context, VARIANTS, net), [16 ** len(cells) for cells in parse(net)]
     cells, changes, right = [], {}, scores_of(runs[USUAL], "fresh")
-    for name, way in WAYS.items():
+    for name, way in VARIANTS.items():
         ours, note = scores_of(runs[name], "fresh"), " "
         if name != USUAL:
             changes[name] = change(ours, right)
@@ -51,7 +51,7 @@ def run(work: Work, net: str = "4x6") -> Found:
         f"learning, the mean of {len(runs[USUAL])} runs.",
         f"α is shared by all look-ups of a board: {look_ups} with eight placements, {len(sizes)} with one.",
     ]
-    return Found(
+    return StudyResult(
         cells,
         settings_told(runs, "no numbers"),
         {"curve": lambda: picture(runs)},

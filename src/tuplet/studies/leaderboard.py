@@ -20,9 +20,9 @@ from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run
 from tuplet.learn.settings import Limits, Method, split
 from tuplet.learn.train import resume, train
-from tuplet.studies.finding import Cell, Estimate, share
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.verdicts import Cell, Estimate, share
 from tuplet.system.blocks import Worker
 from tuplet.system.pictures import line_look, new_figure, tidy
 from tuplet.system.progress import Progress
@@ -40,32 +40,32 @@ ENTRANTS = ("homework", "quick", "grown", "strong")
 RUNS = "runs"
 
 
-def run(work: Work, minutes: str = "1 3 10 30", recipes: str = "", keep: bool = False) -> Found:
+def run(context: StudyContext, minutes: str = "1 3 10 30", recipes: str = "", keep: bool = False) -> StudyResult:
     """Train by each recipe for so many minutes, and play."""
     entries = _entries(recipes.replace(",", " ").split() or [*ENTRANTS], _times(minutes))
     times = sorted({time for _, time in entries})
     entrants = list(dict.fromkeys(each for each, _ in entries))
     planned = {
-        (each, time): [work.seed + n for n in range(1 if time >= LONG else 2)]
+        (each, time): [context.seed + n for n in range(1 if time >= LONG else 2)]
         for each, time in sorted(entries, key=lambda entry: entry[1])
     }
-    fresh, seconds = work.games(FRESH, least=20), 60 * work.scale
-    (work.folder / RUNS).mkdir(exist_ok=True)
+    fresh, seconds = context.games(FRESH, least=20), 60 * context.scale
+    (context.folder / RUNS).mkdir(exist_ok=True)
     parts = {}
     for (each, time), seeds in planned.items():
         for seed in seeds:
             name = f"{each}-{time:g}m-seed{seed}"
-            folder = str(work.folder / RUNS / name)
-            parts[name] = (each, seconds * time, seed, folder, work.threads, fresh, keep)
-    alone = replace(work, threads=1, executor=None)  # all cores are busy with one run
-    found = alone.parts(trained, parts, _watched(work, [part[1] for part in parts.values()]))
+            folder = str(context.folder / RUNS / name)
+            parts[name] = (each, seconds * time, seed, folder, context.threads, fresh, keep)
+    alone = replace(context, threads=1, executor=None)  # all cores are busy with one run
+    found = alone.parts(trained, parts, _watched(context, [part[1] for part in parts.values()]))
     cells, curves = [], {}
     for (each, time), seeds in planned.items():
         runs = [found[f"{each}-{time:g}m-seed{seed}"] for seed in seeds]
         cells.append(_cell(each, time, runs))
         curves[f"{each}-{time:g}m"] = [one["curve"] for one in runs]
     settings = {each: _told(_settings(each, 1.0, 0)[0]) for each in entrants}
-    settings["threads"] = str(work.threads)
+    settings["threads"] = str(context.threads)
     best = {}
     for time in times:
         own = [cell for cell in cells if cell.where["minutes"] == time]
@@ -76,7 +76,7 @@ def run(work: Work, minutes: str = "1 3 10 30", recipes: str = "", keep: bool = 
         "Ahead: " + "; ".join(f"after {time} min {name}" for time, name in best.items()) + ".",
     ]
     more = {"best": best, "curves": curves}
-    return Found(cells, settings, {"curves": lambda: draw(cells, entrants)}, notes, more)
+    return StudyResult(cells, settings, {"curves": lambda: draw(cells, entrants)}, notes, more)
 
 
 def _times(minutes: str) -> list[float]:
@@ -155,7 +155,7 @@ def trained(
     }
 
 
-def _watched(work: Work, budgets: list[float]) -> Any:
+def _watched(context: StudyContext, budgets: list[float]) -> Any:
     """Tells of the time that runs have taken."""
     before = -1.0
 
@@ -164,7 +164,7 @@ def _watched(work: Work, budgets: list[float]) -> Any:
         spent = sum(budgets[:done]) + sum(float(each[0]) for each in worker.under_way)
         before = spent if before < 0 else before
         figures = {"runs": f"{done} of {len(budgets)}"}
-        work.watch(Progress("time", spent, sum(budgets), figures=figures, before=before))
+        context.watch(Progress("time", spent, sum(budgets), figures=figures, before=before))
 
     return look
 

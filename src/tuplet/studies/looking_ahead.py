@@ -17,9 +17,9 @@ from tuplet.agents.learned import LearnedPlayer
 from tuplet.arena.evaluate import evaluate
 from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_interval
-from tuplet.studies.finding import Cell, Estimate, share
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.verdicts import Cell, Estimate, share
 from tuplet.system.blocks import Worker
 from tuplet.system.pictures import new_figure, tidy
 from tuplet.system.progress import Progress
@@ -38,7 +38,7 @@ PART = 20  # games that are kept together
 TILES = (8192, 16384, 32768)
 
 
-class Way(NamedTuple):
+class LearnerVariant(NamedTuple):
     """How a move is chosen: so many moves ahead, or for so many milliseconds."""
 
     depth: int | None
@@ -58,16 +58,18 @@ class Way(NamedTuple):
         return 0.0003 * 10.0 ** (self.depth or 1)
 
 
-def run(work: Work, player: str = "strong", milliseconds: str = "0.1 0.3 1 3 10", downgrade: int = 0) -> Found:
+def run(
+    context: StudyContext, player: str = "strong", milliseconds: str = "0.1 0.3 1 3 10", downgrade: int = 0
+) -> StudyResult:
     """Play by depth, then by time."""
     learned = player_from(player)
     if not isinstance(learned, LearnedPlayer):
         raise UserError(f"{player} has no learned values: name a run, a weight file, or small")
     net = learned.network
-    ways = [Way(depth, None, work.games(games)) for depth, games in DEPTHS.items()]
+    ways = [LearnerVariant(depth, None, context.games(games)) for depth, games in DEPTHS.items()]
     for each in _times(milliseconds):
         full = GAMES if each <= 1 else max(round(FEWER / each), FEWEST)
-        ways.append(Way(None, each, work.games(full, least=4)))
+        ways.append(LearnerVariant(None, each, context.games(full, least=4)))
     parts: dict[str, tuple[Any, ...]] = {
         f"{way.name.replace(' ', '-')}-{first}": (
             net,
@@ -75,23 +77,23 @@ def run(work: Work, player: str = "strong", milliseconds: str = "0.1 0.3 1 3 10"
             downgrade or None,
             first,
             min(PART, way.games - first),
-            work.seed,
-            work.threads,
+            context.seed,
+            context.threads,
         )
         for way in ways
         for first in range(0, way.games, PART)
     }
-    alone = replace(work, threads=1, executor=None)  # all cores play one part
+    alone = replace(context, threads=1, executor=None)  # all cores play one part
     costs = [part[1].cost * part[4] for part in parts.values()]
-    found = alone.parts(played, parts, _watched(work, costs, [part[1] for part in parts.values()]))
+    found = alone.parts(played, parts, _watched(context, costs, [part[1] for part in parts.values()]))
     cells = [_cell(way, [found[name] for name in parts if parts[name][1] == way]) for way in ways]
     settings = {
         "player": f"{player}: {net.name}",
         "boards with a tile of this size or more are seen lowered": str(downgrade or "none"),
-        "games at a time": str(work.threads),
+        "games at a time": str(context.threads),
     }
     notes = ["By the clock, a search of three moves or more looks one less ahead behind a 4."]
-    return Found(cells, settings, {"scores": lambda: draw(cells)}, notes)
+    return StudyResult(cells, settings, {"scores": lambda: draw(cells)}, notes)
 
 
 def _times(milliseconds: str) -> list[float]:
@@ -107,7 +109,14 @@ def _times(milliseconds: str) -> list[float]:
 
 
 def played(
-    net: Network, way: Way, downgrade: int | None, first: int, games: int, seed: int, threads: int, worker: Worker
+    net: Network,
+    way: LearnerVariant,
+    downgrade: int | None,
+    first: int,
+    games: int,
+    seed: int,
+    threads: int,
+    worker: Worker,
 ) -> dict[str, Any] | None:
     """Play some games in one way; None if told to stop."""
     seconds = None if way.milliseconds is None else way.milliseconds / 1000
@@ -143,19 +152,19 @@ def played(
     }
 
 
-def _watched(work: Work, costs: list[float], ways: list[Way]) -> Any:
+def _watched(context: StudyContext, costs: list[float], ways: list[LearnerVariant]) -> Any:
     """Tells how much of the work is done, by the time it takes: games by the clock take longer."""
 
     def look(done: int, worker: Worker) -> None:
         now = ways[min(done, len(ways) - 1)]
         played = sum(costs[:done]) + sum(float(each[0]) * now.cost for each in worker.under_way)
         share_done, before = (round(100 * x / sum(costs)) for x in (played, sum(costs[:done])))
-        work.watch(Progress("percent", share_done, 100, figures={"now": now.name}, before=before))
+        context.watch(Progress("percent", share_done, 100, figures={"now": now.name}, before=before))
 
     return look
 
 
-def _cell(way: Way, parts: list[dict[str, Any]]) -> Cell:
+def _cell(way: LearnerVariant, parts: list[dict[str, Any]]) -> Cell:
     scores = [score for part in parts for score in part["scores"]]
     tiles = [tile for part in parts for tile in part["tiles"]]
     each = 1000 * sum(part["seconds"] for part in parts) / sum(part["moves"] for part in parts)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from tuplet.studies.finding import Estimate, Row
 from tuplet.studies.report import Report, games, interval, word, written
+from tuplet.studies.verdicts import Estimate, Row
 from tuplet.system.files import replacing
 from tuplet.system.page import document, picture
 from tuplet.system.pictures import as_svg, save_figure

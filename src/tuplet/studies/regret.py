@@ -17,9 +17,9 @@ from tuplet.exact.regret import follow
 from tuplet.exact.solution import solvable
 from tuplet.exact.solve import solve
 from tuplet.learn.train import train
-from tuplet.studies.finding import Cell, Estimate
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.blocks import Worker
 from tuplet.system.pictures import new_figure, tidy
 from tuplet.values.network import Network
@@ -27,7 +27,7 @@ from tuplet.values.parameters import Target
 
 CLAIM = "No report has this: on boards that are solved, what a learner lacks of perfect play is known exactly."
 GAMES = 200_000
-WAYS: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "TD": {"learner": "td"},
     "TC": {"learner": "tc"},
     "OTD": {"learner": "td"},
@@ -41,21 +41,21 @@ FLOOR = 1e-3  # on a logarithmic axis, less regret than this is drawn as this
 Row = tuple[str, str, str, int, float, float, float]
 
 
-def run(work: Work, board: str = "2x2 2x3") -> Found:
+def run(context: StudyContext, board: str = "2x2 2x3") -> StudyResult:
     """Learn on each of the boards, in runs of up to so many games."""
-    games = work.games(GAMES, least=100)
+    games = context.games(GAMES, least=100)
     lengths = [k * 10**e for e in range(2, 9) for k in (1, 2, 5)]
     parts = {
-        f"{size}-{name}-{target}-{length}": (size, name, target, length, work.seed)
+        f"{size}-{name}-{target}-{length}": (size, name, target, length, context.seed)
         for size in board.replace(",", " ").split()
-        for name in WAYS
+        for name in VARIANTS
         for target in TARGETS
         for length in (*(n for n in lengths if n < games), games)
     }
     for size in dict.fromkeys(part[0] for part in parts.values()):
         solvable(size)  # refuses it now
     rows: list[Row] = [
-        (*part[:4], *found) for part, found in zip(parts.values(), work.parts(_learned, parts).values(), strict=True)
+        (*part[:4], *found) for part, found in zip(parts.values(), context.parts(_learned, parts).values(), strict=True)
     ]
     cells = [
         Cell(
@@ -69,9 +69,9 @@ def run(work: Work, board: str = "2x2 2x3") -> Found:
         for row in rows
         for score, regret, optimal in (row[4:],)
     ]
-    settings = {name: ", ".join(f"{k}={v}" for k, v in way.items()) for name, way in WAYS.items()}
+    settings = {name: ", ".join(f"{k}={v}" for k, v in way.items()) for name, way in VARIANTS.items()}
     notes = ["Ours is the regret: points a game behind optimal play, exact."]
-    return Found(cells, settings, {"regret": lambda: draw(rows)}, notes)
+    return StudyResult(cells, settings, {"regret": lambda: draw(rows)}, notes)
 
 
 def _learned(
@@ -81,7 +81,7 @@ def _learned(
     solution = worker.share(size, lambda: solve(size, progress=False))
     initial = solution.expected_score if name in OPTIMISTS else 0.0
     net = Network(board=size, target=target, initial=initial)
-    learned = train(net, games=games, seed=seed, progress=False, stop=worker.stop, **WAYS[name])
+    learned = train(net, games=games, seed=seed, progress=False, stop=worker.stop, **VARIANTS[name])
     if learned.interrupted:
         return None
     found = follow(solution, net)
@@ -94,7 +94,7 @@ def draw(rows: list[Row]) -> Any:
     figure = new_figure(4.2 * len(boards) + 0.4, 3.8)
     panels = figure.subplots(1, len(boards), squeeze=False)[0]
     for axes, size in zip(panels, boards, strict=True):
-        for number, name in enumerate(WAYS):
+        for number, name in enumerate(VARIANTS):
             for target, line in zip(TARGETS, ("-", ":"), strict=True):
                 curve = [row for row in rows if row[:3] == (size, name, target)]
                 axes.plot(

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tuplet.studies.finding import SIZE, Cell, Estimate, Row, Unit, judged
+from tuplet.studies.verdicts import SIZE, Cell, Estimate, Row, Unit, judged
 from tuplet.system.intervals import Interval
 from tuplet.system.pictures import inline
 from tuplet.system.sheet import Sheet, Shown
 
 
-class Found(NamedTuple):
+class StudyResult(NamedTuple):
     """What a study's `run` returns."""
 
     cells: Sequence[Cell]
@@ -33,7 +33,7 @@ class Report(Shown):
     command: str  # that makes it
     scale: float
     seed: int
-    found: Found
+    found: StudyResult
 
     @cached_property
     def rows(self) -> list[Row]:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from tuplet.errors import UserError
 from tuplet.kernel import as_seed
+from tuplet.studies.context import StudyContext
 from tuplet.studies.page import write
-from tuplet.studies.report import Found, Report
-from tuplet.studies.work import Work
+from tuplet.studies.report import Report, StudyResult
 from tuplet.system.blocks import as_executor, as_threads, cores
 from tuplet.system.pictures import new_figure
 from tuplet.system.progress import Show, watching
@@ -30,7 +30,7 @@ class About(NamedTuple):
     """A study in a line."""
 
     about: str
-    takes: str  # in full, on two cores
+    duration: str  # in full, on two cores
 
 
 STUDIES = {
@@ -98,7 +98,7 @@ def reproduce(
         raise UserError(f"--scale must be above 0 and at most 1 (got {scale:g})")
     as_seed(seed)
     module = import_module(f"tuplet.studies.{name.replace('-', '_')}")
-    run: Callable[..., Found] = module.run
+    run: Callable[..., StudyResult] = module.run
     given = {option: value for option, value in options.items() if value is not None}
     known = inspect.signature(run).parameters
     if unknown := set(given) - set(known):
@@ -110,9 +110,9 @@ def reproduce(
     threads = cores() if threads is None else as_threads(threads)
     with watching(progress) as watch:
         pool = as_executor(executor)
-        work = Work(name, folder, scale, seed, threads, pool, watch, stop or Stop(), given)
-        with work.held():
-            found = run(work, **given)
+        context = StudyContext(name, folder, scale, seed, threads, pool, watch, stop or Stop(), given)
+        with context.held():
+            found = run(context, **given)
             changed = {"scale": scale, "seed": seed, **given}
             usual = {"scale": 1.0, "seed": 0}
             words = [

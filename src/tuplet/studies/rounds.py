@@ -17,10 +17,10 @@ from tuplet.errors import UserError
 from tuplet.learn import rounds as learning
 from tuplet.learn.run import CONFIG, ROUNDS, Run, read_rounds
 from tuplet.learn.train import resume, train
-from tuplet.studies.finding import Cell, Estimate
-from tuplet.studies.learning import watched
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.run_tables import watched
+from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.blocks import Worker
 from tuplet.system.pictures import line_look, new_figure, tidy
 from tuplet.system.progress import Progress
@@ -33,25 +33,25 @@ GAMES, FRESH, LOOKS = 120_000, 1000, 6
 CABLES = {"seconds": 125e6, "fast_s": 1250e6}  # bytes a second of the one that merges: 1, 10 Gbit/s
 
 
-def run(work: Work, learners: str = "1 2 4 8 16", net: str = "4x6") -> Found:
+def run(context: StudyContext, learners: str = "1 2 4 8 16", net: str = "4x6") -> StudyResult:
     """Learn by each number of learners, and look now and then."""
     counts = _counts(learners)
-    games, fresh = work.games(GAMES, least=100), work.games(FRESH, least=20)
+    games, fresh = context.games(GAMES, least=100), context.games(FRESH, least=20)
     parts = {}
     for count in counts:
-        name = f"{net.replace(' ', '-')}-{count}-{games}-seed{work.seed}"
+        name = f"{net.replace(' ', '-')}-{count}-{games}-seed{context.seed}"
         how: dict[str, Any] = {
             "net": net,
             "learner": "tc",
             "schedule": "0.9:0.1",
             "games": games,
-            "seed": work.seed,
+            "seed": context.seed,
             "tasks": count,
             "threads": 1,
             "evaluate": f"{fresh}@{max(games // LOOKS, 1)}",
         }
-        parts[name] = (work.shared(name), how)
-    found = list(work.parts(trained, parts, watched(work, games, len(parts))).values())
+        parts[name] = (context.shared(name), how)
+    found = list(context.parts(trained, parts, watched(context, games, len(parts))).values())
     first = min(  # the same games for all but one learner, whose rounds begin earlier
         (each["before_s"] for count, each in zip(counts, found, strict=True) if count > 1), default=0.0
     )
@@ -67,7 +67,7 @@ def run(work: Work, learners: str = "1 2 4 8 16", net: str = "4x6") -> Found:
     }
     notes = [f"{fresh:,} fresh games a row; the intervals are of these games, another run would differ by more."]
     pictures = {"games": lambda: draw(curves, "learned"), "time": lambda: draw(curves, "seconds")}
-    return Found(cells, settings, pictures, notes, {"curves": curves})
+    return StudyResult(cells, settings, pictures, notes, {"curves": curves})
 
 
 def _counts(learners: str) -> list[int]:

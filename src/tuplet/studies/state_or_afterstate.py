@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tuplet.studies.finding import Cell
-from tuplet.studies.learner import Way
-from tuplet.studies.learning import (
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.report_learner import LearnerVariant
+from tuplet.studies.run_tables import (
     UNITS,
     Run,
     change,
@@ -19,8 +20,7 @@ from tuplet.studies.learning import (
     runs_of,
     settings_told,
 )
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.verdicts import Cell
 from tuplet.system.pictures import new_figure
 
 CLAIM = (
@@ -28,12 +28,12 @@ CLAIM = (
     "by after-states at one. None has a picture, or a number, of what that is worth."
 )
 STATE, AFTERSTATE = "state values", "after-state values"
-WAYS = {STATE: Way(states=True), AFTERSTATE: Way()}
+VARIANTS = {STATE: LearnerVariant(states=True), AFTERSTATE: LearnerVariant()}
 
 
-def run(work: Work, net: str = "4x6") -> Found:
+def run(context: StudyContext, net: str = "4x6") -> StudyResult:
     """Learn both, and look where each is when as much was spent."""
-    runs = runs_of(work, WAYS, net, timed=True)
+    runs = runs_of(context, VARIANTS, net, timed=True)
     cells, changes = [], {}
     for by, unit in UNITS.items():
         # What the thriftier of the two spent in all: the other had not as much for it.
@@ -66,7 +66,7 @@ def run(work: Work, net: str = "4x6") -> Found:
         ),
         "Seconds depend on the machine, and on what else it does.",
     ]
-    return Found(
+    return StudyResult(
         cells,
         settings_told(runs, "in words only"),
         {"curves": lambda: draw(runs)},

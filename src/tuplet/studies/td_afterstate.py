@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tuplet.studies.finding import Cell, Estimate
-from tuplet.studies.learner import Way
-from tuplet.studies.learning import (
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.report_learner import LearnerVariant
+from tuplet.studies.run_tables import (
     Published,
     Run,
     curves_for,
@@ -19,8 +20,7 @@ from tuplet.studies.learning import (
     share_of_runs,
     statistics,
 )
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.pictures import new_figure, tidy
 
 CLAIM = (
@@ -32,7 +32,7 @@ CLAIM = (
 )
 MEANT, SHARED = "a table each", "one table"  # as meant, and as programmed
 SEEDS = 5
-WAYS = {MEANT: Way(), SHARED: Way(shared=True)}
+VARIANTS = {MEANT: LearnerVariant(), SHARED: LearnerVariant(shared=True)}
 REPORT = Published(
     58_973,
     {128: 1.0, 512: 0.999, 1024: 0.995, 2048: 0.921, 4096: 0.582, 8192: 0.071, 16384: 0.001},
@@ -63,7 +63,7 @@ def draw_tiles(runs: Mapping[str, Sequence[Run]]) -> Any:
             [100 * abs(each.value - end) for each in found if each.ci95 for end in each.ci95[side : side + 1]]
             for side in (0, 1)
         ]
-        colour = f"C{[*WAYS].index(name)}"  # as in the other picture
+        colour = f"C{[*VARIANTS].index(name)}"  # as in the other picture
         axes.bar(
             tiles,
             [100 * each.value for each in found],
@@ -86,9 +86,9 @@ def draw_tiles(runs: Mapping[str, Sequence[Run]]) -> Any:
     return figure
 
 
-def run(work: Work, net: str = "4x6") -> Found:
+def run(context: StudyContext, net: str = "4x6") -> StudyResult:
     """Learn with one table for all tuples and with a table each."""
-    runs = runs_of(work, WAYS, net, seeds=SEEDS)
+    runs = runs_of(context, VARIANTS, net, seeds=SEEDS)
     cells = []
     for name in (SHARED, MEANT):
         where = {"program": name, "beside": "the report"}
@@ -117,7 +117,7 @@ def run(work: Work, net: str = "4x6") -> Found:
         "the first two after-states).",
     ]
     marks = {"the report: 58,973": REPORT.mean, "TDL2048-Demo: 68,664": DEMO.mean}
-    return Found(
+    return StudyResult(
         cells,
         settings_told(runs, "the 4th report's strength table; TDL2048-Demo's print-out"),
         {"curve": lambda: picture(runs, marks), "tiles": lambda: draw_tiles(runs)},

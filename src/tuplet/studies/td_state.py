@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from tuplet.studies.learner import Way
-from tuplet.studies.learning import curves_for, largest, picture, runs_of, settings_told, statistics
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.report_learner import LearnerVariant
+from tuplet.studies.run_tables import curves_for, largest, picture, runs_of, settings_told, statistics
 
 CLAIM = (
     "Two reports plot the mean score of 100,000 games of TD(0) on states, a point per 1,000 games. "
     "Neither plot has values at its axes in the text, so there is no number to compare with: what "
     "the update as derived gives is told here, as the course's block of statistics."
 )
-WAYS = {"state values": Way(states=True)}
+VARIANTS = {"state values": LearnerVariant(states=True)}
 
 
-def run(work: Work, net: str = "4x6") -> Found:
+def run(context: StudyContext, net: str = "4x6") -> StudyResult:
     """Learn state values, and look at the last games and at fresh ones."""
-    runs = runs_of(work, WAYS, net)
+    runs = runs_of(context, VARIANTS, net)
     (ours,) = runs.values()
     own = ours[0]["settings"]
     cells = [
@@ -30,7 +30,7 @@ def run(work: Work, net: str = "4x6") -> Found:
         f"{largest(ours, 'fresh'):,}.",
         "What the reports' own slips cost is the study td-targets.",
     ]
-    return Found(
+    return StudyResult(
         cells,
         settings_told(runs, "plots without numbers"),
         {"curve": lambda: picture(runs)},

@@ -18,11 +18,11 @@ from tuplet.learn.run import CONFIG, Run
 from tuplet.learn.settings import load_settings
 from tuplet.learn.train import resume, train
 from tuplet.learn.training import Training
-from tuplet.studies.finding import Cell, Estimate, share
-from tuplet.studies.learned import block_of
-from tuplet.studies.learning import FRESH, picture, watched
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.report_run import block_of
+from tuplet.studies.run_tables import FRESH, picture, watched
+from tuplet.studies.verdicts import Cell, Estimate, share
 from tuplet.system.blocks import Worker
 
 CLAIM = (
@@ -43,13 +43,13 @@ METHOD: dict[str, Any] = {
 }
 
 
-def run(work: Work, net: str = "4x6") -> Found:
+def run(context: StudyContext, net: str = "4x6") -> StudyResult:
     """Learn, or go on, and look at where the curve is after each power of ten."""
-    games, fresh = work.games(GAMES, least=20), work.games(FRESH, least=20)
-    folder = work.shared("run" if games == GAMES else f"run-{games}")
-    settings = {"net": net, **METHOD, "games": games, "seed": work.seed, "block": block_of(games), "threads": 1}
-    part = {f"state-80-20-{games}-seed{work.seed}": (folder, settings, fresh)}
-    ((name, found),) = work.parts(trained, part, watched(work, games, 1)).items()
+    games, fresh = context.games(GAMES, least=20), context.games(FRESH, least=20)
+    folder = context.shared("run" if games == GAMES else f"run-{games}")
+    settings = {"net": net, **METHOD, "games": games, "seed": context.seed, "block": block_of(games), "threads": 1}
+    part = {f"state-80-20-{games}-seed{context.seed}": (folder, settings, fresh)}
+    ((name, found),) = context.parts(trained, part, watched(context, games, 1)).items()
     blocks, own = found["blocks"], "of this run's fresh games; another run would differ more"
     cells = []
     for count, mean in zip(blocks["games"], blocks["mean_score"], strict=True):
@@ -71,7 +71,7 @@ def run(work: Work, net: str = "4x6") -> Found:
     ]
     words = {key: str(value) for key, value in settings.items()}
     lines = {"state values, 80/20": [found]}
-    return Found(cells, words, {"curve": lambda: picture(lines, log=True)}, notes, {"curves": {name: blocks}})
+    return StudyResult(cells, words, {"curve": lambda: picture(lines, log=True)}, notes, {"curves": {name: blocks}})
 
 
 def trained(folder: str, settings: dict[str, Any], fresh: int, worker: Worker) -> dict[str, Any] | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tuplet.studies.finding import Cell
-from tuplet.studies.learner import Way
-from tuplet.studies.learning import (
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.report_learner import LearnerVariant
+from tuplet.studies.run_tables import (
     Run,
     change,
     change_told,
@@ -18,8 +19,7 @@ from tuplet.studies.learning import (
     scores_of,
     settings_told,
 )
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.verdicts import Cell
 from tuplet.system.pictures import new_figure
 
 CLAIM = (
@@ -28,42 +28,51 @@ CLAIM = (
 GAMES = 30_000
 STATE, AFTERSTATE = "states", "after-states"
 AS_DERIVED = "as derived"
-WAYS: dict[tuple[str, str], tuple[Way, str]] = {
-    (STATE, AS_DERIVED): (Way(states=True), ""),
-    (STATE, "the next move's reward in the target, not its own"): (Way(states=True, swapped=True), "1st report"),
-    (STATE, "α not divided over isomorphs: V moves 8 times as far"): (Way(states=True, whole=True), "1st report"),
-    (STATE, "both of these"): (Way(states=True, swapped=True, whole=True), "1st report, both"),
-    (STATE, "the last state is not updated"): (Way(states=True, open_end=True), "2nd report"),
+VARIANTS: dict[tuple[str, str], tuple[LearnerVariant, str]] = {
+    (STATE, AS_DERIVED): (LearnerVariant(states=True), ""),
+    (STATE, "the next move's reward in the target, not its own"): (
+        LearnerVariant(states=True, swapped=True),
+        "1st report",
+    ),
+    (STATE, "α not divided over isomorphs: V moves 8 times as far"): (
+        LearnerVariant(states=True, whole=True),
+        "1st report",
+    ),
+    (STATE, "both of these"): (LearnerVariant(states=True, swapped=True, whole=True), "1st report, both"),
+    (STATE, "the last state is not updated"): (LearnerVariant(states=True, open_end=True), "2nd report"),
     (STATE, "expectation not divided by the number of empty cells"): (
-        Way(states=True, summed=True),
+        LearnerVariant(states=True, summed=True),
         "5th report does not show whether it divides",
     ),
     (STATE, "states without moves looked up, not worth 0"): (
-        Way(states=True, blind=True),
+        LearnerVariant(states=True, blind=True),
         "no listing checks for them",
     ),
-    (AFTERSTATE, AS_DERIVED): (Way(), ""),
+    (AFTERSTATE, AS_DERIVED): (LearnerVariant(), ""),
     (AFTERSTATE, "its own move's reward in the target, not the next one's"): (
-        Way(swapped=True),
+        LearnerVariant(swapped=True),
         "no report: the 1st one's the other way round",
     ),
     (AFTERSTATE, "α not divided over isomorphs: V moves 8 times as far"): (
-        Way(whole=True),
+        LearnerVariant(whole=True),
         "1st report's, for after-states",
     ),
-    (AFTERSTATE, "the last after-state is not updated"): (Way(open_end=True), "2nd report's, for after-states"),
+    (AFTERSTATE, "the last after-state is not updated"): (
+        LearnerVariant(open_end=True),
+        "2nd report's, for after-states",
+    ),
     (AFTERSTATE, "the first two after-states are not updated"): (
-        Way(late=2),
+        LearnerVariant(late=2),
         'a reading of the 4th report\'s "first two placements left out"',
     ),
 }
 
 
-def run(work: Work, net: str = "4x6") -> Found:
+def run(context: StudyContext, net: str = "4x6") -> StudyResult:
     """Learn with each slip, and without."""
-    runs = runs_of(work, {"; ".join(name): way for name, (way, _) in WAYS.items()}, net, GAMES)
+    runs = runs_of(context, {"; ".join(name): way for name, (way, _) in VARIANTS.items()}, net, GAMES)
     cells, changes = [], {}
-    for (kind, slip), (_, source) in WAYS.items():
+    for (kind, slip), (_, source) in VARIANTS.items():
         name, right = f"{kind}; {slip}", f"{kind}; {AS_DERIVED}"
         ours, note = scores_of(runs[name], "fresh"), " "
         if slip != AS_DERIVED:
@@ -79,7 +88,7 @@ def run(work: Work, net: str = "4x6") -> Found:
         f"learning, the mean of {len(runs[right])} runs.",
         "What a slip costs is given in % of the mean without it. The intervals are of 95 % each, not of all together.",
     ]
-    return Found(
+    return StudyResult(
         cells,
         settings_told(runs, "no numbers"),
         {"curves": lambda: draw(runs)},

@@ -21,9 +21,9 @@ from tuplet.games.g2048.rules import Rules, opening, rules_for, slides, spawn
 from tuplet.kernel import draw, kernel, stream
 from tuplet.learn.train import train
 from tuplet.search.g2048 import LeafValues, Workspace, last_mean, leaf_values, make_workspace
-from tuplet.studies.finding import Cell, Estimate
-from tuplet.studies.report import Found
-from tuplet.studies.work import Work
+from tuplet.studies.context import StudyContext
+from tuplet.studies.report import StudyResult
+from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.blocks import Worker
 from tuplet.system.pictures import new_figure, tidy
 from tuplet.system.progress import Progress
@@ -55,7 +55,7 @@ class Errors(NamedTuple):
     seen: int  # of the first games: the others are to test with
 
 
-def run(work: Work, net: str = "8g") -> Found:
+def run(work: StudyContext, net: str = "8g") -> StudyResult:
     """Choose tuples for a network, one after another."""
     games, boards = work.games(GAMES, least=20), work.games(BOARDS, least=200)
     have = parse(net)
@@ -85,14 +85,14 @@ def run(work: Work, net: str = "8g") -> Found:
     }
     notes = ["Ours is the share of the squared error that the tuple takes off, in games not seen."]
     more = {"chosen": [format_tuple(t) for t in chosen], "tried": tables}
-    return Found(cells, settings, {"shares": lambda: picture(chosen, tables)}, notes, more)
+    return StudyResult(cells, settings, {"shares": lambda: picture(chosen, tables)}, notes, more)
 
 
 def _next(shares: dict[str, float]) -> str:
     return ", ".join(list(shares)[1:4])
 
 
-def _step(work: Work, have: list[Tuple], chosen: list[str], boards: int, step: int) -> dict[str, float]:
+def _step(work: StudyContext, have: list[Tuple], chosen: list[str], boards: int, step: int) -> dict[str, float]:
     """What each candidate would take off."""
     names = candidates(len(have[0]), have)
     folder = work.shared("network")

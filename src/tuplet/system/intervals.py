@@ -16,34 +16,34 @@ Interval = tuple[float, float]
 
 
 @cache
-def student(freedom: int, level: float = 0.95) -> float:
+def t_quantile(dof: int, level: float = 0.95) -> float:
     """What 1.96 is for a deviation that was estimated itself (Student 1908).
 
-    >>> [round(student(n), 3) for n in (1, 2, 9, 30, 1000)]
+    >>> [round(t_quantile(n), 3) for n in (1, 2, 9, 30, 1000)]
     [12.706, 4.303, 2.262, 2.042, 1.962]
     """
     low, high = 0.0, 2.0
-    while within(high, freedom) < level:
+    while t_central_mass(high, dof) < level:
         low, high = high, 2 * high
     for _ in range(60):
         t = (low + high) / 2
-        low, high = (t, high) if within(t, freedom) < level else (low, t)
+        low, high = (t, high) if t_central_mass(t, dof) < level else (low, t)
     return low
 
 
-def within(t: float, freedom: int) -> float:
+def t_central_mass(t: float, dof: int) -> float:
     """The share of Student's distribution between -t and t: a finite sum.
 
     With much freedom, that of a normal distribution, after Wallace (1959).
     """
-    if freedom > _MUCH_FREEDOM:
-        z = math.sqrt(freedom * math.log1p(t * t / freedom)) * (1 - 1 / (4 * freedom))
+    if dof > _MUCH_FREEDOM:
+        z = math.sqrt(dof * math.log1p(t * t / dof)) * (1 - 1 / (4 * dof))
         return math.erf(z / math.sqrt(2))
-    angle = math.atan(t / math.sqrt(freedom))
-    square, odd = math.cos(angle) ** 2, freedom % 2
+    angle = math.atan(t / math.sqrt(dof))
+    square, odd = math.cos(angle) ** 2, dof % 2
     term = math.cos(angle) if odd else 1.0
     total = 0.0
-    for k in range(freedom // 2):
+    for k in range(dof // 2):
         total += term
         term *= square * (2 * k + 1 + odd) / (2 * k + 2 + odd)
     if not odd:
@@ -56,7 +56,7 @@ def mean_interval(values: list[float]) -> Interval:
     mean = math.fsum(values) / len(values)
     if len(values) < 2:
         return (-math.inf, math.inf)
-    half = student(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    half = t_quantile(len(values) - 1) * stdev(values) / math.sqrt(len(values))
     return (mean - half, mean + half)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.system.intervals import Interval, mean_interval, student
+from tuplet.system.intervals import Interval, mean_interval, t_quantile
 
 Array = np.ndarray[Any, Any]
 
@@ -97,5 +97,5 @@ def score_interval(scores: list[float], deviation: float = _USUAL_DEVIATION) -> 
     if len(scores) < 2:
         return mean_interval(scores)
     games, mean = len(scores), math.fsum(scores) / len(scores)
-    half = student(games - 1) * math.sqrt(score_variance(scores, deviation) / games)
+    half = t_quantile(games - 1) * math.sqrt(score_variance(scores, deviation) / games)
     return (mean - half, mean + half)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import name_of
-from tuplet.arena.g2048 import ask
+from tuplet.arena.episode import ask
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
@@ -26,7 +26,7 @@ FOURS = 0.1  # where neither the game nor the judge says how many there are
 AT_ONCE = 6  # cells of a board that is solved in a moment
 
 
-class Judge:
+class ValueOracle:
     """A player's values, of moves and of after-states."""
 
     def __init__(self, player: Any, stop: Stop | None) -> None:
@@ -47,7 +47,7 @@ class Judge:
         """That of the best move, 0 where none is legal."""
         values = self.moves(board)
         if not values and not board.over:
-            raise UserError(self.speechless)
+            raise UserError(self.no_values_error)
         return max(values.values(), default=0.0)
 
     def mean(self, after: Board, came: Board | None, value: float) -> float:
@@ -84,12 +84,12 @@ class Judge:
         return found.moves if isinstance(found, Analysis) else []
 
     @property
-    def speechless(self) -> str:
+    def no_values_error(self) -> str:
         """What is wrong with a judge that gives moves no value."""
         return f"{name_of(self.player)} has no values to judge by: name a run or weights"
 
 
-def usual_judge(size: tuple[int, int], spawn4: float) -> tuple[str, Any]:
+def default_oracle(size: tuple[int, int], spawn4: float) -> tuple[str, Any]:
     """Who judges where nobody is named: what it is called, and a player or a text."""
     rows, columns = size
     if size == (4, 4):

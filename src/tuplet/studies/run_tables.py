@@ -10,13 +10,13 @@ from statistics import fmean, variance
 from typing import Any, NamedTuple
 
 from tuplet.arena.differences import welch
-from tuplet.studies.finding import Cell, Estimate, mean_of_runs, share
-from tuplet.studies.learned import learned, name_of, settings_of
-from tuplet.studies.learner import Way, tuples_of
-from tuplet.studies.work import PARTS, SETTINGS, Work
+from tuplet.studies.context import PARTS, SETTINGS, StudyContext
+from tuplet.studies.report_learner import LearnerVariant, tuples_of
+from tuplet.studies.report_run import learned, name_of, settings_of
+from tuplet.studies.verdicts import Cell, Estimate, mean_of_runs, share
 from tuplet.system.blocks import Worker
 from tuplet.system.files import replacing
-from tuplet.system.intervals import Interval, student
+from tuplet.system.intervals import Interval, t_quantile
 from tuplet.system.pictures import line_look, new_figure, plain, tidy
 from tuplet.system.progress import Pace, Progress
 from tuplet.system.version import __version__
@@ -30,7 +30,7 @@ BESIDE = ("td-state", "td-afterstate", "state-or-afterstate", "isomorphism", "td
 UNITS = {"games": "games", "seconds": "seconds on one core", "look_ups": "weights read"}
 
 
-FLAGS = {  # of `Way`, in words
+FLAGS = {  # of `LearnerVariant`, in words
     "states": "values of states",
     "shared": "one table for all tuples",
     "apart": "a table for each placement of each tuple",
@@ -54,21 +54,27 @@ class Published(NamedTuple):
 
 
 def runs_of(
-    work: Work, ways: Mapping[str, Way], net: str, full: int = GAMES, seeds: int = SEEDS, *, timed: bool = False
+    context: StudyContext,
+    ways: Mapping[str, LearnerVariant],
+    net: str,
+    full: int = GAMES,
+    seeds: int = SEEDS,
+    *,
+    timed: bool = False,
 ) -> dict[str, list[Run]]:
     """Runs of each way, one for each seed.
 
     Those of a study beside this one are taken over, unless seconds are compared (`timed`): what
     another machine, or a busier one, took says nothing about this one's.
     """
-    games, fresh = work.games(full, least=20), work.games(FRESH, least=20)
+    games, fresh = context.games(full, least=20), context.games(FRESH, least=20)
     for how in ways.values():
         tuples_of(net, how)  # refuses it now
     planned = {
-        way: [settings_of(how, games, work.seed + n, net=net, fresh=fresh) for n in range(seeds)]
+        way: [settings_of(how, games, context.seed + n, net=net, fresh=fresh) for n in range(seeds)]
         for way, how in ways.items()
     }
-    folder = work.folder / PARTS
+    folder = context.folder / PARTS
     folder.mkdir(exist_ok=True)
     parts = {}
     for n in range(seeds):  # of all ways the first ones first
@@ -76,16 +82,16 @@ def runs_of(
             name = name_of(each[n])
             parts[name] = (each[n], str(folder / f"{name}.safetensors"))
             if not timed:
-                _take_over(work, name, each[n])
-    found = work.parts(learned, parts, watched(work, games, len(parts)))
+                _take_over(context, name, each[n])
+    found = context.parts(learned, parts, watched(context, games, len(parts)))
     return {way: [found[name_of(each)] for each in some] for way, some in planned.items()}
 
 
-def _take_over(work: Work, name: str, settings: Mapping[str, Any]) -> None:
+def _take_over(context: StudyContext, name: str, settings: Mapping[str, Any]) -> None:
     """Copy a finished run of these settings from the folder of a study beside this one's."""
-    own = work.folder / PARTS / f"{name}.json"
+    own = context.folder / PARTS / f"{name}.json"
     for study in () if own.exists() else BESIDE:
-        folder = work.folder.resolve().parent / study
+        folder = context.folder.resolve().parent / study
         with suppress(OSError, ValueError, RecursionError, AttributeError, KeyError, TypeError):
             beside = json.loads((folder / SETTINGS).read_bytes())
             text = (folder / PARTS / f"{name}.json").read_bytes()
@@ -95,7 +101,7 @@ def _take_over(work: Work, name: str, settings: Mapping[str, Any]) -> None:
                 return
 
 
-def watched(work: Work, games: int, runs: int) -> Callable[[int, Worker], None]:
+def watched(context: StudyContext, games: int, runs: int) -> Callable[[int, Worker], None]:
     """Tells of games, those of unfinished runs as well (as far as they are in this process)."""
     pace, before = Pace(), -1
 
@@ -104,7 +110,7 @@ def watched(work: Work, games: int, runs: int) -> Callable[[int, Worker], None]:
         played = done * games + sum(int(each[0]) for each in worker.under_way)
         before = played if before < 0 else before
         figures = {"runs": f"{done} of {runs}"}
-        work.watch(
+        context.watch(
             Progress("games", played, runs * games, pace.rate(played - before), "games/s", figures, before=before)
         )
 
@@ -125,11 +131,11 @@ def mean_at(points: Sequence[tuple[float, float, int]]) -> Estimate:
 
 def _over_runs(means: Sequence[float], inside: float, ends: Interval, games: int) -> Estimate:
     """The mean of runs' means, given the squared error that follows from their games alone."""
-    value, freedom = fmean(means), len(means) - 1
+    value, dof = fmean(means), len(means) - 1
     error = math.sqrt(max(variance(means) / len(means), inside))
-    half = student(freedom) * error
+    half = t_quantile(dof) * error
     around = (max(value - half, ends[0]), min(value + half, ends[1]))
-    return Estimate(value, around, error, freedom, games)
+    return Estimate(value, around, error, dof, games)
 
 
 def share_of_runs(runs: Sequence[Sequence[bool]]) -> Estimate:
@@ -158,11 +164,11 @@ def change(ours: Estimate, right: Estimate) -> Estimate:
     """By what share of `right` ours differs from it: -0.1 is a tenth less (Welch 1947, of logs)."""
     if min(ours.value, right.value) <= 0:
         return Estimate(math.nan)
-    sides = [((each.error / each.value) ** 2, each.freedom) for each in (ours, right)]
+    sides = [((each.error / each.value) ** 2, each.dof) for each in (ours, right)]
     apart = welch(math.log(ours.value / right.value), *sides)
     if not math.isfinite(apart.error):
         return Estimate(math.expm1(apart.value))
-    half = student(apart.freedom) * apart.error
+    half = t_quantile(apart.dof) * apart.error
     ends = (math.expm1(apart.value - half), math.expm1(apart.value + half))
     return Estimate(math.expm1(apart.value), ends)
 

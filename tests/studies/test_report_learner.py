@@ -14,7 +14,15 @@ from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import draw, stream
 from tuplet.learn.learners import TD
 from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates
-from tuplet.studies.learner import Program, Way, make_program, play, spawned_value, tuples_of, walk_back
+from tuplet.studies.report_learner import (
+    LearnerVariant,
+    Program,
+    make_program,
+    play,
+    spawned_value,
+    tuples_of,
+    walk_back,
+)
 from tuplet.values.tables import value, weights_of
 
 NET = "0123 4567 0145"
@@ -24,7 +32,7 @@ EACH = 0x1111111111111111  # times an exponent: a board of one tile
 ALL = 0xFEDCBA9876543210  # every exponent once
 
 
-def played(way: Way, games: int, seed: int = 3) -> tuple[Program, Any, Any]:
+def played(way: LearnerVariant, games: int, seed: int = 3) -> tuple[Program, Any, Any]:
     program, results = make_program(RULES, NET, way, 0.1), make_results(games)
     look_ups = np.zeros(games, np.int64)
     play(program, True, np.uint64(seed), 0, games, results, look_ups, 0)
@@ -32,7 +40,7 @@ def played(way: Way, games: int, seed: int = 3) -> tuple[Program, Any, Any]:
 
 
 def test_without_flags_states_are_learned_as_train_learns_them() -> None:
-    program, results, _ = played(Way(states=True), 60)
+    program, results, _ = played(LearnerVariant(states=True), 60)
     run = train(NET, games=60, learner="td", target="state", seed=3, threads=1, progress=False)
     assert run.metrics[-1]["mean_score"] == results.scores.mean()
     assert run.metrics[-1]["mean_moves"] == results.lengths.mean()
@@ -41,7 +49,7 @@ def test_without_flags_states_are_learned_as_train_learns_them() -> None:
 
 def test_without_flags_afterstates_are_learned_as_the_fast_learner_does_it() -> None:
     """One game at a time: `train` plays two in turns, which learn from each other's games."""
-    program, results, _ = played(Way(), 60)
+    program, results, _ = played(LearnerVariant(), 60)
     net, theirs = Network(NET), make_results(60)
     rule, work = UpdateRule(TD.by, np.float32(0.1), np.float32(1)), make_workspace(net.m)
     for game in range(60):
@@ -55,7 +63,7 @@ SCRIPT = """
 import numpy as np
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import make_results
-from tuplet.studies.learner import Way, make_program, play
+from tuplet.studies.report_learner import Way, make_program, play
 for line in open(0).read().splitlines():
     way = Way(**eval(line))
     program = make_program(rules_for(), "01 56", way, 0.1)
@@ -83,19 +91,21 @@ def test_compiled_and_plain_learner_agree() -> None:
 @pytest.mark.parametrize(
     ("way", "last", "values"),
     [
-        (Way(states=True), 0, [6, 8, 8]),  # 16/2; (8 + 8)/2; (4 + 8)/2
-        (Way(), 0, [8, 8, 0]),  # 0; (16 + 0)/2; (8 + 8)/2
-        (Way(states=True, swapped=True), 0, [8, 8, 0]),
-        (Way(swapped=True), 0, [6, 8, 8]),
-        (Way(states=True), 2, [6.25, 8.5, 9]),  # 2 + (16 - 2)/2; (8 + 9)/2; (4 + 8.5)/2
-        (Way(states=True, open_end=True), 2, [4.5, 5, 2]),  # 2 stays; (8 + 2)/2; (4 + 5)/2
-        (Way(open_end=True), 2, [8.5, 9, 2]),  # 2 stays; (16 + 2)/2; (8 + 9)/2
-        (Way(states=True, late=2), 0, [0, 0, 8]),
-        (Way(late=1), 0, [0, 8, 0]),
+        (LearnerVariant(states=True), 0, [6, 8, 8]),  # 16/2; (8 + 8)/2; (4 + 8)/2
+        (LearnerVariant(), 0, [8, 8, 0]),  # 0; (16 + 0)/2; (8 + 8)/2
+        (LearnerVariant(states=True, swapped=True), 0, [8, 8, 0]),
+        (LearnerVariant(swapped=True), 0, [6, 8, 8]),
+        (LearnerVariant(states=True), 2, [6.25, 8.5, 9]),  # 2 + (16 - 2)/2; (8 + 9)/2; (4 + 8.5)/2
+        (LearnerVariant(states=True, open_end=True), 2, [4.5, 5, 2]),  # 2 stays; (8 + 2)/2; (4 + 5)/2
+        (LearnerVariant(open_end=True), 2, [8.5, 9, 2]),  # 2 stays; (16 + 2)/2; (8 + 9)/2
+        (LearnerVariant(states=True, late=2), 0, [0, 0, 8]),
+        (LearnerVariant(late=1), 0, [0, 8, 0]),
     ],
     ids=str,
 )
-def test_a_game_of_three_moves_moves_values_as_computed_by_hand(way: Way, last: float, values: list[float]) -> None:
+def test_a_game_of_three_moves_moves_values_as_computed_by_hand(
+    way: LearnerVariant, last: float, values: list[float]
+) -> None:
     program = make_program(RULES, "0", way._replace(single=True), HALF)
     boards = [np.uint64(EACH * (k + 1)) for k in range(3)]
     program.tables.weights[weights_of(program.tables, boards[2])[0]] = last
@@ -108,7 +118,7 @@ def test_a_game_of_three_moves_moves_values_as_computed_by_hand(way: Way, last: 
     assert program.tables.weights[-1] == 0  # what makes the one look-up eight
 
 
-def moved(net: str, way: Way, board: int) -> tuple[float, int]:
+def moved(net: str, way: LearnerVariant, board: int) -> tuple[float, int]:
     """V after a game of one move, of reward 16, from 0; and how many weights that moved."""
     program = make_program(RULES, net, way._replace(states=True), HALF)
     program.path[0], program.gains[0] = np.uint64(board), 16
@@ -118,30 +128,30 @@ def moved(net: str, way: Way, board: int) -> tuple[float, int]:
 
 
 def test_how_weights_share_an_update() -> None:
-    assert moved("01", Way(), ALL) == (8, 8)  # half of 16, by eight weights
-    assert moved("01", Way(whole=True), ALL) == (64, 8)  # eight times as far
-    assert moved("01", Way(single=True), ALL) == (8, 1)
-    assert moved("01 56", Way(single=True, whole=True), ALL) == (8, 2)
+    assert moved("01", LearnerVariant(), ALL) == (8, 8)  # half of 16, by eight weights
+    assert moved("01", LearnerVariant(whole=True), ALL) == (64, 8)  # eight times as far
+    assert moved("01", LearnerVariant(single=True), ALL) == (8, 1)
+    assert moved("01 56", LearnerVariant(single=True, whole=True), ALL) == (8, 2)
     board = EACH * 3  # both tuples see the same tiles
-    assert moved("01 56", Way(single=True), board) == (8, 2)
-    assert moved("01 56", Way(single=True, shared=True), board) == (16, 1)  # found and moved twice
-    assert moved("01", Way(), board) == (64, 1)  # eight times, each of them eight times
-    assert moved("01", Way(apart=True), board) == (8, 8)
+    assert moved("01 56", LearnerVariant(single=True), board) == (8, 2)
+    assert moved("01 56", LearnerVariant(single=True, shared=True), board) == (16, 1)  # found and moved twice
+    assert moved("01", LearnerVariant(), board) == (64, 1)  # eight times, each of them eight times
+    assert moved("01", LearnerVariant(apart=True), board) == (8, 8)
 
 
 def test_tuples_that_share_a_table_share_it_cell_by_cell() -> None:
     """Reading a board's cells 5 and 6 as cells 0 and 1 of another: in their order."""
-    program = make_program(RULES, "01 56", Way(shared=True, single=True), HALF)
+    program = make_program(RULES, "01 56", LearnerVariant(shared=True, single=True), HALF)
     first, second = (np.uint64(3 | 7 << 4), np.uint64(3 << 20 | 7 << 24))
     at = [set(weights_of(program.tables, board)[:2]) for board in (first, second)]
     assert at[0] == at[1] and len(at[0]) == 2
     with pytest.raises(ValueError, match="equally long"):
-        tuples_of("01 234", Way(shared=True))
+        tuples_of("01 234", LearnerVariant(shared=True))
 
 
 def test_expectations_that_are_not_divided_or_look_dead_states_up() -> None:
     def worth(board: Board, **flags: bool) -> float:
-        program = make_program(RULES, "01", Way(states=True, **flags), HALF)
+        program = make_program(RULES, "01", LearnerVariant(states=True, **flags), HALF)
         program.tables.weights[:-1] = 1.0  # every board is worth 8
         return float(spawned_value(program, *board.words))
 
@@ -155,7 +165,7 @@ def test_expectations_that_are_not_divided_or_look_dead_states_up() -> None:
 
 @pytest.mark.parametrize("states", [True, False])
 def test_look_ups_are_those_of_a_plain_program(states: bool) -> None:
-    program, results, look_ups = played(Way(states=states), 1)
+    program, results, look_ups = played(LearnerVariant(states=states), 1)
     m, n, chosen = 24, int(results.lengths[0]), 0
     state, board = opening(RULES, np.uint64(stream(np.uint64(3), np.uint64(0))))
     for k in range(n):

@@ -1,6 +1,6 @@
 """2048 learned as the reports' programs did it: plainly, one game after another, slips and all.
 
-`Way` says how a program learns. Without any of its flags it is TD(0) from the end of each game, as
+`LearnerVariant` says how a program learns. Without any of its flags it is TD(0) from the end of each game, as
 `train` does it: the same games, the same weights. The flags are what reports wrote, each by itself:
 
     states    s0 --r0--> s1 --r1--> s2 ... s(n-1) --r(n-1)--> end      V(s0) towards r0 + V(s1)
@@ -43,7 +43,7 @@ from tuplet.values.tables import Tables, expected_value, fetch, locate, table_st
 Array = np.ndarray[Any, Any]
 
 
-class Way(NamedTuple):
+class LearnerVariant(NamedTuple):
     """How a program learns; what is not set is right."""
 
     states: bool = False  # values of states, not of after-states
@@ -63,7 +63,7 @@ class Program(NamedTuple):
 
     rules: Rules
     tables: Tables
-    way: Way
+    way: LearnerVariant
     look_ups: np.uint64  # that make up a value; the tables' plan has more where eight do not fit
     share: np.float32  # of an error, for each weight
     path: Array  # uint64[LONGEST_GAME]: the boards to learn from
@@ -75,7 +75,7 @@ class Program(NamedTuple):
     seen: Array  # float32[m]
 
 
-def tuples_of(net: str, way: Way) -> list[Tuple]:
+def tuples_of(net: str, way: LearnerVariant) -> list[Tuple]:
     """A network's tuples; ValueError if it has none, or they cannot be used that way."""
     tuples = parse(net)
     if way.shared and len({len(cells) for cells in tuples}) > 1:
@@ -83,7 +83,7 @@ def tuples_of(net: str, way: Way) -> list[Tuple]:
     return tuples
 
 
-def make_program(rules: Rules, net: str, way: Way, alpha: float) -> Program:
+def make_program(rules: Rules, net: str, way: LearnerVariant, alpha: float) -> Program:
     """A program that has learned nothing yet."""
     tuples = tuples_of(net, way)
     read = [  # each look-up's cells, and those that its table was made for

@@ -9,9 +9,9 @@ import pytest
 
 from tuplet.arena.played import Played
 from tuplet.arena.results import Match
-from tuplet.studies.finding import Cell, Estimate, judged, mean_of_runs, share, won, won_in
 from tuplet.studies.page import page
-from tuplet.studies.report import Found, Report
+from tuplet.studies.report import Report, StudyResult
+from tuplet.studies.verdicts import Cell, Estimate, judged, mean_of_runs, share, won, won_in
 
 
 def cell(ours: Estimate, published: Estimate | None, note: str = "") -> Cell:
@@ -32,7 +32,7 @@ def test_pairs_that_always_end_alike_count_once() -> None:
     played = [Played(a, 1 - n % 2 if a else n % 2, "corner", 20, "") for n, a in enumerate(scores)]
     found = won_in(Match("a", "b", "ewn", 0, 100, played))
     assert found.value == 0.8
-    assert found.freedom in (48, 49)
+    assert found.dof in (48, 49)
     assert found.ci95 is not None and found.ci95[0] == pytest.approx(share(40, 50).ci95[0], abs=0.01)
 
 
@@ -103,12 +103,12 @@ def test_a_difference_as_large_as_said_is_detected_four_times_in_five() -> None:
 
 def test_a_report_says_what_its_verdicts_mean() -> None:
     alike, few = cell(won(500, 500), won(500, 500)), cell(won(1, 3), won(143, 57))
-    found = Report("s", "a", "c", "x", 1.0, 0, Found([alike, few], {}, {}))
+    found = Report("s", "a", "c", "x", 1.0, 0, StudyResult([alike, few], {}, {}))
     table = found.sheets()[1]
     assert "our games" in table.columns and [row[1] for row in table.rows] == ["1,000", "4"]
     assert [row[-1] for row in table.rows] == ["agrees", "too few games"]
     assert "one of 6.9 points of a hundred would have been" in found.seen
     assert "a difference of 20 points of a hundred would often have gone undetected" in found.seen
     assert "too few games</span>" in page(found) and "<td>1,000</td>" in page(found)
-    none = Report("s", "a", "c", "x", 1.0, 0, Found([few], {}, {}))
+    none = Report("s", "a", "c", "x", 1.0, 0, StudyResult([few], {}, {}))
     assert "no difference was detected" not in none.seen  # there was nothing to detect it with

@@ -26,7 +26,7 @@ from tuplet.errors import UserError
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, account, make_results
 from tuplet.kernel import as_seed, stream
-from tuplet.studies.learner import Program, Way, make_program, play
+from tuplet.studies.report_learner import LearnerVariant, Program, make_program, play
 from tuplet.system.blocks import Worker
 from tuplet.system.files import replacing
 from tuplet.system.tensors import write_header
@@ -38,7 +38,14 @@ SAVE = 120.0  # seconds between two checkpoints
 
 
 def settings_of(
-    way: Way, games: int, seed: int, *, net: str = "4x6", alpha: float = 0.1, spawn4: float = 0.1, fresh: int = 1000
+    way: LearnerVariant,
+    games: int,
+    seed: int,
+    *,
+    net: str = "4x6",
+    alpha: float = 0.1,
+    spawn4: float = 0.1,
+    fresh: int = 1000,
 ) -> dict[str, Any]:
     """All settings of a run, as files have them."""
     return {
@@ -60,7 +67,7 @@ def block_of(games: int) -> int:
 
 def name_of(settings: Mapping[str, Any]) -> str:
     """A file's name for a run: what is special about it, its games, and its seed."""
-    flags = [name for name in Way._fields if settings[name] and name != "states"]
+    flags = [name for name in LearnerVariant._fields if settings[name] and name != "states"]
     kind = "state" if settings["states"] else "afterstate"
     return "-".join([kind, *flags, f"{settings['games']}", f"seed{settings['seed']}"])
 
@@ -90,7 +97,7 @@ class _Course(NamedTuple):
 def learned(settings: dict[str, Any], checkpoint: str, worker: Worker) -> dict[str, Any] | None:
     """Learn, from the checkpoint if there is one; None if told to stop: then it leaves one."""
     games, block, path = settings["games"], settings["block"], Path(checkpoint)
-    way = Way(*(settings[name] for name in Way._fields))
+    way = LearnerVariant(*(settings[name] for name in LearnerVariant._fields))
     rules, seed = rules_for(4, 4, settings["spawn4"]), as_seed(settings["seed"])
     program = make_program(rules, settings["net"], way, settings["alpha"])
     blocks = -(-games // block)

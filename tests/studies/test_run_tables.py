@@ -13,10 +13,10 @@ import pytest
 
 from tuplet import reproduce, train
 from tuplet.studies import td_state_80_20
-from tuplet.studies.finding import Estimate, share
-from tuplet.studies.learned import learned, name_of, settings_of
-from tuplet.studies.learner import Way
-from tuplet.studies.learning import change, for_another, mean_at, share_of_runs
+from tuplet.studies.report_learner import LearnerVariant
+from tuplet.studies.report_run import learned, name_of, settings_of
+from tuplet.studies.run_tables import change, for_another, mean_at, share_of_runs
+from tuplet.studies.verdicts import Estimate, share
 from tuplet.system.blocks import Worker
 
 NET = "012 456"
@@ -43,8 +43,8 @@ def stopped_after(games: int, settings: dict[str, Any], path: Path) -> None:
     watcher.join()
 
 
-@pytest.mark.parametrize("way", [Way(states=True), Way(single=True)], ids=["states", "single"])
-def test_a_run_stopped_twice_comes_to_the_same(way: Way, tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", [LearnerVariant(states=True), LearnerVariant(single=True)], ids=["states", "single"])
+def test_a_run_stopped_twice_comes_to_the_same(way: LearnerVariant, tmp_path: Path) -> None:
     settings, path = settings_of(way, 1000, 5, net=NET, fresh=25), tmp_path / "run"
     whole = learned(settings, str(tmp_path / "whole"), Worker())
     stopped_after(50, settings, path)
@@ -57,7 +57,7 @@ def test_a_run_stopped_twice_comes_to_the_same(way: Way, tmp_path: Path) -> None
 
 
 def test_a_run_tells_of_its_blocks_and_fresh_games(tmp_path: Path) -> None:
-    settings = settings_of(Way(), 1005, 5, net=NET, fresh=30)
+    settings = settings_of(LearnerVariant(), 1005, 5, net=NET, fresh=30)
     found = learned(settings, str(tmp_path / "run"), Worker())
     assert found is not None and settings["block"] == 50
     blocks = found["blocks"]
@@ -72,7 +72,7 @@ def test_a_run_tells_of_its_blocks_and_fresh_games(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_that_is_damaged_or_of_another_run_is_told(tmp_path: Path) -> None:
-    settings, path = settings_of(Way(), 2000, 5, net=NET), tmp_path / "run"
+    settings, path = settings_of(LearnerVariant(), 2000, 5, net=NET), tmp_path / "run"
     stopped_after(25, settings, path)
     with pytest.raises(ValueError, match=r"run is not a sound checkpoint .*settings.*: delete it"):
         learned({**settings, "seed": 6}, str(path), Worker())
@@ -121,7 +121,7 @@ def test_a_run_of_train_is_taken_over_into_its_study(tmp_path: Path) -> None:
 def test_means_of_runs_are_as_sure_as_runs_and_games_allow() -> None:
     """Blocks of means 10 and 30: 20 ± 12.706 · 10; alike ones: what their scores deviate."""
     found = mean_at([(10, 1, 100), (30, 1, 100)])
-    assert (found.value, found.error, found.freedom) == (20, 10, 1)
+    assert (found.value, found.error, found.dof) == (20, 10, 1)
     assert found.ci95 == pytest.approx((0, 20 + 127.06), abs=0.1)  # no mean score is below 0
     assert mean_at([(20, 8, 4), (20, 8, 4)]).error == pytest.approx(math.sqrt(8))
     assert mean_at([(20, 8, 4)]) == Estimate(20, games=4)

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple
 
 from tuplet.agents.settings import settings_by_name
-from tuplet.arena.played import Played, place_of
+from tuplet.arena.played import GameResult, slot_of
 from tuplet.arena.results import Match, Tournament
 from tuplet.arena.sprt import Sprt
 from tuplet.errors import UserError
@@ -50,7 +50,7 @@ class GameFile:
     def __init__(self, path: Path, settings: Header, game: Game) -> None:
         self.path, self.settings, self.game = path, settings, game
         self.pairings = _pairings(settings)
-        self.played: list[Played] = []
+        self.played: list[GameResult] = []
         self._waiting: deque[bytes] = deque()  # lines to be written
         self._begun = 0  # bytes of the first of them that are in the file
         self._trouble: OSError | None = None
@@ -91,7 +91,7 @@ class GameFile:
 
     def add(self, number: int, record: Record) -> None:
         """Write a finished game."""
-        at = place_of(number, self.pairings)
+        at = slot_of(number, self.pairings)
         line: Header = {"pairing": at.pairing} if self.pairings > 1 else {}
         line |= {"pair": at.pair, "a": self.game.sides[at.game], **record.as_json()}
         known = self._trouble is not None
@@ -211,20 +211,20 @@ def load(path: str | Path) -> Match | Tournament:
     held = _game(path, settings)
     played = [_played(path, n, line, pairings, held) for n, line in enumerate(lines)]
     agents, game, seed = settings["agents"], settings["game"], settings["seed"]
-    asked = settings["games"] + settings["games"] % 2
+    planned = settings["games"] + settings["games"] % 2
     # What is not named there are the defaults of the version that played.
     known = settings.get("tuplet") == __version__
     full = [settings_by_name(agent, held) for agent in agents] if known else []
     if settings["kind"] == "tournament":
-        interrupted = len(played) < asked * pairings
-        tournament = Tournament.of(agents, game, seed, asked, played, interrupted, held.kinds, full)
+        interrupted = len(played) < planned * pairings
+        tournament = Tournament.of(agents, game, seed, planned, played, interrupted, held.kinds, full)
         if tournament.matches:
             return tournament
     elif len(played) > 1:
         test = Sprt(*settings["sprt"]) if settings.get("sprt") else None
         played = played[: len(played) // 2 * 2]
-        match = Match(agents[0], agents[1], game, seed, asked, played, test, endings=held.kinds, settings=full)
-        return replace(match, interrupted=match.games < asked and match.decision is None)
+        match = Match(agents[0], agents[1], game, seed, planned, played, test, endings=held.kinds, settings=full)
+        return replace(match, interrupted=match.games < planned and match.decision is None)
     raise UserError(f"{path} has no finished pair of games yet")
 
 
@@ -350,9 +350,9 @@ def _shown(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _played(path: Path, number: int, line: bytes, pairings: int, held: Game) -> Played:
+def _played(path: Path, number: int, line: bytes, pairings: int, held: Game) -> GameResult:
     """What is counted of a line; the moves are not played again. Without a winner, it is a draw."""
-    at, sides = place_of(number, pairings), (held.sides[0], held.sides[1])
+    at, sides = slot_of(number, pairings), (held.sides[0], held.sides[1])
     try:
         game = json.loads(line)
         place = (game.get("pairing", 0), game["pair"], game["a"])
@@ -369,4 +369,4 @@ def _played(path: Path, number: int, line: bytes, pairings: int, held: Game) -> 
         good = False
     if not good:
         raise UserError(f"{path}: line {number + 2} is not game {number + 1} of the match")
-    return Played.won_by(winner, sides, at.game, kind, len(moves), reason)
+    return GameResult.won_by(winner, sides, at.game, kind, len(moves), reason)

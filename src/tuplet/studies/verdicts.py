@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
-from tuplet.arena.differences import ERROR, POWER, Apart, chance_of, holm, run_error, welch
+from tuplet.arena.differences import ERROR, POWER, MeanDifference, holm, p_value, run_error, welch
 from tuplet.arena.intervals import effective_games
 from tuplet.arena.results import Match
-from tuplet.system.intervals import Interval, share_interval, student
+from tuplet.system.intervals import Interval, share_interval, t_quantile
 
 Verdict = Literal["agrees", "differs", "too few games", "not comparable"]
 Unit = Literal["share", "points", "Elo", "number"]
@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
     value: float
     ci95: Interval | None = None  # None: nobody knows
     error: float = math.inf  # standard, as a test takes it
-    freedom: int = 1  # Student's
+    dof: int = 1  # Student's
     games: int | None = None  # that it is of
 
 
@@ -65,12 +65,12 @@ def mean_of_runs(runs: Sequence[Sequence[float]]) -> Estimate:
     With one run nobody knows how far the next would be from it: there is no interval.
     """
     value = math.fsum(math.fsum(scores) / len(scores) for scores in runs) / len(runs)
-    error, freedom = run_error(runs)
+    error, dof = run_error(runs)
     games = sum(map(len, runs))
     if not math.isfinite(error):
         return Estimate(value, games=games)
-    half = student(freedom) * error
-    return Estimate(value, (value - half, value + half), error, freedom, games)
+    half = t_quantile(dof) * error
+    return Estimate(value, (value - half, value + half), error, dof, games)
 
 
 class Cell(NamedTuple):
@@ -114,11 +114,11 @@ class Row(NamedTuple):
 
 def judged(cells: Sequence[Cell]) -> list[Row]:
     """A verdict for each cell."""
-    tested: dict[int, Apart] = {}
+    tested: dict[int, MeanDifference] = {}
     for number, (_, ours, published, *_) in enumerate(cells):
         if published is not None and math.isfinite(ours.error + published.error):
             tested[number] = _apart(ours, published)
-    chances = [chance_of(apart) for apart in tested.values()]
+    chances = [p_value(apart) for apart in tested.values()]
     corrected = dict(zip(tested, holm(chances), strict=True))
     rows = []
     for number, cell in enumerate(cells):
@@ -136,18 +136,18 @@ def judged(cells: Sequence[Cell]) -> list[Row]:
     return rows
 
 
-def _detectable(apart: Apart, cells: int) -> float:
+def _detectable(apart: MeanDifference, cells: int) -> float:
     """The difference that would be found with `POWER`.
 
     As strict as for the first of so many cells after Holm, which has all others against it.
     """
-    called = student(apart.freedom, 1 - ERROR / cells)
+    called = t_quantile(apart.dof, 1 - ERROR / cells)
     return (called + NormalDist().inv_cdf(POWER)) * apart.error
 
 
-def _apart(ours: Estimate, published: Estimate) -> Apart:
+def _apart(ours: Estimate, published: Estimate) -> MeanDifference:
     """How far ours is from the published."""
-    sides = ((each.error**2, each.freedom) for each in (ours, published))
+    sides = ((each.error**2, each.dof) for each in (ours, published))
     return welch(ours.value - published.value, *sides)
 
 

@@ -43,7 +43,7 @@ class Pairing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Work:
+class StudyContext:
     """What a study is given."""
 
     study: str
