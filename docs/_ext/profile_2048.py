@@ -22,8 +22,8 @@ from tuplet import train
 from tuplet.games.g2048.rules import Rules, rules_for, slides, spawn
 from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import draw, kernel
-from tuplet.learn.learners import TC, TD, adjust, fetch_memory
-from tuplet.learn.td import AHEAD, UpdateRule, Workspace, learn_backward, make_workspace, play_afterstates
+from tuplet.learn.learners import TC, TD, prefetch_memory, update_weights
+from tuplet.learn.td import AHEAD, Hyperparameters, Workspace, learn_backward, make_workspace, play_afterstates
 from tuplet.values.layout import ABSENT
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, fetch, locate, total
@@ -71,14 +71,14 @@ def walk_again(tables: Tables, by: Any, path: Array, ring: Array, steps: int) ->
             v = total(weights, ring, start, m)
             if steps >= UPDATE:
                 amount = np.float32(0) * (target - v)
-                adjust(by, weights, memory, ring, start, m, amount)
+                update_weights(by, weights, memory, ring, start, m, amount)
             target = v
             if steps >= SUM_AGAIN:
                 target = total(weights, ring, start, m)
         locate(path[k], plan, marks, tables.stride, ring, start)
         if steps >= ASK:
             fetch(weights, ring, start, m)
-            fetch_memory(by, memory, ring, start, m)
+            prefetch_memory(by, memory, ring, start, m)
     return target
 
 
@@ -92,7 +92,7 @@ def spawned(rules: Rules, path: Array) -> Array:
     return boards
 
 
-def games_of(net: Network, rules: Rules, work: Workspace, rule: UpdateRule) -> Array:
+def games_of(net: Network, rules: Rules, work: Workspace, rule: Hyperparameters) -> Array:
     """The after-states of some games, one game after another."""
     paths = []
     for game in range(PLAYED):
@@ -129,9 +129,9 @@ def main() -> None:
     net = Network(parser.parse_args().net)
     train(net, games=WARM_UP, learner="tc", lam=0.5, seed=0, threads=1, progress=False)
     rules, zero = rules_for(), np.float32(0)
-    tables = net.tables_with_memory(TC.memory, TC.floats)
+    tables = net.tables_with_memory(TC.memory, TC.memory_per_weight)
     near, work = at_hand(tables), make_workspace(net.m)
-    rule = UpdateRule(TD.by, zero, np.float32(1))
+    rule = Hyperparameters(TD.by, zero, np.float32(1))
     path = games_of(net, rules, work, rule)
     path = path[: len(path) // 2 * 2]
     boards, gains = spawned(rules, path).reshape(2, -1), np.zeros(len(path), np.uint32)

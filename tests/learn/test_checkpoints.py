@@ -104,7 +104,7 @@ def test_a_checkpoint_that_fails_is_tried_again_and_training_goes_on(tmp_path: P
     texts = [str(each.message) for each in told]
     assert len(texts) == 2  # not one for each attempt
     assert "training goes on, and tries again" in texts[0] and "written again" in texts[1]
-    assert not run.trouble and run.games == 200
+    assert not run.save_error and run.games == 200
     learn(tmp_path / "whole", 200)
     assert weights(out) == weights(tmp_path / "whole")
 
@@ -132,7 +132,7 @@ def test_a_run_that_cannot_be_saved_at_its_end_is_saved_elsewhere(
     with pytest.warns(UserWarning, match=r"the run, 125 games, is saved in .* instead"):
         run = learn(out, 125, on_block=lambda games, _: games < 100 and shutil.rmtree(out))
     assert run.folder is not None and run.folder.parent == tmp_path / "here"
-    assert "No such file" in run.trouble and str(out) in run.trouble
+    assert "No such file" in run.save_error and str(out) in run.save_error
     learn(tmp_path / "whole", 200)
     resume(run.folder, games=200, progress=False)
     assert weights(run.folder) == weights(tmp_path / "whole")

@@ -12,14 +12,14 @@ import pytest
 
 from tuplet import Run, plot
 from tuplet.learn.points import alike, curve_of, points_of, words_for
-from tuplet.learn.settings import Limits, Method, save_settings
+from tuplet.learn.settings import Method, RunOptions, save_settings
 from tuplet.system.intervals import mean_interval
 from tuplet.system.pictures import line_look
 
 
 def a_run(folder: Path, lines: list[tuple[int, float]], seed: int = 0, **method: Any) -> Run:
     folder.mkdir(parents=True)
-    save_settings(folder / "config.toml", Method(net="5x4", **method), Limits(seed=seed))
+    save_settings(folder / "config.toml", Method(net="5x4", **method), RunOptions(seed=seed))
     metrics = [
         {
             "games": games,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tuplet import Run, Stop, resume, train
-from tuplet.learn.outlook import outlook
+from tuplet.learn.progress import description
 from tuplet.learn.run import PICTURES
-from tuplet.learn.settings import Limits, Method
+from tuplet.learn.settings import Method, RunOptions
 from tuplet.learn.training import Training
 
 NET = "0123 4567"
@@ -103,7 +103,7 @@ def test_what_is_no_evaluation_is_one_line(wrong: str, tuplet) -> None:
 def test_the_rate_of_learning_is_the_one_that_was_said(tmp_path: Path) -> None:
     out = tmp_path / "run"
     settings = {"schedule": "0.9:0.1", "alpha": 0.5, "learner": "td", "progress": False}
-    said = train(NET, games=100, out=out, **settings).outlook
+    said = train(NET, games=100, out=out, **settings).description
     assert said == "100 games; α 0.5 until game 90, then 0.05"
 
     def rates(training: Training) -> list[float]:
@@ -111,10 +111,10 @@ def test_the_rate_of_learning_is_the_one_that_was_said(tmp_path: Path) -> None:
 
     # So little more that all of it is within the last tenth: nothing changes.
     training = Training.load(out, games=110)
-    assert training.outlook() == "100 of 110 games done; α 0.05"
+    assert training.description() == "100 of 110 games done; α 0.05"
     assert rates(training)[:1] == [0.05]
     training = Training.load(out, games=250)
-    assert training.outlook() == (
+    assert training.description() == (
         "100 of 250 games done; α back to 0.5 until game 225, then 0.05; means may dip until it settles again"
     )
     assert rates(training) == [0.5, 0.5, 0.5, 0.05]
@@ -122,17 +122,19 @@ def test_the_rate_of_learning_is_the_one_that_was_said(tmp_path: Path) -> None:
 
 def test_outlooks_of_other_runs() -> None:
     method = Method(net="5x4", schedule="0.5:0.1 0.9:0.01")
-    assert outlook(method, Limits(budget=600.0), 0, 0.0) == ("10:00; α 1 until 5:00, then 0.1, until 9:00, then 0.01")
-    before, now = Limits(budget=600.0), Limits(budget=1200.0)
-    assert outlook(method, now, 12_775, 600.0, before).startswith(
+    assert description(method, RunOptions(budget=600.0), 0, 0.0) == (
+        "10:00; α 1 until 5:00, then 0.1, until 9:00, then 0.01"
+    )
+    before, now = RunOptions(budget=600.0), RunOptions(budget=1200.0)
+    assert description(method, now, 12_775, 600.0, before).startswith(
         "10:00 of 20:00 done (12,775 games); α back to 0.1 until 18:00, then 0.01;"
     )
-    assert outlook(method, now, 12_775, 300.0, now) == (
+    assert description(method, now, 12_775, 300.0, now) == (
         "5:00 of 20:00 done (12,775 games); α 1 until 10:00, then 0.1, until 18:00, then 0.01"
     )
-    linear = outlook(Method(schedule="linear"), Limits(games=200), 100, 1.0, Limits(games=100))
+    linear = description(Method(schedule="linear"), RunOptions(games=200), 100, 1.0, RunOptions(games=100))
     assert linear.startswith("100 of 200 games done; α back to 0.5, falling to 0 (linear)")
-    assert outlook(Method(), Limits(games=10), 0, 0.0) == "10 games; α 1"
+    assert description(Method(), RunOptions(games=10), 0, 0.0) == "10 games; α 1"
 
 
 def test_the_command_says_first_what_it_will_do_and_prints_fresh_games(tuplet, tmp_path: Path) -> None:

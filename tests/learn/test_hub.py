@@ -18,7 +18,7 @@ from pages import DOCS, blocks
 from tuplet import Network, Spec, convert, evaluate, list_agents, population, train
 from tuplet.learn import hub
 from tuplet.learn.hub import READING, train_command
-from tuplet.learn.settings import Limits, Method
+from tuplet.learn.settings import Method, RunOptions
 from tuplet.values.weights import FORMAT
 
 pytestmark = pytest.mark.slow
@@ -96,7 +96,7 @@ def test_the_training_command_of_a_card_means_the_same_settings(
     from tuplet.cli import app
     from tuplet.learn.settings import split
 
-    method, limits = split(settings)
+    method, options = split(settings)
     asked: dict[str, Any] = {}
 
     class Enough(Exception):  # noqa: N818
@@ -107,12 +107,12 @@ def test_the_training_command_of_a_card_means_the_same_settings(
         raise Enough
 
     monkeypatch.setattr(tuplet, "train", train)
-    words = shlex.split(train_command({**asdict(method), **asdict(limits)}))
+    words = shlex.split(train_command({**asdict(method), **asdict(options)}))
     with pytest.raises(Enough):
         app(words[1:], exit_on_error=False)
-    known = {each for kind in (Method, Limits) for each in kind.__dataclass_fields__}
+    known = {each for kind in (Method, RunOptions) for each in kind.__dataclass_fields__}
     again = split({name: value for name, value in asked.items() if name in known})
-    assert again == (method, limits)
+    assert again == (method, options)
 
 
 def read_alone(model: Path, code: str, python: str | Path = sys.executable) -> str:

@@ -16,7 +16,7 @@ from tuplet.kernel import kernel
 from tuplet.learn.learners import LEARNERS, TC, TD, Learner, register_learner
 from tuplet.learn.recipes import BUDGETS, RECIPES, choose, for_budget
 from tuplet.learn.settings import Method, schedule_of, split
-from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates
+from tuplet.learn.td import Hyperparameters, make_workspace, play_afterstates
 from tuplet.learn.training import Training
 from tuplet.values.tables import stage_of
 
@@ -63,8 +63,8 @@ def _run(folder: Path, settings: dict[str, Any]) -> Any:
     from tuplet.learn.run import Run
 
     folder.mkdir()
-    method, limits = split(settings)
-    return Run(method, limits, method.network(), folder)
+    method, options = split(settings)
+    return Run(method, options, method.network(), folder)
 
 
 def _stopping_after(training: Training, games: int) -> Any:
@@ -88,12 +88,12 @@ def test_a_learning_rate_follows_its_schedule() -> None:
         with pytest.raises(ValueError, match="a schedule is"):
             schedule_of(wrong)
     method = Method(learner="td", alpha=0.4, schedule="linear")
-    assert method.rule_at(0.5).alpha == np.float32(0.2)
+    assert method.hyperparameters_at(0.5).alpha == np.float32(0.2)
 
 
 def test_a_delayed_run_learns_by_td_first_and_by_tc_then() -> None:
     method = Method(delay=0.9, lam=0.0)
-    early, late = method.rule_at(0.5), method.rule_at(0.9)
+    early, late = method.hyperparameters_at(0.5), method.hyperparameters_at(0.9)
     assert (type(early.by), early.alpha) == (type(TD.by), np.float32(0.1))
     assert (type(late.by), late.alpha) == (type(TC.by), np.float32(1.0))
     net = Network("5x4")
@@ -188,7 +188,7 @@ def test_restarted_games_teach_more_and_count_once() -> None:
     assert again.metrics[0]["games"] == plain.metrics[0]["games"] == 600
     net = Network("5x4")
     train(net, games=3000, progress=False)
-    learner = UpdateRule(TD.by, np.float32(0.1), np.float32(1), restart=True)
+    learner = Hyperparameters(TD.by, np.float32(0.1), np.float32(1), restart=True)
     from tuplet.games.g2048 import rules_for
 
     work, results = make_workspace(net.m), make_results(20)
@@ -226,8 +226,8 @@ def test_a_second_thread_waits_for_the_serial_start() -> None:
 def _memory_run(**settings: Any) -> Any:
     from tuplet.learn.run import Run
 
-    method, limits = split({"net": "5x4", **settings})
-    return Run(method, limits, method.network())
+    method, options = split({"net": "5x4", **settings})
+    return Run(method, options, method.network())
 
 
 def test_weights_that_are_no_numbers_stop_the_run_and_keep_the_checkpoint(tmp_path: Path) -> None:

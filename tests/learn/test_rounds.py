@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 
 import tuplet
-from tuplet.learn import apart, rounds, training
-from tuplet.learn.apart import _homes
+from tuplet.learn import training
 from tuplet.learn.learners import TC, TD
-from tuplet.learn.merging import Changes, apply, changes_between, load_changes, merge, remembered, save_changes
-from tuplet.learn.rounds import Plan, plan_of
+from tuplet.learn.parallel import rounds, worker
+from tuplet.learn.parallel.merge import Changes, apply, changes_between, load_changes, memory_of, merge, save_changes
+from tuplet.learn.parallel.rounds import RoundPlan, plan_round
+from tuplet.learn.parallel.worker import _homes
 from tuplet.learn.run import ROUNDS
 from tuplet.values.network import Network
 
@@ -40,7 +41,7 @@ def processes() -> Iterator[ProcessPoolExecutor]:
 
 
 def weights_of(run: tuplet.Run) -> tuple[bytes, bytes]:
-    return run.network.weights.tobytes(), remembered(run.network).tobytes()
+    return run.network.weights.tobytes(), memory_of(run.network).tobytes()
 
 
 @pytest.mark.parametrize(
@@ -55,10 +56,10 @@ def weights_of(run: tuplet.Run) -> tuple[bytes, bytes]:
 )
 def test_one_task_learns_what_one_thread_does(settings: dict[str, Any]) -> None:
     plain = tuplet.train(NET, games=700, seed=3, **settings)
-    apart = tuplet.train(NET, games=700, seed=3, tasks=1, **settings)
-    assert apart.rounds
-    assert weights_of(apart) == weights_of(plain)
-    assert [m["mean_score"] for m in apart.metrics] == [m["mean_score"] for m in plain.metrics]
+    worker = tuplet.train(NET, games=700, seed=3, tasks=1, **settings)
+    assert worker.rounds
+    assert weights_of(worker) == weights_of(plain)
+    assert [m["mean_score"] for m in worker.metrics] == [m["mean_score"] for m in plain.metrics]
 
 
 def test_tasks_give_the_same_weights_wherever_they_are_done(processes: ProcessPoolExecutor, tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(tmp_path: Path) -> N
     assert 400 <= part.games < 800
     resumed = tuplet.resume(tmp_path / "run", threads=2)
     assert weights_of(resumed) == weights_of(whole)
-    assert resumed.limits.tasks == 2
+    assert resumed.options.tasks == 2
     games = [json.loads(line)["games"] for line in (tmp_path / "run" / ROUNDS).open()]
     assert games == sorted(set(games))
     assert games[-1] == 800
@@ -98,10 +99,10 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(tmp_path: Path) -> N
 
 def test_rounds_begin_late_become_longer_and_have_more_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert plan_of(rounds.ALONE - 1, 8) is None
-    assert plan_of(rounds.ALONE, 8) is None
-    assert plan_of(rounds.ALONE, 1) == Plan(1, 1000)
-    plans = [plan_of(games, 8) for games in range(2 * rounds.ALONE, 40 * rounds.ALONE, 5000)]
+    assert plan_round(rounds.ALONE - 1, 8) is None
+    assert plan_round(rounds.ALONE, 8) is None
+    assert plan_round(rounds.ALONE, 1) == RoundPlan(1, 1000)
+    plans = [plan_round(games, 8) for games in range(2 * rounds.ALONE, 40 * rounds.ALONE, 5000)]
     assert [p.tasks for p in plans if p] == sorted(p.tasks for p in plans if p)
     assert {p.tasks for p in plans if p} == {2, 3, 4, 5, 6, 7, 8}
     total = [p.tasks * p.games for p in plans if p]
@@ -131,11 +132,11 @@ class Clock:
 
 def test_a_budget_ends_rounds_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    for module in (training, rounds, apart):
+    for module in (training, rounds, worker):
         monkeypatch.setattr(module, "time", clock)
-    play, learn = training.Training._play, apart._learn
+    play, learn = training.Training._play, worker._learn
     monkeypatch.setattr(training.Training, "_play", clock.play(play, lambda *words: words[2]))
-    monkeypatch.setattr(apart, "_learn", clock.play(learn, lambda _, task, __: task.games))
+    monkeypatch.setattr(worker, "_learn", clock.play(learn, lambda _, task, __: task.games))
     run = tuplet.train(NET, budget=2, learner="tc", threads=1, tasks=2)
     assert 2 <= run.elapsed_s < 2 * (1 + rounds.BUDGET)
     assert len(run.rounds) > 10
@@ -211,16 +212,16 @@ def test_an_error_of_a_watcher_is_not_taken_for_a_lost_cluster(tasks: int, tmp_p
     assert not tuplet.resume(tmp_path / "r").interrupted
 
 
-def naive_merge(net: Network, parts: list[Changes], weighs: int | None) -> tuple[np.ndarray, np.ndarray]:
+def naive_merge(net: Network, parts: list[Changes], merge_by: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Weight by weight, in plain Python."""
-    weights, memory = net.weights.copy(), remembered(net).copy()
+    weights, memory = net.weights.copy(), memory_of(net).copy()
     touched: dict[int, list[tuple[float, list[float]]]] = {}
     for part in parts:
         for where, w, numbers in zip(*(each.tolist() for each in part), strict=True):
             touched.setdefault(where, []).append((w, numbers))
     for where, all_of in touched.items():
         before = [float(number) for number in memory[where]]
-        grown = [max(numbers[weighs] - before[weighs], 0) if weighs is not None else 0 for _, numbers in all_of]
+        grown = [max(numbers[merge_by] - before[merge_by], 0) if merge_by is not None else 0 for _, numbers in all_of]
         if len(all_of) == 1 or sum(grown) == 0:
             weights[where] = sum(w for w, _ in all_of) / len(all_of)
         else:
@@ -244,11 +245,11 @@ def learned_apart(learner: str, parts: int) -> tuple[Network, list[Changes]]:
 def test_merging_is_that_of_plain_python(learner: Any) -> None:
     net, parts = learned_apart(learner.name, 3)
     assert all(len(part.where) > 1000 for part in parts)
-    weights, memory = naive_merge(net, parts, learner.weighs)
+    weights, memory = naive_merge(net, parts, learner.merge_by)
     before = net.weights.copy()
-    merged = merge(net, parts, learner.weighs)
+    merged = merge(net, parts, learner.merge_by)
     np.testing.assert_array_equal(net.weights, weights)
-    np.testing.assert_array_equal(remembered(net), memory)
+    np.testing.assert_array_equal(memory_of(net), memory)
     assert merged.where.tolist() == sorted(set(np.concatenate([p.where for p in parts]).tolist()))
     assert (before != net.weights).sum() > 1000
 

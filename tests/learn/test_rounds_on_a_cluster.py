@@ -15,8 +15,8 @@ import pytest
 
 import tuplet
 from tuplet.cli import run
-from tuplet.learn import rounds
-from tuplet.learn.merging import remembered
+from tuplet.learn.parallel import rounds
+from tuplet.learn.parallel.merge import memory_of
 from tuplet.learn.run import ROUNDS
 from tuplet.system.cluster import Cluster, cluster
 
@@ -53,7 +53,7 @@ def alone() -> bytes:
 
 
 def weights_of(run: tuplet.Run) -> bytes:
-    return run.network.weights.tobytes() + remembered(run.network).tobytes()
+    return run.network.weights.tobytes() + memory_of(run.network).tobytes()
 
 
 def test_weights_are_those_of_threads(two: Cluster, alone: bytes, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_command_line_trains_on_a_cluster_and_goes_on_without(
     where = ["--cluster", two.client.scheduler.address]
     words = ["train", "--net", "0123 4567", "--seed", "2", "--out", str(tmp_path / "run")]
     assert run([*words, "--games", "600", *where]) == 0
-    assert tuplet.Run.load(tmp_path / "run").limits.tasks == 2  # as many as it has threads
+    assert tuplet.Run.load(tmp_path / "run").options.tasks == 2  # as many as it has threads
     assert run(["train", "--resume", str(tmp_path / "run"), "--games", "900"]) == 0
     assert tuplet.Run.load(tmp_path / "run").games == 900
     plain = tmp_path / "plain"
@@ -117,5 +117,5 @@ def test_a_cluster_that_is_gone_costs_the_round_under_way(alone: bytes, tmp_path
             found = tuplet.train(**SETTINGS, executor=workers, out=tmp_path / "run", on_block=leave)
     assert found.interrupted
     assert 1000 <= found.games < 1500
-    assert tuplet.Run.load(tmp_path / "run").limits.tasks == 3
+    assert tuplet.Run.load(tmp_path / "run").options.tasks == 3
     assert weights_of(tuplet.resume(tmp_path / "run")) == alone

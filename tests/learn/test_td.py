@@ -16,8 +16,8 @@ from tuplet.games.g2048.episode import Slide
 from tuplet.games.g2048.rules import view
 from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import kernel
-from tuplet.learn.learners import TD, adjust, learner_named
-from tuplet.learn.td import UpdateRule, make_workspace, play_afterstates, play_states
+from tuplet.learn.learners import TD, learner_named, update_weights
+from tuplet.learn.td import Hyperparameters, make_workspace, play_afterstates, play_states
 from tuplet.values.external_formats import COHERENCE
 from tuplet.values.tables import value, weights_of
 
@@ -138,7 +138,7 @@ def test_lambda_1_learns_monte_carlo_returns(game: Episode, target: str) -> None
 
 @kernel
 def adjusted(by: Any, weights: Any, memory: Any, found: Any, start: Any, m: Any, by_much: Any) -> None:
-    adjust(by, weights, memory, found, start, m, by_much)
+    update_weights(by, weights, memory, found, start, m, by_much)
 
 
 @pytest.mark.parametrize("learner", ["td", "tc"])
@@ -148,7 +148,7 @@ def test_lambda_0_moves_each_value_towards_the_next(game: Episode, learner: str)
     learn_from(nets[2], game, learner=learner, alpha=0.5, lam=0.25)
     following = 0.0
     by = learner_named(learner)
-    tables = nets[1].tables_with_memory(by.memory, by.floats)
+    tables = nets[1].tables_with_memory(by.memory, by.memory_per_weight)
     zero, m = np.uint64(0), np.uint64(nets[1].m)
     for board, action in reversed([(b, a) for b, a in game.replay() if isinstance(a, Slide)]):
         after = view(*board.move(action.move)[0].words)
@@ -170,7 +170,7 @@ def test_a_played_game_teaches_what_its_record_teaches(target: str, order: str) 
     before = Network(TUPLES, target=target)  # type: ignore[arg-type]
     before.weights[:] = teacher.weights
     play = play_states if target == "state" else play_afterstates
-    learner = UpdateRule(TD.by, np.float32(0.1), np.float32(1), order == "forward")
+    learner = Hyperparameters(TD.by, np.float32(0.1), np.float32(1), order == "forward")
     work, results = make_workspace(teacher.m), make_results(1)
     play(rules_for(), teacher.tables, learner, work, np.uint64(77), 0, 1, results, 0)
     if order == "backward":  # moves do not depend on what is learned meanwhile
@@ -219,7 +219,7 @@ def test_games_beyond_32768_are_played_by_the_exact_rules(target: str) -> None:
     rules = rules_for()._replace(start=start.words[0])
     play = play_states if target == "state" else play_afterstates
     results = make_results(5)
-    greedy = UpdateRule(TD.by, np.float32(0), np.float32(1), False)
+    greedy = Hyperparameters(TD.by, np.float32(0), np.float32(1), False)
     play(rules, net.tables, greedy, make_workspace(net.m), np.uint64(9), 0, 5, results, 0)
     environment = RandomEnvironment(9)
     for game in range(5):
@@ -246,7 +246,7 @@ def test_a_game_beyond_32768_is_learned_from_as_the_network_sees_it(target: str)
     start = Board([32768, 32768, 2, 0, 32768, 32768, 4, 0] + [0] * 8)
     rules = rules_for()._replace(start=start.words[0])
     play = play_states if target == "state" else play_afterstates
-    learner = UpdateRule(TD.by, np.float32(0.1), np.float32(1), False)
+    learner = Hyperparameters(TD.by, np.float32(0.1), np.float32(1), False)
     play(rules, net.tables, learner, make_workspace(net.m), np.uint64(9), 0, 1, make_results(1), 0)
 
     environment = RandomEnvironment(9)

@@ -19,7 +19,7 @@ import pytest
 from tuplet import Network, Run, resume, train
 from tuplet.learn.checkpoints import Checkpoint
 from tuplet.learn.run import locked
-from tuplet.learn.settings import Limits, Method, split
+from tuplet.learn.settings import Method, RunOptions, split
 from tuplet.learn.training import Training
 from tuplet.system.settings import seconds
 from tuplet.values.weights import read_weights
@@ -228,7 +228,7 @@ def test_a_stop_in_the_middle_of_a_checkpoint_is_an_interruption(tmp_path: Path)
 
 
 def test_a_display_that_fails_stops_the_threads() -> None:
-    run = Run(Method(net="5x4"), Limits(games=10**7, threads=2), Network("5x4"))
+    run = Run(Method(net="5x4"), RunOptions(games=10**7, threads=2), Network("5x4"))
 
     def fail(_: object) -> None:
         raise BrokenPipeError
@@ -337,4 +337,4 @@ def test_times_and_settings() -> None:
             split({"games": 5, **wrong})
     with pytest.raises(ValueError, match="unknown setting 'frobnicate'"):
         split({"frobnicate": 1})
-    assert Limits().games == 100_000 and Limits(budget="10m").games is None
+    assert RunOptions().games == 100_000 and RunOptions(budget="10m").games is None

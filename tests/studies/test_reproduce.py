@@ -309,7 +309,7 @@ def test_a_report_opens_in_a_browser_without_network_or_complaint(tmp_path: Path
 def test_rounds_count_the_time_that_learners_side_by_side_would_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tuplet.learn.rounds.ALONE", 100)
+    monkeypatch.setattr("tuplet.learn.parallel.rounds.ALONE", 100)
     options = {"net": "0123 4567", "learners": "1 3"}
     report = reproduce("rounds", scale=0.01, out=tmp_path / "a", threads=2, **options).as_json()
     one, three = report["rows"]

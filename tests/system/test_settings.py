@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tuplet.learn.recipes import choose
-from tuplet.learn.settings import Limits, Method, ResumeSettings, TrainSettings, load_settings, save_settings
+from tuplet.learn.settings import Method, ResumeSettings, RunOptions, TrainSettings, load_settings, save_settings
 from tuplet.learn.train import resume, train
 from tuplet.system.settings import check, declared, from_text, setting
 from tuplet.values.patterns import NETWORKS
@@ -42,7 +42,7 @@ def test_numbers_of_numpy_are_taken_and_become_pythons() -> None:
 
 
 def test_the_help_of_a_budget_names_all_that_keeps_it_from_picking_a_recipe() -> None:
-    (text,) = (each.metadata["doc"] for each in fields(Limits) if each.name == "budget")
+    (text,) = (each.metadata["doc"] for each in fields(RunOptions) if each.name == "budget")
     keep = set()
     for name in [each.name for each in fields(Method) if each.init]:
         given = {"budget": 60.0, name: None}
@@ -90,7 +90,7 @@ def test_texts_become_what_their_types_say() -> None:
 def test_editors_know_the_settings_of_train_and_resume() -> None:
     known = {
         name: hint | str if each.metadata["seconds"] else hint
-        for kind in (Method, Limits)
+        for kind in (Method, RunOptions)
         for name, hint, each in declared(kind)
         if name not in ("net", "given")  # the first argument, and what a run notes of itself
     }
@@ -113,7 +113,7 @@ def test_a_misspelt_setting_is_told_what_may_have_been_meant(trained_run: Path) 
 
 def test_the_options_of_train_are_the_settings_of_a_run(tuplet) -> None:
     shown = " ".join(tuplet("train", "--help", env={"COLUMNS": "200"}).stdout.split())
-    for kind in (Method, Limits):
+    for kind in (Method, RunOptions):
         for each in fields(kind):
             option = f"--{each.metadata['option'] or each.name.replace('_', '-')} "
             assert (option in shown) != each.metadata["hidden"], option
@@ -137,11 +137,11 @@ def test_every_setting_goes_through_config_toml(tmp_path: Path) -> None:
         restart=True,
         spawn4=0.2,
     )
-    limits = Limits(games=77, budget="1h", threads=3, seed=9, checkpoint=7, serial=5, block=10)
+    options = RunOptions(games=77, budget="1h", threads=3, seed=9, checkpoint=7, serial=5, block=10)
     path = tmp_path / "config.toml"
-    save_settings(path, method, limits)
-    assert load_settings(path) == (method, limits)
-    names = {each.name for kind in (Method, Limits) for each in fields(kind)}
+    save_settings(path, method, options)
+    assert load_settings(path) == (method, options)
+    names = {each.name for kind in (Method, RunOptions) for each in fields(kind)}
     assert set(tomllib.loads(path.read_text())) == names
 
 
@@ -154,8 +154,8 @@ def test_a_config_of_an_earlier_version_is_read(tmp_path: Path) -> None:
         'delay = 0.0\ndelay_alpha = 0.1\norder = "backward"\nrestart = false\nspawn4 = 0.1\n'
         "games = 3000\nthreads = 1\nserial = 1000\nseed = 1\nblock = 1000\ncheckpoint = 300.0\n"
     )
-    method, limits = load_settings(path)
-    assert (method.name, method.net, limits.games, limits.seed) == ("TC(0.5)", "5x4", 3000, 1)
+    method, options = load_settings(path)
+    assert (method.name, method.net, options.games, options.seed) == ("TC(0.5)", "5x4", 3000, 1)
 
 
 @pytest.mark.parametrize("text", ["nonsense", "colour = 3", "games = 1.5", "[" * 5000, "block = 10000000000000"])

@@ -41,7 +41,7 @@ class TensorBoard:
             purge_step=run.games + 1,
             filename_suffix=f".{os.getpid()}.{run.games}",  # its time is in whole seconds
         )
-        settings = {**asdict(run.method), **asdict(run.limits)}
+        settings = {**asdict(run.method), **asdict(run.options)}
         lines = [f"    {name} = {value}" for name, value in settings.items() if value is not None]
         self._writer.add_text("settings", "\n".join(lines), run.games)
 

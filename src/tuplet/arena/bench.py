@@ -15,7 +15,7 @@ from tuplet.games.position import Game
 from tuplet.kernel import as_seed, stream
 from tuplet.learn.learners import learner_named
 from tuplet.learn.run import Run
-from tuplet.learn.settings import Limits, Method
+from tuplet.learn.settings import Method, RunOptions
 from tuplet.learn.training import Training
 from tuplet.search import expectimax, mcts, tree as trees
 from tuplet.search.bandits import UCB1, Report
@@ -98,7 +98,7 @@ def _bench_2048(threads: int, net: str, learner: str, target: Target, seed: int,
 
     def learn(first: int, last: int) -> float:
         """Train from one number of games to another; returns moves per second."""
-        run = Run(method, Limits(games=last, threads=threads, seed=seed), network)
+        run = Run(method, RunOptions(games=last, threads=threads, seed=seed), network)
         run.games = first
         training = Training(run, stop, watch)
         if training.go().interrupted:

@@ -309,8 +309,8 @@ def _settings(players: Sequence[Any]) -> dict[str, list[str]]:
         if run is None:
             told.append({})
             continue
-        limits = {k: v for k, v in asdict(run.limits).items() if k not in _HOW_LONG}
-        told.append({**asdict(run.method), **limits, "games trained": f"{run.games:,}"})
+        options = {k: v for k, v in asdict(run.options).items() if k not in _HOW_LONG}
+        told.append({**asdict(run.method), **options, "games trained": f"{run.games:,}"})
     names = dict.fromkeys(name for each in told for name in each)
     values = {name: [str(each.get(name, "-")) for each in told] for name in names}
     return {name: each for name, each in values.items() if len({*each} - {"-"}) > 1}

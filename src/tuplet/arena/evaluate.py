@@ -34,7 +34,7 @@ from tuplet.games import life
 from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import Results, Summary, make_results, score_interval, summarise
 from tuplet.kernel import as_seed, stream
-from tuplet.learn.greedy import play_greedily
+from tuplet.learn.self_play import play_greedily
 from tuplet.search import g2048_games
 from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
 from tuplet.system.intervals import Interval, share_interval

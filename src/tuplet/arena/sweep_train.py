@@ -28,7 +28,7 @@ from tuplet.games.g2048.statistics import score_interval
 from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run
-from tuplet.learn.settings import Limits, Method, split
+from tuplet.learn.settings import Method, RunOptions, split
 from tuplet.learn.train import resume, train
 from tuplet.learn.training import Training
 from tuplet.system.blocks import Worker, as_executor, as_threads, cores, in_order
@@ -51,7 +51,7 @@ class PlannedRun(NamedTuple):
     seed: int
     folder: Path
     settings: dict[str, Any]
-    limits: Limits
+    options: RunOptions
 
 
 def sweep_train(
@@ -135,9 +135,9 @@ def runs_of(
         for number in seeds:
             own = {"threads": 1, "seed": number, **given}
             chosen = choose(given.get("recipe"), {k: v for k, v in own.items() if k != "recipe"})
-            method, limits = split(chosen, trusted=True)
+            method, options = split(chosen, trusted=True)
             parse(str(method.net), as_size(method.board))  # refuses it now
-            runs.append(PlannedRun(spec, number, out / name / f"seed-{number}", own, limits))
+            runs.append(PlannedRun(spec, number, out / name / f"seed-{number}", own, options))
     return points, runs
 
 
@@ -223,7 +223,9 @@ def grid_of(settings: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
     return axes, fixed
 
 
-_HINTS = {name: (hint, each.metadata["seconds"]) for kind in (Method, Limits) for name, hint, each in declared(kind)}
+_HINTS = {
+    name: (hint, each.metadata["seconds"]) for kind in (Method, RunOptions) for name, hint, each in declared(kind)
+}
 
 
 def _typed(name: str, text: str) -> Any:
@@ -281,11 +283,11 @@ class _UnderWay:
 
     def __init__(self, runs: list[PlannedRun], done: list[PlannedRun]) -> None:
         self.runs, self.done = runs, done
-        self.by_time = any(run.limits.games is None for run in runs)
+        self.by_time = any(run.options.games is None for run in runs)
         self._before = math.fsum(self._cost(run) for run in done)
 
     def _cost(self, run: PlannedRun) -> float:
-        return float((run.limits.budget if self.by_time else run.limits.games) or 0)
+        return float((run.options.budget if self.by_time else run.options.games) or 0)
 
     def event(self, worker: Worker) -> Progress:
         """Games, or seconds, of all runs together."""

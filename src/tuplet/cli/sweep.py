@@ -13,7 +13,7 @@ from cyclopts import App, Parameter
 from tuplet.cli.common import Cluster, Json, Tls, report_stopped, sharing, show_result
 from tuplet.cli.options import with_settings, with_whole_numbers
 from tuplet.errors import UserError
-from tuplet.learn.settings import Limits, Method
+from tuplet.learn.settings import Method, RunOptions
 
 sweep = App(name="sweep", help="Try combinations of settings: which are better, and which differences are noise?")
 Picture = Annotated[
@@ -115,7 +115,7 @@ def eval_(
 
 @sweep.command
 @with_whole_numbers
-@with_settings(Method, Limits, lists=True, without=("threads", "seed"))
+@with_settings(Method, RunOptions, lists=True, without=("threads", "seed"))
 def train(
     *,
     seeds: int = 3,

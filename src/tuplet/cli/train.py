@@ -12,14 +12,14 @@ from cyclopts import Parameter
 from tuplet.cli.common import INTERRUPTED, Cluster, Tls, check_writable, sharing, show_result
 from tuplet.cli.options import with_settings
 from tuplet.errors import UserError
-from tuplet.learn.settings import Limits, Method
+from tuplet.learn.settings import Method, RunOptions
 
 if TYPE_CHECKING:
     from tuplet.games.g2048.statistics import Summary
     from tuplet.learn.run import Run
 
 
-@with_settings(Method, Limits)
+@with_settings(Method, RunOptions)
 def train(
     *,
     recipe: str | None = None,
@@ -112,7 +112,7 @@ def _loggers(tensorboard: bool) -> list[object]:
 def _say(run: Run) -> None:
     """Say first what will be done."""
     method = run.method
-    print(f"{run.folder}: {method.net}, {method.name}. {run.outlook}.", file=sys.stderr)
+    print(f"{run.folder}: {method.net}, {method.name}. {run.description}.", file=sys.stderr)
 
 
 def _print_block(games: int, summary: Summary) -> None:
@@ -139,9 +139,9 @@ def _print(text: str) -> None:
 def _report(run: Run, as_json: bool) -> int:
     from tuplet.system.sheet import clock, counted
 
-    if run.no_picture:
-        print(f"tuplet: no picture of the curve: {run.no_picture}", file=sys.stderr)
-    if run.trouble:  # a warning has told it
+    if run.picture_error:
+        print(f"tuplet: no picture of the curve: {run.picture_error}", file=sys.stderr)
+    if run.save_error:  # a warning has told it
         return 2
     if run.interrupted:
         print(
@@ -153,7 +153,7 @@ def _report(run: Run, as_json: bool) -> int:
         show_result(run, True)
     elif not run.interrupted:
         assert run.folder is not None
-        drawn = run.metrics and not run.no_picture
+        drawn = run.metrics and not run.picture_error
         picture = f" The curve: {run.folder / 'curve.png'}" if drawn else ""
         done = f"{counted(run.games, 'game')} in {clock(run.elapsed_s)}"
         print(f"{done}. Saved in {run.folder}.{picture}", file=sys.stderr)

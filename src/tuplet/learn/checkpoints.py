@@ -32,7 +32,7 @@ from tuplet.learn.run import (
     read_rounds,
     write_lines,
 )
-from tuplet.learn.settings import Limits, Method
+from tuplet.learn.settings import Method, RunOptions
 from tuplet.system.files import replacing
 from tuplet.values.network import Network
 from tuplet.values.parameters import parse_stages
@@ -61,7 +61,7 @@ class Checkpoint(NamedTuple):
         }
 
 
-class Keeper:
+class CheckpointWriter:
     """Writes lines of metrics and of rounds, and checkpoints, into a run's folder, if it has one.
 
     What cannot be written does not end the training: it is said, once, and tried again.
@@ -121,7 +121,7 @@ class Keeper:
 
     def try_to_save(self, now: Checkpoint) -> float:
         """Write a checkpoint, if it can be; returns the seconds until the next."""
-        wait, what = self.run.limits.checkpoint, "the checkpoint"
+        wait, what = self.run.options.checkpoint, "the checkpoint"
         try:
             self.save(now)
         except OSError as error:
@@ -145,7 +145,7 @@ class Keeper:
 
     def keep_some(self, games: int) -> None:
         """Keep the checkpoint of now by its number of games, and only the last few of these."""
-        keep, run = self.run.limits.keep, self.run.folder
+        keep, run = self.run.options.keep, self.run.folder
         if not keep or not games or run is None:
             return
         folder = run / KEPT
@@ -158,7 +158,7 @@ class Keeper:
             (folder / f"{old}.safetensors").unlink(missing_ok=True)
 
 
-def load_checkpoint(folder: Path, method: Method, limits: Limits) -> tuple[Run, Checkpoint]:
+def load_checkpoint(folder: Path, method: Method, options: RunOptions) -> tuple[Run, Checkpoint]:
     """The run of a folder, exactly as its last checkpoint left it.
 
     Lines of metrics and rounds that are younger than the checkpoint are dropped, they will come
@@ -166,7 +166,7 @@ def load_checkpoint(folder: Path, method: Method, limits: Limits) -> tuple[Run, 
     """
     metrics, rounds = read_metrics(folder / METRICS), read_rounds(folder / ROUNDS)
     parameters, notes, extra = read_weights(folder)
-    run = Run(method, limits, Network.of(parameters), folder)
+    run = Run(method, options, Network.of(parameters), folder)
     size, net = as_size(method.board), run.network
     meant = (size, parse_stages(method.stages), method.target, method.gamma, method.spawn4)
     has = (net.size, net.stages, net.target, net.gamma, net.spawn4)
@@ -189,7 +189,7 @@ def load_checkpoint(folder: Path, method: Method, limits: Limits) -> tuple[Run, 
         sound = sound and {len(part) for part in pending} == {games - start}
     except (KeyError, ValueError):
         sound = False
-    if not sound or games - start > limits.block:
+    if not sound or games - start > options.block:
         raise UserError(f"{folder / WEIGHTS} is not a sound checkpoint")
     run.games, run.elapsed_s = games, elapsed_s
     run.metrics = [m for m in metrics if m["games"] <= start]

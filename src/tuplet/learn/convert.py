@@ -13,7 +13,7 @@ from typing import Any, Literal
 from tuplet.errors import UserError
 from tuplet.learn.hub import MOST_CONFIG, Provenance, check_model_folder, write_model
 from tuplet.learn.run import CONFIG, METRICS, read_metrics
-from tuplet.learn.settings import Limits, Method
+from tuplet.learn.settings import Method, RunOptions
 from tuplet.system.progress import Show, watching
 from tuplet.system.settings import bytes_from, declared
 from tuplet.system.sheet import Sheet, Shown, counted
@@ -172,7 +172,7 @@ def _settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
                 told = json.loads(text)
                 return dict(told["trained"]), dict(told["learned"])
             lines = read_metrics(config.with_name(METRICS))
-            known = {name for kind in (Method, Limits) for name, _, _ in declared(kind)}
+            known = {name for kind in (Method, RunOptions) for name, _, _ in declared(kind)}
             told = {
                 name: value
                 for name, value in tomllib.loads(text).items()

@@ -24,8 +24,8 @@ def learn_from(net: Network, episode: Episode | str, **settings: Any) -> None:
         episode = Episode.parse(episode)
     learner = learner_named(str(settings.pop("learner", "td")), trusted=True)
     method = Method(**{"learner": learner.name, "gamma": net.gamma, **settings})
-    rule = method.rule_at(0.0)
-    tables = net.tables_with_memory(learner.memory, learner.floats)
+    rule = method.hyperparameters_at(0.0)
+    tables = net.tables_with_memory(learner.memory, learner.memory_per_weight)
     states = net.target == "state"
     boards, rewards = [], []
     for board, action in episode.replay():

@@ -16,7 +16,7 @@ from tuplet.errors import UserError
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, account, score_interval
 from tuplet.kernel import stream
-from tuplet.learn.greedy import play_greedily
+from tuplet.learn.self_play import play_greedily
 from tuplet.system.blocks import in_order
 from tuplet.system.progress import Progress, Watcher
 from tuplet.system.settings import seconds
@@ -28,7 +28,7 @@ BLOCK = 25  # games that a thread plays before it looks whether to stop
 MOST = 10**7
 
 
-class Plan(NamedTuple):
+class EvaluationPlan(NamedTuple):
     """How many fresh games are played, and how often."""
 
     games: int
@@ -40,12 +40,12 @@ class Plan(NamedTuple):
         return int((elapsed_s if self.timed else games) // self.every)
 
 
-def plan_of(text: str) -> Plan | None:
+def parse_evaluate(text: str) -> EvaluationPlan | None:
     """What `--evaluate` says; None for nothing.
 
-    >>> plan_of("1000@10m")
+    >>> parse_evaluate("1000@10m")
     Plan(games=1000, every=600.0, timed=True)
-    >>> plan_of("200@5000")
+    >>> parse_evaluate("200@5000")
     Plan(games=200, every=5000.0, timed=False)
     """
     if not text:
@@ -55,7 +55,7 @@ def plan_of(text: str) -> Plan | None:
     try:
         every = seconds(often) if timed else float(often)
         if 2 <= int(many) <= MOST and 0 < every < math.inf:
-            return Plan(int(many), every, timed)
+            return EvaluationPlan(int(many), every, timed)
     except ValueError:
         pass
     raise UserError(
@@ -73,10 +73,10 @@ def fresh_games(
     best, and shares by tile.
     """
     luck = np.uint64(stream(~np.uint64(seed), np.uint64(learned)))  # not that of training
-    return judged(net, games, luck, threads=threads, stop=stop, watch=watch)
+    return greedy_statistics(net, games, luck, threads=threads, stop=stop, watch=watch)
 
 
-def judged(
+def greedy_statistics(
     net: Network, games: int, luck: np.uint64, *, threads: int, stop: Stop, watch: Watcher
 ) -> dict[str, Any] | None:
     """The same for games of this seed: those that `evaluate` plays with it."""

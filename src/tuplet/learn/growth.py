@@ -61,8 +61,8 @@ def due(growth: Growth, done: float) -> list[Tuple]:
     return next(tuples for after, tuples in reversed(growth) if done >= after)
 
 
-def ask_for_room(growth: Growth, stages: int, floats: int) -> None:
+def ask_for_room(growth: Growth, stages: int, memory_per_weight: int) -> None:
     """Raise ValueError now, not when it has grown, if there is no memory for all its tuples."""
     largest = growth[-1][1]
-    numbers = stage_size(largest, stages) * stages * (1 + floats)
+    numbers = stage_size(largest, stages) * stages * (1 + memory_per_weight)
     check_memory(" ".join(map(format_tuple, largest)), numbers)

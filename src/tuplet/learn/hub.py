@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.learn.evaluation import judged
+from tuplet.learn.evaluation import greedy_statistics
 from tuplet.learn.run import CONFIG
-from tuplet.learn.settings import Limits, Method
+from tuplet.learn.settings import Method, RunOptions
 from tuplet.system.blocks import cores
 from tuplet.system.files import replacing
 from tuplet.system.kinds import what_is
@@ -69,7 +69,7 @@ def write_model(net: Network, folder: Path, told: Provenance, watch: Watcher) ->
     Files that are there are replaced when the new ones are complete, the card last.
     """
     watch(Progress(COMPILING))
-    measured = judged(net, GAMES, np.uint64(SEED), threads=cores(), stop=Stop(), watch=watch)
+    measured = greedy_statistics(net, GAMES, np.uint64(SEED), threads=cores(), stop=Stop(), watch=watch)
     if measured is None:
         raise Stopped("stopped before the last game of the card's measurement")
     config = config_of(net) | {
@@ -138,7 +138,7 @@ def _cells(placed: tuple[int, ...], columns: int) -> list[int]:
 def train_command(settings: Mapping[str, Any]) -> str:
     """The command of a run: what its `config.toml` says and is not as usual, learner and seed."""
     words = ["tuplet", "train"]
-    for kind in (Method, Limits):
+    for kind in (Method, RunOptions):
         for name, _, each in declared(kind):
             value, hidden = settings.get(name), each.metadata["hidden"]
             same = str(value) == str(each.default) and name not in ("learner", "seed")

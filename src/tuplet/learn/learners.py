@@ -20,7 +20,7 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.kernel import code_of, inlined, prefetch, register, two_of
-from tuplet.learn.coherence import adjust_eight
+from tuplet.learn.tc_simd import update_eight
 from tuplet.system.own import find, names_code
 from tuplet.values.external_formats import COHERENCE
 from tuplet.values.tables import add
@@ -32,27 +32,27 @@ class Learner(NamedTuple):
     """A way to adjust weights, and what goes well with it."""
 
     name: str
-    by: Any  # of the type that `adjust` and `fetch_memory` are picked by; compare its type
+    by: Any  # of the type that `update_weights` and `prefetch_memory` are picked by; compare its type
     memory: str = ""  # the name of what it remembers, in files
-    floats: int = 0  # numbers that it remembers of each weight
+    memory_per_weight: int = 0  # numbers that it remembers of each weight
     alpha: float = 0.1  # where none is given
     lam: float = 0.0  # lambda, where none is given and updates go from the end
-    weighs: int | None = None  # which of its numbers tells how much a weight has learned
+    merge_by: int | None = None  # which of its numbers tells how much a weight has learned
 
 
 LEARNERS: dict[str, Learner] = {}
 
 
-def adjust(
+def update_weights(
     by: Any, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
 ) -> None:
     """Add `amount` to each of the m weights (k times to a weight that is looked up k times)."""
-    code_of(adjust, by)(by, weights, memory, found, start, m, amount)
+    code_of(update_weights, by)(by, weights, memory, found, start, m, amount)
 
 
-def fetch_memory(by: Any, memory: Array, found: Array, start: np.uint64, m: np.uint64) -> None:
+def prefetch_memory(by: Any, memory: Array, found: Array, start: np.uint64, m: np.uint64) -> None:
     """Prefetch what is remembered of those weights."""
-    code_of(fetch_memory, by)(by, memory, found, start, m)
+    code_of(prefetch_memory, by)(by, memory, found, start, m)
 
 
 def register_learner(
@@ -60,8 +60,8 @@ def register_learner(
 ) -> None:
     """Enter a learner by its name, with its kernels."""
     LEARNERS[learner.name] = learner
-    register(adjust, type(learner.by), adjusts)
-    register(fetch_memory, type(learner.by), fetches or _fetch_nothing)
+    register(update_weights, type(learner.by), adjusts)
+    register(prefetch_memory, type(learner.by), fetches or _fetch_nothing)
 
 
 def learner_named(name: str, *, trusted: bool = False) -> Learner:
@@ -77,13 +77,13 @@ def learner_named(name: str, *, trusted: bool = False) -> Learner:
     return LEARNERS[name]
 
 
-class Alike(NamedTuple):
+class TDRule(NamedTuple):
     """TD: every weight moves by the same amount."""
 
 
 @inlined
 def _add(
-    by: Alike, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
+    by: TDRule, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
 ) -> None:
     add(weights, found, start, m, amount)
 
@@ -93,13 +93,13 @@ def _fetch_nothing(by: Any, memory: Array, found: Array, start: np.uint64, m: np
     pass
 
 
-class Coherent(NamedTuple):
+class TCRule(NamedTuple):
     """TC: a weight remembers E, the sum of its updates, and A, the sum of their sizes."""
 
 
 @inlined
 def _add_coherently(
-    by: Coherent, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
+    by: TCRule, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
 ) -> None:
     """Temporal coherence (Beal & Smith 1999): each weight has a learning rate of its own, |E|/A.
 
@@ -109,7 +109,7 @@ def _add_coherently(
     """
     size, one, eight = abs(amount), np.float32(1), np.uint64(8)
     for first in range(start, start + m, eight):
-        if adjust_eight(weights, memory, found, first, amount):
+        if update_eight(weights, memory, found, first, amount):
             continue
         for i in range(first, first + eight):
             at = found[i]
@@ -121,14 +121,14 @@ def _add_coherently(
 
 
 @inlined
-def _fetch_sums(by: Coherent, memory: Array, found: Array, start: np.uint64, m: np.uint64) -> None:
+def _fetch_sums(by: TCRule, memory: Array, found: Array, start: np.uint64, m: np.uint64) -> None:
     for i in range(start, start + m, np.uint64(2)):
         one, other = two_of(found, i)
         prefetch(memory, one + one)
         prefetch(memory, other + other)
 
 
-TD = Learner("td", Alike())
-TC = Learner("tc", Coherent(), COHERENCE, 2, alpha=1.0, lam=0.5, weighs=1)
+TD = Learner("td", TDRule())
+TC = Learner("tc", TCRule(), COHERENCE, 2, alpha=1.0, lam=0.5, merge_by=1)
 register_learner(TC, _add_coherently, _fetch_sums)
 register_learner(TD, _add)

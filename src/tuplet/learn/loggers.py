@@ -1,6 +1,6 @@
 """Whoever wants to be told of a training: a logger, with any of four methods.
 
-    on_begin(run)            before the first game; `run.method` and `run.limits` are its settings
+    on_begin(run)            before the first game; `run.method` and `run.options` are its settings
     on_block(games, summary) after every block of games; `run.metrics[-1]` says more
     on_evaluation(told)      when fresh games were played
     on_end(run)              whatever ended it

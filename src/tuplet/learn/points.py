@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from tuplet.learn.settings import Limits, Method, steps_of
+from tuplet.learn.settings import Method, RunOptions, steps_of
 from tuplet.system.intervals import t_quantile
 
 
@@ -15,7 +15,7 @@ class Learned(Protocol):
     """What a `Run` has, which draws itself, and so cannot be known here."""
 
     method: Method
-    limits: Limits
+    options: RunOptions
     folder: Path | None
     metrics: list[dict[str, Any]]
 
@@ -50,11 +50,11 @@ def points_of(run: Learned) -> list[Point]:
     for m in run.metrics:
         new = Point(m["games"], m["elapsed_s"], m["mean_score"], max(m["games"] - before, 1))
         before = new.games
-        if points and points[-1].games % run.limits.block:
+        if points and points[-1].games % run.options.block:
             points[-1] = points[-1].with_next(new)
         else:
             points.append(new)
-    if len(points) > 1 and points[-1].played < run.limits.block:
+    if len(points) > 1 and points[-1].played < run.options.block:
         last = points.pop()
         points[-1] = points[-1].with_next(last)
     return points

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from tuplet.errors import UserError
 from tuplet.learn.curves import draw_curves
-from tuplet.learn.settings import Limits, Method, load_settings
+from tuplet.learn.settings import Method, RunOptions, load_settings
 from tuplet.learn.spreadsheet import metrics_table
 from tuplet.system.files import hold, lines_of, replacing, sweep
 from tuplet.system.kinds import what_is
@@ -42,17 +42,17 @@ class Run(Shown):
     """A run in progress or finished. `metrics` has a dictionary for each block of games."""
 
     def __init__(
-        self, method: Method, limits: Limits, network: Network | None = None, folder: Path | None = None
+        self, method: Method, options: RunOptions, network: Network | None = None, folder: Path | None = None
     ) -> None:
-        self.method, self.limits, self.folder = method, limits, folder
+        self.method, self.options, self.folder = method, options, folder
         self.metrics: list[Metrics] = []
         self.rounds: list[Metrics] = []  # of tasks that learned apart
         self.games = 0
         self.elapsed_s = 0.0
         self.interrupted = False
-        self.outlook = ""  # what it was going to do when it began, in words
-        self.no_picture = ""  # why there is none
-        self.trouble = ""  # why it could not be saved where it should
+        self.description = ""  # what it was going to do when it began, in words
+        self.picture_error = ""  # why there is none
+        self.save_error = ""  # why it could not be saved where it should
         self._network = network
 
     @property
@@ -85,13 +85,13 @@ class Run(Shown):
         return draw_curves([self], path, log=log, by=by)
 
     def draw(self) -> None:
-        """Draw the curve into the run's folder; `no_picture` says why if that cannot be."""
+        """Draw the curve into the run's folder; `picture_error` says why if that cannot be."""
         if self.folder is not None and self.metrics:
             try:
                 for name in PICTURES:
                     self.plot(self.folder / name)
             except (OSError, ValueError) as error:
-                self.no_picture = str(error)
+                self.picture_error = str(error)
 
     @property
     def drawn(self) -> bool:

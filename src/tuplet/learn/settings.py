@@ -23,7 +23,7 @@ from tuplet.system.settings import check, setting
 
 if TYPE_CHECKING:
     from tuplet.learn.learners import Learner
-    from tuplet.learn.td import UpdateRule
+    from tuplet.learn.td import Hyperparameters
     from tuplet.values.network import Network
     from tuplet.values.patterns import Tuple
 
@@ -124,7 +124,10 @@ class Method:
         forward = self.order == "forward"
         for wrong, why in (
             (self.delay == 1, f"delay must be less than 1 (got {self.delay:g})"),
-            (self.delay and not learner.floats, "a delay is the share of a run before TC: take --learner tc"),
+            (
+                self.delay and not learner.memory_per_weight,
+                "a delay is the share of a run before TC: take --learner tc",
+            ),
             (self.steps > 1 and self.lam, "n-step TD and lambda are two ways to look further ahead: leave out one"),
             (
                 forward and self.lam,
@@ -164,8 +167,8 @@ class Method:
             gamma=self.gamma,
             spawn4=self.spawn4,
         )
-        if self.registered.floats:
-            net.learner_memory(self.registered.memory, self.registered.floats)
+        if self.registered.memory_per_weight:
+            net.learner_memory(self.registered.memory, self.registered.memory_per_weight)
         return net
 
     def growth(self) -> list[tuple[float, list[Tuple]]]:
@@ -175,19 +178,19 @@ class Method:
 
         return growth_of(str(self.net), self.grow, as_size(self.board))
 
-    def rule_at(self, progress: float) -> UpdateRule:
+    def hyperparameters_at(self, progress: float) -> Hyperparameters:
         """How to learn when this share of the run is done."""
         import numpy as np
 
         from tuplet.learn.learners import TD
-        from tuplet.learn.td import UpdateRule
+        from tuplet.learn.td import Hyperparameters
 
         assert self.alpha is not None
         assert self.lam is not None
         delayed = progress < self.delay
         alpha = self.delay_alpha if delayed else self.alpha
         learner = TD if delayed else self.registered
-        return UpdateRule(
+        return Hyperparameters(
             learner.by,
             np.float32(alpha * schedule_of(self.schedule)(progress)),
             np.float32(self.gamma),
@@ -199,7 +202,7 @@ class Method:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class RunOptions:
     """How long a run takes, whichever comes first, and how it goes about it."""
 
     games: int | None = setting(
@@ -259,10 +262,10 @@ class Limits:
     given: bool = setting(False, "It began with weights that were learned before.", hidden=True)
 
     def __post_init__(self) -> None:
-        from tuplet.learn.evaluation import plan_of
+        from tuplet.learn.evaluation import parse_evaluate
 
         check(self)
-        plan_of(self.evaluate)
+        parse_evaluate(self.evaluate)
         if self.games is None and self.budget is None:
             object.__setattr__(self, "games", USUAL_GAMES)
 
@@ -288,8 +291,8 @@ class MethodSettings(TypedDict, total=False):
     spawn4: float
 
 
-class LimitsSettings(TypedDict, total=False):
-    """The settings of `Limits` by name. Times are seconds, or texts such as "10m"."""
+class RunOptionsSettings(TypedDict, total=False):
+    """The settings of `RunOptions` by name. Times are seconds, or texts such as "10m"."""
 
     games: int | None
     budget: float | str | None
@@ -303,7 +306,7 @@ class LimitsSettings(TypedDict, total=False):
     block: int
 
 
-class TrainSettings(MethodSettings, LimitsSettings, total=False):
+class TrainSettings(MethodSettings, RunOptionsSettings, total=False):
     """What `train` takes by name."""
 
 
@@ -322,7 +325,7 @@ class ResumeSettings(TypedDict, total=False):
 
 def check_names(names: Iterable[str]) -> None:
     """ValueError for a setting that does not exist, with the one that may have been meant."""
-    known = [each.name for kind in (Method, Limits) for each in fields(kind)]
+    known = [each.name for kind in (Method, RunOptions) for each in fields(kind)]
     for name in names:
         if name not in known:
             near = get_close_matches(name, known, 1)
@@ -330,7 +333,7 @@ def check_names(names: Iterable[str]) -> None:
             raise UserError(f"unknown setting {name!r}: {hint}")
 
 
-def split(settings: Mapping[str, Any], *, trusted: bool = False) -> tuple[Method, Limits]:
+def split(settings: Mapping[str, Any], *, trusted: bool = False) -> tuple[Method, RunOptions]:
     """Settings sorted into the two; ValueError names one that does not exist.
 
     Where they are trusted, a learner may be named by its code.
@@ -340,21 +343,21 @@ def split(settings: Mapping[str, Any], *, trusted: bool = False) -> tuple[Method
     check_names(settings)
     if trusted and isinstance(settings.get("learner"), str):
         settings = {**settings, "learner": learner_named(settings["learner"], trusted=True).name}
-    names = {kind: {each.name for each in fields(kind)} for kind in (Method, Limits)}
+    names = {kind: {each.name for each in fields(kind)} for kind in (Method, RunOptions)}
     return (
         Method(**{name: settings[name] for name in names[Method] & set(settings)}),
-        Limits(**{name: settings[name] for name in names[Limits] & set(settings)}),
+        RunOptions(**{name: settings[name] for name in names[RunOptions] & set(settings)}),
     )
 
 
-def save_settings(path: Path, method: Method, limits: Limits) -> None:
+def save_settings(path: Path, method: Method, options: RunOptions) -> None:
     """Write `config.toml`."""
-    values = {**asdict(method), **asdict(limits)}
+    values = {**asdict(method), **asdict(options)}
     with replacing(path) as file:
         tomli_w.dump({name: value for name, value in values.items() if value is not None}, file)
 
 
-def load_settings(path: Path) -> tuple[Method, Limits]:
+def load_settings(path: Path) -> tuple[Method, RunOptions]:
     """Read `config.toml`."""
     try:
         if path.stat().st_size > _MOST_BYTES:

@@ -37,7 +37,7 @@ def metrics_table(runs: Sequence[Learned]) -> Table:
 def _lines(run: Learned) -> list[Metrics]:
     lines, before = [], 0
     for m in run.metrics:
-        own = {"run": run.name, "seed": run.limits.seed}
+        own = {"run": run.name, "seed": run.options.seed}
         for each in m.get("evaluations", ()):
             low, high = each["ci95"]
             place = {"games": each["learned"], "played": each["games"]}

@@ -23,7 +23,7 @@ import numpy as np
 from tuplet.games.g2048.rules import LONGEST_GAME, WIDE, Rules, largest, opening, slides, spawn, view, wide_slides
 from tuplet.games.g2048.statistics import Results
 from tuplet.kernel import draw, inlined, kernel, line_aligned, stream
-from tuplet.learn.learners import adjust, fetch_memory
+from tuplet.learn.learners import prefetch_memory, update_weights
 from tuplet.values.tables import (
     Tables,
     expected_value,
@@ -46,7 +46,7 @@ SHORT = 500  # moves: a game is not restarted for the sake of fewer
 AHEAD = 4  # boards whose weights are on their way while a game is walked back; a power of two
 
 
-class UpdateRule(NamedTuple):
+class Hyperparameters(NamedTuple):
     """How to learn; alpha 0 only plays."""
 
     by: Any  # how weights take their share: a learner's type, see `learners`
@@ -117,7 +117,7 @@ def make_workspace(m: int, index: Any = np.uint32) -> Workspace:
 
 
 @inlined
-def rewards_between(gains: Array, first: np.uint64, last: np.uint64, gamma: np.float32) -> Any:
+def n_step_return(gains: Array, first: np.uint64, last: np.uint64, gamma: np.float32) -> Any:
     """The discounted sum of the rewards from move `first` to before move `last`."""
     earned, discount = np.float32(0), np.float32(1)
     for move in range(first, last):
@@ -128,7 +128,7 @@ def rewards_between(gains: Array, first: np.uint64, last: np.uint64, gamma: np.f
 
 @kernel
 def learn_backward(
-    tables: Tables, rule: UpdateRule, states: bool, path: Array, gains: Array, count: np.int64 | int, ring: Array
+    tables: Tables, rule: Hyperparameters, states: bool, path: Array, gains: Array, count: np.int64 | int, ring: Array
 ) -> np.float32:
     """Walk a finished game from its end, moving each V towards values just updated.
 
@@ -154,7 +154,7 @@ def learn_backward(
         k -= one
         locate(path[k], plan, marks, stride, ring, (k % ahead) * m)
         fetch(weights, ring, (k % ahead) * m, m)
-        fetch_memory(by, memory, ring, (k % ahead) * m, m)
+        prefetch_memory(by, memory, ring, (k % ahead) * m, m)
     k = length
     target = np.float32(gains[k - one]) if states and count > 0 else np.float32(0)
     while k > np.uint64(0):
@@ -165,13 +165,13 @@ def learn_backward(
         v = total(weights, ring, start, m)
         if small:
             share = rule.alpha / repeat_count(ring, start, m)
-        adjust(by, weights, memory, ring, start, m, share * (target - v))
+        update_weights(by, weights, memory, ring, start, m, share * (target - v))
         if k >= shift:
             v = total(weights, ring, start, m)
             if steps > one:
                 if k > np.uint64(0):  # of board k - 1
                     first, last = k - shift, min(k - shift + steps, length)
-                    target, discount = rewards_between(gains, first, last, gamma)
+                    target, discount = n_step_return(gains, first, last, gamma)
                     behind[k % steps] = v
                     if k - one + steps < length:
                         target += discount * behind[(k - one) % steps]
@@ -181,13 +181,13 @@ def learn_backward(
         if k >= ahead:
             locate(path[k - ahead], plan, marks, stride, ring, start)
             fetch(weights, ring, start, m)
-            fetch_memory(by, memory, ring, start, m)
+            prefetch_memory(by, memory, ring, start, m)
     return target
 
 
 @kernel
-def learn_ahead(
-    tables: Tables, rule: UpdateRule, states: bool, path: Array, gains: Array, k: np.uint64, count: np.uint64
+def td_update(
+    tables: Tables, rule: Hyperparameters, states: bool, path: Array, gains: Array, k: np.uint64, count: np.uint64
 ) -> None:
     """Move V of board k towards the next rewards and the V behind them, as far as known.
 
@@ -196,29 +196,29 @@ def learn_ahead(
     one, steps = np.uint64(1), np.uint64(rule.steps)
     shift = np.uint64(states)
     first, last = k + one - shift, min(k + one - shift + steps, count)
-    target, discount = rewards_between(gains, first, last, rule.gamma)
+    target, discount = n_step_return(gains, first, last, rule.gamma)
     if k + steps < count:
         target += discount * value(tables, path[k + steps])
     found, zero, m = weights_of(tables, path[k]), np.uint64(0), np.uint64(tables.plan.shape[1])
     error = target - total(tables.weights, found, zero, m)
     amount = weight_step(tables, found, rule.alpha) * error
-    adjust(rule.by, tables.weights, tables.memory, found, zero, m, amount)
+    update_weights(rule.by, tables.weights, tables.memory, found, zero, m, amount)
 
 
 @kernel
 def learn_forward(
-    tables: Tables, rule: UpdateRule, states: bool, path: Array, gains: Array, count: np.int64 | int
+    tables: Tables, rule: Hyperparameters, states: bool, path: Array, gains: Array, count: np.int64 | int
 ) -> None:
     """The same game from its beginning, each V moved towards a value not yet updated."""
     for k in range(np.uint64(count)):
-        learn_ahead(tables, rule, states, path, gains, np.uint64(k), np.uint64(count))
+        td_update(tables, rule, states, path, gains, np.uint64(k), np.uint64(count))
 
 
 @kernel
 def play_afterstates(
     rules: Rules,
     tables: Tables,
-    rule: UpdateRule,
+    rule: Hyperparameters,
     work: Workspace,
     seed: np.uint64,
     first: int,
@@ -263,7 +263,7 @@ def play_afterstates(
                 path[slot, k] = view(after[best], high[slot])
                 gains[slot, k] = rewards[best]
                 if learns and rule.forward and k >= steps:
-                    learn_ahead(tables, rule, False, path[slot], gains[slot], k - steps, k + one)
+                    td_update(tables, rule, False, path[slot], gains[slot], k - steps, k + one)
                 length[slot] = k + one
                 score[slot] += np.int64(rewards[best])
                 state[slot], bits = draw(state[slot])
@@ -273,7 +273,7 @@ def play_afterstates(
                     end = np.float32(0)
                     if learns and rule.forward:
                         for j in range(k - min(k, steps), k):
-                            learn_ahead(tables, rule, False, path[slot], gains[slot], np.uint64(j), k)
+                            td_update(tables, rule, False, path[slot], gains[slot], np.uint64(j), k)
                         end = value(tables, path[slot, 0])
                     elif learns:
                         end = learn_backward(tables, rule, False, path[slot], gains[slot], np.int64(k), ring)
@@ -319,7 +319,7 @@ def play_afterstates(
 def play_states(
     rules: Rules,
     tables: Tables,
-    rule: UpdateRule,
+    rule: Hyperparameters,
     work: Workspace,
     seed: np.uint64,
     first: int,
@@ -358,7 +358,7 @@ def play_states(
             seen = view(board, high)
             path[k] = seen
             if learns and rule.forward and k >= steps:
-                learn_ahead(tables, rule, True, path, gains, k - steps, k + one)
+                td_update(tables, rule, True, path, gains, k - steps, k + one)
             gains[k] = rewards[best]
             k += one
             score += np.int64(rewards[best])
@@ -368,7 +368,7 @@ def play_states(
         end = np.float32(0)
         if learns and rule.forward:
             for j in range(k - min(k, steps), k):
-                learn_ahead(tables, rule, True, path, gains, np.uint64(j), k)
+                td_update(tables, rule, True, path, gains, np.uint64(j), k)
             end = value(tables, path[0])
         elif learns:
             end = learn_backward(tables, rule, True, path, gains, np.int64(k), work.ring)

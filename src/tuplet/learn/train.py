@@ -38,12 +38,12 @@ def train(
 
     `games` or `budget` (seconds, or "10m") says when to stop; a budget, or a `recipe`, picks the
     network and the learner where they are not given. The settings are those of `Method` and
-    `Limits`: learner, target, alpha, lam, order, spawn4, threads, seed, ... With `out` the run is
+    `RunOptions`: learner, target, alpha, lam, order, spawn4, threads, seed, ... With `out` the run is
     kept in that folder. `stop`, or Ctrl-C, ends the training early (`run.interrupted` tells).
     Each of `loggers` is told by the methods it has: on_begin, on_block, on_evaluation, on_end.
     `on_block` is called for every block of games, with the games so far and their summary;
     `on_evaluation` when fresh games (`evaluate`) were played, with what they came to; `on_begin`
-    first of all, with the run, whose `outlook` says in words what will be done. With an `executor`
+    first of all, with the run, whose `description` says in words what will be done. With an `executor`
     (of concurrent.futures, a cluster, or a Dask client) `tasks` learn apart there, and are merged.
     """
     check_loggers(loggers)
@@ -67,16 +67,16 @@ def train(
     executor = as_executor(executor)
     if executor is not None:
         given.setdefault("tasks", at_once(executor))
-    method, limits = split(choose(recipe, given), trusted=True)
+    method, options = split(choose(recipe, given), trusted=True)
     made = _with_meaning(made, method) if made is not None else method.network()
-    run = Run(method, limits, made, create_folder(Path(out)) if out is not None else None)
+    run = Run(method, options, made, create_folder(Path(out)) if out is not None else None)
     with watching(progress) as watch, locked(run.folder):
         training = Training(run, stop, watch, on_block, on_evaluation, executor=executor)
         return _begin(training, on_begin, loggers)
 
 
 def _begin(training: Training, on_begin: Callable[[Run], object] | None, loggers: Sequence[object]) -> Run:
-    training.run.outlook = training.outlook()
+    training.run.description = training.description()
     if on_begin is not None:
         on_begin(training.run)
     with logged(training, loggers):
@@ -111,32 +111,32 @@ def resume(
     `games` or `budget` are totals, what is done already included; `threads`, `tasks`, `checkpoint`,
     `keep` and `evaluate` may change, too. A learner of one's own is found where
     `learner="file.py:NAME"` says. A run whose alpha had fallen and that is given more goes on as a
-    run of the new length would: at the full rate again, until it settles once more (`run.outlook`
+    run of the new length would: at the full rate again, until it settles once more (`run.description`
     says so).
     """
     check_loggers(loggers)
-    limits: dict[str, Any] = {**changes}
-    check_names(set(limits) - {"recipe", "out"})
-    own = str(limits.get("learner", ""))
+    options: dict[str, Any] = {**changes}
+    check_names(set(options) - {"recipe", "out"})
+    own = str(options.get("learner", ""))
     if ":" in own:
-        learner_named(limits.pop("learner"), trusted=True)
+        learner_named(options.pop("learner"), trusted=True)
     free = {"games", "budget", "threads", "tasks", "checkpoint", "keep", "evaluate"}
-    fixed = set(limits) - free
+    fixed = set(options) - free
     if fixed:
         names = ", ".join(f"--{name}" for name in sorted(fixed)).replace("_", "-")
         raise UserError(f"a resumed run keeps its settings: leave out {names}")
     folder = as_run_folder(folder)
-    if ("games" in limits) != ("budget" in limits):  # the one given takes over
-        limits = {"games": None, "budget": None, **limits}
+    if ("games" in options) != ("budget" in options):  # the one given takes over
+        options = {"games": None, "budget": None, **options}
     with locked(folder), watching(progress) as watch:
         executor = as_executor(executor)
         if executor is not None and not load_settings(folder / CONFIG)[1].tasks:
-            limits.setdefault("tasks", at_once(executor))  # it goes on there
-        training = Training.load(folder, executor, **limits)
+            options.setdefault("tasks", at_once(executor))  # it goes on there
+        training = Training.load(folder, executor, **options)
         if training.finished:
             if not training.run.drawn:  # it was ended in the middle of that
                 training.run.draw()
-                if not training.run.no_picture:
+                if not training.run.picture_error:
                     return training.run
             raise UserError(
                 f"the run in {folder} is finished ({counted(training.games, 'game')}): "

@@ -21,19 +21,19 @@ import numpy as np
 
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, Summary, account, make_results, summarise
-from tuplet.learn.apart import CHUNK, Chunk, DivergedError
-from tuplet.learn.checkpoints import Checkpoint, Keeper, load_checkpoint
-from tuplet.learn.evaluation import fresh_games, latest, plan_of
-from tuplet.learn.greedy import workspace_of
+from tuplet.learn.checkpoints import Checkpoint, CheckpointWriter, load_checkpoint
+from tuplet.learn.evaluation import fresh_games, latest, parse_evaluate
 from tuplet.learn.growth import ask_for_room, due
-from tuplet.learn.hands import APART, Hands
 from tuplet.learn.learners import TD
-from tuplet.learn.outlook import how_far, outlook, share_done
+from tuplet.learn.parallel.rounds import LostError, Rounds
+from tuplet.learn.parallel.thread_tuning import APART, Hands
+from tuplet.learn.parallel.worker import CHUNK, Chunk, DivergedError
+from tuplet.learn.progress import description, how_far, share_done
 from tuplet.learn.rescue import diverged, lost, rescue
-from tuplet.learn.rounds import LostError, Rounds
 from tuplet.learn.run import CONFIG, Metrics, Run, as_run_folder
-from tuplet.learn.settings import Limits, load_settings, save_settings
-from tuplet.learn.td import UpdateRule, play_afterstates, play_states
+from tuplet.learn.self_play import workspace_of
+from tuplet.learn.settings import RunOptions, load_settings, save_settings
+from tuplet.learn.td import Hyperparameters, play_afterstates, play_states
 from tuplet.system.blocks import Worker, in_order
 from tuplet.system.progress import COMPILING, Pace, Progress, Watcher
 from tuplet.system.stop import Stop
@@ -58,21 +58,21 @@ class Training:
         found: Checkpoint | None = None,
         executor: Any = None,
     ) -> None:
-        self.run, self.method, self.limits = run, run.method, run.limits
+        self.run, self.method, self.options = run, run.method, run.options
         self.stop, self.on_block, self.on_evaluation = stop or Stop(), on_block, on_evaluation
         self.watch: Watcher = watch or (lambda _: None)
-        self.before: Limits | None = None  # what it had before it was resumed with others
+        self.before: RunOptions | None = None  # what it had before it was resumed with others
         self.net, learner = run.network, run.method.registered
-        self.tables = self.net.tables_with_memory(learner.memory, learner.floats)
-        begun = not self.method.delay or (learner.floats and self.tables.memory.any())
+        self.tables = self.net.tables_with_memory(learner.memory, learner.memory_per_weight)
+        begun = not self.method.delay or (learner.memory_per_weight and self.tables.memory.any())
         self._own_games = run.games if begun else 0  # learned by the learner, not by TD before it
         self._growth = self.method.growth()
-        ask_for_room(self._growth, 1 << len(self.net.stages), learner.floats)
+        ask_for_room(self._growth, 1 << len(self.net.stages), learner.memory_per_weight)
         self.rules = rules_for(*self.net.size, self.method.spawn4)
         self.play = play_states if self.method.target == "state" else play_afterstates
         self.games = run.games  # finished
         self.moves = 0  # since this process began
-        self.block: Results = make_results(self.limits.block)
+        self.block: Results = make_results(self.options.block)
         self.block_start = self.games  # the number of the block's first game
         self.evaluations: list[Metrics] = []  # that no line of metrics tells of yet
         self._began: float | None = None  # the clock stands until all is compiled
@@ -84,11 +84,11 @@ class Training:
             self.block_start, self.evaluations = found.block_start, [*found.evaluations]
             for whole, part in zip(self.block, found.pending, strict=True):
                 whole[: len(part)] = part
-        self._fresh_games = plan_of(self.limits.evaluate)
-        self.keeper = Keeper(run, found)
+        self._fresh_games = parse_evaluate(self.options.evaluate)
+        self.saver = CheckpointWriter(run, found)
         self.rounds = Rounds(self, executor)
         self.hands: Hands | None = None  # where there are threads to choose from
-        self._way = self.limits.threads  # how many of them share the tables now
+        self._way = self.options.threads  # how many of them share the tables now
 
     @classmethod
     def load(cls, folder: str | Path, executor: Any = None, **changes: Any) -> Training:
@@ -103,9 +103,9 @@ class Training:
         training.before = before
         return training
 
-    def outlook(self) -> str:
+    def description(self) -> str:
         """What it is going to do, in words."""
-        return outlook(self.method, self.limits, self.games, self.elapsed_s, self.before)
+        return description(self.method, self.options, self.games, self.elapsed_s, self.before)
 
     def go(self) -> Run:
         """Train until the run is done or told to stop; the last checkpoint is written either way.
@@ -117,11 +117,11 @@ class Training:
             # The settings last: a folder that has them can be resumed.
             if not (run.folder / CONFIG).exists():
                 self.save()
-            self.keeper.write_lines()
-            save_settings(run.folder / CONFIG, self.method, self.limits)
-            self.keeper.keep_some(self.games)
+            self.saver.write_lines()
+            save_settings(run.folder / CONFIG, self.method, self.options)
+            self.saver.keep_some(self.games)
         self._get_ready()
-        self._save_at = time.perf_counter() + self.limits.checkpoint
+        self._save_at = time.perf_counter() + self.options.checkpoint
         try:
             self._go_on()
         finally:
@@ -147,7 +147,7 @@ class Training:
                 self._grow_if_due()
                 self._stint(self._next_look())
                 if time.perf_counter() >= self._save_at and not self.done and not stop.is_set():
-                    wait = self.keeper.try_to_save(self._checkpoint())
+                    wait = self.saver.try_to_save(self._checkpoint())
                     self._save_at = time.perf_counter() + max(wait, SHORTEST)
             except DivergedError:
                 raise diverged(self.run, self.games) from None
@@ -164,19 +164,19 @@ class Training:
         self.watch(Progress(COMPILING))
         work, nothing = workspace_of(self.net, Worker()), make_results(0)
         for progress in {0.0, self.method.delay}:
-            rule = self.method.rule_at(progress)
+            rule = self.method.hyperparameters_at(progress)
             self.play(self.rules, self.tables, rule, work, np.uint64(0), 0, 0, nothing, 0)
         self._began = time.perf_counter() - self.run.elapsed_s
         self._block_began = time.perf_counter()
-        if self.limits.threads > 1 and not self.limits.tasks:
-            self.hands = Hands(self.limits.threads, self._block_began)
+        if self.options.threads > 1 and not self.options.tasks:
+            self.hands = Hands(self.options.threads, self._block_began)
 
     def _next_look(self) -> float:
         """On the clock of `time.perf_counter`: when to save or evaluate, or the time is over."""
         now, elapsed_s, plan = time.perf_counter(), self.elapsed_s, self._fresh_games
         until = self._save_at if self.run.folder is not None else math.inf
-        if self.limits.budget is not None:
-            until = min(until, now + self.limits.budget - elapsed_s)
+        if self.options.budget is not None:
+            until = min(until, now + self.options.budget - elapsed_s)
         if plan is not None and plan.timed:
             until = min(until, now + plan.every * (self._evaluated() + 1) - elapsed_s)
         return until
@@ -190,12 +190,12 @@ class Training:
 
     def progress(self, games: int) -> float:
         """How much of the run is done when so many games are: from 0 to 1."""
-        return share_done(self.limits, games, self.elapsed_s)
+        return share_done(self.options, games, self.elapsed_s)
 
     @property
     def done(self) -> bool:
         """Whether the games or the budget are used up."""
-        games, budget = self.limits.games, self.limits.budget
+        games, budget = self.options.games, self.options.budget
         return (games is not None and self.games >= games) or (budget is not None and self.elapsed_s >= budget)
 
     @property
@@ -203,12 +203,12 @@ class Training:
         """Whether it is done, and the last fresh games are played."""
         return self.done and not self._evaluation_due()
 
-    def _rule(self, games: int) -> UpdateRule:
+    def _rule(self, games: int) -> Hyperparameters:
         """How to learn from a game on. A learner that has begun is not delayed any more."""
         progress = self.progress(games)
         if self._own_games:
             progress = max(progress, self.method.delay)
-        return self.method.rule_at(progress)
+        return self.method.hyperparameters_at(progress)
 
     @property
     def begun(self) -> bool:
@@ -221,9 +221,9 @@ class Training:
         Threads that share a fresh memory of TC can drive each other's weights off to infinity: one
         goes first.
         """
-        if self.limits.tasks:
+        if self.options.tasks:
             return APART if self.rounds.plan(games) else 1
-        fresh = self._own_games < self.limits.serial
+        fresh = self._own_games < self.options.serial
         alone = fresh and not isinstance(self._rule(games).by, type(TD.by))
         return 1 if alone else self._way
 
@@ -244,14 +244,14 @@ class Training:
         if len(tuples) > len(self.net.tuples):
             learner = self.method.registered
             self.net.grow(" ".join(format_tuple(cells, self.net.size) for cells in tuples))
-            self.tables = self.net.tables_with_memory(learner.memory, learner.floats)
+            self.tables = self.net.tables_with_memory(learner.memory, learner.memory_per_weight)
 
     def _stint(self, until: float) -> None:
         """Let the threads work until then, until more or fewer of them may, or tuples join."""
         now, moves = time.perf_counter(), self.moves
         until = min(until, now + self._choose())
         threads, plan = self._together(self.games), self._fresh_games
-        self._last = self.limits.games or math.inf
+        self._last = self.options.games or math.inf
         if plan is not None and not plan.timed:  # fresh games wait for the end of a chunk
             self._last = min(self._last, plan.every * (self._evaluated() + 1))
         if threads == APART:
@@ -279,10 +279,10 @@ class Training:
         while time.perf_counter() < until and first < self._last:
             if self._together(first) != threads or len(self.tuples_due(first)) > tuples:
                 return
-            block = self.limits.block
+            block = self.options.block
             ends = [CHUNK * (first // CHUNK + 1), block * (first // block + 1)]
-            if self.limits.games is not None:
-                ends.append(self.limits.games)
+            if self.options.games is not None:
+                ends.append(self.options.games)
             if min(ends) <= first:
                 return
             yield first, min(ends) - first, until
@@ -295,7 +295,7 @@ class Training:
         work = workspace_of(self.net, worker)
         results, rule = make_results(games), self._rule(first)
         work.tally[:] = 0
-        seed = np.uint64(self.limits.seed)
+        seed = np.uint64(self.options.seed)
         self.play(self.rules, self.tables, rule, work, seed, first, games, results, 0)
         if work.tally[1]:
             raise DivergedError
@@ -311,7 +311,7 @@ class Training:
         self._own_games += games if isinstance(chunk.by, type(self.method.registered.by)) else 0
         # The last block before fresh games tells of them.
         waits = self._fresh_games is not None and self.games >= self._last
-        if self.games % self.limits.block == 0 and not waits:
+        if self.games % self.options.block == 0 and not waits:
             self.close_block(when)
 
     def _last_evaluation(self) -> Metrics | None:
@@ -339,13 +339,13 @@ class Training:
         due = self._evaluation_due()
         if due and not self.stop.is_set():
             assert self._fresh_games is not None
-            began, elapsed_s, limits = time.perf_counter(), self.elapsed_s, self.limits
+            began, elapsed_s, options = time.perf_counter(), self.elapsed_s, self.options
             found = fresh_games(
                 self.net,
                 self._fresh_games.games,
-                seed=limits.seed,
+                seed=options.seed,
                 learned=self.games,
-                threads=limits.threads,
+                threads=options.threads,
                 stop=self.stop,
                 watch=self.watch,
             )
@@ -360,7 +360,7 @@ class Training:
                 if self.on_evaluation is not None:
                     self.on_evaluation(told)
             self.tell()
-        if not due and self.games - self.block_start == self.limits.block:
+        if not due and self.games - self.block_start == self.options.block:
             self.close_block()
 
     def so_far(self) -> Results:
@@ -374,7 +374,7 @@ class Training:
             if self.evaluations and self.run.metrics:  # a budget's, that ended with a block
                 self.run.metrics[-1].setdefault("evaluations", []).extend(self.evaluations)
                 self.evaluations = []
-                self.keeper.write_line(anew=True)
+                self.saver.write_line(anew=True)
             return
         results = self.so_far()
         summary, now = summarise(results), when or time.perf_counter()
@@ -390,7 +390,7 @@ class Training:
         if self.evaluations:
             metrics["evaluations"], self.evaluations = self.evaluations, []
         self.run.metrics.append(metrics)
-        self.keeper.write_line()
+        self.saver.write_line()
         self.block_start = self.games
         self._block_began, self._block_moves = now, self.moves
         if self.on_block is not None:
@@ -401,11 +401,11 @@ class Training:
         last = self._last_evaluation() if self._fresh_games is not None else None
         rate, metrics = self._pace.rate(self.moves), self.run.metrics
         done = (self.games, self.elapsed_s)
-        self.watch(how_far(self.limits, *done, rate, metrics, self.so_far(), last))
+        self.watch(how_far(self.options, *done, rate, metrics, self.so_far(), last))
 
     def _checkpoint(self) -> Checkpoint:
         return Checkpoint(self.games, self.block_start, self.elapsed_s, self.so_far(), [*self.evaluations])
 
     def save(self) -> None:
         """Write a checkpoint: weights, games played, and the unfinished block."""
-        self.keeper.save(self._checkpoint())
+        self.saver.save(self._checkpoint())

@@ -18,7 +18,7 @@ from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run
-from tuplet.learn.settings import Limits, Method, split
+from tuplet.learn.settings import Method, RunOptions, split
 from tuplet.learn.train import resume, train
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
@@ -100,7 +100,7 @@ def _entries(entrants: list[str], times: list[float]) -> list[tuple[str, float]]
     return list(dict.fromkeys(entries))
 
 
-def _settings(recipe: str, budget: float, seed: int) -> tuple[Method, Limits]:
+def _settings(recipe: str, budget: float, seed: int) -> tuple[Method, RunOptions]:
     """What `tuplet train --recipe NAME --budget TIME --seed SEED` does."""
     return split(choose(recipe, {"budget": budget, "seed": seed}))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.learn import rounds as learning
+from tuplet.learn.parallel import rounds as learning
 from tuplet.learn.run import CONFIG, ROUNDS, Run, read_rounds
 from tuplet.learn.train import resume, train
 from tuplet.studies.context import StudyContext
@@ -108,7 +108,7 @@ def trained(folder: str, settings: dict[str, Any], worker: Worker) -> dict[str, 
 
 def _before(run: Run, lines: list[dict[str, Any]]) -> float:
     """The processor time of the games before the first round, at the speed of that round."""
-    first = learning.ALONE * min(2, run.limits.tasks)
+    first = learning.ALONE * min(2, run.options.tasks)
     moves = [0.0, 0.0]  # before it, and in it
     before = 0
     for block in run.metrics:

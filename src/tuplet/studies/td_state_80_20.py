@@ -103,8 +103,8 @@ def trained(folder: str, settings: dict[str, Any], fresh: int, worker: Worker) -
 
 def _found(path: Path, settings: dict[str, Any]) -> Run:
     """The run that is there; ValueError if it is another."""
-    method, limits = load_settings(path / CONFIG)
-    known = {**vars(method), **vars(limits)}
+    method, options = load_settings(path / CONFIG)
+    known = {**vars(method), **vars(options)}
     for name, value in settings.items():
         if known[name] != value:
             raise UserError(f"{path} holds another run: its {name} is {known[name]}, not {value}; move it away")

@@ -11,28 +11,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tuplet.games.g2048.statistics import Results, summarise
-from tuplet.learn.settings import Limits, Method, schedule_of, steps_of
+from tuplet.learn.settings import Method, RunOptions, schedule_of, steps_of
 from tuplet.system.progress import Progress
 from tuplet.system.sheet import clock, counted
 
 ENOUGH = 50  # games of which a mean says something
 
 
-def share_done(limits: Limits, games: int, elapsed_s: float) -> float:
+def share_done(options: RunOptions, games: int, elapsed_s: float) -> float:
     """How much of a run is done: from 0 to 1."""
     shares = [0.0]
-    if limits.games is not None:
-        shares.append(games / limits.games)
-    if limits.budget is not None:
-        shares.append(elapsed_s / limits.budget)
+    if options.games is not None:
+        shares.append(games / options.games)
+    if options.budget is not None:
+        shares.append(elapsed_s / options.budget)
     return min(max(shares), 1.0)
 
 
-def outlook(method: Method, limits: Limits, games: int, elapsed_s: float, before: Limits | None = None) -> str:
+def description(
+    method: Method, options: RunOptions, games: int, elapsed_s: float, before: RunOptions | None = None
+) -> str:
     """How much is done of how much, and what alpha will be; `before` had other limits."""
     assert method.alpha is not None
-    total, done = _in_words(limits, 1.0), share_done(limits, games, elapsed_s)
-    if games and limits.games is None:
+    total, done = _in_words(options, 1.0), share_done(options, games, elapsed_s)
+    if games and options.games is None:
         total = f"{clock(elapsed_s)} of {total} done ({counted(games, 'game')})"
     elif games:
         total = f"{games:,} of {total} done"
@@ -43,13 +45,13 @@ def outlook(method: Method, limits: Limits, games: int, elapsed_s: float, before
         words = [f"α {alpha}, falling to 0 ({method.schedule})"]
     else:
         later = [
-            f"until {_in_words(limits, after, at=True)}, then {method.alpha * by:.3g}"
+            f"until {_in_words(options, after, at=True)}, then {method.alpha * by:.3g}"
             for after, by in steps_of(method.schedule)
             if after > done
         ]
         words = [f"α {alpha} {', '.join(later)}".rstrip()]
     words += [
-        f"{counted(len(tuples), 'tuple')} from {_in_words(limits, after, at=True)} on"
+        f"{counted(len(tuples), 'tuple')} from {_in_words(options, after, at=True)} on"
         for after, tuples in method.growth()
         if after > done
     ]
@@ -57,19 +59,19 @@ def outlook(method: Method, limits: Limits, games: int, elapsed_s: float, before
     return "; ".join([total, *words])
 
 
-def _in_words(limits: Limits, share: float, at: bool = False) -> str:
+def _in_words(options: RunOptions, share: float, at: bool = False) -> str:
     """A share of a run: 18,000 games, or 9:00; at that share: game 18,000."""
     words = []
-    if limits.games is not None:
-        number = round(share * limits.games)
+    if options.games is not None:
+        number = round(share * options.games)
         words.append(f"game {number:,}" if at else counted(number, "game"))
-    if limits.budget is not None:
-        words.append(clock(share * limits.budget))
+    if options.budget is not None:
+        words.append(clock(share * options.budget))
     return " or ".join(words)
 
 
 def how_far(
-    limits: Limits,
+    options: RunOptions,
     games: int,
     elapsed_s: float,
     rate: float | None,
@@ -91,7 +93,7 @@ def how_far(
     if fresh is not None:
         half = (fresh["ci95"][1] - fresh["ci95"][0]) / 2
         figures["fresh"] = f"{fresh['mean_score']:,.0f} ± {half:,.0f}"
-    most, budget = limits.games, limits.budget
+    most, budget = options.games, options.budget
     if budget is not None and (most is None or elapsed_s / budget > games / most):
         figures = {"games": f"{games:,}", **figures}
         return Progress("time", elapsed_s, budget, rate, "moves/s", figures, shares)

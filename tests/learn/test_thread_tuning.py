@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tuplet import train
-from tuplet.learn.hands import _APART, _SHARED, APART, KEEP, SELDOM, Hands
+from tuplet.learn.parallel.thread_tuning import _APART, _SHARED, APART, KEEP, SELDOM, Hands
 
 Speeds = Callable[[float], dict[int, float]]  # of each way, at a time
 

@@ -7,7 +7,7 @@ import numpy as np
 from tuplet.games.g2048.rules import Rules
 from tuplet.games.g2048.statistics import Results, make_results
 from tuplet.learn.learners import LEARNERS, TD
-from tuplet.learn.td import UpdateRule, Workspace, make_workspace, play_afterstates, play_states
+from tuplet.learn.td import Hyperparameters, Workspace, make_workspace, play_afterstates, play_states
 from tuplet.system.blocks import Worker
 from tuplet.values.network import Network
 from tuplet.values.tables import index_type
@@ -27,7 +27,7 @@ def play_greedily(net: Network, rules: Rules, seed: np.uint64, first: int, games
     learner = next((each for each in LEARNERS.values() if net.has_learner_memory(each.memory)), TD)
     work = workspace_of(net, worker)
     play = play_states if net.target == "state" else play_afterstates
-    rule = UpdateRule(learner.by, np.float32(0), np.float32(net.gamma))
+    rule = Hyperparameters(learner.by, np.float32(0), np.float32(net.gamma))
     results = make_results(games)
     play(rules, net.tables, rule, work, seed, first, games, results, 0)
     return results

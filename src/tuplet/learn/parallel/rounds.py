@@ -24,11 +24,22 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from tuplet.games.g2048.statistics import Results
-from tuplet.learn.apart import CHUNK, Chunk, Learned, Snapshot, Step, Task, home_of, learn_apart, leave, tables_size
-from tuplet.learn.checkpoints import Keeper
-from tuplet.learn.merging import Changes, merge, save_changes
+from tuplet.learn.checkpoints import CheckpointWriter
+from tuplet.learn.parallel.merge import Changes, merge, save_changes
+from tuplet.learn.parallel.worker import (
+    CHUNK,
+    Chunk,
+    Snapshot,
+    Step,
+    Task,
+    TaskResult,
+    home_of,
+    learn_apart,
+    leave,
+    tables_size,
+)
 from tuplet.learn.run import ROUNDS, Run
-from tuplet.learn.settings import Limits, Method
+from tuplet.learn.settings import Method, RunOptions
 from tuplet.system.blocks import as_executor, in_order, stays_here
 from tuplet.system.memory import available_memory
 from tuplet.system.remote import file_digest
@@ -46,24 +57,24 @@ class LostError(Exception):
     """Those who learn for a run are gone, or the files that they need cannot be written."""
 
 
-class Plan(NamedTuple):
+class RoundPlan(NamedTuple):
     """A round."""
 
     tasks: int
     games: int  # of each task
 
 
-def plan_of(games: int, most: int) -> Plan | None:
+def plan_round(games: int, most: int) -> RoundPlan | None:
     """The round after so many games, of at most so many tasks; None while one learner goes first.
 
-    >>> plan_of(9_000, 8), plan_of(40_000, 8), plan_of(800_000, 8)
+    >>> plan_round(9_000, 8), plan_round(40_000, 8), plan_round(800_000, 8)
     (None, Plan(tasks=4, games=1000), Plan(tasks=8, games=10000))
     """
     tasks = min(games // ALONE, most)
     if tasks < min(2, most):
         return None
     each = games * SHARE / tasks
-    return Plan(tasks, max(round(each / CHUNK), 1) * CHUNK)
+    return RoundPlan(tasks, max(round(each / CHUNK), 1) * CHUNK)
 
 
 class Learning(Protocol):
@@ -72,9 +83,9 @@ class Learning(Protocol):
     run: Run
     net: Network
     method: Method
-    limits: Limits
+    options: RunOptions
     stop: Stop
-    keeper: Keeper
+    saver: CheckpointWriter
     games: int
 
     @property
@@ -102,14 +113,14 @@ class Rounds:
         self._folder: Path | None = None
         self._pace = 0.0  # games a second, of a task
 
-    def plan(self, games: int) -> Plan | None:
+    def plan(self, games: int) -> RoundPlan | None:
         """The round after so many games; None while one learner goes first."""
-        limits = self.training.limits
-        return plan_of(games, limits.tasks or limits.threads)
+        options = self.training.options
+        return plan_round(games, options.tasks or options.threads)
 
     def fits(self) -> bool:
         """Whether threads can learn apart now: enough is learned, and there is room for copies."""
-        need = tables_size(self.training.net) * self.training.limits.threads
+        need = tables_size(self.training.net) * self.training.options.threads
         room = self._snapshot is not None or available_memory() > SPARE * need
         return room and self.plan(self.training.games) is not None
 
@@ -132,7 +143,7 @@ class Rounds:
                 learn_apart,
                 ((snapshot, task) for task in tasks),
                 executor=self.executor,
-                threads=training.limits.threads,
+                threads=training.options.threads,
                 stop=training.stop,
                 look=lambda _: training.tell(),
             ):
@@ -157,11 +168,11 @@ class Rounds:
 
     def _tasks(self, last: float) -> list[Task]:
         """The tasks of a round; it ends before game `last`, and when tuples join."""
-        training, limits, plan = self.training, self.training.limits, self.plan(self.training.games)
+        training, options, plan = self.training, self.training.options, self.plan(self.training.games)
         assert plan is not None
         elapsed_s, games = training.elapsed_s, plan.games
-        if limits.budget is not None and self._pace:
-            seconds = min(BUDGET * limits.budget, limits.budget - elapsed_s)
+        if options.budget is not None and self._pace:
+            seconds = min(BUDGET * options.budget, options.budget - elapsed_s)
             games = min(games, max(int(seconds * self._pace), 1))
         first, at = training.games, training.games
         end = int(min(first + plan.tasks * games, last))
@@ -169,16 +180,16 @@ class Rounds:
             at = min(CHUNK * (at // CHUNK + 1), end)
         ends = [first + (at - first) * n // plan.tasks for n in range(plan.tasks + 1)]
         return [
-            Task(training.method, limits, one, other - one, elapsed_s, training.begun)
+            Task(training.method, options, one, other - one, elapsed_s, training.begun)
             for one, other in pairwise(ends)
             if other > one
         ]
 
-    def _merge(self, found: list[Learned], began: float) -> Changes:
+    def _merge(self, found: list[TaskResult], began: float) -> Changes:
         """Make one of what tasks have learned, and let the run know of their games."""
         training, now, busy = self.training, time.perf_counter(), time.thread_time()
-        weighs = training.method.registered.weighs
-        changes = merge(training.net, [each.changes for each in found], weighs)
+        merge_by = training.method.registered.merge_by
+        changes = merge(training.net, [each.changes for each in found], merge_by)
         first, games = found[0].first, sum(len(each.results.scores) for each in found)
         self._pace = max(len(each.results.scores) / each.seconds for each in found)
         line = {
@@ -194,10 +205,10 @@ class Rounds:
             "merged": changes.size,
         }
         training.run.rounds.append(line)
-        training.keeper.write_line(ROUNDS)
+        training.saver.write_line(ROUNDS)
         took = time.perf_counter() - began
         for each in found:
-            at, block = 0, training.limits.block
+            at, block = 0, training.options.block
             while at < len(each.results.scores):
                 here = each.first + at
                 count = min(block - here % block, len(each.results.scores) - at)

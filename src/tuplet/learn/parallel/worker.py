@@ -19,10 +19,10 @@ import numpy as np
 from tuplet.errors import UserError
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, make_results
-from tuplet.learn.greedy import workspace_of
-from tuplet.learn.merging import Changes, apply, changes_between, load_changes, remembered
-from tuplet.learn.outlook import share_done
-from tuplet.learn.settings import Limits, Method
+from tuplet.learn.parallel.merge import Changes, apply, changes_between, load_changes, memory_of
+from tuplet.learn.progress import share_done
+from tuplet.learn.self_play import workspace_of
+from tuplet.learn.settings import Method, RunOptions
 from tuplet.learn.td import play_afterstates, play_states
 from tuplet.system.blocks import Worker
 from tuplet.system.memory import available_memory
@@ -83,7 +83,7 @@ class Task(NamedTuple):
     """Games to learn from, beginning with a snapshot."""
 
     method: Method
-    limits: Limits
+    options: RunOptions
     first: int
     games: int
     elapsed_s: float  # when the round began: how much of a budget is done
@@ -99,7 +99,7 @@ class Chunk(NamedTuple):
     by: Any  # what adjusted the weights
 
 
-class Learned(NamedTuple):
+class TaskResult(NamedTuple):
     """What a task came to."""
 
     first: int
@@ -153,7 +153,7 @@ class Home:
 
 def tables_size(net: Network) -> int:
     """Bytes of a network's tables, and of what a learner remembers."""
-    return net.weights.nbytes + remembered(net).nbytes
+    return net.weights.nbytes + memory_of(net).nbytes
 
 
 def _copied(net: Network) -> Network:
@@ -193,7 +193,7 @@ def leave(run: str) -> None:
         _homes.pop(run, None)
 
 
-def learn_apart(snapshot: Snapshot, task: Task, worker: Worker) -> Learned | None:
+def learn_apart(snapshot: Snapshot, task: Task, worker: Worker) -> TaskResult | None:
     """Learn from some games; None if told to stop before the last.
 
     What comes out depends on the snapshot and the task alone.
@@ -204,26 +204,26 @@ def learn_apart(snapshot: Snapshot, task: Task, worker: Worker) -> Learned | Non
         found = _learn(mine, task, worker)
         done = time.thread_time()
         changes = changes_between(net, mine)
-        apply(mine, Changes(changes.where, net.weights[changes.where], remembered(net)[changes.where]))
+        apply(mine, Changes(changes.where, net.weights[changes.where], memory_of(net)[changes.where]))
     if found is None:
         return None
     around = time.thread_time() - busy - (done - ready)
-    return Learned(task.first, *found, changes, time.perf_counter() - began, done - ready, around)
+    return TaskResult(task.first, *found, changes, time.perf_counter() - began, done - ready, around)
 
 
 def _learn(net: Network, task: Task, worker: Worker) -> tuple[Results, int, Any] | None:
-    method, limits, learner = task.method, task.limits, task.method.registered
-    tables = net.tables_with_memory(learner.memory, learner.floats)
+    method, options, learner = task.method, task.options, task.method.registered
+    tables = net.tables_with_memory(learner.memory, learner.memory_per_weight)
     rules = rules_for(*net.size, method.spawn4)
     play = play_states if method.target == "state" else play_afterstates
     work, results, moves = workspace_of(net, worker), make_results(task.games), 0
-    seed, rule = np.uint64(limits.seed), method.rule_at(0.0)
+    seed, rule = np.uint64(options.seed), method.hyperparameters_at(0.0)
     for at in range(0, task.games, CHUNK):
         if worker.stop.is_set():
             return None
         games = min(CHUNK, task.games - at)
-        done = share_done(limits, task.first + at, task.elapsed_s)
-        rule = method.rule_at(max(done, method.delay) if task.begun else done)
+        done = share_done(options, task.first + at, task.elapsed_s)
+        rule = method.hyperparameters_at(max(done, method.delay) if task.begun else done)
         work.tally[:] = 0
         play(rules, tables, rule, work, seed, task.first + at, games, results, at)
         if work.tally[1]:

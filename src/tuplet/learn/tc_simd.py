@@ -28,7 +28,7 @@ _LANES = 8
 _ORDER = [0, 1, 4, 5, 2, 3, 6, 7]
 
 
-def adjust_eight(weights: Array, memory: Array, found: Array, i: np.uint64 | int, amount: np.float32) -> bool:
+def update_eight(weights: Array, memory: Array, found: Array, i: np.uint64 | int, amount: np.float32) -> bool:
     """Adjust the weights of look-ups i to i + 7 as TC does, unless it has to be one by one.
 
     Returns whether it is done.
@@ -107,8 +107,8 @@ def _eight(typing_context: Any, weights: Any, memory: Any, found: Any, i: Any, a
     return types.boolean(weights, memory, found, types.uint64, types.float32), generate
 
 
-@overload(adjust_eight, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
+@overload(update_eight, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_adjust_eight(weights: Any, memory: Any, found: Any, i: Any, amount: Any) -> Callable[..., Any]:
     if not cpu_has("avx2") or found.dtype != types.uint32:
-        return adjust_eight
+        return update_eight
     return lambda weights, memory, found, i, amount: _eight(weights, memory, found, i, amount)

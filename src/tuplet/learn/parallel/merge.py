@@ -39,15 +39,15 @@ class Changes(NamedTuple):
         return sum(part.nbytes for part in self)
 
 
-def remembered(net: Network) -> Array:
+def memory_of(net: Network) -> Array:
     """What a learner remembers of each weight: float32[weights, k], k may be 0."""
     return np.empty((len(net.weights), 0), np.float32) if net.memory is None else net.memory.values
 
 
 def changes_between(before: Network, after: Network) -> Changes:
     """What has changed, to the bit, in a network of the same tables."""
-    old, new = remembered(before), remembered(after)
-    floats, kind = new.shape[1], index_type(after.weights)
+    old, new = memory_of(before), memory_of(after)
+    memory_per_weight, kind = new.shape[1], index_type(after.weights)
     room, found = np.empty(_STEP, kind), []
     for part in _steps(after):
         count = list_changed(
@@ -55,7 +55,7 @@ def changes_between(before: Network, after: Network) -> Changes:
             after.weights[part].view(np.uint32),
             old[part].reshape(-1).view(np.uint32),
             new[part].reshape(-1).view(np.uint32),
-            floats,
+            memory_per_weight,
             part.start,
             room,
         )
@@ -68,20 +68,20 @@ def apply(net: Network, changes: Changes) -> None:
     """Write changes into a network's tables."""
     net.weights[changes.where] = changes.weights
     if changes.memory.shape[1]:
-        remembered(net)[changes.where] = changes.memory
+        memory_of(net)[changes.where] = changes.memory
 
 
-def merge(net: Network, parts: Sequence[Changes], weighs: int | None = None) -> Changes:
+def merge(net: Network, parts: Sequence[Changes], merge_by: int | None = None) -> Changes:
     """Merge what learners have changed, in their order, into the network that they began with.
 
-    `weighs` is which of the numbers that a learner remembers tells how much a weight has learned.
+    `merge_by` is which of the numbers that a learner remembers tells how much a weight has learned.
     Returns what has changed by that.
     """
-    own = remembered(net)
+    own = memory_of(net)
     where, weights, memory = (np.concatenate(each) for each in zip(*parts, strict=True))
     ends = np.cumsum([0, *(len(part.where) for part in parts)])
     merged = np.empty_like(where)
-    count = mean_of(net.weights, own, where, weights, memory, ends, -1 if weighs is None else weighs, merged)
+    count = mean_of(net.weights, own, where, weights, memory, ends, -1 if merge_by is None else merge_by, merged)
     merged = merged[:count].copy()
     return Changes(merged, np.take(net.weights, merged), np.take(own, merged, axis=0))
 
@@ -93,12 +93,14 @@ def _steps(net: Network) -> Iterator[slice]:
 
 
 @kernel
-def list_changed(before: Array, after: Array, old: Array, new: Array, floats: int, start: int, where: Array) -> int:
+def list_changed(
+    before: Array, after: Array, old: Array, new: Array, memory_per_weight: int, start: int, where: Array
+) -> int:
     """Write to `where` which weights, or numbers remembered of them, differ; returns how many."""
     n = np.uint64(0)
     for i in range(np.uint64(len(after))):
         differs = before[i] != after[i]
-        for j in range(i * np.uint64(floats), (i + np.uint64(1)) * np.uint64(floats)):
+        for j in range(i * np.uint64(memory_per_weight), (i + np.uint64(1)) * np.uint64(memory_per_weight)):
             differs |= old[j] != new[j]
         where[n] = np.uint64(start) + i
         n += np.uint64(differs)
@@ -107,7 +109,7 @@ def list_changed(before: Array, after: Array, old: Array, new: Array, floats: in
 
 @kernel
 def mean_of(
-    weights: Array, own: Array, where: Array, theirs: Array, memory: Array, ends: Array, weighs: int, merged: Array
+    weights: Array, own: Array, where: Array, theirs: Array, memory: Array, ends: Array, merge_by: int, merged: Array
 ) -> int:
     """Write the mean of what learners have made of each weight, and the sum of what they remember.
 
@@ -115,11 +117,11 @@ def mean_of(
     that what is counted stays at hand. Writes to `merged` which weights those were; returns how
     many.
     """
-    floats, learners, n = own.shape[1], len(ends) - 1, 0
+    memory_per_weight, learners, n = own.shape[1], len(ends) - 1, 0
     at = ends[:-1].copy()  # how far each learner's changes are merged
     counts = np.zeros(_NEAR, np.uint16)
     plain, share, total = np.zeros(_NEAR), np.zeros(_NEAR), np.zeros(_NEAR)
-    sums = np.zeros((_NEAR, floats))
+    sums = np.zeros((_NEAR, memory_per_weight))
     for start in range(0, len(weights), _NEAR):
         stop = min(start + _NEAR, len(weights))
         for k in range(learners):
@@ -127,13 +129,13 @@ def mean_of(
             while j < ends[k + 1] and where[j] < stop:
                 place = np.int64(where[j])
                 near, w, grown = place - start, np.float64(theirs[j]), 0.0
-                if weighs >= 0:
-                    grown = max(np.float64(memory[j, weighs]) - np.float64(own[place, weighs]), 0.0)
+                if merge_by >= 0:
+                    grown = max(np.float64(memory[j, merge_by]) - np.float64(own[place, merge_by]), 0.0)
                 counts[near] += 1
                 plain[near] += w
                 share[near] += grown
                 total[near] += w * grown
-                for f in range(floats):
+                for f in range(memory_per_weight):
                     sums[near, f] += np.float64(memory[j, f]) - np.float64(own[place, f])
                 j += 1
             at[k] = j
@@ -142,7 +144,7 @@ def mean_of(
                 continue
             alike = counts[i] == 1 or share[i] <= 0
             weights[start + i] = plain[i] / counts[i] if alike else total[i] / share[i]
-            for f in range(floats):
+            for f in range(memory_per_weight):
                 own[start + i, f] = np.float64(own[start + i, f]) + sums[i, f]
                 sums[i, f] = 0
             plain[i] = share[i] = total[i] = counts[i] = 0

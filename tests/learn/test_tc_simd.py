@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from tuplet.kernel import kernel
-from tuplet.learn.coherence import adjust_eight
-from tuplet.learn.learners import TC, adjust
+from tuplet.learn.learners import TC, update_weights
+from tuplet.learn.tc_simd import update_eight
 
 
 @kernel
 def adjusted(by, weights, memory, found, amount):
-    adjust(by, weights, memory, found, np.uint64(0), np.uint64(len(found)), amount)
+    update_weights(by, weights, memory, found, np.uint64(0), np.uint64(len(found)), amount)
 
 
 @kernel
 def at_once(weights, memory, found, amount):
-    return adjust_eight(weights, memory, found, np.uint64(0), amount)
+    return update_eight(weights, memory, found, np.uint64(0), amount)
 
 
 @pytest.mark.parametrize("kind", [np.uint32, np.uint64])
