@@ -104,7 +104,7 @@ def test_a_program_that_never_answers_is_asked_four_times(twelve) -> None:
         assert ("transcript" in line) <= (line["kind"] in ("late", "illegal", "crashed", "memory"))
 
 
-def test_patience_looks_at_games_in_their_order() -> None:
+def test_dropouts_are_decided_by_games_in_schedule_order() -> None:
     pairings = [(0, 1), (0, 2), (1, 2)]
     dropout = TimeoutDropout(pairings, [1, 2])
 
@@ -115,11 +115,11 @@ def test_patience_looks_at_games_in_their_order() -> None:
 
     for number in (0, 1, 6, 7):  # 0 against 1, who is second, first, second, first
         lose(number, 1 - slot_of(number, 3).game, "late", 1 - slot_of(number, 3).game)
-    assert dropout.absent == {1}
+    assert dropout.dropped == {1}
     lose(2, 1, "late", 3)  # 2 has moved before: it may be late as often as it likes
     for number in (3, 8, 9, 14):
         lose(number, 1 - slot_of(number, 3).game, "late", 1)
-    assert dropout.absent == {1}
+    assert dropout.dropped == {1}
 
 
 class Reader(HTMLParser):
@@ -127,7 +127,7 @@ class Reader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.planned: list[str] = []
+        self.requested: list[str] = []
         self.tags: list[str] = []
         self.policy = self.data = ""
         self._in = ""
@@ -135,7 +135,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs) -> None:
         told = dict(attrs)
         self.tags.append(tag)
-        self.planned += [told[name] for name in ("src", "href", "action", "data", "style") if name in told]
+        self.requested += [told[name] for name in ("src", "href", "action", "data", "style") if name in told]
         assert not any(name.startswith("on") for name in told)
         self._in = told.get("id", "") if tag == "script" else ""
         if told.get("http-equiv") == "Content-Security-Policy":
@@ -155,7 +155,7 @@ def read(path: Path) -> Reader:
 def test_the_page_asks_nobody_and_runs_nothing_but_its_own(twelve) -> None:
     result, folder = twelve
     reader = read(folder / "page.html")
-    assert set(reader.planned) == {"#replay"}
+    assert set(reader.requested) == {"#replay"}
     assert reader.policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in reader.policy
     assert reader.tags.count("script") == 2 and not {"link", "img", "iframe"} & set(reader.tags)

@@ -229,7 +229,7 @@ def test_every_option_of_a_study_is_one_of_the_command() -> None:
     offered = set(inspect.signature(command).parameters)
     for name in STUDIES:
         study = import_module(f"tuplet.studies.{name.replace('-', '_')}")
-        assert {*inspect.signature(study.run).parameters} - {"work"} <= offered, name
+        assert {*inspect.signature(study.run).parameters} - {"context"} <= offered, name
 
 
 @pytest.mark.parametrize("freed", [True, False])
