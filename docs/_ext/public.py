@@ -28,7 +28,7 @@ from tuplet.system.settings import declared
 OF_PYTHON = "object, tuple, str, int, Exception, BaseException, Env, VectorEnv, AECEnv"
 # What the docs name that is not at the front door.
 BESIDE = {
-    "learn": ("tuplet.learn.settings.Method", "tuplet.learn.settings.Limits"),
+    "learn": ("tuplet.learn.settings.Method", "tuplet.learn.settings.RunOptions"),
     "adapters": (
         "tuplet.adapters.gym.Env2048",
         "tuplet.adapters.gym.Vector2048",

@@ -274,7 +274,7 @@ def test_changes_bring_one_network_to_the_other_and_survive_a_file(tmp_path: Pat
 def test_a_network_of_8x6_with_tc_merges_within_24_gb() -> None:
     """Two learners of 1.6 GB each, what they begin with, and their changes."""
     program = (
-        "import resource, tuplet; from tuplet.learn import rounds; rounds.ALONE = 100;"
+        "import resource, tuplet; from tuplet.learn.parallel import rounds; rounds.ALONE = 100;"
         "run = tuplet.train('8x6', learner='tc', games=3000, tasks=4, threads=2, progress=False);"
         "print(len(run.rounds), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)"
     )

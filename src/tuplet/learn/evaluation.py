@@ -44,9 +44,9 @@ def parse_evaluate(text: str) -> EvaluationPlan | None:
     """What `--evaluate` says; None for nothing.
 
     >>> parse_evaluate("1000@10m")
-    Plan(games=1000, every=600.0, timed=True)
+    EvaluationPlan(games=1000, every=600.0, timed=True)
     >>> parse_evaluate("200@5000")
-    Plan(games=200, every=5000.0, timed=False)
+    EvaluationPlan(games=200, every=5000.0, timed=False)
     """
     if not text:
         return None

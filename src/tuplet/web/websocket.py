@@ -205,7 +205,7 @@ class Session:
         return checked(kind.takes, given)
 
 
-class ProtocolError(Exception):  # noqa: N818
+class ProtocolError(Exception):
     """Something that is no message: the socket is closed."""
 
     def __init__(self, code: int, why: str) -> None:

@@ -68,7 +68,7 @@ def plan_round(games: int, most: int) -> RoundPlan | None:
     """The round after so many games, of at most so many tasks; None while one learner goes first.
 
     >>> plan_round(9_000, 8), plan_round(40_000, 8), plan_round(800_000, 8)
-    (None, Plan(tasks=4, games=1000), Plan(tasks=8, games=10000))
+    (None, RoundPlan(tasks=4, games=1000), RoundPlan(tasks=8, games=10000))
     """
     tasks = min(games // ALONE, most)
     if tasks < min(2, most):

@@ -1,0 +1,1 @@
+"""Learning with several threads, processes or machines."""
