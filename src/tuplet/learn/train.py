@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -147,3 +148,33 @@ def resume(
         training.watch, training.on_block = watch, on_block
         training.on_evaluation = on_evaluation
         return _begin(training, on_begin, loggers)
+
+
+def train_or_resume(
+    folder: str | Path,
+    *,
+    recipe: str | None = None,
+    progress: Show = None,
+    stop: Stop | None = None,
+    loggers: Sequence[object] = (),
+    **settings: Any,
+) -> Run:
+    """Bring the run in a folder to its end: start it, continue it, or open it if it is finished.
+
+    The settings are those of `train`. UserError if the folder holds a run with other settings
+    (threads, checkpoint and keep may differ).
+    """
+    folder = Path(folder)
+    if not (folder / CONFIG).exists():
+        return train(out=folder, recipe=recipe, progress=progress, stop=stop, loggers=loggers, **settings)
+    method, options = split(choose(recipe, settings), trusted=True)
+    wanted = {**asdict(method), **asdict(options)}
+    saved_method, saved_options = load_settings(folder / CONFIG)
+    saved = {**asdict(saved_method), **asdict(saved_options)}
+    for name in saved.keys() - {"threads", "checkpoint", "keep"}:
+        if saved[name] != wanted[name]:
+            raise UserError(
+                f"{folder} holds a run with {name} {saved[name]} (wanted {wanted[name]}): move it or choose another folder"
+            )
+    training = Training.load(folder)
+    return training.run if training.finished else resume(folder, progress=progress, stop=stop, loggers=loggers)
