@@ -19,7 +19,7 @@ from tuplet.arena.match_file import load, load_game
 from tuplet.arena.results import Match, Tournament
 from tuplet.games.reading import read_game as game_of_file
 from tuplet.learn.convert import convert
-from tuplet.system.kinds import what_is
+from tuplet.system.file_types import describe_file
 from tuplet.values.external_formats import read_external
 
 DATA = Path(__file__).parent / "data"
@@ -88,7 +88,7 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
 def look_at(result: Any) -> None:
     """Everything that a result is asked for."""
     result.as_json()
-    result.sheets()
+    result.text_tables()
     repr(result)
 
 
@@ -188,7 +188,7 @@ def try_out(kinds: dict[str, Any], folder: Path, seed: int, times: int) -> int:
             path.write_bytes(damaged)
             began = time.perf_counter()
             try:
-                what_is(path)
+                describe_file(path)
                 reader(path)
                 read += 1
             except (ValueError, OSError):

@@ -170,7 +170,7 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
         "tuplet.system.intervals",
         "tuplet.games.reading",
         "tuplet.system.progress",
-        "tuplet.system.table",
+        "tuplet.system.tables",
     ],
 )
 def test_examples_in_docstrings_are_true(module: str) -> None:

@@ -30,7 +30,7 @@ from browsing import awaited
 from tuplet.agents.listing import list_runs
 from tuplet.arena.match_file import load, load_game
 from tuplet.games.reading import read_game
-from tuplet.system import own
+from tuplet.system import user_code
 from tuplet.web.app import application
 from tuplet.web.context import ServerContext
 from tuplet.web.guard import Guard
@@ -458,7 +458,7 @@ def test_trust_is_given_nowhere_else() -> None:
 
 def test_a_server_trusts_no_text_even_if_a_function_would(trap: Trap) -> None:
     """Public functions take a plain text as typed: not where a stranger's request is answered."""
-    with own.for_strangers():
+    with user_code.untrusted_input():
         for do in (
             lambda: tuplet.game("evil.py:GAME"),
             lambda: tuplet.make_agent("evil.py:Class", "ewn"),
@@ -468,9 +468,9 @@ def test_a_server_trusts_no_text_even_if_a_function_would(trap: Trap) -> None:
             lambda: tuplet.analyze("evil:GAME", START, "easy"),
             lambda: tuplet.make_agent("mcts:ucb=evil:Class", "ewn"),
             lambda: tuplet.train(learner="evil.py:LEARNER", games=1),
-            lambda: own.find("evil.py:GAME", trusted=True),
+            lambda: user_code.find("evil.py:GAME", trusted=True),
         ):
             with pytest.raises(ValueError, match=r"from here|asked for first"):
                 do()
     trap.check("a server")
-    assert own.may_trust()
+    assert user_code.may_trust()

@@ -22,7 +22,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import tuplet
-from tuplet.system.settings import declared
+from tuplet.system.settings import setting_fields
 
 # Their methods are no news; those of other libraries are documented there.
 OF_PYTHON = "object, tuple, str, int, Exception, BaseException, Env, VectorEnv, AECEnv"
@@ -66,7 +66,7 @@ def in_a_sentence(name: str) -> str:
 
 def settings_of(kind: type) -> Iterator[str]:
     """The settings that a dataclass declares, with their help."""
-    for name, _, each in declared(kind):
+    for name, _, each in setting_fields(kind):
         usual = each.metadata["usual"] or repr(each.default)
         yield from (f"   ``{name}`` = {usual}", f"      {each.metadata['doc']}", "")
 

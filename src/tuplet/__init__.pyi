@@ -47,11 +47,11 @@ from tuplet.learn.run import Run as Run
 from tuplet.learn.train import resume as resume, train as train
 from tuplet.studies.reproduce import reproduce as reproduce
 from tuplet.system.cluster import cluster as cluster
-from tuplet.system.new import New as New, new as new
 from tuplet.system.progress import Progress as Progress
 from tuplet.system.stop import Stop as Stop, Stopped as Stopped
 from tuplet.system.version import __version__ as __version__
 from tuplet.testing.programs import Check as Check, check as check
+from tuplet.testing.scaffold import NewFile as NewFile, new as new
 from tuplet.values.average import average as average
 from tuplet.values.network import Network as Network
 from tuplet.values.patterns import NETWORKS as NETWORKS

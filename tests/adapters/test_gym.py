@@ -294,9 +294,9 @@ import numpy as np
 from tuplet.adapters.boards import Terms, new_games, reset_games, step_games, step_one
 for line in sys.stdin:
     board, observation, reward, illegal, resets, limit = line.split()
-    terms = Terms.of(board, 0.3, observation, reward, illegal)
-    rules, setup = terms.rules, terms.setup(int(resets), int(limit))
-    games, n, size = new_games(5), 5, int(np.prod(terms.shape))
+    config = Terms.of(board, 0.3, observation, reward, illegal)
+    rules, setup = config.rules, config.setup(int(resets), int(limit))
+    games, n, size = new_games(5), 5, int(np.prod(config.shape))
     games[:, 3] = range(7, 12)
     def room():
         return (np.zeros(n * size, np.uint8), np.zeros(4 * n), np.zeros(4 * n, np.int8),

@@ -174,7 +174,7 @@ def test_gymnasiums_own_wrappers_and_makers_take_it_without_a_warning() -> None:
         warnings.simplefilter("error")
         envs = gymnasium.make_vec(f"tuplet.adapters.gym:{ID}", 4, board="2x2")
         again = gymnasium.make_vec(envs.spec)
-        assert again.num_envs == 4 and again.terms == envs.terms
+        assert again.num_envs == 4 and again.config == envs.config
         wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(envs)
         wrapped.reset(seed=1)
         found: list[float] = []

@@ -20,7 +20,7 @@ from open_spiel.python.algorithms import generate_playthrough
 import tuplet as package
 from tuplet import Board, game, match
 from tuplet.adapters.openspiel import load
-from tuplet.adapters.openspiel_agent import Twin
+from tuplet.adapters.openspiel_agent import StateMirror
 from tuplet.adapters.openspiel_bots import AgentBot, moves_of, position_of
 from tuplet.games.g2048.board import MOVES
 
@@ -183,7 +183,7 @@ def same_games_of_ewn(games: int, seed: int = 9) -> int:
         other = ours.new_initial_state()
         for _side in range(2):
             other.apply_action(source.choice(other.legal_actions()))
-        twin = Twin.of(other.position)
+        twin = StateMirror.of(other.position)
         assert twin is not None and twin.state.get_game().get_type() == theirs.get_type()
         one = twin.state
         while not other.is_terminal():

@@ -9,7 +9,7 @@ import pytest
 
 import tuplet as package
 from tuplet import LearnedPlayer, Network, game, make_agent, make_player, settings_of
-from tuplet.system.settings import in_full
+from tuplet.system.settings import describe_settings
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_settings_are_told_in_full_and_make_the_same_agent(text: str, told: dict
     settings = settings_of(make_agent(text), start)
     assert told.items() <= settings.items()
     assert None not in settings.values()
-    (line,) = in_full(text, settings)
+    (line,) = describe_settings(text, settings)
     again = make_agent(f"{text.partition(':')[0]}:{line.partition(f'{text}: ')[2]}")
     assert settings_of(again, start) == settings
 
@@ -48,11 +48,11 @@ def test_every_result_tells_them(tuplet, tmp_path) -> None:
     assert json.loads(tuplet("show", tmp_path / "games", "--json").stdout) == match.as_json()
     assert match.as_json()["settings"]["a"]["ucb"] == "tuned"
     assert match.as_json()["settings"]["b"] == {}
-    assert any("All settings of mcts:sims=50: ucb=tuned" in note for note in match.sheets()[0].notes)
+    assert any("All settings of mcts:sims=50: ucb=tuned" in note for note in match.text_tables()[0].notes)
     table = package.tournament(["mcts:sims=50", "easy"], games=2).as_json()["agents"]
     assert {row["agent"]: bool(row["settings"]) for row in table} == {"mcts:sims=50": True, "easy": False}
     evaluation = package.evaluate("mcts:sims=5", games=1)
     assert evaluation.as_json()["settings"]["sims"] == 5
     found = package.analyze("ewn-6x7", None, "mcts:sims=50")
     assert found.as_json()["settings"]["c"] == 0.6
-    assert any("All settings of" in note for note in found.sheets()[0].notes)
+    assert any("All settings of" in note for note in found.text_tables()[0].notes)

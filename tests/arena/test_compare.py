@@ -54,7 +54,7 @@ def test_what_is_said_of_players() -> None:
     near = [rng.normal(20_000, 3000, 400).round() for _ in range(3)]
     result = Comparison([*"abc"], [played(s, n) for s, n in zip(near, "abc", strict=True)], {}, 400)
     assert all(each.better is None for each in result.differences)
-    assert len(result.differences) == 3 and "Holm" in result.sheets()[1].columns[3]
+    assert len(result.differences) == 3 and "Holm" in result.text_tables()[1].columns[3]
     first = result.differences[0]
     assert "cannot be told apart" in first.verdict and "would tell 400 points" in first.verdict
     # With that many games of each, four of five such differences are found, as one of three.

@@ -87,7 +87,7 @@ def test_twelve_programs_of_which_five_misbehave_end_with_the_right_table(twelve
                 assert result.score(seat, place) == (0, 2), (name, other)
     assert {result.agents[seat] for seat in result.ranking[7:]} == set(bad)
     assert [name for name, _ in result.skipped] == ["notes.txt"]
-    notes = " ".join(result.sheets()[0].notes)
+    notes = " ".join(result.text_tables()[0].notes)
     assert "hangs forfeited 22 games (late)" in notes and "not played" in notes
     assert "notes.txt does not play" in notes and "out of cheese" in notes
 

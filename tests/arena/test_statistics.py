@@ -167,7 +167,7 @@ def test_draws_are_told_apart_from_wins_and_losses() -> None:
     assert report["pairs"] == {"both_won": 1, "split": 3, "both_lost": 0, "pentanomial": [0, 0, 2, 1, 1]}
     assert report["kinds"]["wins"]["late"] == 1 and report["kinds"]["draws"]["full"] == 3
     assert [f["agent"] for f in report["forfeits"]] == ["b"]
-    whole, endings = match.sheets()
+    whole, endings = match.text_tables()
     assert list(whole.rows[0]) == ["wins - draws - losses", "4 - 3 - 1", ""]
     assert list(endings.columns) == ["ended by", "a", "drawn", "b"]
     assert ["full", "0", "3", "0"] in endings.rows and "4-3-1" in repr(match)
@@ -180,11 +180,11 @@ def test_nothing_is_said_of_draws_where_there_are_none() -> None:
     won = [GameResult(1, float(n % 2 == 0), "corner", 30, "") for n in range(4)]
     match = Match("a", "b", "ewn", 0, 4, won)
     assert list(match.kinds(1)) == ["corner", "elimination", "late", "illegal", "crashed", "memory"]
-    whole, endings = match.sheets()
+    whole, endings = match.text_tables()
     assert list(whole.rows[0]) == ["wins - losses", "4 - 0", ""]
     assert list(whole.rows[3]) == ["pairs", "2 won, 0 split, 0 lost", ""]
     assert list(endings.columns) == ["won by", "a", "b"] and "4-0" in repr(match)
-    table = Tournament.of(["a", "b"], "ewn", 0, 4, won).sheets()[0]
+    table = Tournament.of(["a", "b"], "ewn", 0, 4, won).text_tables()[0]
     assert "wins - losses" in table.columns and "4-0" in table.rows[0]
 
 
@@ -203,7 +203,7 @@ def test_a_tournament_counts_draws() -> None:
     whole = Tournament.of(["a", "b"], "rows", 0, 8, DRAWN, endings=("row", "full"))
     assert whole.score(1, 0) == (1, 4) and whole.draws(1, 0) == whole.draws(0, 1) == 3
     assert [agent["draws"] for agent in whole.as_json()["agents"]] == [3, 3]
-    table = whole.sheets()[0]
+    table = whole.text_tables()[0]
     assert "wins - draws - losses" in table.columns
     assert "4 - 3 - 1" in table.rows[0] and "1-3-4" in table.rows[1]
 
@@ -396,7 +396,7 @@ def test_the_interval_of_a_mean_score_holds_the_truth_of_real_games(player: str)
 def test_a_match_that_the_test_ended_says_so_and_has_a_wider_interval() -> None:
     won = [GameResult(1, float(n % 2 == 0), "corner", 9, "") for n in range(40)]
     ended, free = (Match("a", "b", "ewn", 0, 40, won, Sprt(0, 200)), Match("a", "b", "ewn", 0, 40, won))
-    assert "ended the match" in ended.sheets()[0].notes[0] and not free.sheets()[0].notes
+    assert "ended the match" in ended.text_tables()[0].notes[0] and not free.text_tables()[0].notes
     assert ended.ci95[0] < free.ci95[0] and ended.elo_ci95[0] < free.elo_ci95[0]
     assert ended.as_json()["stopped_by_test"] and "stopped_by_test" not in free.as_json()
     open_ = Match("a", "b", "ewn", 0, 40, won[:4], Sprt(0, 20))

@@ -192,7 +192,7 @@ def test_opponents_in_braces_are_groups_of_their_own() -> None:
     assert [point["opponent"] for point in points] == ["easy", "normal"] * 2
     assert sum(point["best"] for point in points) == 2 and found.verdict.comparisons == 2
     assert any(line.startswith("Against easy, best") for line in found.words())
-    table, matrix = found.sheets()
+    table, matrix = found.text_tables()
     assert len(table.rows) == 4 and len(matrix.rows) == 2 and len(matrix.columns) == 3
     assert len(found.best) == 2
     assert len({*found.table().columns}) == len(found.table().columns)  # a column each

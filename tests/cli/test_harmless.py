@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tuplet as library
-from tuplet.system.harmless import harmless, in_one_line
+from tuplet.system.sanitize import in_one_line, sanitize
 
 EVIL = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31m\u202e\x7f\u2066"  # clipboard, clear, C1, direction
 EPISODE = "01(1)11(1)#L[4](1)21"
@@ -73,7 +73,7 @@ def test_no_escape_sequence_is_printed(tuplet: Any, folder: Path, words: str, sh
     done = tuplet(*named, cwd=folder)
     printed = done.stdout + done.stderr
     assert shown in printed
-    assert harmless(printed) == printed
+    assert sanitize(printed) == printed
     if done.returncode:
         assert done.returncode == 2 and done.stderr.count("\n") == 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tuplet.cli.common import _in_lines, _width
-from tuplet.system.sheet import Sheet
+from tuplet.system.tables import TextTable
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sweep.md").read_text(encoding="utf-8")
 
@@ -69,7 +69,7 @@ def test_bad_input_is_one_line_and_exit_code_2(tuplet, tmp_path: Path, words: li
 def test_a_table_that_is_too_wide_is_told_in_lines() -> None:
     columns = ["", "agent", "Elo", "95 %", "wins - losses", "1", "2"]
     rows = [["1", "mcts:c=0.5", "+62", "-190 to +351", "4 - 2", "·", "2-0"]]
-    sheet = Sheet("", columns, rows, words=(1,))
+    sheet = TextTable("", columns, rows, words=(1,))
     assert _width(sheet) == 55
     lines = [*_in_lines(sheet, 40)]
     assert all(len(line) <= 40 for line in lines)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tuplet.kernel import cache_folder, compile as kept, folders, kernel
+from tuplet.kernel import cache_folder, cache_folders, compile as kept, kernel
 
 
 def doubled(number: int) -> int:
@@ -28,7 +28,7 @@ def files() -> Iterator[dict[str, Path]]:
     index = Path(compiled._cache._cache_file._index_path)
     yield {"index": index, "code": index.with_name(index.stem + ".1.nbc")}
     shutil.rmtree(index.parent, ignore_errors=True)
-    folders._OWN.clear()
+    cache_folders._OWN.clear()
 
 
 def hits() -> int:
@@ -98,8 +98,8 @@ def test_code_that_is_used_is_not_taken_for_old(tmp_path: Path, monkeypatch: pyt
     assert folder is not None
     os.utime(folder, (0, 0))
     cache_folder.__wrapped__()  # a month later, somebody else begins
-    folders._remove_old(folder.parent, "kernels-*")
+    cache_folders._remove_old(folder.parent, "kernels-*")
     assert folder.exists()
     os.utime(folder, (0, 0))  # and nobody again
-    folders._remove_old(folder.parent, "kernels-*")
+    cache_folders._remove_old(folder.parent, "kernels-*")
     assert not folder.exists()

@@ -14,14 +14,14 @@ from tuplet.kernel import (
     draw,
     folders,
     kernel,
+    load_pair,
     pdep,
     pext,
     popcount,
     random as random_twins,
     stream,
-    two_of,
 )
-from tuplet.kernel.folders import cache_folder
+from tuplet.kernel.cache_folders import cache_folder
 from tuplet.values.layout import index_of, indices
 from tuplet.values.patterns import parse, storage_order
 from tuplet.values.tables import make_tables, storage, tables_for
@@ -46,7 +46,7 @@ def compiled_indices(board, plan, out):
 
 @kernel
 def compiled_two_of(array, index):
-    return two_of(array, index)
+    return load_pair(array, index)
 
 
 @given(u64, u64)
@@ -95,7 +95,7 @@ def test_two_neighbours_are_loaded_in_their_order(kind: type) -> None:
     array = np.array([3, np.iinfo(kind).max, 5, 0], kind)
     for i in range(3):
         assert compiled_two_of(array, np.uint64(i)) == (array[i], array[i + 1])
-        assert two_of(array, np.uint64(i)) == (array[i], array[i + 1])
+        assert load_pair(array, np.uint64(i)) == (array[i], array[i + 1])
 
 
 def test_tables_beyond_32_bits_are_found_by_indices_of_64() -> None:

@@ -14,7 +14,7 @@ from tuplet import Run, plot
 from tuplet.learn.points import alike, curve_of, points_of, words_for
 from tuplet.learn.settings import Method, RunOptions, save_settings
 from tuplet.system.intervals import mean_interval
-from tuplet.system.pictures import line_look
+from tuplet.system.pictures import line_style
 
 
 def a_run(folder: Path, lines: list[tuple[int, float]], seed: int = 0, **method: Any) -> Run:
@@ -48,7 +48,7 @@ def test_short_blocks_are_drawn_as_part_of_whole_ones(tmp_path: Path) -> None:
     ]
     run = a_run(tmp_path / "b", [(1000, 10.0), (2000, 20.0), (2250, 60.0)])
     assert [(p.games, p.mean) for p in points_of(run)] == [(1000, 10.0), (2250, 28.0)]
-    assert "of the last 250 games" in run.sheets()[0].notes[0]
+    assert "of the last 250 games" in run.text_tables()[0].notes[0]
     run = a_run(tmp_path / "c", [(250, 60.0)])
     assert [(p.games, p.mean) for p in points_of(run)] == [(250, 60.0)]
 
@@ -84,7 +84,7 @@ def test_titles_say_how_it_was_learned() -> None:
 
 
 def test_forty_lines_look_different() -> None:
-    looks = {str(line_look(number)) for number in range(40)}
+    looks = {str(line_style(number)) for number in range(40)}
     assert len(looks) == 40
 
 
@@ -176,7 +176,7 @@ def test_metrics_are_refused_or_can_be_shown_whatever_stands_in_them(where: str,
                 refused[key, str(rubbish)] = str(error)
                 continue
             found.csv(tmp_path / "table.csv")
-            assert found.sheets() and repr(found) and found.as_json()
+            assert found.text_tables() and repr(found) and found.as_json()
         place[key] = good
     assert {("ended", "0"), ("reached", "{'x': 1}"), ("mean_score", "nan")} <= refused.keys()
     assert all("metrics.jsonl: line 1 is not a line of metrics" in e for e in refused.values())

@@ -249,7 +249,7 @@ def test_a_card_tells_of_the_best_of_a_population_and_of_weights_that_were_given
 def test_a_model_that_could_not_be_written_is_written_by_the_same_command(
     trained_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("save_weights", "replacing"):
+    for name in ("save_weights", "atomic_write"):
         with monkeypatch.context() as patched:
 
             def full(*_: Any) -> None:

@@ -237,17 +237,17 @@ def test_a_full_disk_loses_no_part_of_a_study(tmp_path: Path, monkeypatch, freed
     tried = []
 
     @contextmanager
-    def replacing(path: Path) -> Iterator[Any]:
+    def atomic_write(path: Path) -> Iterator[Any]:
         tried.append(path)
         if not freed or len(tried) < 3:
             raise OSError(28, "No space left on device", str(path))
-        with files.replacing(path) as file:
+        with files.atomic_write(path) as file:
             yield file
 
     def do(number: int, _: Worker) -> int:
         return 2 * number
 
-    monkeypatch.setattr("tuplet.studies.context.replacing", replacing)
+    monkeypatch.setattr("tuplet.studies.context.atomic_write", atomic_write)
     work = StudyContext("regret", tmp_path, 1.0, 0, 1, None, lambda _: None, Stop())
     with pytest.warns(UserWarning, match="cannot be written|could not be kept") as told:
         assert work.parts(do, {str(n): (n,) for n in (1, 2, 3)}) == {"1": 2, "2": 4, "3": 6}

@@ -104,7 +104,7 @@ def test_a_difference_as_large_as_said_is_detected_four_times_in_five() -> None:
 def test_a_report_says_what_its_verdicts_mean() -> None:
     alike, few = cell(won(500, 500), won(500, 500)), cell(won(1, 3), won(143, 57))
     found = Report("s", "a", "c", "x", 1.0, 0, StudyResult([alike, few], {}, {}))
-    table = found.sheets()[1]
+    table = found.text_tables()[1]
     assert "our games" in table.columns and [row[1] for row in table.rows] == ["1,000", "4"]
     assert [row[-1] for row in table.rows] == ["agrees", "too few games"]
     assert "one of 6.9 points of a hundred would have been" in found.seen

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tuplet.system.blocks import Worker, can_leave, in_order, processes
+from tuplet.system.blocks import Worker, is_picklable, ordered_map, processes
 from tuplet.system.stop import Stop
 from tuplet.system.worker import hear, process_worker
 
@@ -58,13 +58,13 @@ def test_results_come_in_the_order_of_blocks_whoever_is_faster(threads: int) -> 
         turns[number].set()
         return number
 
-    assert list(in_order(backwards, ((n,) for n in range(20)), threads=threads)) == [*range(20)]
+    assert list(ordered_map(backwards, ((n,) for n in range(20)), threads=threads)) == [*range(20)]
 
 
 @pytest.mark.parametrize("kind", ["threads", "processes", "our processes"])
 def test_any_executor_gives_the_same_results(kind: str) -> None:
     def run(executor: Executor) -> list[int]:
-        return list(in_order(square, ((n,) for n in range(50)), executor=executor))
+        return list(ordered_map(square, ((n,) for n in range(50)), executor=executor))
 
     if kind == "our processes":
         with processes(2) as pool:
@@ -89,7 +89,7 @@ def test_blocks_are_taken_only_as_they_are_needed() -> None:
             yield (number,)
             number += 1
 
-    results = in_order(square, endless(), threads=2)
+    results = ordered_map(square, endless(), threads=2)
     assert [next(results) for _ in range(4)] == [0, 1, 4, 9]
     results.close()  # type: ignore[attr-defined]
     assert len(taken) < 10
@@ -103,7 +103,7 @@ def test_told_to_stop_the_blocks_that_have_begun_are_handed_over() -> None:
         return waiting_for_stop(number, worker)
 
     threading.Thread(target=lambda: (began.wait(), stop.set())).start()
-    assert list(in_order(begin, ((n,) for n in range(100)), threads=2, stop=stop)) == [0, 1]
+    assert list(ordered_map(begin, ((n,) for n in range(100)), threads=2, stop=stop)) == [0, 1]
 
 
 def test_a_block_that_fails_ends_the_others_and_leaves_no_thread() -> None:
@@ -115,20 +115,20 @@ def test_a_block_that_fails_ends_the_others_and_leaves_no_thread() -> None:
         return number if number < 3 else waiting_for_stop(number, worker)
 
     with pytest.raises(ZeroDivisionError, match="three"):
-        list(in_order(fail, ((n,) for n in range(100)), threads=3))
+        list(ordered_map(fail, ((n,) for n in range(100)), threads=3))
     assert threading.active_count() == before
 
 
 def test_what_a_thread_makes_is_kept_from_block_to_block_and_closed_at_the_end() -> None:
     Counter.closed.clear()
-    counts = [count for _, count in in_order(place, ((n,) for n in range(12)), threads=1)]
+    counts = [count for _, count in ordered_map(place, ((n,) for n in range(12)), threads=1)]
     assert counts == [*range(1, 13)]
     assert [made.count for made in Counter.closed] == [12]
 
 
 def test_a_process_keeps_things_too_and_only_the_last_few() -> None:
     with processes(1) as pool:
-        found = list(in_order(place, ((n,) for n in range(5)), executor=pool))
+        found = list(ordered_map(place, ((n,) for n in range(5)), executor=pool))
     assert {process for process, _ in found} != {os.getpid()}
     assert [count for _, count in found] == [1, 2, 3, 4, 5]
     worker, made = Worker(), []
@@ -162,7 +162,7 @@ def test_threads_make_what_they_share_once_and_what_they_keep_each() -> None:
         began.wait()
         return worker.share("key", lambda: make("shared")), worker.keep("key", lambda: make("own"))
 
-    found = list(in_order(both, ((n,) for n in range(4)), threads=4))
+    found = list(ordered_map(both, ((n,) for n in range(4)), threads=4))
     assert made.count("shared") == 1 and made.count("own") == 4
     assert len({id(shared) for shared, _ in found}) == 1
 
@@ -171,7 +171,9 @@ def test_processes_are_told_to_stop_in_the_middle_of_a_block() -> None:
     stop = Stop()
     with processes(2) as pool:
         found = list(
-            in_order(waiting_for_stop, ((n,) for n in range(50)), executor=pool, stop=stop, look=lambda _: stop.set())
+            ordered_map(
+                waiting_for_stop, ((n,) for n in range(50)), executor=pool, stop=stop, look=lambda _: stop.set()
+            )
         )
     assert found == [*range(len(found))] and len(found) < 10  # those that had begun
 
@@ -182,7 +184,7 @@ def test_processes_do_one_call_after_another_and_are_told_to_stop_for_each() -> 
         def run(stop: Stop | None = None) -> list[int | None]:
             work, end = (waiting_for_stop, stop.set) if stop else (square, lambda: None)
             blocks = ((n,) for n in range(3))
-            return list(in_order(work, blocks, executor=pool, stop=stop, look=lambda _: end()))
+            return list(ordered_map(work, blocks, executor=pool, stop=stop, look=lambda _: end()))
 
         for _ in range(2):
             assert run() == [0, 1, 4]
@@ -200,7 +202,7 @@ def test_the_main_program_stands_where_it_is_while_processes_begin() -> None:
     watcher = threading.Thread(target=watch)
     watcher.start()
     with processes(2) as pool:
-        assert list(in_order(square, ((n,) for n in range(4)), executor=pool)) == [0, 1, 4, 9]
+        assert list(ordered_map(square, ((n,) for n in range(4)), executor=pool)) == [0, 1, 4, 9]
     done.set()
     watcher.join()
     assert seen == {main}
@@ -225,18 +227,18 @@ def test_what_can_be_named_to_another_process() -> None:
     class Local:
         pass
 
-    assert can_leave(Counter) and can_leave(square)
-    assert not can_leave(Local) and not can_leave(lambda: 1)
-    assert can_leave("a file called __main__.py") and can_leave({"__main__": Counter})
+    assert is_picklable(Counter) and is_picklable(square)
+    assert not is_picklable(Local) and not is_picklable(lambda: 1)
+    assert is_picklable("a file called __main__.py") and is_picklable({"__main__": Counter})
 
 
 def test_what_the_main_program_defines_cannot_be_named_to_another_process() -> None:
     code = (
-        "import enum\nfrom tuplet.system.blocks import can_leave\n"
+        "import enum\nfrom tuplet.system.blocks import is_picklable\n"
         "class Mine:\n    def move(self): pass\n"
         "class Colour(enum.Enum):\n    RED = 1\n"
         "def mine(): pass\n"
-        "print([can_leave(each) for each in (Mine, Mine(), mine, Mine().move, [Colour.RED])])\n"
+        "print([is_picklable(each) for each in (Mine, Mine(), mine, Mine().move, [Colour.RED])])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == f"{[False] * 5}\n", done.stderr

@@ -28,10 +28,10 @@ from tuplet import check_cluster
 from tuplet.agents.distribution import AgentSource
 from tuplet.agents.specs import Spec
 from tuplet.cli import run
-from tuplet.system import crew
-from tuplet.system.blocks import in_order
+from tuplet.system import cluster_members
+from tuplet.system.blocks import ordered_map
 from tuplet.system.cluster import Cluster, cluster, joined
-from tuplet.system.remote import file_digest
+from tuplet.system.worker_calls import file_digest
 
 pytest.importorskip("distributed")
 
@@ -122,11 +122,11 @@ def until(true: Callable[[], object]) -> None:
 
 
 def names(workers: Cluster) -> list[str]:
-    return sorted(each.name for each in workers.crew.workers.values())
+    return sorted(each.name for each in workers.members.workers.values())
 
 
 def squares(count: int, seconds: float, workers: Any, **how: Any) -> Iterator[tuple[int, int]]:
-    return in_order(slow_square, ((n, seconds) for n in range(count)), executor=workers, **how)
+    return ordered_map(slow_square, ((n, seconds) for n in range(count)), executor=workers, **how)
 
 
 def test_results_are_those_of_threads(two: Cluster, trained_run: Path, tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_told_to_stop_the_blocks_that_have_begun_are_handed_over(two: Cluster) -
 def test_whoever_has_seen_enough_waits_for_nobody(two: Cluster) -> None:
     began = time.monotonic()
     blocks = ((n, PATIENCE if n else 0) for n in range(100))
-    results = in_order(slow_square, blocks, executor=two)
+    results = ordered_map(slow_square, blocks, executor=two)
     assert next(results)[0] == 0
     results.close()  # type: ignore[attr-defined]
     assert time.monotonic() - began < PATIENCE
@@ -202,14 +202,14 @@ def test_whoever_has_seen_enough_waits_for_nobody(two: Cluster) -> None:
 def test_a_block_that_fails_says_where(two: Cluster) -> None:
     for kind, told in ((ValueError, ValueError), (ImportError, ValueError), (OSError, OSError)):
         with pytest.raises(told, match=r"no such thing \(on worker [01], .+\)"):
-            list(in_order(failing, [(kind,)], executor=two))
+            list(ordered_map(failing, [(kind,)], executor=two))
     with pytest.raises(ZeroDivisionError) as caught:
-        list(in_order(failing, [(ZeroDivisionError,)], executor=two))
+        list(ordered_map(failing, [(ZeroDivisionError,)], executor=two))
     assert "on worker" in caught.value.__notes__[0] and "cluster_work.py" in caught.value.__notes__[0]
     with pytest.raises(RuntimeError, match="SystemExit: there is no such thing"):
-        list(in_order(failing, [(SystemExit,)], executor=two))
+        list(ordered_map(failing, [(SystemExit,)], executor=two))
     with pytest.raises(AttributeError, match="lambda"):
-        list(in_order(unsendable, [()], executor=two))
+        list(ordered_map(unsendable, [()], executor=two))
 
 
 @pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=pytest.mark.long)])
@@ -235,7 +235,7 @@ def test_workers_that_are_killed_lose_no_block(machines: Machines, kills: int) -
     machines.add("a")
     machines.add("b")
     with cluster(str(machines.file)) as workers:
-        until(lambda: len(workers.crew.workers) == 2)
+        until(lambda: len(workers.members.workers) == 2)
         results, found = squares(count, 0.03, workers), []
         for kill in range(kills):
             for _ in range(source.randint(1, 20)):
@@ -270,7 +270,7 @@ class Heard:
 def test_a_worker_is_silent_after_some_seconds_and_joins_again_when_it_answers() -> None:
     async def scene() -> list[tuple[float, list[str]]]:
         client, there = Heard("a", "b"), []
-        them = crew.Crew(client, client.clock)
+        them = cluster_members.ClusterMembers(client, client.clock)
         for look in range(80):
             client.now += 0.5 if look != 60 else 3600  # an hour in which we were asleep
             client.seen["b"] = client.now
@@ -284,7 +284,7 @@ def test_a_worker_is_silent_after_some_seconds_and_joins_again_when_it_answers()
         warnings.simplefilter("always")
         there = awaited(scene())
     alone = [now for now, who in there if who == ["b"]]
-    assert alone[0] == crew.SILENT + 0.5 and alone[-1] == 25.0  # it answers at 25.5
+    assert alone[0] == cluster_members.SILENT + 0.5 and alone[-1] == 25.0  # it answers at 25.5
     assert {tuple(who) for now, who in there if now > 25.0} == {("a", "b")}
     assert [str(each.message) for each in told] == [
         "worker a (a) has not answered for 10 s: others do its work",
@@ -293,8 +293,8 @@ def test_a_worker_is_silent_after_some_seconds_and_joins_again_when_it_answers()
 
 
 def test_a_frozen_workers_block_is_given_to_another(two: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "SILENT", 1.0)
-    until(lambda: len(two.crew.workers) == 2)
+    monkeypatch.setattr(cluster_members, "SILENT", 1.0)
+    until(lambda: len(two.members.workers) == 2)
     pids = [*two.client.run(os.getpid).values()]
     results, stop = squares(40, 0.05, two), tuplet.Stop()
     found = [next(results) for _ in range(4)]
@@ -309,7 +309,7 @@ def test_a_frozen_workers_block_is_given_to_another(two: Cluster, monkeypatch: p
         finally:
             for pid in pids:
                 os.kill(pid, signal.SIGCONT)
-            until(lambda: len(two.crew.workers) == 2)
+            until(lambda: len(two.members.workers) == 2)
     assert [square for square, _ in found] == [n * n for n in range(40)]
     said = [str(each.message).split(") ")[1] for each in told]
     assert said.count("has not answered for 1 s: others do its work") >= 2
@@ -318,11 +318,11 @@ def test_a_frozen_workers_block_is_given_to_another(two: Cluster, monkeypatch: p
 
 
 def test_a_folder_that_is_not_here_is_no_workers_fault(two: Cluster, tmp_path: Path) -> None:
-    until(lambda: len(two.crew.workers) == 2)
+    until(lambda: len(two.members.workers) == 2)
     with pytest.raises(FileNotFoundError), two.share(tmp_path / "nowhere"):
         pass
-    assert len(two.crew.workers) == 2 and not two.crew.writes
-    wrong = two.client.sync(two.crew._try_folder, "a", "a", tmp_path / "nowhere")
+    assert len(two.members.workers) == 2 and not two.members.writes
+    wrong = two.client.sync(two.members._try_folder, "a", "a", tmp_path / "nowhere")
     assert wrong.why.endswith("nowhere: No such file or directory")
 
 
@@ -445,11 +445,11 @@ def test_weights_that_a_worker_does_not_see_are_sent_once(machines: Machines, bl
     alone = tuplet.evaluate(path, games=30).results.scores.tolist()
     with cluster(str(machines.file)) as workers:
         until(lambda: names(workers) == ["blind", "sees"])
-        known = {address: here.name for address, here in workers.crew.workers.items()}
+        known = {address: here.name for address, here in workers.members.workers.items()}
         for _ in range(2):
             found = tuplet.evaluate(path, games=30, executor=workers)
             assert found.results.scores.tolist() == alone
-        assert [known[address] for _, address in workers.crew.sent] == ["blind"]
+        assert [known[address] for _, address in workers.members.sent] == ["blind"]
         with pytest.warns(UserWarning, match="worker blind .* does not see"), workers.share(blind):
             assert names(workers) == ["sees"]
         until(lambda: names(workers) == ["blind", "sees"])
@@ -458,14 +458,14 @@ def test_weights_that_a_worker_does_not_see_are_sent_once(machines: Machines, bl
         alone = tuplet.evaluate(path, games=30).results.scores.tolist()
         found = tuplet.evaluate(path, games=30, executor=workers)
         assert found.results.scores.tolist() == alone
-        assert [known[address] for _, address in workers.crew.sent] == ["blind", "blind"]
+        assert [known[address] for _, address in workers.members.sent] == ["blind", "blind"]
         assert tuplet.evaluate(net, games=30, executor=workers).results.scores.tolist() == alone
 
 
 def test_a_worker_that_dies_while_a_file_is_sent_to_it_stops_nobody(
     machines: Machines, blind: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "PIECE", 2000)
+    monkeypatch.setattr(cluster_members, "PIECE", 2000)
     file = blind / "file"
     file.write_bytes(random.Random(1).randbytes(10_000_000))
     with cluster(str(machines.file)) as workers, ThreadPoolExecutor(1) as pool:
@@ -476,7 +476,7 @@ def test_a_worker_that_dies_while_a_file_is_sent_to_it_stops_nobody(
         until(lambda: any((home / "tuplet").glob("*-*")))
         machines.kill("blind")
         provided.result(PATIENCE)
-        assert names(workers) == ["sees"] and not workers.crew.sent
+        assert names(workers) == ["sees"] and not workers.members.sent
         assert len(list(squares(10, 0, workers))) == 10
 
 
@@ -485,9 +485,9 @@ def test_threads_of_a_worker_share_the_tables_of_a_network(machines: Machines, t
     path = tuplet.Network("5x4").save(tmp_path / "net.safetensors")
     source = AgentSource(Spec(str(path), trusted=True), digest=file_digest(path))
     with cluster(str(machines.file)) as workers:
-        until(lambda: workers.crew.workers)
+        until(lambda: workers.members.workers)
         assert workers._max_workers == 2
-        found = list(in_order(network_of, ((source, n) for n in range(12)), executor=workers))
+        found = list(ordered_map(network_of, ((source, n) for n in range(12)), executor=workers))
     threads, tables = zip(*found, strict=True)
     assert len(set(threads)) == 2 and len(set(tables)) == 1
 
@@ -505,7 +505,7 @@ def test_what_a_worker_lacks_is_said_and_where(
 
     machines.add("a")
     with cluster(str(machines.file)) as workers:
-        until(lambda: workers.crew.workers)
+        until(lambda: workers.members.workers)
         for player in ("of_mine:First", "of_mine.py:First", of_mine.First, of_mine.First()):
             with pytest.raises(ValueError, match=r"of_mine.*\(on worker a, .+\)"):
                 tuplet.evaluate(player, games=2, executor=workers)
@@ -624,7 +624,7 @@ def test_a_worker_of_this_machine_that_dies_is_started_again(two: Cluster) -> No
     first = two.client.run(os.getpid)
     os.kill(next(iter(first.values())), signal.SIGKILL)
     assert len(list(squares(20, 0.02, two))) == 20
-    until(lambda: len(two.crew.workers) == 2 and not two.crew.workers.keys() <= first.keys())
+    until(lambda: len(two.members.workers) == 2 and not two.members.workers.keys() <= first.keys())
 
 
 def test_dask_is_imported_only_where_it_is_needed() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tuplet.system.csv_file import write_csv
+from tuplet.system.tables import write_csv
 
 
 def test_a_table_is_read_back_as_it_was_written(tmp_path: Path) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tuplet.system.files import replacing, sweep
+from tuplet.system.files import atomic_write, sweep
 
 
 def test_two_that_write_a_file_at_once_do_not_mix_what_they_write(tmp_path: Path) -> None:
     """Threads of one process, or processes of two machines that have the same number."""
     path = tmp_path / "file"
-    with replacing(path) as one:
+    with atomic_write(path) as one:
         one.write(b"one ")
-        with replacing(path) as other:
+        with atomic_write(path) as other:
             other.write(b"the other")
         assert path.read_bytes() == b"the other"
         one.write(b"whole")
@@ -21,7 +21,7 @@ def test_two_that_write_a_file_at_once_do_not_mix_what_they_write(tmp_path: Path
 
 
 def test_what_a_killed_writer_left_is_swept(tmp_path: Path) -> None:
-    writer = replacing(tmp_path / "file")
+    writer = atomic_write(tmp_path / "file")
     writer.__enter__()
     assert len([*tmp_path.iterdir()]) == 1
     sweep(tmp_path / "file")

@@ -10,7 +10,7 @@ import pytest
 from terminal import at_terminal
 from tuplet import Progress, evaluate, match, solve, train
 from tuplet.cli import display
-from tuplet.system.progress import COMPILING, Pace, watching
+from tuplet.system.progress import COMPILING, RateMeter, watching
 
 
 def test_a_watcher_of_ones_own_is_told_in_every_long_call(trained_run: Path) -> None:
@@ -68,7 +68,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
 def test_no_speed_is_told_before_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time, "perf_counter", lambda: now)
-    pace = Pace()
+    pace = RateMeter()
     assert pace.rate(0) is None
     now = 0.2
     assert pace.rate(1000) is None
@@ -101,7 +101,7 @@ def test_things_that_come_in_lumps_are_no_faster_for_it(monkeypatch: pytest.Monk
     now, told = 0.0, []
     monkeypatch.setattr(time, "perf_counter", lambda: now)
     for threads in (1, 3):
-        pace = Pace()
+        pace = RateMeter()
         for look in range(900):
             now = 0.1 * look
             told.append(pace.rate(sum(300 * int((now + i / 10) // 15) for i in range(threads))))

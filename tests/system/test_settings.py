@@ -15,7 +15,7 @@ import pytest
 from tuplet.learn.recipes import choose
 from tuplet.learn.settings import Method, ResumeSettings, RunOptions, TrainSettings, load_settings, save_settings
 from tuplet.learn.train import resume, train
-from tuplet.system.settings import check, declared, from_text, setting
+from tuplet.system.settings import check, from_text, setting, setting_fields
 from tuplet.values.patterns import NETWORKS
 
 
@@ -91,7 +91,7 @@ def test_editors_know_the_settings_of_train_and_resume() -> None:
     known = {
         name: hint | str if each.metadata["seconds"] else hint
         for kind in (Method, RunOptions)
-        for name, hint, each in declared(kind)
+        for name, hint, each in setting_fields(kind)
         if name not in ("net", "given")  # the first argument, and what a run notes of itself
     }
     typed = get_type_hints(TrainSettings)

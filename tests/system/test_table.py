@@ -11,8 +11,7 @@ import pytest
 import tuplet as package
 from tuplet import Run
 from tuplet.studies.reproduce import Listed
-from tuplet.system.sheet import Shown
-from tuplet.system.table import Tabular, table_of
+from tuplet.system.tables import Displayable, Tabular, table_of
 
 NOTATION = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
 
@@ -98,7 +97,7 @@ def test_whatever_shows_tables_has_rows() -> None:
 
     for name in package.__all__:
         getattr(package, name)
-    for kind in kinds(Shown) - {Shown}:
+    for kind in kinds(Displayable) - {Displayable}:
         if kind.__module__.startswith("tuplet."):
             own = kind.as_json is not Tabular.as_json or kind.table is not Tabular.table
             assert own, kind

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tuplet
-from tuplet.system import own
+from tuplet.system import user_code
 from tuplet.testing import CheckFailed, check_agent, check_game
 
 ROOT = Path(__file__).parents[2]
@@ -198,15 +198,15 @@ def test_what_is_wrong_with_an_agent_is_named(agent: type, problem: str) -> None
 def test_code_is_found_by_module_and_by_file(tmp_path: Path) -> None:
     (tmp_path / "beside_me.py").write_text("NUMBER = 7\n")
     (tmp_path / "found_here.py").write_text("from beside_me import NUMBER\n")
-    assert own.find(f"{tmp_path / 'found_here.py'}:NUMBER", trusted=True) == 7
-    assert own.find("json:dumps", trusted=True)
+    assert user_code.find(f"{tmp_path / 'found_here.py'}:NUMBER", trusted=True) == 7
+    assert user_code.find("json:dumps", trusted=True)
     for text, complaint in (
         ("json:nothing", "module json has no class nothing"),
         (f"{tmp_path / 'missing.py'}:A", "there is no file missing.py"),
         ("no_such_module:A", "cannot import no_such_module"),
     ):
         with pytest.raises(ValueError, match=complaint):
-            own.find(text, trusted=True)
+            user_code.find(text, trusted=True)
     (tmp_path / "broken.py").write_text("1 / 0\n")
     with pytest.raises(ValueError, match="ZeroDivisionError"):
-        own.find(f"{tmp_path / 'broken.py'}:A", trusted=True)
+        user_code.find(f"{tmp_path / 'broken.py'}:A", trusted=True)

@@ -17,7 +17,7 @@ import tuplet
 from tuplet.agents.specs import Spec
 from tuplet.games.game import REQUIRED, register_game
 from tuplet.games.perft import perft
-from tuplet.system import own
+from tuplet.system import user_code
 from tuplet.testing import check_agent, check_game
 
 pytestmark = pytest.mark.slow
@@ -198,13 +198,13 @@ def test_a_second_game_of_the_same_name_is_refused() -> None:
 def test_files_are_loaded_once_and_replace_nothing(tmp_path: Path) -> None:
     (tmp_path / "time.py").write_text("GAME = 1\n")
     with pytest.raises(ValueError, match="there is another module called time"):
-        own.find(f"{tmp_path / 'time.py'}:GAME", trusted=True)
+        user_code.find(f"{tmp_path / 'time.py'}:GAME", trusted=True)
     folder = tmp_path / "with space"
     folder.mkdir()
     (folder / "slow_game.py").write_text("import time\ntime.sleep(0.3)\n" + FILE.read_text())
     text = f"{folder / 'slow_game.py'}:RACE"
     with ThreadPoolExecutor(3) as pool:
-        found = [*pool.map(lambda text: own.find(text, trusted=True), [text] * 3)]
+        found = [*pool.map(lambda text: user_code.find(text, trusted=True), [text] * 3)]
     assert found[0] is found[1] is found[2]
     game = tuplet.game(text)
     assert game.parse(game.start().notation) == game.start()

@@ -15,7 +15,7 @@ import pytest
 import tuplet as package
 from tuplet.agents.protocol import fallback_rules
 from tuplet.system.stop import Stop, Stopped
-from tuplet.testing import blunders, programs, referee
+from tuplet.testing import diagnoses, programs, referee
 from tuplet.testing.programs import Check
 
 GOOD = (Path(__file__).parents[2] / "examples" / "ewn_program.py").read_text()
@@ -185,7 +185,7 @@ def test_what_is_wrong_is_said_with_its_cause_and_both_sides_words(write, look, 
     if not found.ok:
         said = next(words for one, why, words in told if what in one and cause in why)
         assert name == "greets" or any(" > " in line for line in said)
-    shown = "\n".join(note for sheet in found.sheets() for note in (sheet.title, *sheet.notes))
+    shown = "\n".join(note for sheet in found.text_tables() for note in (sheet.title, *sheet.notes))
     assert "likely cause" in shown and "what to do" in shown
 
 
@@ -227,11 +227,11 @@ def test_our_own_agents_pass(agent: str) -> None:
 
 def test_advice_fits_the_move() -> None:
     position = fallback_rules.start("012345", "012345", "2" + 20 * "1")
-    assert "only cube 2" in blunders.of_a_move(position, "50", None).cause
-    assert "one off" in blunders.of_a_move(position, "10", None).cause
-    assert "off the board" in blunders.of_a_move(position, "23", None).cause
-    assert "no cube 9" in blunders.of_a_move(position, "90", None).cause
-    assert blunders.of_a_move(position, "mo", None) == blunders.CHATTER
+    assert "only cube 2" in diagnoses.of_a_move(position, "50", None).cause
+    assert "one off" in diagnoses.of_a_move(position, "10", None).cause
+    assert "off the board" in diagnoses.of_a_move(position, "23", None).cause
+    assert "no cube 9" in diagnoses.of_a_move(position, "90", None).cause
+    assert diagnoses.of_a_move(position, "mo", None) == diagnoses.CHATTER
 
 
 class Prompt:
@@ -267,11 +267,11 @@ def test_the_referees_own_pauses_are_no_time_of_the_program(monkeypatch: pytest.
     monkeypatch.setattr(referee, "time", clock)
     monkeypatch.setattr(referee, "Program", Prompt)
     monkeypatch.setattr(referee.keeper, "memory_of", lambda groups: dict.fromkeys(groups, 0))
-    seen = referee.Seen()
+    seen = referee.Coverage()
     running = SimpleNamespace(command=[], folder=None, memory=None, limit=2.0)
     one = referee.Referee(running, seen, Stop())
     one.program.listen(0.1)
     setup = ("012345", "012345", "0" * 21)
-    manner = referee.Manner(bytewise=True)
+    manner = referee.SendStyle(bytewise=True)
     one.play(setup, 0, referee.races, random.Random(0), manner, plies=4)
     assert Prompt.now > 0.5 and seen.first_times == [0.0] and seen.times == [0.0]

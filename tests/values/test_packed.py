@@ -386,7 +386,7 @@ def test_without_a_place_to_keep_them_weights_are_unpacked_each_time(
     weights = Network.load(path).weights
     kept.parent.unlink()
     with monkeypatch.context() as patch:
-        patch.setattr(unpacked, "replacing", lambda _: (_ for _ in ()).throw(OSError("full")))
+        patch.setattr(unpacked, "atomic_write", lambda _: (_ for _ in ()).throw(OSError("full")))
         assert (Network.load(path).weights == weights).all()
     monkeypatch.setattr(unpacked.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
     assert (Network.load(path).weights == weights).all()

@@ -57,7 +57,7 @@ _NEAR = np.uint64(128)
 
 
 @dataclass(frozen=True)
-class Terms:
+class EnvConfig:
     """What an environment is made from."""
 
     size: Size
@@ -67,7 +67,7 @@ class Terms:
     illegal: str
 
     @classmethod
-    def of(cls, board: str | Size, spawn4: float, observation: str, reward: str, illegal: str) -> Terms:
+    def of(cls, board: str | Size, spawn4: float, observation: str, reward: str, illegal: str) -> EnvConfig:
         """Terms from what users give; ValueError says what there is to choose from."""
         for name, given, known in (
             ("observation", observation, OBSERVATIONS),
@@ -131,7 +131,7 @@ def board_of(game: Array, size: Size) -> Board:
     return Board.from_words(int(game[BOARD]), int(game[HIGH]), *size)
 
 
-class _Told(NamedTuple):
+class KernelSettings(NamedTuple):
     """What a kernel is told, in place of `Rules`: the same, but for the tables, and the settings.
 
     (Numba counts references where it hands over arrays in a tuple, or to a function that uses them
@@ -150,7 +150,7 @@ class _Told(NamedTuple):
 @inlined
 def _told(setup: Array) -> Any:
     rows, columns = np.int64(setup[ROWS]), np.int64(setup[COLUMNS])
-    return _Told(rows, columns, setup[CELLS], setup[FOURS], _ZERO, setup[REWARDED])
+    return KernelSettings(rows, columns, setup[CELLS], setup[FOURS], _ZERO, setup[REWARDED])
 
 
 @inlined

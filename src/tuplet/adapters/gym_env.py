@@ -11,7 +11,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
 from tuplet.adapters import boards, one_of
-from tuplet.adapters.boards import ENDED, NEXT, SCORE, SEED, Terms, board_of, first_legal
+from tuplet.adapters.boards import ENDED, NEXT, SCORE, SEED, EnvConfig, board_of, first_legal
 from tuplet.adapters.drawing import FPS, Screen, pixels, tiles_of
 from tuplet.adapters.seeds import as_word, seed_of
 from tuplet.games.g2048.board import MOVES, Board, Size
@@ -23,10 +23,10 @@ _EVERY = np.ones(1, np.bool_)
 _FIRST, _END = np.uint64(0), np.uint64(1)
 
 
-def observation_space(terms: Terms) -> Box:
+def observation_space(config: EnvConfig) -> Box:
     """What a board can look like."""
-    high = 1 if terms.observation == "onehot" else terms.largest
-    return Box(0, high, terms.shape, np.uint8)
+    high = 1 if config.observation == "onehot" else config.largest
+    return Box(0, high, config.shape, np.uint8)
 
 
 def as_render_mode(mode: str | None, known: list[str]) -> str | None:
@@ -56,7 +56,7 @@ class LegalMoves(Discrete):
         if mask is None and probability is None:
             now, first = self._env.legal, 0
             if self._seeded >= 0:
-                first, self._seeded = int(first_legal(self._env.terms.rules, self._seeded)), -1
+                first, self._seeded = int(first_legal(self._env.config.rules, self._seeded)), -1
             bits = now & first or now or first
             mask = np.array([bits >> move & 1 for move in range(4)], np.int8)
         return super().sample(mask) if probability is None else super().sample(mask, probability)
@@ -91,14 +91,14 @@ class Env2048(Env[Array, int]):
         illegal: str = "ignore",
         render_mode: str | None = None,
     ) -> None:
-        self.terms = Terms.of(board, spawn4, observation, reward, illegal)
+        self.config = EnvConfig.of(board, spawn4, observation, reward, illegal)
         self.render_mode = as_render_mode(render_mode, self.metadata["render_modes"])
-        self.observation_space = observation_space(self.terms)
+        self.observation_space = observation_space(self.config)
         # (Discrete is a space of np.int64, and takes whatever is a whole number.)
         self.action_space: Any = LegalMoves(self) if illegal == "error" else Discrete(4)
-        self._shape, self._cells = self.terms.shape, int(np.prod(self.terms.shape))
-        self._across, self._down = self.terms.rules.across, self.terms.rules.down
-        self._setup, self._games = self.terms.setup(), boards.new_games(1)
+        self._shape, self._cells = self.config.shape, int(np.prod(self.config.shape))
+        self._across, self._down = self.config.rules.across, self.config.rules.down
+        self._setup, self._games = self.config.setup(), boards.new_games(1)
         self._score = np.zeros(1, np.int64)
         self._foresees = observation == "afterstates"
         self._source: np.random.Generator | None = None  # whose seed the board has
@@ -107,7 +107,7 @@ class Env2048(Env[Array, int]):
     @property
     def board(self) -> Board:
         """The board as people hold it."""
-        return board_of(self._games[0], self.terms.size)
+        return board_of(self._games[0], self.config.size)
 
     @property
     def legal(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.adapters.boards import Terms
+from tuplet.adapters.boards import EnvConfig
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board
@@ -104,40 +104,40 @@ class TuplePolicy:
     """
 
     def __init__(self, weights: str | Path | Network, env: Any, *, depth: int = 1) -> None:
-        terms = getattr(env.unwrapped, "terms", None)
-        if terms is None and hasattr(env.unwrapped, "get_attr"):  # Gymnasium's own vector of ours
+        config = getattr(env.unwrapped, "config", None)
+        if config is None and hasattr(env.unwrapped, "get_attr"):  # Gymnasium's own vector of ours
             with suppress(AttributeError):
-                terms = env.unwrapped.get_attr("terms")[0]
-        if not isinstance(terms, Terms):
+                config = env.unwrapped.get_attr("config")[0]
+        if not isinstance(config, EnvConfig):
             raise UserError(f"TuplePolicy plays tuplet/2048-v1, not {env}")
         network = weights if isinstance(weights, Network) else Network.load(weights)
-        if network.size != terms.size:
-            (rows, columns), own = network.size, terms.size
+        if network.size != config.size:
+            (rows, columns), own = network.size, config.size
             raise UserError(
                 f"this network looks at {rows}x{columns} boards, and the environment has "
                 f"{own[0]}x{own[1]}: make it with board='{rows}x{columns}'"
             )
-        self.terms, self.network = terms, network
-        self.player = LearnedPlayer(network, depth=depth, spawn4=terms.spawn4)
-        if terms.observation == "afterstates" and depth > 1:  # whose first move is seen already
-            self._behind = LearnedPlayer(network, depth=depth - 1, spawn4=terms.spawn4)
+        self.config, self.network = config, network
+        self.player = LearnedPlayer(network, depth=depth, spawn4=config.spawn4)
+        if config.observation == "afterstates" and depth > 1:  # whose first move is seen already
+            self._behind = LearnedPlayer(network, depth=depth - 1, spawn4=config.spawn4)
 
     def __call__(self, observation: Any, info: dict[str, Any] | None = None) -> Any:
         """The move on a board, or the moves on many: an int, or an array of them."""
-        shape, onehot = self.terms.shape, self.terms.observation == "onehot"
+        shape, onehot = self.config.shape, self.config.observation == "onehot"
         seen = np.array(observation, np.uint8, order="C")
         if seen.shape[-len(shape) :] != shape or seen.ndim > len(shape) + 1:
             raise UserError(f"an observation has the shape {shape}, not {seen.shape}")
         seen = seen.reshape(-1, *(shape if len(shape) > 2 else (1, *shape)))
-        count, kept = len(seen), 4 if self.terms.observation == "afterstates" else 1
+        count, kept = len(seen), 4 if self.config.observation == "afterstates" else 1
         words = np.zeros((count, kept, 2), np.uint64)
         flat = seen.reshape(count, seen.shape[1], -1)
-        read_boards(flat, onehot, self.terms.size[1], words)
+        read_boards(flat, onehot, self.config.size[1], words)
         masks = self._masks(info, count) if kept > 1 else np.zeros((0, 4), np.int8)
         moves = np.zeros(count, np.int64)
         if self.player.depth == 1:
             best_moves(
-                self.terms.rules,
+                self.config.rules,
                 self.network.tables,
                 self.network.target == "state",
                 np.float32(self.network.gamma),
@@ -156,7 +156,7 @@ class TuplePolicy:
 
     def _searched(self, words: Array, mask: Array) -> int:
         """The best move by looking ahead."""
-        boards = [Board.from_words(int(low), int(high), *self.terms.size) for low, high in words]
+        boards = [Board.from_words(int(low), int(high), *self.config.size) for low, high in words]
         if len(boards) == 1:
             return MOVES.index(self.player.choose(boards[0]) or MOVES[0])
         before, values = worth(*words[0]), np.full(4, -np.inf)

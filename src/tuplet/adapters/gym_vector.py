@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from tuplet.adapters import boards
-from tuplet.adapters.boards import KEEP, LEGAL, NEXT, NEXT_STEP, SAME_STEP, SCORE, SEED, Terms
+from tuplet.adapters.boards import KEEP, LEGAL, NEXT, NEXT_STEP, SAME_STEP, SCORE, SEED, EnvConfig
 from tuplet.adapters.drawing import FPS, pixels, tiles_of
 from tuplet.adapters.gym_env import as_render_mode, observation_space
 from tuplet.adapters.seeds import as_word, seed_of
@@ -62,7 +62,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         limit = max_episode_steps or -1  # which is none, as for `gymnasium.make`
         if limit < -1 or max_episode_steps == 0:
             raise UserError(f"max_episode_steps is 1 or more, not {max_episode_steps}")
-        self.terms = Terms.of(board, spawn4, observation, reward, illegal)
+        self.config = EnvConfig.of(board, spawn4, observation, reward, illegal)
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {
@@ -71,12 +71,12 @@ class Vector2048(VectorEnv[Array, Array, Array]):
             "autoreset_mode": self.autoreset_mode,
         }
         self.render_mode = as_render_mode(render_mode, self.metadata["render_modes"])
-        self.single_observation_space = observation_space(self.terms)
+        self.single_observation_space = observation_space(self.config)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.single_action_space = Discrete(4)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._across, self._down = self.terms.rules.across, self.terms.rules.down
-        self._setup = self.terms.setup(_RESETS[self.autoreset_mode], max(limit, 0))
+        self._across, self._down = self.config.rules.across, self.config.rules.down
+        self._setup = self.config.setup(_RESETS[self.autoreset_mode], max(limit, 0))
         self._games = boards.new_games(num_envs)
         self._foresees = observation == "afterstates"
         self._ended = np.ones(num_envs, np.bool_)  # or not yet begun
@@ -88,7 +88,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
     @property
     def boards(self) -> list[Board]:
         """The boards as people hold them."""
-        return [boards.board_of(game, self.terms.size) for game in self._games]
+        return [boards.board_of(game, self.config.size) for game in self._games]
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -128,7 +128,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
     def _room(self, blank: bool = False) -> Seen:
         """New arrays for what is seen, which users keep; blank ones are for a few boards only."""
         make, count = np.zeros if blank else np.empty, self.num_envs
-        observations = np.empty((count, *self.terms.shape), np.uint8)
+        observations = np.empty((count, *self.config.shape), np.uint8)
         gains = make((count, 4) if self._foresees else (0, 4))
         return observations, gains, make((count, 4), np.int8), make(count, np.int64)
 
@@ -209,7 +209,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         waits = self.autoreset_mode is AutoresetMode.NEXT_STEP and self._source is not None
         if not waits and self._ended.any():
             raise ResetNeeded("no episode is under way on some boards: reset() begins one")
-        if self.terms.illegal == "error":
+        if self.config.illegal == "error":
             legal = (self._games[:, LEGAL].astype(np.int64) >> moves) & 1 != 0
             if not (legal | self._ended).all():
                 board = int(np.flatnonzero(~(legal | self._ended))[0])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.adapters import missing
-from tuplet.adapters.openspiel_deals import Deal, deal_of
+from tuplet.adapters.openspiel_chance import ChanceModel, chance_model_of
 from tuplet.errors import UserError
 from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
@@ -45,8 +45,8 @@ def load(game: str | Game) -> Any:
     held = game_of(game)
     name, _, settings = held.name.partition(":")
     if isinstance(held, GameOf2048):
-        terms = {"board": f"{held.rows}x{held.columns}", "spawn4": float(held.spawn4)}
-        return pyspiel.load_game("tuplet_2048", terms)
+        config = {"board": f"{held.rows}x{held.columns}", "spawn4": float(held.spawn4)}
+        return pyspiel.load_game("tuplet_2048", config)
     if isinstance(held, GameOfEwn):
         name = "tuplet_ewn" if name == "ewn" else "tuplet_ewn_6x7"
         return pyspiel.load_game(f"{name}({settings})")
@@ -88,7 +88,7 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         self.held = _named(self.short_name, params or {})
-        self.deal: Deal = deal_of(self.held)
+        self.deal: ChanceModel = chance_model_of(self.held)
         two, points = self.held.players == 2, MOST_POINTS
         if isinstance(self.held, GameOf2048):
             points = 2.0 * self.held.rows * self.held.columns * _longest(self.held)
@@ -165,7 +165,7 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
         return self._here.position
 
     @property
-    def _deal(self) -> Deal:
+    def _deal(self) -> ChanceModel:
         return self.get_game().deal  # type: ignore[no-any-return]
 
     def current_player(self) -> int:

@@ -66,7 +66,7 @@ class OpenSpielAgent:
     def __init__(self, name: str, bot: Bot, game: Game) -> None:
         self.name, self.bot, self.game = name, bot, game
         self._ours: Any = None  # our game as OpenSpiel's, where it is needed
-        self._twin: Twin | None = None
+        self._twin: StateMirror | None = None
         self._bots: dict[tuple[bool, int], Any] = {}
         self._seed = 0
 
@@ -80,7 +80,7 @@ class OpenSpielAgent:
         """A game begins; its luck is the game's own."""
         self._seed = int(state) & 0x7FFFFFFF
         self._bots.clear()
-        self._twin = Twin.of(start)
+        self._twin = StateMirror.of(start)
 
     def choose(self, position: Any) -> str:
         """What the bot plays."""
@@ -98,14 +98,14 @@ class OpenSpielAgent:
         return move
 
 
-class Twin:
+class StateMirror:
     """A game of the standard EWN, and the same in OpenSpiel's own, move by move."""
 
     def __init__(self, position: Position, state: Any, turned: bool) -> None:
         self.position, self.state, self.turned = position, state, turned
 
     @classmethod
-    def of(cls, start: Any) -> Twin | None:
+    def of(cls, start: Any) -> StateMirror | None:
         """From a first position; None if it is none, or of another game."""
         if not isinstance(start, Position) or start.game != "ewn" or start.over:
             return None

@@ -15,9 +15,9 @@ from tuplet.games.analysis import Analysis, Deepened, MoveValue
 from tuplet.games.game import MOST_MOVES, Words, meets_chance, players, same_rules, value_range
 from tuplet.games.life import told
 from tuplet.search import expectimax, transpositions
-from tuplet.system.blocks import heard
+from tuplet.system.blocks import run_interruptible
 from tuplet.system.progress import Progress
-from tuplet.system.settings import declared
+from tuplet.system.settings import setting_fields
 from tuplet.system.stop import Stop
 
 _loaded: set[type] = set()  # kinds of games that have been compiled
@@ -72,7 +72,7 @@ class AlphaBeta:
 
     def all_settings(self, position: Any = None) -> dict[str, Any]:
         """Every setting, also those that nobody named; the depth may depend on the game."""
-        told = {name: getattr(self, name) for name, _, _ in declared(type(self))}
+        told = {name: getattr(self, name) for name, _, _ in setting_fields(type(self))}
         if self.unlimited and position is not None:  # where nature acts now it does later, too
             rules, words = position.rules, position.as_words()
             told["depth"] = 4 if position.is_chance else self.default_depth(rules, words)
@@ -129,7 +129,7 @@ class AlphaBeta:
     def _deepen(self, game: Any, position: Words, deepest: int, seconds: float) -> bool:
         """Search so deep, in so many seconds; whether there is any sense in going on."""
         work, began = self.work, clock.monotonic()
-        move, value, depth = heard(
+        move, value, depth = run_interruptible(
             work.stop,
             expectimax.iterative_deepening,
             game,
@@ -228,7 +228,9 @@ class AlphaBeta:
         # What has been searched so far must not change.
         work = expectimax.make_workspace(12)._replace(stop=self.work.stop)
         for depth in (max(min(self._depth, self.default_depth(game, position)), 1), 1):
-            count = heard(work.stop, expectimax.move_values, game, position, depth, work, codes, values, proven)
+            count = run_interruptible(
+                work.stop, expectimax.move_values, game, position, depth, work, codes, values, proven
+            )
             if not work.counters[expectimax.STOPPED]:  # depth 1 takes no time
                 break
         found = zip(codes[:count], values, proven, strict=False)

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from tuplet.agents.specs import Spec
 from tuplet.errors import UserError
 from tuplet.search.bandits import BANDITS, KINDS
-from tuplet.system.own import find, names_code
 from tuplet.system.settings import from_text
+from tuplet.system.user_code import find, names_code
 
 T = TypeVar("T")
 

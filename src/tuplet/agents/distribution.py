@@ -18,8 +18,8 @@ from tuplet.agents.specs import Pickled, Spec, as_pickled, as_spec, name_of
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.kernel import as_seed, stream
-from tuplet.system.blocks import Worker, as_executor, can_leave, processes, stays_here
-from tuplet.system.remote import copy_of
+from tuplet.system.blocks import Worker, as_executor, is_local, is_picklable, processes
+from tuplet.system.worker_calls import copy_of
 from tuplet.values.network import Network
 from tuplet.values.weights import digest, find_weights
 
@@ -43,7 +43,7 @@ def _is_stuck(named: Any, here: bool) -> bool:
         return False
     if _is_made(named) and not is_user_code(named):
         return not hasattr(named, "fresh")
-    return (here and _is_made(named)) or not can_leave(named)
+    return (here and _is_made(named)) or not is_picklable(named)
 
 
 @contextmanager
@@ -55,11 +55,11 @@ def choose_executor(players: Sequence[Any], threads: int, executor: Any) -> Iter
     warning.
     """
     executor = as_executor(executor)
-    here = executor is not None and stays_here(executor)
+    here = executor is not None and is_local(executor)
     stuck = [player for player in players if _is_stuck(player, here)]
     if executor is None and threads == 1:
         yield None, 1
-    elif stuck and not stays_here(executor):
+    elif stuck and not is_local(executor):
         raise UserError(f"{_name(stuck[0])} cannot be sent to another process: {_HOW}")
     elif stuck:
         many = "more" if executor else threads
@@ -124,7 +124,7 @@ def agent_source(
 ) -> Iterator[AgentSource]:
     """Where blocks get a player from that was named so, and has been made here once."""
     own, text = is_user_code(named), isinstance(named, str | Spec)
-    if stays_here(executor):
+    if is_local(executor):
         anew = own and several and not _is_made(named)
         yield AgentSource(named if anew else player, seed, anew=anew)
         return

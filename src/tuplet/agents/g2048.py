@@ -36,7 +36,7 @@ from tuplet.games.g2048.position import GameOf2048, Standing
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.game import Words
 from tuplet.games.tree import MOST_NODES, TreeView
-from tuplet.system.settings import from_text, told_of
+from tuplet.system.settings import from_text, prefix_errors
 from tuplet.values.network import Network
 from tuplet.values.players import is_bundled
 
@@ -87,7 +87,7 @@ class _OverValues:
     def player(self, spec: Spec, load: Load) -> LearnedPlayer:
         depth = 2 if self.depth is None and self.time is None else self.depth
         net = load(spec.path(self.values))
-        with told_of(spec.text):
+        with prefix_errors(spec.text):
             return LearnedPlayer(net, spec.text, depth, self.time, self.downgrade)
 
 

@@ -29,14 +29,14 @@ from tuplet.search.g2048 import (
     make_workspace,
     mean,
 )
-from tuplet.system.blocks import heard
+from tuplet.system.blocks import run_interruptible
 from tuplet.system.progress import Progress
 from tuplet.system.stop import Stop
 from tuplet.values.downgrade import downgrade_board, downgrade_limit
 from tuplet.values.network import Network
 from tuplet.values.tables import index_type
 
-LONG = 4  # the depth from which on a search may take so long that Ctrl-C must be heard
+LONG = 4  # the depth from which on a search may take so long that Ctrl-C must be run_interruptible
 FOREVER = 1e9  # seconds
 AHEAD = "looking ahead"  # beside the tuples, in an analysis
 
@@ -106,7 +106,7 @@ class LearnedPlayer:
         self._began = clock.monotonic()
         seconds = min(seconds, FOREVER) if deepening else seconds
         asked = (rules, values, *board.words, depth, seconds, work)
-        self.reached = int(look(*asked) if depth < LONG else heard(work.stop, look, *asked))
+        self.reached = int(look(*asked) if depth < LONG else run_interruptible(work.stop, look, *asked))
         return slide_values(work.root_rewards, work.root_values)
 
     def expected(self, after: Board) -> tuple[float, int]:
@@ -123,7 +123,7 @@ class LearnedPlayer:
         found, reached = 0.0, 0
         for depth in range(1 if seconds < np.inf else int(deepest), int(deepest) + 1):
             asked = (rules, values, *board.words, np.int64(depth), work)
-            value = mean(*asked) if deepest < LONG else heard(work.stop, mean, *asked)
+            value = mean(*asked) if deepest < LONG else run_interruptible(work.stop, mean, *asked)
             if work.clock[STOPPED] > 0.0:
                 break
             found, reached = float(value), depth

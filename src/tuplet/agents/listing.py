@@ -20,8 +20,8 @@ from tuplet.games.position import Game
 from tuplet.learn.hub import models_in
 from tuplet.learn.run import Run, as_run_folder
 from tuplet.search.bandits import BANDITS
-from tuplet.system.settings import declared
-from tuplet.system.sheet import Sheet, Shown
+from tuplet.system.settings import setting_fields
+from tuplet.system.tables import Displayable, TextTable
 from tuplet.values.players import DEFAULT_PLAYER, installed_players
 
 GAMES = {
@@ -59,7 +59,7 @@ SETTINGS = {  # what they mean, where a search has them
 
 
 @dataclass(frozen=True)
-class Listing(Shown):
+class Listing(Displayable):
     """A list of what there is, a dictionary each."""
 
     what: str  # games, agents, runs
@@ -70,12 +70,12 @@ class Listing(Shown):
         """The list, under its name."""
         return {**self.more, self.what: self.rows}
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """A line for each."""
         names = [n for n in (self.rows[0] if self.rows else {}) if n not in ("settings", "sides")]
         rows = [["" if row[n] is None else _told(row[n]) for n in names] for row in self.rows]
         notes = [f"{name}: {value}" for name, value in self.more.items()]
-        return [Sheet("", names, rows, notes if rows else [*notes, "none yet"], words=range(9))]
+        return [TextTable("", names, rows, notes if rows else [*notes, "none yet"], words=range(9))]
 
 
 def _told(value: Any) -> str:
@@ -154,7 +154,7 @@ def _row(
 
 
 def _settings(search: type) -> Iterator[dict[str, Any]]:
-    for name, hint, each in declared(search):
+    for name, hint, each in setting_fields(search):
         kinds = [hint] if get_origin(hint) in (None, Literal) else list(get_args(hint))
         kinds = [kind for kind in kinds if kind is not NoneType]
         choices = [choice for kind in kinds for choice in get_args(kind)]

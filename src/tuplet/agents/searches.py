@@ -25,7 +25,7 @@ from tuplet.kernel import draw
 from tuplet.search import mcts, tree as trees
 from tuplet.search.bandits import Softmax
 from tuplet.system.progress import Progress
-from tuplet.system.settings import declared
+from tuplet.system.settings import setting_fields
 from tuplet.system.stop import Stop
 
 SIMS = 20_000  # a move, where nothing else is said
@@ -117,7 +117,7 @@ class Mcts:
         bandit = self.bandit()
         own = name_of_bandit(bandit, self.ucb)
         others = ("ucb", "c", "c1", "c2", "k", "descent_k")
-        rest = {n: getattr(self, n) for n, _, _ in declared(type(self)) if n not in others}
+        rest = {n: getattr(self, n) for n, _, _ in setting_fields(type(self)) if n not in others}
         if self.time is None:
             rest["sims"] = self.most
         if self.expand == mcts.NEVER:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
 from tuplet.errors import UserError
-from tuplet.system.own import find, may_trust, told
 from tuplet.system.settings import MOST, values_from_text
+from tuplet.system.user_code import find, may_trust, told
 
 # A module or a file, a class, and its settings. A file's name may have commas; what looks like
 # `mcts:ucb=mine.py:Bandit` is a setting of somebody else.

@@ -23,8 +23,8 @@ from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.growth import Growth
 from tuplet.games.position import AnyPosition, Game
 from tuplet.kernel import as_seed, stream
-from tuplet.system.blocks import Worker, in_order
-from tuplet.system.progress import Show, watching
+from tuplet.system.blocks import Worker, ordered_map
+from tuplet.system.progress import ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.players import DEFAULT_PLAYER
 
@@ -44,7 +44,7 @@ def analyze(
     growth: bool = False,
     seed: int = 0,
     watch: Callable[[Analysis], object] | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Analysis:
     """What an agent thinks of a position: the value of every move, the best, and why.
@@ -137,7 +137,7 @@ def _check_grows(made: Any) -> None:
 
 
 def _thought(
-    think: Callable[..., Analysis], made: Any, position: Any, seed: int, progress: Show, stop: Stop | None
+    think: Callable[..., Analysis], made: Any, position: Any, seed: int, progress: ProgressOption, stop: Stop | None
 ) -> Analysis:
     """Let an agent think, in a thread, so that its progress can be seen and it can be stopped."""
     with watching(progress) as watch:
@@ -146,7 +146,7 @@ def _thought(
             if life.has(made, "progress"):
                 watch(made.progress())
 
-        for found in in_order(think, [(made, position, seed)], stop=stop, look=look):
+        for found in ordered_map(think, [(made, position, seed)], stop=stop, look=look):
             return found
     raise Stopped("stopped before there was anything to tell")
 

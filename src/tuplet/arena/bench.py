@@ -19,10 +19,10 @@ from tuplet.learn.settings import Method, RunOptions
 from tuplet.learn.training import Training
 from tuplet.search import expectimax, mcts, tree as trees
 from tuplet.search.bandits import UCB1, Report
-from tuplet.system.blocks import Worker, as_threads, in_order
-from tuplet.system.progress import Progress, Show, Watcher, watching
-from tuplet.system.sheet import Sheet, Shown, counted
+from tuplet.system.blocks import Worker, as_threads, ordered_map
+from tuplet.system.progress import Progress, ProgressOption, Watcher, watching
 from tuplet.system.stop import Stop, Stopped
+from tuplet.system.tables import Displayable, TextTable, plural
 from tuplet.values.parameters import Target
 
 WARM_UP, MEASURED = 10_000, 3_000  # games of 2048
@@ -36,7 +36,7 @@ ONE_BY_ONE = mcts.Options(UCB1(2.0), batch=1, expand=1, shortcuts=False, solver=
 
 
 @dataclass(frozen=True)
-class Bench(Shown):
+class Bench(Displayable):
     """Speeds, by what was done."""
 
     title: str
@@ -47,7 +47,7 @@ class Bench(Shown):
         """The keys that other tools read."""
         return self.report
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """A row for each speed."""
         rows = [
             [
@@ -57,7 +57,7 @@ class Bench(Shown):
             ]
             for name, key, unit in self.rows
         ]
-        return [Sheet(self.title, (), rows, words=(0, 2))]
+        return [TextTable(self.title, (), rows, words=(0, 2))]
 
 
 def bench(
@@ -68,7 +68,7 @@ def bench(
     learner: str = "td",
     target: Target = "afterstate",
     seed: int = 0,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Bench:
     """Measure how fast this machine learns, plays and searches.
@@ -117,7 +117,7 @@ def _bench_2048(threads: int, net: str, learner: str, target: Target, seed: int,
         "threads": threads,
         "mean_score": result.summary.mean_score,
     }
-    title = f"{net}, {method.name} on {target} values, {counted(threads, 'thread')}"
+    title = f"{net}, {method.name} on {target} values, {plural(threads, 'thread')}"
     rows = [("training", "train_moves_per_s", "moves/s"), ("play", "eval_moves_per_s", "moves/s")]
     return Bench(title, report, rows)
 
@@ -137,7 +137,7 @@ def _bench_searches(name: str, start: Any, rolled: Any, threads: int, watch: Wat
     for number, (what, key, _, work, block) in enumerate(works):
         watch(Progress(what, number, steps))
         # The sum over all threads, each of which does the same.
-        done = list(in_order(work, [block] * threads, threads=threads, stop=stop))
+        done = list(ordered_map(work, [block] * threads, threads=threads, stop=stop))
         if len(done) < threads or stop.is_set():
             raise Stopped("stopped before the speed was measured")
         report[key] = round(sum(count / seconds for count, seconds in done))
@@ -148,7 +148,7 @@ def _bench_searches(name: str, start: Any, rolled: Any, threads: int, watch: Wat
         report[key] = _open_spiel()
         rows.append((what, key, "simulations/s, one thread"))
     report["threads"] = threads
-    return Bench(f"{name}, {counted(threads, 'thread')}", report, rows)
+    return Bench(f"{name}, {plural(threads, 'thread')}", report, rows)
 
 
 def _start(game: str | Game, seed: int) -> Any:

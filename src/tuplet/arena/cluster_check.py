@@ -11,10 +11,10 @@ from uuid import uuid4
 from tuplet.errors import UserError
 from tuplet.learn.train import train
 from tuplet.system.blocks import as_executor
-from tuplet.system.cluster import Cluster, joined
+from tuplet.system.cluster import Cluster, connect
 from tuplet.system.memory import available_memory
-from tuplet.system.remote import about, sees
-from tuplet.system.sheet import Sheet, Shown, counted
+from tuplet.system.tables import Displayable, TextTable, plural
+from tuplet.system.worker_calls import process_info, sees
 
 GAMES = 1000  # of learning, that a speed is measured by
 NETWORK = "5x4"  # whose tables every machine has room for
@@ -37,7 +37,7 @@ class WorkerReport(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class ClusterCheck(Shown):
+class ClusterCheck(Displayable):
     """What each worker has."""
 
     cluster: str
@@ -54,7 +54,7 @@ class ClusterCheck(Shown):
         workers = [each._asdict() for each in self.workers]
         return {"cluster": self.cluster, "runs": str(self.runs), "workers": workers}
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """A line for each, and what is wrong below."""
         rows = [
             [
@@ -72,7 +72,7 @@ class ClusterCheck(Shown):
         ]
         columns = ("worker", "machine", "tuplet", "Python", "threads", "memory", "moves/s", "sees runs", "works")
         notes = [f"{each.name} ({each.address}) {each.wrong}." for each in self.workers if each.wrong]
-        notes.append(f"{counted(self.fit, 'worker')} of {len(self.workers)} can work.")
+        notes.append(f"{plural(self.fit, 'worker')} of {len(self.workers)} can work.")
         blind = [each.name for each in self.workers if not each.sees_runs and not each.wrong]
         if blind:
             notes.append(
@@ -84,7 +84,7 @@ class ClusterCheck(Shown):
                 f"Memory: what is free. Moves/s: {NETWORK} learns {GAMES:,} games, one thread a worker, all at once."
             )
         title = f"The cluster at {self.cluster}"
-        return [Sheet(title, columns, rows, notes, words=(0, 1, 2, 3, 7, 8))]
+        return [TextTable(title, columns, rows, notes, words=(0, 1, 2, 3, 7, 8))]
 
 
 def check_cluster(cluster: Any, runs: str | Path = "runs", *, tls: str | Path | None = None) -> ClusterCheck:
@@ -93,7 +93,7 @@ def check_cluster(cluster: Any, runs: str | Path = "runs", *, tls: str | Path | 
     The cluster is named as in `tuplet.cluster`, or is one, or a Dask client.
     """
     if isinstance(cluster, str):
-        made: Any = joined(cluster, tls)
+        made: Any = connect(cluster, tls)
     else:
         made = nullcontext(as_executor(cluster))
     with made as workers:
@@ -104,11 +104,11 @@ def check_cluster(cluster: Any, runs: str | Path = "runs", *, tls: str | Path | 
 
 
 def _checked(workers: Cluster, runs: Path) -> list[WorkerReport]:
-    client, crew = workers.client, workers.crew
-    client.sync(crew.settle)
+    client, members = workers.client, workers.members
+    client.sync(members.settle)
     there = client.scheduler_info(n_workers=-1)["workers"]
-    answer = [*crew.workers, *crew.refused]
-    known, free = (client.run(each, workers=answer, on_error="return") for each in (about, available_memory))
+    answer = [*members.workers, *members.refused]
+    known, free = (client.run(each, workers=answer, on_error="return") for each in (process_info, available_memory))
     there_is = next(each for each in (runs, *runs.parents) if each.is_dir())  # the others will be
     mark = there_is / f".seen-{uuid4().hex}"
     mark.write_text(mark.name)
@@ -116,12 +116,12 @@ def _checked(workers: Cluster, runs: Path) -> list[WorkerReport]:
         seen = client.run(sees, str(mark), workers=answer, on_error="return")
     finally:
         mark.unlink()
-    asked = {each: client.submit(speed, workers=[each], pure=False) for each in crew.workers}
+    asked = {each: client.submit(speed, workers=[each], pure=False) for each in members.workers}
     found = []
     for address, worker in there.items():
         here, memory, moves = known.get(address), free.get(address), 0
         here = here if isinstance(here, dict) else {}
-        wrong = crew.refused[address].why if address in crew.refused else ""
+        wrong = members.refused[address].why if address in members.refused else ""
         if address in asked:
             try:
                 moves = asked[address].result(timeout=_WAIT)

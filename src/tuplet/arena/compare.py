@@ -19,10 +19,9 @@ from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_variance
 from tuplet.learn.run import CONFIG, Run
 from tuplet.system.intervals import Interval, share_interval, t_quantile
-from tuplet.system.progress import Progress, Show, Watcher, watching
-from tuplet.system.sheet import Sheet, Shown, counted, percent
+from tuplet.system.progress import Progress, ProgressOption, Watcher, watching
 from tuplet.system.stop import Stop, Stopped
-from tuplet.system.table import Table, table_of
+from tuplet.system.tables import Displayable, Table, TextTable, percent, plural, table_of
 from tuplet.values.network import Network
 
 MOST_TILES = 5  # the largest, in tables
@@ -80,7 +79,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Shown):
+class Comparison(Displayable):
     """Players, what their games came to, and the difference of every two."""
 
     names: list[str]  # short ones, by which they are told apart
@@ -147,7 +146,7 @@ class Comparison(Shown):
             )
         return table_of(rows)
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """Means and tiles, differences with intervals, verdicts, and settings that differ."""
         tiles = self._tiles()
         rows = []
@@ -159,9 +158,9 @@ class Comparison(Shown):
                 [self.names[i], f"{each.summary.mean_score:,.0f}", f"{low:,.0f} to {high:,.0f}", *map(percent, shares)]
             )
         games = {each.summary.games for each in self.evaluations}
-        title = f"{len(self.names)} players  {counted(max(games), 'game')} each"
+        title = f"{len(self.names)} players  {plural(max(games), 'game')} each"
         columns = ["player", "mean score", "95 %", *(str(tile) for tile in tiles)]
-        sheets = [Sheet(title, columns, rows, strong=(1,))]
+        text_tables = [TextTable(title, columns, rows, strong=(1,))]
         differences = self.differences
         several = len(differences) > 1
         rows = [
@@ -178,12 +177,12 @@ class Comparison(Shown):
         notes = [each.verdict + "." for each in differences]
         if several:
             notes.append("Intervals are of each pair by itself; p counts how many are compared.")
-        sheets.append(Sheet("", columns, rows, notes, strong=(1,)))
+        text_tables.append(TextTable("", columns, rows, notes, strong=(1,)))
         if self.settings:
             rows = [[name, *values] for name, values in self.settings.items()]
             words = range(len(self.names) + 1)
-            sheets.append(Sheet("", ["settings", *self.names], rows, words=[*words]))
-        return sheets
+            text_tables.append(TextTable("", ["settings", *self.names], rows, words=[*words]))
+        return text_tables
 
     def _share(self, i: int, tile: int) -> float:
         """Of a player's games, those with a tile. A summary lists none that all games have had."""
@@ -225,7 +224,7 @@ def compare(
     time: float | None = None,
     downgrade: int | None = None,
     executor: Executor | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Comparison:
     """Let players play fresh games, and say who is better, by how much, and how sure that is.

@@ -36,14 +36,13 @@ from tuplet.games.g2048.statistics import Results, Summary, make_results, score_
 from tuplet.kernel import as_seed, stream
 from tuplet.learn.self_play import play_greedily
 from tuplet.search import g2048_games
-from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
+from tuplet.system.blocks import Worker, as_threads, is_local, ordered_map
 from tuplet.system.intervals import Interval, share_interval
-from tuplet.system.pictures import inline, save_figure
-from tuplet.system.progress import COMPILING, Pace, Progress, Show, watching
-from tuplet.system.settings import in_full
-from tuplet.system.sheet import Sheet, Shown, counted, percent
+from tuplet.system.pictures import inline_svg, save_figure
+from tuplet.system.progress import COMPILING, Progress, ProgressOption, RateMeter, watching
+from tuplet.system.settings import describe_settings
 from tuplet.system.stop import Stop, Stopped
-from tuplet.system.table import Table
+from tuplet.system.tables import Displayable, Table, TextTable, percent, plural
 from tuplet.values.network import Network
 
 GAMES, MANY, LONG = 10, 50, 1000  # of a block, where games are quick; if there are so many
@@ -52,7 +51,7 @@ MOST_GAMES = 100_000_000
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(Shown):
+class Evaluation(Displayable):
     """How well a player did over some games."""
 
     player: str
@@ -101,14 +100,14 @@ class Evaluation(Shown):
         interval = f"  (95 %: {low:,.0f} to {high:,.0f})" if math.isfinite(low) else ""
         return f"{self.summary.mean_score:,.1f}{interval}"
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """The mean score, and the tiles."""
         summary = self.summary
         facts = [
             f"mean score  {self._mean()}",
             f"best score  {summary.max_score:,}    {self.mean_moves:,.0f} moves a game    "
             f"{self.moves_per_s:,.0f} moves/s",
-            *in_full(self.player, self.settings),
+            *describe_settings(self.player, self.settings),
         ]
         rows = []
         for tile, share in summary.reached.items():
@@ -116,8 +115,8 @@ class Evaluation(Shown):
             interval = f"{100 * low:.1f} - {100 * high:.1f}"
             rows.append([str(tile), percent(share), interval, percent(summary.ended.get(tile, 0))])
         columns = ["tile", "reached", "95 %", "ended with"]
-        title = f"{self.player}  {counted(summary.games, 'game')}"
-        return [Sheet(title, notes=facts), Sheet("", columns, rows, words=())]
+        title = f"{self.player}  {plural(summary.games, 'game')}"
+        return [TextTable(title, notes=facts), TextTable("", columns, rows, words=())]
 
     def plot(self, path: str | Path | None = None) -> Any:
         """How scores are spread and tiles reached, as a figure; saved to `path` if given."""
@@ -128,10 +127,10 @@ class Evaluation(Shown):
 
     def _repr_html_(self) -> str:
         """How notebooks show it: tables, and a picture where matplotlib is installed."""
-        return super()._repr_html_() + inline(self.plot)
+        return super()._repr_html_() + inline_svg(self.plot)
 
     def __repr__(self) -> str:
-        games = counted(self.summary.games, "game")
+        games = plural(self.summary.games, "game")
         return f"<Evaluation of {self.player}, {games}: {self._mean()}>"
 
 
@@ -169,7 +168,7 @@ def evaluate(
     episodes: str | Path | None = None,
     on_episode: Callable[[Episode], None] | None = None,
     executor: Executor | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Evaluation:
     """Play games and judge them. The same seed gives the same games, whoever plays them.
@@ -217,21 +216,21 @@ def evaluate(
                 size = 1
             work: Callable[..., Any] = _play_compiled
             more: tuple[Any, ...] = ()
-            if stays_here(pool):
+            if is_local(pool):
                 watch(Progress(COMPILING))
                 _play_compiled(source, spawn4, seed, 0, 0, Worker())
         else:
             size, work = GAMES if threads > 1 else 1, _play_in_python
-            placer = environment if stays_here(pool) else as_pickled(environment)
+            placer = environment if is_local(pool) else as_pickled(environment)
             more = (placer, threads > 1, recorded)
-            if isinstance(made, SearchPlayer) and stays_here(pool):
+            if isinstance(made, SearchPlayer) and is_local(pool):
                 watch(Progress(COMPILING))
                 made.load()
         blocks = (
             (source, spawn4, seed, first + done, min(size, games - done), *more) for done in range(0, games, size)
         )
         played = _Played(games, watch)
-        for results, finished in in_order(work, blocks, threads=threads, executor=pool, stop=stop, look=played.look):
+        for results, finished in ordered_map(work, blocks, threads=threads, executor=pool, stop=stop, look=played.look):
             planned = min(size, games - played.games)
             played.add(results)
             for episode in finished:
@@ -254,7 +253,7 @@ class _Played:
         self.planned, self.watch = planned, watch
         self.games = self.moves = 0
         self._parts: list[Results] = []
-        self._pace, self._began = Pace(), time.perf_counter()
+        self._pace, self._began = RateMeter(), time.perf_counter()
         self._ended = self._began
 
     def add(self, results: Results) -> None:

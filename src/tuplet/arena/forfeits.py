@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tuplet.system.sheet import counted
+from tuplet.system.tables import plural
 
 DISQUALIFIED = "timed out in its first four games and was disqualified"
 _MOST = 5  # reasons shown of a match
@@ -18,7 +18,7 @@ def of_match(forfeits: list[Forfeited], a: str, b: str) -> list[str]:
     lines = []
     for each in forfeits[:_MOST]:
         against = b if each["side"] == "a" else a
-        many = counted(each["games"], "game") if each["games"] > 1 else "a game"
+        many = plural(each["games"], "game") if each["games"] > 1 else "a game"
         text = f"{each['agent']} forfeited {many} against {against} ({each['kind']}): "
         lines.append(text + each["reason"])
     more = len(forfeits) - _MOST
@@ -36,5 +36,5 @@ def by_agent(forfeits: Iterable[Forfeited]) -> list[str]:
         unplayed = sum(each["games"] for each in own if each["reason"].endswith(DISQUALIFIED))
         reason = own[0]["reason"].removeprefix(f"{agent}: ")
         more = f"; {unplayed:,} of them were not played: it {DISQUALIFIED}" if unplayed else ""
-        lines.append(f"{agent} forfeited {counted(games, 'game')} ({kind}): {reason}{more}")
+        lines.append(f"{agent} forfeited {plural(games, 'game')} ({kind}): {reason}{more}")
     return lines

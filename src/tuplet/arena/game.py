@@ -17,7 +17,7 @@ from tuplet.errors import UserError
 from tuplet.games import life
 from tuplet.games.catalogue import find_game
 from tuplet.games.record import FORFEITS, Forfeit, Record
-from tuplet.kernel import told
+from tuplet.kernel import describe_error
 from tuplet.system.stop import Stop
 
 _STREAMS = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -102,7 +102,7 @@ def _ask(method: Callable[..., Any], *arguments: object) -> Any:
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         where = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}"
-        raise Forfeit("crashed", f"{told(error)} ({where})") from None
+        raise Forfeit("crashed", f"{describe_error(error)} ({where})") from None
 
 
 def _in_one_line(text: object) -> str:

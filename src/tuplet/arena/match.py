@@ -34,9 +34,9 @@ from tuplet.errors import UserError
 from tuplet.games.catalogue import find_game, is_found
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
-from tuplet.kernel import as_seed, own_digest, stream
-from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
-from tuplet.system.progress import Pace, Progress, Show, watching
+from tuplet.kernel import as_seed, stream, user_code_digest
+from tuplet.system.blocks import Worker, as_threads, is_local, ordered_map
+from tuplet.system.progress import Progress, ProgressOption, RateMeter, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.version import __version__
 
@@ -88,7 +88,7 @@ def match(
     sprt: str | Sprt | None = None,
     save: str | Path | None = None,
     executor: Executor | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Match:
     """Play games between two agents in pairs, and judge them from A's side.
@@ -138,7 +138,7 @@ def tournament(
     page: str | Path | None = None,
     csv: str | Path | None = None,
     executor: Executor | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Tournament:
     """Let everybody play `games` games, in pairs, against everybody else, and rate them all.
@@ -245,14 +245,14 @@ class _Schedule:
         self.played: list[GameResult] = []
         self.settings: list[Settings] = []  # of the agents
         self.dropout: TimeoutDropout | None = None
-        self._pace, self._moves, self._before = Pace(), 0, 0
+        self._pace, self._moves, self._before = RateMeter(), 0, 0
 
     def play(
         self,
         save: str | Path | None,
         more: dict[str, Any],
         executor: Executor | None,
-        progress: Show,
+        progress: ProgressOption,
         stop: Stop | None,
     ) -> tuple[list[str], list[GameResult], bool]:
         """Play what is not in the file yet: the agents' names, all games, and whether it stopped.
@@ -269,7 +269,7 @@ class _Schedule:
             if save is not None:
                 rules = type(self.held.rules)
                 if not rules.__module__.startswith("tuplet."):  # the code is the rules
-                    more = {**more, "rules": own_digest(rules)}
+                    more = {**more, "rules": user_code_digest(rules)}
                 settings = {
                     "tuplet": __version__,
                     **more,
@@ -287,9 +287,9 @@ class _Schedule:
             movers = [*self.named, *([self.game] if isinstance(self.game, Game) else [])]
             pool, threads = stack.enter_context(choose_executor(movers, self.threads, executor))
             named = tuple(self.named)
-            if not stays_here(pool):
+            if not is_local(pool):
                 named = tuple(map(as_pickled, named))
-            played = in_order(
+            played = ordered_map(
                 _play_number,
                 ((named, self.game, self.seeds, n, self._absent) for n in range(self._before, self.total)),
                 threads=threads,

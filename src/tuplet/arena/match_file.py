@@ -30,9 +30,9 @@ from tuplet.errors import UserError
 from tuplet.games.catalogue import find_game
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
-from tuplet.system.files import MOST_LINE, hold, lines_of, replacing
-from tuplet.system.kinds import what_is
-from tuplet.system.sheet import counted
+from tuplet.system.file_types import describe_file
+from tuplet.system.files import MOST_LINE, atomic_write, hold, read_lines
+from tuplet.system.tables import plural
 from tuplet.system.version import __version__
 
 MOST_AGENTS = 64  # of a tournament
@@ -85,7 +85,7 @@ class GameFile:
         if self._waiting:
             with suppress(OSError):  # half a line is none
                 self._file.truncate(os.fstat(self._file.fileno()).st_size - self._begun)
-            many = counted(len(self._waiting), "game")
+            many = plural(len(self._waiting), "game")
             _warn(f"{many} could not be saved in {self.path}: {_why(self._trouble)}")
         self._file.close()
 
@@ -136,7 +136,7 @@ class GameFile:
             path = self.path.with_stem(f"{self.path.stem}-{number}")
         path.parent.mkdir(parents=True, exist_ok=True)
         os.lseek(self._file.fileno(), 0, os.SEEK_SET)  # it is there as long as it is open
-        with open(self._file.fileno(), "rb", closefd=False) as old, replacing(path) as new:
+        with open(self._file.fileno(), "rb", closefd=False) as old, atomic_write(path) as new:
             shutil.copyfileobj(old, new)
         file = self._opened(path)
         self._file.close()
@@ -150,7 +150,7 @@ class GameFile:
         if not first.endswith(b"\n"):
             # Nothing, or settings that were cut off while they were written.
             if not (json.dumps(self.settings).encode() + b"\n").startswith(first):
-                what = what_is(self.path)
+                what = describe_file(self.path)
                 raise UserError(f"{self.path} is not a saved match, but {what}: choose another")
             self._file.truncate(0)
             self._write(self.settings)
@@ -253,7 +253,7 @@ def load_game(path: str | Path, number: int) -> Record:
 
 def _opened(path: Path) -> BinaryIO:
     if path.is_dir():
-        raise UserError(f"{path} is {what_is(path)}, and not a saved match")
+        raise UserError(f"{path} is {describe_file(path)}, and not a saved match")
     return path.open("rb")
 
 
@@ -267,7 +267,7 @@ def _is_record(line: bytes) -> bool:
 
 def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
     """The whole lines that are left; one that was cut off is dropped."""
-    return (line for line in lines_of(file, path) if line.endswith(b"\n"))
+    return (line for line in read_lines(file, path) if line.endswith(b"\n"))
 
 
 def _warn(text: str) -> None:
@@ -313,7 +313,7 @@ def _settings(path: Path, line: bytes) -> Header:
     except (ValueError, TypeError, KeyError, RecursionError):
         good = False
     if not good:
-        what = what_is(path)
+        what = describe_file(path)
         why = "its settings are not sound" if what.startswith("a saved") else f"it is {what}"
         raise UserError(f"{path} is not a saved match or tournament: {why}")
     return settings

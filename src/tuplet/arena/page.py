@@ -22,9 +22,9 @@ from tuplet.games.drawing import colours_of
 from tuplet.games.ewn import Position
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.system.page import document
-from tuplet.system.sheet import counted
+from tuplet.system.tables import plural
 from tuplet.system.version import __version__
 
 MOST_BYTES = 4_000_000  # of games to replay
@@ -35,7 +35,7 @@ Coded = list[Any]  # number, first, second, winner, kind, reason, start, plies
 def write_page(path: Path, result: Tournament, saved: Saved) -> Path:
     """Write the page beside `path`, and rename it into place."""
     text = page(result, saved)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode())
     return path
 
@@ -44,7 +44,7 @@ def page(result: Tournament, saved: Saved) -> str:
     """A tournament, and the games of its file, as HTML."""
     forfeits = list(_forfeited(saved))
     data, kept = _data(result, saved, [number for number, _, _ in forfeits])
-    title = f"{counted(len(result.agents), 'player')}, {result.game}"
+    title = f"{plural(len(result.agents), 'player')}, {result.game}"
     parts = [
         _head(result),
         "<main>",
@@ -70,7 +70,7 @@ def _head(result: Tournament) -> str:
     if result.interrupted:
         facts.append("not finished")
     return (
-        f"<header><h1>A tournament of {counted(len(result.agents), 'player')}</h1>"
+        f"<header><h1>A tournament of {plural(len(result.agents), 'player')}</h1>"
         f'<p class="lead">{escape(" · ".join(facts))}</p></header>'
     )
 
@@ -189,7 +189,7 @@ def _forfeits(result: Tournament, shown: list[tuple[int, str, dict[str, Any]]]) 
                 reason += f"; {unplayed:,} of them were not played: it {DISQUALIFIED}"
             parts.append(
                 f"<details><summary><b>{escape(name)}</b> "
-                f'<span class="badge">{kind}</span> {counted(count, "game")}: '
+                f'<span class="badge">{kind}</span> {plural(count, "game")}: '
                 f'<span class="reason">{escape(reason)}</span></summary>{inner}</details>'
             )
     legend = (
@@ -205,7 +205,7 @@ def _one_forfeit(name: str, number: int, line: dict[str, Any]) -> str:
     link = f'<a href="#replay" data-game="{number}">game {number:,}</a>'
     told = "\n".join(_said(str(each)) for each in line.get("transcript", []))
     said = f"<pre>{told}</pre>" if told else ""
-    return f"<p>{link}, after {counted(moves, 'move')}: {escape(reason)}</p>{said}"
+    return f"<p>{link}, after {plural(moves, 'move')}: {escape(reason)}</p>{said}"
 
 
 def _said(line: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tuplet.arena.intervals import as_pairs, pair_share
 from tuplet.system.intervals import Interval
-from tuplet.system.pictures import new_figure, plain, tidy
+from tuplet.system.pictures import escape_label, new_figure, style_axes
 
 _POINTS = 200  # of a curve, at most
 _BRIEF = 40  # characters of a name
@@ -16,7 +16,7 @@ _BRIEF = 40  # characters of a name
 
 def brief(name: str) -> str:
     """A name that leaves room for a picture."""
-    return plain(name if len(name) <= _BRIEF else f"{name[: _BRIEF - 3]}...")
+    return escape_label(name if len(name) <= _BRIEF else f"{name[: _BRIEF - 3]}...")
 
 
 def draw_shares(scores: Sequence[float], title: str) -> Any:
@@ -38,7 +38,7 @@ def draw_shares(scores: Sequence[float], title: str) -> Any:
     axes.plot(games, middle, linewidth=1.3, marker="o" if len(games) == 1 else "")
     axes.set(xlabel="games", ylabel="share of points, %", ylim=(0, 100))
     axes.set_title(title, fontsize=10)
-    tidy(axes)
+    style_axes(axes)
     return figure
 
 
@@ -55,5 +55,5 @@ def draw_ratings(names: Sequence[str], elos: Sequence[float], ends: Sequence[Int
     axes.set_yticks(at, names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlabel("Elo, relative to the mean of all, with 95 % intervals")
-    tidy(axes)
+    style_axes(axes)
     return figure

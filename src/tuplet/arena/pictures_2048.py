@@ -11,8 +11,8 @@ import numpy as np
 
 from tuplet.games.g2048.board import Board
 from tuplet.games.g2048.drawing import DARK, TILES, board_svg, colours
-from tuplet.system.pictures import new_figure, tidy
-from tuplet.system.sheet import percent
+from tuplet.system.pictures import new_figure, style_axes
+from tuplet.system.tables import percent
 
 SCORES, FEW = "#8fa9c4", 30  # games of which each is shown by itself
 LOSS, BLUNDER = "#8fa9c4", TILES[64]
@@ -74,7 +74,7 @@ def draw_evaluation(found: Any) -> Any:  # an `Evaluation`: it draws itself with
     right.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
     right.set_yticks([0, 0.25, 0.5, 0.75, 1])
     for axes in (left, right):
-        tidy(axes)
+        style_axes(axes)
         axes.set_axisbelow(True)
     right.grid(False, axis="x")
     return figure
@@ -94,7 +94,7 @@ def draw_review(found: Any) -> Any:  # a `Review`
     _draw_parts(middle, found)
     _draw_losses(bottom, found)
     for axes in (top, middle, bottom):
-        tidy(axes)
+        style_axes(axes)
     return figure
 
 
@@ -163,14 +163,14 @@ def _draw_losses(axes: Any, found: Any) -> None:
         linewidth=1.1,
         rasterized=len(costly) > MANY,
     )
-    blunders = [move for move in costly if move.blunder]
+    diagnoses = [move for move in costly if move.blunder]
     axes.plot(
-        [m.number for m in blunders],
-        [m.loss for m in blunders],
+        [m.number for m in diagnoses],
+        [m.loss for m in diagnoses],
         "o",
         color=BLUNDER,
         markersize=3.5,
-        rasterized=len(blunders) > MANY,
+        rasterized=len(diagnoses) > MANY,
     )
     last, taken = len(found.moves), list[int]()
     for move in found.worst(LABELLED):
@@ -194,8 +194,8 @@ def _draw_losses(axes: Any, found: Any) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     axes.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
     _in_points(axes)
-    count = f"{len(blunders):,} blunder{'' if len(blunders) == 1 else 's'}"
-    axes.set_title(f"● {count}", fontsize=9.5, color=BLUNDER if blunders else DARK, loc="right", pad=2)
+    count = f"{len(diagnoses):,} blunder{'' if len(diagnoses) == 1 else 's'}"
+    axes.set_title(f"● {count}", fontsize=9.5, color=BLUNDER if diagnoses else DARK, loc="right", pad=2)
 
 
 def worst_boards(worst: Any) -> str:  # a `MoveReview`

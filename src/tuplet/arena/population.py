@@ -15,11 +15,11 @@ from tuplet.arena.sweep_train import FRESH, MOST_SEEDS, grid_of, learn_runs, run
 from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.system.blocks import cores
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.system.intervals import Interval
-from tuplet.system.progress import Show, watching
-from tuplet.system.sheet import Sheet, Shown, counted
+from tuplet.system.progress import ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
+from tuplet.system.tables import Displayable, TextTable, plural
 from tuplet.values.average import average
 from tuplet.values.network import Network
 from tuplet.values.weights import WEIGHTS, save_weights
@@ -39,7 +39,7 @@ class Member(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Population(Shown):
+class Population(Displayable):
     """What became of several runs; the best and the average are judged by games of their own."""
 
     members: list[Member]
@@ -73,7 +73,7 @@ class Population(Shown):
             "average": self.average and _judged(self.average),
         }
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """A line for each, and for the average."""
         rows = [
             [str(m.folder), _score(m.mean_score, m.ci95), "the best" if m is self._first() else ""]
@@ -94,8 +94,8 @@ class Population(Shown):
             )
         else:
             notes.append(f"{len(self.members)} of {self.planned} are done: the same command resumes it.")
-        title = f"{counted(len(self.members), 'run')} side by side"
-        return [Sheet(title, ("weights", "mean score (95 %)", ""), rows, notes, words=(0, 2))]
+        title = f"{plural(len(self.members), 'run')} side by side"
+        return [TextTable(title, ("weights", "mean score (95 %)", ""), rows, notes, words=(0, 2))]
 
     def _first(self) -> Member:
         return max(self.members, key=lambda member: member.mean_score)
@@ -125,7 +125,7 @@ def population(
     threads: int | None = None,
     out: str | Path = FOLDER,
     executor: Any = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
     **settings: Any,
 ) -> Population:
@@ -169,7 +169,7 @@ def population(
         best = Network.load(found._first().folder)
         mean = average([_played(member.folder) for member in members])
         source = found._first().folder / WEIGHTS  # copied as it is, so that it is told whose it is
-        with source.open("rb") as own, replacing(found.folder / WEIGHTS) as file:
+        with source.open("rb") as own, atomic_write(found.folder / WEIGHTS) as file:
             shutil.copyfileobj(own, file)
         save_weights(mean, found.folder / AVERAGE)
         try:

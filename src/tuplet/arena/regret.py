@@ -22,10 +22,10 @@ from tuplet.exact.solve import solve
 from tuplet.games import life
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.statistics import score_interval
-from tuplet.system.blocks import Worker, as_threads, in_order, stays_here
-from tuplet.system.progress import Progress, Show, watching
-from tuplet.system.sheet import Sheet, Shown, counted, percent
+from tuplet.system.blocks import Worker, as_threads, is_local, ordered_map
+from tuplet.system.progress import Progress, ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
+from tuplet.system.tables import Displayable, TextTable, percent, plural
 from tuplet.values.network import Network
 
 Where = tuple[str, str, float]  # a solution's file, or its board and share of fours
@@ -35,7 +35,7 @@ _DEVIATION = 0.7  # of the mean: on small boards scores deviate by a half and mo
 
 
 @dataclass(frozen=True)
-class Regret(Shown):
+class Regret(Displayable):
     """What a player loses against perfect play: exactly, or in games that were played."""
 
     player: str
@@ -45,7 +45,7 @@ class Regret(Shown):
         """The keys that other tools read."""
         return self.report
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """Score and regret, with intervals where games were played."""
         report = self.report
 
@@ -53,7 +53,7 @@ class Regret(Shown):
             return "95 %: {:,.3f} to {:,.3f}".format(*report[key]) if report.get(key) else ""
 
         games = report.get("games")
-        how = f"exact, {report['states']:,} states" if games is None else counted(games, "game")
+        how = f"exact, {report['states']:,} states" if games is None else plural(games, "game")
         title = f"{self.player} on {report['board']}, fours {100 * report['spawn4']:g} %  ({how})"
         rows = [
             ["score", f"{report['score']:,.6f}", behind("ci95")],
@@ -61,7 +61,7 @@ class Regret(Shown):
             ["regret a game", f"{report['regret']:,.6f}", behind("regret_ci95")],
             ["optimal moves", f"{100 * report['optimal']:.3f} %", f"of {report['moves']:,.1f} a game"],
         ]
-        return [Sheet(title, (), rows, words=(0, 1, 2), strong=(1,))]
+        return [TextTable(title, (), rows, words=(0, 1, 2), strong=(1,))]
 
     def __repr__(self) -> str:
         share = percent(self.report["optimal"])
@@ -78,7 +78,7 @@ def regret(
     seed: int = 0,
     threads: int = 1,
     executor: Executor | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Regret:
     """Compare a player with perfect play on a small board, move by move.
@@ -107,7 +107,7 @@ def regret(
                 agent_source(player, made, seed, pool, threads > 1) as source,
             ):
                 where: Solution | Where = solution
-                if not stays_here(pool):  # it is solved, or its file opened, there
+                if not is_local(pool):  # it is solved, or its file opened, there
                     path = "" if table is None or isinstance(table, Solution) else str(table)
                     where = (path, solution.size, solution.spawn4)
                 played = _played(source, where, games, seed, threads, pool, stop, watch)
@@ -190,7 +190,7 @@ def _played(
     def look(_: Worker) -> None:
         watch(Progress("games", len(played.scores), games))
 
-    for part in in_order(_sample, blocks, threads=threads, executor=pool, stop=stop, look=look):
+    for part in ordered_map(_sample, blocks, threads=threads, executor=pool, stop=stop, look=look):
         asked = min(GAMES, games - len(played.scores))
         pairs: Any = zip(played, part, strict=True)
         played = SampledRegret(*(a + b for a, b in pairs))

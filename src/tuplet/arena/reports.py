@@ -11,7 +11,7 @@ from tuplet.arena.match_file import Saved
 from tuplet.arena.page import write_page
 from tuplet.arena.results import Match, Tournament
 from tuplet.errors import UserError
-from tuplet.system.csv_file import write_csv
+from tuplet.system.tables import write_csv
 
 
 class Reports:

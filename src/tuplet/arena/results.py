@@ -20,14 +20,13 @@ from tuplet.arena.sprt import Decision, Sprt
 from tuplet.arena.wording import elo_text, finite, joined, range_of, score_columns
 from tuplet.games.record import FORFEITS
 from tuplet.system.intervals import Interval, Z
-from tuplet.system.pictures import inline
-from tuplet.system.settings import all_in_full
-from tuplet.system.sheet import Sheet, Shown, counted, percent
-from tuplet.system.table import Table
+from tuplet.system.pictures import inline_svg
+from tuplet.system.settings import describe_all_settings
+from tuplet.system.tables import Displayable, Table, TextTable, percent, plural
 
 
 @dataclass(frozen=True, repr=False)
-class Match(Shown):
+class Match(Displayable):
     """Games between A and B, in pairs, seen from A's side."""
 
     a: str
@@ -166,7 +165,7 @@ class Match(Shown):
         own = dict(zip("ab", self.settings, strict=False))
         return report | ({"settings": own} if own else {})
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """Share, Elo, and how the games went, with intervals."""
         lost, *between, won = self.pairs
         first, first_ci95 = self.first_player
@@ -184,7 +183,7 @@ class Match(Shown):
             ["first player", percent(first), range_of(first_ci95)],
             ["length", f"{self.mean_length:.1f} plies", ""],
         ]
-        stopped = all_in_full([self.a, self.b], self.settings)
+        stopped = describe_all_settings([self.a, self.b], self.settings)
         if self.sprt is not None and self.llr is not None:
             low, high = self.sprt.bounds
             answer = {
@@ -203,10 +202,10 @@ class Match(Shown):
         ]
         a, b = short_names([self.a, self.b])  # the title has them in full
         columns = ["ended by", a, "drawn", b] if drawn else ["won by", a, b]
-        title = f"{self.a} - {self.b}  {self.game}  {counted(self.games, 'game')}"
+        title = f"{self.a} - {self.b}  {self.game}  {plural(self.games, 'game')}"
         return [
-            Sheet(title, (), rows, stopped, words=(0, 1, 2), strong=(1,)),
-            Sheet("", columns, endings, of_match(self.forfeits, self.a, self.b)),
+            TextTable(title, (), rows, stopped, words=(0, 1, 2), strong=(1,)),
+            TextTable("", columns, endings, of_match(self.forfeits, self.a, self.b)),
         ]
 
     def table(self) -> Table:
@@ -217,7 +216,7 @@ class Match(Shown):
         """The tables, and the share as games were played, where it can be drawn."""
         title = f"{brief(self.a)} - {brief(self.b)}, {self.game}"
         scores = [each.a for each in self.played]
-        return super()._repr_html_() + inline(lambda: draw_shares(scores, title))
+        return super()._repr_html_() + inline_svg(lambda: draw_shares(scores, title))
 
     def __repr__(self) -> str:
         low, high = self.ci95
@@ -229,7 +228,7 @@ class Match(Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class Tournament(Shown):
+class Tournament(Displayable):
     """Everybody against everybody: a match for each pairing, and ratings."""
 
     agents: list[str]
@@ -335,7 +334,7 @@ class Tournament(Shown):
             report["skipped"] = [{"name": name, "why": why} for name, why in self.skipped]
         return report
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """Ratings from best to worst, and everybody's score against everybody."""
         order, rows = self.ranking, []
         drawn = any(match.draws for match in self.matches.values())
@@ -358,15 +357,15 @@ class Tournament(Shown):
                 ]
             )
         places = [str(place) for place, _ in enumerate(order, 1)]
-        title = f"{len(self.agents)} agents  {self.game}  {counted(self.games, 'game')}"
+        title = f"{len(self.agents)} agents  {self.game}  {plural(self.games, 'game')}"
         note = "Elo relative to the mean of all; a column for each opponent, by its place."
         legend = [f"{names[i]} is {self.agents[i]}" for i in order if names[i] != self.agents[i]]
         forfeits = [each for match in self.matches.values() for each in match.forfeits]
         skipped = [f"{name} does not play: {why}" for name, why in self.skipped]
-        notes = [note, *legend, *all_in_full(self.agents, self.settings)]
+        notes = [note, *legend, *describe_all_settings(self.agents, self.settings)]
         notes += [*by_agent(forfeits), *skipped]
         columns = ["", "agent", "Elo", "95 %", score_columns(drawn), *places]
-        return [Sheet(title, columns, rows, notes, words=(1,), strong=(1,))]
+        return [TextTable(title, columns, rows, notes, words=(1,), strong=(1,))]
 
     def table(self) -> Table:
         """A row for each agent, from best to worst; its points against each, in that order.
@@ -407,13 +406,13 @@ class Tournament(Shown):
         """The table, and the ratings where they can be drawn."""
         order, names = self.ranking, short_names(self.agents)
         found = [self.ratings[i] for i in order]
-        return super()._repr_html_() + inline(
+        return super()._repr_html_() + inline_svg(
             lambda: draw_ratings([brief(names[i]) for i in order], [r.elo for r in found], [r.ci95 for r in found])
         )
 
     def __repr__(self) -> str:
         order = ", ".join(f"{self.agents[i]} {self.ratings[i].elo:+.0f}" for i in self.ranking)
-        return f"<Tournament of {self.game}, {counted(self.games, 'game')}: {order}>"
+        return f"<Tournament of {self.game}, {plural(self.games, 'game')}: {order}>"
 
 
 def _pairs(scores: list[float]) -> PairCounts:

@@ -45,10 +45,10 @@ from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.reading import read_game
 from tuplet.games.record import Record
 from tuplet.games.record_2048 import episode_of
-from tuplet.system.pictures import inline, save_figure
-from tuplet.system.progress import Pace, Progress, Show, watching
-from tuplet.system.sheet import Sheet, Shown, counted, percent
+from tuplet.system.pictures import inline_svg, save_figure
+from tuplet.system.progress import Progress, ProgressOption, RateMeter, watching
 from tuplet.system.stop import Stop, Stopped
+from tuplet.system.tables import Displayable, TextTable, percent, plural
 
 GOOD, BLUNDER = 0.01, 0.05  # of all that was still to be won: less, and more
 EQUAL = 1e-9  # of it: what rounding makes of moves that are as good
@@ -136,7 +136,7 @@ class MoveReview:
 
 
 @dataclass(frozen=True, repr=False)
-class Review(Shown):
+class Review(Displayable):
     """All moves of a game, judged."""
 
     episode: Episode
@@ -158,7 +158,7 @@ class Review(Shown):
         return self.counts["best"] / len(self.moves)
 
     @property
-    def blunders(self) -> int:
+    def diagnoses(self) -> int:
         """How many moves cost more than a twentieth of all that was to come."""
         return self.counts["bad"]
 
@@ -200,13 +200,13 @@ class Review(Shown):
         costly = sorted((m for m in self.moves if m.lost_share), key=lambda m: -m.loss)
         return costly[:count]
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """Totals, what the score is made of, and the costliest moves."""
         episode = self.episode
-        how = "" if self.depth is None else f", {counted(self.depth, 'move')} ahead"
+        how = "" if self.depth is None else f", {plural(self.depth, 'move')} ahead"
         how = how if self.time is None else f", {self.time:g} s a move"
         title = (
-            f"{episode.slider}  score {episode.score:,}   {counted(len(self.moves), 'move')}   "
+            f"{episode.slider}  score {episode.score:,}   {plural(len(self.moves), 'move')}   "
             f"largest tile {episode.board.largest}"
         )
         totals = [
@@ -214,7 +214,7 @@ class Review(Shown):
             f"accuracy {self.accuracy:.1f} %   "
             + "   ".join(f"{band} {count:,}" for band, count in self.counts.items()),
             f"best moves {percent(self.best_share)}   mean loss {self.mean_loss:,.1f} points a "
-            f"move   blunders {self.blunders:,}",
+            f"move   blunders {self.diagnoses:,}",
         ]
         rows = [
             [
@@ -231,9 +231,9 @@ class Review(Shown):
         columns = ["move", "played", "value", "best", "value", "loss", ""]
         parts = self._parts()
         return [
-            Sheet(title, notes=totals),
-            Sheet("", (), parts, marked=len(parts) - 1),
-            Sheet("", columns, rows, words=(1, 3, 6)),
+            TextTable(title, notes=totals),
+            TextTable("", (), parts, marked=len(parts) - 1),
+            TextTable("", columns, rows, words=(1, 3, 6)),
         ]
 
     def _parts(self) -> list[list[str]]:
@@ -261,7 +261,7 @@ class Review(Shown):
     def _repr_html_(self) -> str:
         """How notebooks show it: tables, the figure where matplotlib is, the worst move."""
         boards = "".join(map(worst_boards, self.worst(1)))
-        return super()._repr_html_() + inline(self.plot) + boards
+        return super()._repr_html_() + inline_svg(self.plot) + boards
 
     def __repr__(self) -> str:
         return f"<Review of {self.episode!r}: {percent(self.best_share)} best moves, mean loss {self.mean_loss:,.1f}>"
@@ -274,7 +274,7 @@ class Review(Shown):
             "score": self.episode.score,
             "mean_loss": self.mean_loss,
             "best_share": self.best_share,
-            "blunders": self.blunders,
+            "blunders": self.diagnoses,
             "moves": [move.as_json() for move in self.moves],
             "game": GameOf2048((board.rows, board.columns), self.spawn4).name,
             "judge": self.judge,
@@ -299,7 +299,7 @@ def review(
     depth: int | None = None,
     time: float | None = None,
     downgrade: int | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Review:
     """Value every move of a game of 2048 beside the best one, and tell luck from skill.
@@ -334,9 +334,11 @@ def review(
     return Review(episode, moves, label or label_of(agent, player), depth, time, judge.spawn4, left)
 
 
-def _judged(judge: ValueOracle, episode: Episode, progress: Show, stop: Stop | None) -> tuple[list[MoveReview], float]:
+def _judged(
+    judge: ValueOracle, episode: Episode, progress: ProgressOption, stop: Stop | None
+) -> tuple[list[MoveReview], float]:
     """Every move, and what was still to come after the last."""
-    total, pace = len(episode.slides), Pace()
+    total, pace = len(episode.slides), RateMeter()
     score = episode.score - sum(slide.reward for slide in episode.slides)
     moves: list[MoveReview] = []
     known: dict[str, float] | None = None
@@ -348,7 +350,7 @@ def _judged(judge: ValueOracle, episode: Episode, progress: Show, stop: Stop | N
             value = max(coming.values(), default=0.0)
             mean = judge.mean(after, came, value)
             if life.told(stop):
-                raise Stopped(f"stopped after {len(moves):,} of {counted(total, 'move')}")
+                raise Stopped(f"stopped after {len(moves):,} of {plural(total, 'move')}")
             if slide.move not in known or not (coming or came is None or came.over):
                 raise UserError(judge.no_values_error)
             value = mean if came is None else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tuplet.arena.played import GameResult
-from tuplet.system.table import Table
+from tuplet.system.tables import Table
 
 COLUMNS = ("game", "pair", "a", "b", "first", "winner", "points_a", "points_b", "ended_by", "plies", "reason")
 

@@ -15,9 +15,8 @@ from tuplet.arena.differences import GroupComparison, MeanDifference, compare_to
 from tuplet.arena.grids import Axis, label
 from tuplet.arena.sweep_picture import draw_sweep
 from tuplet.system.intervals import Interval
-from tuplet.system.pictures import can_draw, inline
-from tuplet.system.sheet import Sheet, Shown, percent
-from tuplet.system.table import Table
+from tuplet.system.pictures import can_draw, inline_svg
+from tuplet.system.tables import Displayable, Table, TextTable, percent
 
 Measure = Literal["share", "score"]
 BEST, NOISE, WORSE = "best", "not told apart", "worse"
@@ -44,7 +43,7 @@ class PointResult:
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(Shown):
+class Sweep(Displayable):
     """A grid of settings, judged. Points that were not begun are left out."""
 
     kind: str  # "match", "eval" or "train"
@@ -121,7 +120,7 @@ class Sweep(Shown):
             "folder": None if self.folder is None else str(self.folder),
         }
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """A row for each point, two axes as a matrix, and in words what can be told apart."""
         rows = []
         for number, out in enumerate(self.results):
@@ -137,11 +136,11 @@ class Sweep(Shown):
         columns = [*names, self.measure, "95 %", "behind", "95 %, corrected", ""]
         count, last = len(names), len(names) + 4
         words = [*(i for i in range(count) if self.axes[i].numbers is None), last]
-        table = Sheet(self.title, columns, rows, [] if self._matrix else self.words(), words=words, strong=(count,))
+        table = TextTable(self.title, columns, rows, [] if self._matrix else self.words(), words=words, strong=(count,))
         return [table, *self._matrix]
 
     @property
-    def _matrix(self) -> list[Sheet]:
+    def _matrix(self) -> list[TextTable]:
         """Two axes across; nothing where there are more, or not all points yet."""
         if len(self.axes) != 2 or len(self.results) < len(self.points):
             return []
@@ -158,7 +157,7 @@ class Sweep(Shown):
         title = f"{self.measure}, by {down.name} (down) and {across.name} (across)"
         columns = [down.name, *(f"{value}  " for value in across.values)]
         words = (0,) if down.numbers is None else ()
-        return [Sheet(title, columns, rows, [note, *self.words()], words=words)]
+        return [TextTable(title, columns, rows, [note, *self.words()], words=words)]
 
     def words(self) -> list[str]:
         """What can be told apart, and by what."""
@@ -220,7 +219,7 @@ class Sweep(Shown):
 
     def _repr_html_(self) -> str:
         """The tables, and the picture where it can be drawn."""
-        return super()._repr_html_() + inline(self.plot)
+        return super()._repr_html_() + inline_svg(self.plot)
 
     def __repr__(self) -> str:
         best = ", ".join(

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.system.files import hold, replacing, sweep as tidy_up
-from tuplet.system.sheet import counted
+from tuplet.system.files import atomic_write, hold, sweep as tidy_up
+from tuplet.system.tables import plural
 from tuplet.system.version import __version__
 
 SETTINGS, RESULTS, LOCK = "sweep.json", "results.jsonl", ".lock"
@@ -51,12 +51,12 @@ class SweepFolder:
                 self._check_same()
             for name in (SETTINGS, RESULTS):
                 tidy_up(self.path / name)
-            with replacing(self.path / SETTINGS) as settings:
+            with atomic_write(self.path / SETTINGS) as settings:
                 settings.write(json.dumps(self.settings, indent=1).encode() + b"\n")
             self.results = self._read()
             yield self
             if self._unwritten and (error := self._write()):
-                lost = counted(self._unwritten.count(b"\n"), "result")
+                lost = plural(self._unwritten.count(b"\n"), "result")
                 told = f"{lost} could not be written to {self.path / RESULTS} ({error.strerror})"
                 warnings.warn(f"{told}: the same command measures again", stacklevel=2)
 

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from tuplet.system.pictures import new_figure, plain, save_figure, tidy
+from tuplet.system.pictures import escape_label, new_figure, save_figure, style_axes
 
 _MOST_LINES = 10  # colours that can be told apart
 _SIDE = 0.06  # of a category's width, between lines
@@ -48,7 +48,7 @@ def draw_sweep(sweep: Any, path: str | Path | None = None) -> Any:  # a `Sweep`:
     else:
         axes.set_ylabel("mean score")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:,.0f}"))
-    tidy(axes)
+    style_axes(axes)
     axes.set_title(_cut(sweep.title), fontsize=10)
     if len(lines) > 1:
         others = ", ".join(each.name for i, each in enumerate(sweep.axes) if i != across)
@@ -95,4 +95,4 @@ def _draw_line(sweep: Any, axes: Any, across: int, points: list[int], look: tupl
 
 
 def _cut(title: str, most: int = 90) -> str:
-    return plain(title if len(title) <= most else f"{title[: most - 3]}...")
+    return escape_label(title if len(title) <= most else f"{title[: most - 3]}...")

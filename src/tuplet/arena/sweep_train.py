@@ -31,12 +31,12 @@ from tuplet.learn.run import CONFIG, Run
 from tuplet.learn.settings import Method, RunOptions, split
 from tuplet.learn.train import resume, train
 from tuplet.learn.training import Training
-from tuplet.system.blocks import Worker, as_executor, as_threads, cores, in_order
+from tuplet.system.blocks import Worker, as_executor, as_threads, cores, ordered_map
 from tuplet.system.intervals import Interval, t_quantile
-from tuplet.system.progress import Progress, Show, Watcher, watching
-from tuplet.system.settings import declared
-from tuplet.system.sheet import counted
+from tuplet.system.progress import Progress, ProgressOption, Watcher, watching
+from tuplet.system.settings import setting_fields
 from tuplet.system.stop import Stop, Stopped
+from tuplet.system.tables import plural
 from tuplet.values.patterns import parse
 
 FRESH = 1_000_000  # what an evaluation's seed is more than its run's
@@ -63,7 +63,7 @@ def sweep_train(
     threads: int | None = None,
     out: str | Path = FOLDER,
     executor: Executor | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
     **settings: Any,
 ) -> Sweep:
@@ -150,7 +150,7 @@ def learn_runs(
     *,
     threads: int | None,
     executor: Any,
-    progress: Show,
+    progress: ProgressOption,
     stop: Stop | None,
 ) -> dict[tuple[str, int], list[int]]:
     """The scores of fresh games by each run that is done, by what it learns at, and its seed.
@@ -169,7 +169,7 @@ def learn_runs(
         left = [run for run in runs if (run.spec, run.seed) not in known]
         under_way = _UnderWay(runs, [run for run in runs if run not in left])
         blocks = (({**run.settings}, str(run.folder.resolve()), games) for run in left)
-        results = in_order(
+        results = ordered_map(
             _learned,
             blocks,
             threads=threads,
@@ -187,7 +187,7 @@ def learn_runs(
 
 def _title(axes: Sequence[Axis], fixed: dict[str, Any], seeds: int) -> str:
     varied = [f"{each.name}={{{','.join(each.values)}}}" for each in axes]
-    return " ".join([*varied, *(f"{name}={value}" for name, value in fixed.items())]) + (f"  {counted(seeds, 'seed')}")
+    return " ".join([*varied, *(f"{name}={value}" for name, value in fixed.items())]) + (f"  {plural(seeds, 'seed')}")
 
 
 def _basis(seeds: int, games: int) -> str:
@@ -224,7 +224,7 @@ def grid_of(settings: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
 
 
 _HINTS = {
-    name: (hint, each.metadata["seconds"]) for kind in (Method, RunOptions) for name, hint, each in declared(kind)
+    name: (hint, each.metadata["seconds"]) for kind in (Method, RunOptions) for name, hint, each in setting_fields(kind)
 }
 
 

@@ -27,9 +27,9 @@ from tuplet.games.catalogue import find_game
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.games.position import Game
 from tuplet.system.blocks import as_threads, cores
-from tuplet.system.progress import Progress, Show, Watcher, watching
-from tuplet.system.sheet import counted
+from tuplet.system.progress import Progress, ProgressOption, Watcher, watching
 from tuplet.system.stop import Stop, Stopped
+from tuplet.system.tables import plural
 
 
 def sweep_match(
@@ -42,7 +42,7 @@ def sweep_match(
     threads: int | None = None,
     out: str | Path | None = None,
     executor: Executor | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Sweep:
     """Let an agent play a match at every point of a grid, and tell which settings are better.
@@ -98,7 +98,7 @@ def sweep_match(
 
     kept = {"kind": "match", **settings}
     results = grid.play(play, out, kept, [f"{a.text} - {b.text}" for _, a, b in points], progress)
-    pairs = counted(min(each.games for each in results) // 2, "pair")
+    pairs = plural(min(each.games for each in results) // 2, "pair")
     return kept_in_folder(
         Sweep(
             "match",
@@ -135,7 +135,7 @@ def sweep_eval(
     spawn4: float | None = None,
     out: str | Path | None = None,
     executor: Executor | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Sweep:
     """Let a player of 2048 play at every point of a grid, and tell which settings are better.
@@ -189,11 +189,11 @@ def sweep_eval(
 
     kept = {"kind": "eval", **settings}
     results = grid.play(play, out, kept, [spec.text for spec in specs], progress)
-    many = counted(min(each.games for each in results), "game")
+    many = plural(min(each.games for each in results), "game")
     return kept_in_folder(
         Sweep(
             "eval",
-            f"{own.text}  2048  {counted(games, 'game')} each",
+            f"{own.text}  2048  {plural(games, 'game')} each",
             form.axes,
             grid.points,
             results,
@@ -224,7 +224,12 @@ class _Grid:
         self.axes, self.points, self.games = axes, points, games
 
     def play(
-        self, play: Play, out: str | Path | None, settings: dict[str, Any], specs: Sequence[str], progress: Show
+        self,
+        play: Play,
+        out: str | Path | None,
+        settings: dict[str, Any],
+        specs: Sequence[str],
+        progress: ProgressOption,
     ) -> list[PointResult]:
         """What came out of the points; of the first ones if it was stopped."""
         results: list[PointResult] = []

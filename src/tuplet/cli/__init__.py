@@ -44,7 +44,7 @@ from tuplet.cli.solve import solve
 from tuplet.cli.sweep import sweep
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
-from tuplet.system.harmless import in_one_line
+from tuplet.system.sanitize import in_one_line
 from tuplet.system.stop import Stopped
 
 app = App(
@@ -145,9 +145,9 @@ def run(arguments: list[str]) -> int:
         return complain(str(error))
     except Exception as error:
         if not asked and type(error).__module__.startswith("numba."):  # somebody's own code
-            from tuplet.kernel import told
+            from tuplet.kernel import describe_error
 
-            return complain(told(error))
+            return complain(describe_error(error))
         if not asked:
             raise
         print("\ntuplet: interrupted", file=sys.stderr)

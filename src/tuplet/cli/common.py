@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from tuplet.errors import UserError
-from tuplet.system.harmless import harmless
+from tuplet.system.sanitize import sanitize
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from tuplet.system.progress import Watcher
-    from tuplet.system.sheet import Sheet
     from tuplet.system.stop import Stop
+    from tuplet.system.tables import TextTable
 
 Json = Annotated[bool, Parameter(name="--json", help="Print one JSON object.")]
 Cluster = Annotated[
@@ -127,10 +127,10 @@ def show_result(result: Any, as_json: bool) -> None:
     if as_json:
         print(json.dumps(result.as_json()))
     else:
-        show_tables(result.sheets())
+        show_tables(result.text_tables())
 
 
-def show_tables(sheets: Sequence[Sheet]) -> None:
+def show_tables(text_tables: Sequence[TextTable]) -> None:
     """Tables of a result, for people."""
     from rich.console import Console
     from rich.table import Table
@@ -138,30 +138,30 @@ def show_tables(sheets: Sequence[Sheet]) -> None:
 
     # A pipe or a file is as wide as what is written to it.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
-    for number, sheet in enumerate(sheets):
+    for number, sheet in enumerate(text_tables):
         if number and sheet.rows and not sheet.title:
             console.print()
         if sheet.title:
-            console.print(Text(harmless(sheet.title), style="bold"), soft_wrap=True)
+            console.print(Text(sanitize(sheet.title), style="bold"), soft_wrap=True)
         if sheet.rows and _width(sheet) > console.width:
             for line in _in_lines(sheet, console.width):
                 console.print(Text(line), soft_wrap=True)
         elif sheet.rows:
             table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(sheet.columns))
             for i, cell in enumerate(sheet.columns or sheet.rows[0]):
-                name = Text(harmless(cell)) if sheet.columns else ""
+                name = Text(sanitize(cell)) if sheet.columns else ""
                 justify = "left" if i in sheet.words else "right"
                 style = "bold" if i in sheet.strong else ""
                 table.add_column(name, justify=justify, style=style)  # type: ignore[arg-type]
             for i, row in enumerate(sheet.rows):
-                cells = [Text(harmless(cell)) for cell in row]
+                cells = [Text(sanitize(cell)) for cell in row]
                 table.add_row(*cells, style="bold green" if i == sheet.marked else "")
             console.print(table)
         for note in sheet.notes:
-            console.print(Text(harmless(note)), soft_wrap=True)
+            console.print(Text(sanitize(note)), soft_wrap=True)
 
 
-def _width(sheet: Sheet) -> int:
+def _width(sheet: TextTable) -> int:
     """Of the table, in columns of the terminal."""
     from rich.cells import cell_len
 
@@ -169,12 +169,12 @@ def _width(sheet: Sheet) -> int:
     return sum(max(map(cell_len, column)) + 2 for column in zip(*rows, strict=True)) - 2
 
 
-def _in_lines(sheet: Sheet, width: int) -> Iterator[str]:
+def _in_lines(sheet: TextTable, width: int) -> Iterator[str]:
     """A table that is wider than the terminal: each row as some lines, cells with their names."""
     for row in sheet.rows:
         line = ""
-        for i, cell in enumerate(map(harmless, row)):
-            name = harmless(sheet.columns[i]).strip() if sheet.columns else ""
+        for i, cell in enumerate(map(sanitize, row)):
+            name = sanitize(sheet.columns[i]).strip() if sheet.columns else ""
             told = f"{name}: {cell.strip()}" if name and i not in sheet.words else cell.strip()
             if cell and line.strip() and len(line) + len(told) + 2 > width:
                 yield line
@@ -186,10 +186,10 @@ def _in_lines(sheet: Sheet, width: int) -> Iterator[str]:
 
 def report_stopped(interrupted: bool, done: int, asked: int, what: str, then: str = "") -> int:
     """Say where a call ended if it ended early; returns the exit code."""
-    from tuplet.system.sheet import counted
+    from tuplet.system.tables import plural
 
     if interrupted:
-        text = f"Stopped after {done:,} of {counted(asked, what.removesuffix('s'))}. {then}"
+        text = f"Stopped after {done:,} of {plural(asked, what.removesuffix('s'))}. {then}"
         print(text.rstrip(), file=sys.stderr)
     return INTERRUPTED if interrupted else 0
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tuplet.cli.notebook import MOST_BARS, in_cell
 from tuplet.system.progress import COMPILING, Progress, Watcher, in_notebook
-from tuplet.system.sheet import clock
+from tuplet.system.tables import format_duration
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -94,7 +94,7 @@ class _Shown:
 
         seconds = time.perf_counter() - self._began
         if not self._moves and seconds >= TELLING and compiling():
-            return Text(f"{_compiling(cache_folder() is None)} ...  {clock(seconds)}")
+            return Text(f"{_compiling(cache_folder() is None)} ...  {format_duration(seconds)}")
         if self._last is not None and self._last[0].what != COMPILING:
             return _picture(*self._last, self._console.width)
         return Text("getting ready ..." if seconds >= TELLING else "")
@@ -121,7 +121,7 @@ class _Facts:
         done, took = event.done - self._start, now - self._began
         left = event.total is not None and event.done < event.total
         if event.total is not None and left and done > 0 and took >= TELLING:
-            facts.append(f"{clock(took * (event.total - event.done) / done)} left")
+            facts.append(f"{format_duration(took * (event.total - event.done) / done)} left")
         return facts
 
 
@@ -145,7 +145,7 @@ class _Lines:
 
 def _how_far(event: Progress) -> str:
     if event.what == "time":
-        return f"{clock(event.done)} of {clock(event.total or 0)}"
+        return f"{format_duration(event.done)} of {format_duration(event.total or 0)}"
     total = "" if event.total is None else f" of {event.total:,.0f}"
     one = (event.done if event.total is None else event.total) == 1
     what = event.what.removesuffix("s") if one else event.what

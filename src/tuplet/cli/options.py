@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args
 from cyclopts import Parameter, Token
 
 from tuplet.errors import UserError
-from tuplet.system.settings import declared
+from tuplet.system.settings import setting_fields
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,7 +38,7 @@ def with_settings(
         options = [
             _option(name, str if lists else hint, each.metadata, each.default, usual.get(name))
             for kind in kinds
-            for name, hint, each in declared(kind)
+            for name, hint, each in setting_fields(kind)
             if not each.metadata["hidden"] and name not in without
         ]
         named = [i for i, each in enumerate(own) if each.kind is each.KEYWORD_ONLY]

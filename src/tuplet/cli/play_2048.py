@@ -24,7 +24,7 @@ from tuplet.exact.solution import Solution
 from tuplet.games.g2048 import MOVES, Board, Episode
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.record_2048 import record_of
-from tuplet.system.sheet import counted
+from tuplet.system.tables import plural
 from tuplet.values.players import DEFAULT_PLAYER
 
 PAUSES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.005, 0.0)  # seconds a move, from slow to fast
@@ -157,7 +157,7 @@ class TerminalGame(Sitting):
 
     def facts(self) -> list[str]:
         """Who plays, and how far the game is."""
-        moves, tile = counted(len(self.episode.slides), "move"), self.board.largest
+        moves, tile = plural(len(self.episode.slides), "move"), self.board.largest
         end = ["game over"] if self.board.over else []
         score = f"score {self.episode.score:,}"
         return [self.episode.slider, score, moves, f"largest tile {tile}", *end]

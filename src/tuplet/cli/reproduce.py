@@ -107,4 +107,4 @@ def _list(as_json: bool) -> None:
     if as_json:
         print(json.dumps({name: study._asdict() for name, study in STUDIES.items()}))
     else:
-        show_tables(Listed().sheets())
+        show_tables(Listed().text_tables())

@@ -85,7 +85,7 @@ def _show(result: Review, top: int) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
-    show_tables(result.sheets()[:2])
+    show_tables(result.text_tables()[:2])
     for move in result.worst(top):
         console.print()
         _moment(console, move)

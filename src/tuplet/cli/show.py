@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuplet.cli.common import Json, show_result
 from tuplet.errors import UserError
-from tuplet.system.harmless import harmless
+from tuplet.system.sanitize import sanitize
 
 if TYPE_CHECKING:
     from tuplet.games.record import Record
@@ -65,7 +65,7 @@ def show(
         elif json_:
             print(json.dumps(record.as_json()))
         elif ply is not None:
-            print(harmless(str(_after(record, ply)[0])))
+            print(sanitize(str(_after(record, ply)[0])))
         else:
             _replay(record, game)
         return
@@ -80,25 +80,25 @@ def show(
 def _replay(record: Record, number: int) -> None:
     """Every position with the move made on it."""
     players = " - ".join(f"{record.name(side)} ({side})" for side in record.sides)
-    print(harmless(f"Game {number:,}: {players}, {record.start.game}"))
+    print(sanitize(f"Game {number:,}: {players}, {record.start.game}"))
     for count, (position, move) in enumerate(record.replay(), 1):
         target = position.target(move) if hasattr(position, "target") else None
         to = f" to row {target[0] + 1}, column {target[1] + 1}" if target is not None else ""
-        print(harmless(f"\n{position}\n{count:>3}. {position.turn} plays {move}{to}"))
-    print(harmless(f"\n{record.position}"))
+        print(sanitize(f"\n{position}\n{count:>3}. {position.turn} plays {move}{to}"))
+    print(sanitize(f"\n{record.position}"))
     if record.reason:
         loser = next(side for side in record.sides if side != record.winner)
         told = f"{record.winner} has won: {loser} forfeits ({record.kind}): {record.reason}"
-        print(harmless(told))
+        print(sanitize(told))
 
 
 def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:
     """The position after so many moves (None: all), the one before, and the move between them."""
-    from tuplet.system.sheet import counted
+    from tuplet.system.tables import plural
 
     ply = len(record.moves) if ply is None else ply
     if not 0 <= ply <= len(record.moves):
-        raise UserError(f"this game has {counted(len(record.moves), 'move')}, not {ply}")
+        raise UserError(f"this game has {plural(len(record.moves), 'move')}, not {ply}")
     steps = list(record.replay())
     position = steps[ply][0] if ply < len(steps) else record.position
     return (position, *steps[ply - 1]) if ply else (position, None, "")

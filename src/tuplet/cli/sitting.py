@@ -14,8 +14,8 @@ from rich.console import RenderableType
 
 from tuplet.cli.screen import Screen
 from tuplet.kernel import compiling
-from tuplet.system.sheet import counted
 from tuplet.system.stop import Stop
+from tuplet.system.tables import plural
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 COMPILES = "compiling, some ten seconds (the first time)"
@@ -98,7 +98,7 @@ def _answer(ask: Callable[[], Any]) -> Any:
 def tell_saved(games: int, path: Path) -> None:
     """Say where the games are."""
     if games > 1:
-        print(f"Saved in {path}: {counted(games, 'game')}.", file=sys.stderr)
+        print(f"Saved in {path}: {plural(games, 'game')}.", file=sys.stderr)
     else:
         said = f"Saved in {path}." if games else "Nothing is saved: no move was made."
         print(said, file=sys.stderr)

@@ -21,8 +21,8 @@ from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.record import Forfeit, Record
 from tuplet.kernel import as_seed, stream
-from tuplet.system.harmless import harmless
-from tuplet.system.sheet import counted
+from tuplet.system.sanitize import sanitize
+from tuplet.system.tables import plural
 
 
 class Table:
@@ -132,11 +132,11 @@ class Table:
 
     def summary(self) -> str:
         """Who played whom, and how it went."""
-        record, many = self.record, counted(len(self.record.moves), "move")
+        record, many = self.record, plural(len(self.record.moves), "move")
         players = ", ".join(f"{side} {name}" for side, name in self.names.items()) + ": "
         if not record.over:
             return f"{players}unfinished after {many}"
-        reason = f", {harmless(record.reason)}" if record.reason else ""
+        reason = f", {sanitize(record.reason)}" if record.reason else ""
         ended = f"{record.winner} won" if record.winner else "drawn"
         if len(self.sides) == 1 and record.position.outcome is not None:
             ended = f"{record.position.outcome:,.0f} points"

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from tuplet.cli.common import Cluster, Json, Tls, run_match
-from tuplet.system.harmless import harmless
-from tuplet.system.sheet import counted
+from tuplet.system.sanitize import sanitize
+from tuplet.system.tables import plural
 
 
 def tournament(
@@ -94,7 +94,7 @@ def _tell_who_plays(folder: Path) -> int:
     programs, skipped = submissions(folder)
     if programs:  # else it is told at once that there are none
         names = ", ".join(each.name for each in programs)
-        print(harmless(f"{counted(len(programs), 'program')} in {folder}: {names}"), file=sys.stderr)
+        print(sanitize(f"{plural(len(programs), 'program')} in {folder}: {names}"), file=sys.stderr)
     for name, why in skipped:
-        print(harmless(f"{name} does not play: {why}"), file=sys.stderr)
+        print(sanitize(f"{name} does not play: {why}"), file=sys.stderr)
     return len(programs)

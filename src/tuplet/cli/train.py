@@ -137,7 +137,7 @@ def _print(text: str) -> None:
 
 
 def _report(run: Run, as_json: bool) -> int:
-    from tuplet.system.sheet import clock, counted
+    from tuplet.system.tables import format_duration, plural
 
     if run.picture_error:
         print(f"tuplet: no picture of the curve: {run.picture_error}", file=sys.stderr)
@@ -145,7 +145,7 @@ def _report(run: Run, as_json: bool) -> int:
         return 2
     if run.interrupted:
         print(
-            f"Stopped after {counted(run.games, 'game')}. Saved in {run.folder}; "
+            f"Stopped after {plural(run.games, 'game')}. Saved in {run.folder}; "
             f"resume with  tuplet train --resume {run.folder}",
             file=sys.stderr,
         )
@@ -155,6 +155,6 @@ def _report(run: Run, as_json: bool) -> int:
         assert run.folder is not None
         drawn = run.metrics and not run.picture_error
         picture = f" The curve: {run.folder / 'curve.png'}" if drawn else ""
-        done = f"{counted(run.games, 'game')} in {clock(run.elapsed_s)}"
+        done = f"{plural(run.games, 'game')} in {format_duration(run.elapsed_s)}"
         print(f"{done}. Saved in {run.folder}.{picture}", file=sys.stderr)
     return INTERRUPTED if run.interrupted else 0

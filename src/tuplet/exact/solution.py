@@ -22,8 +22,8 @@ from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048.board import MOVES, Board
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.g2048.symmetry import canonical_all
-from tuplet.system.files import replacing
-from tuplet.system.sheet import Sheet, Shown
+from tuplet.system.files import atomic_write
+from tuplet.system.tables import Displayable, TextTable
 from tuplet.system.tensors import write_header
 
 Array = np.ndarray[Any, Any]
@@ -42,7 +42,7 @@ def solvable(board: str | tuple[int, int]) -> tuple[int, int]:
     return int(text[0]), int(text[2])
 
 
-class Solution(Shown):
+class Solution(Displayable):
     """Optimal play on a small board.
 
     >>> import tuplet
@@ -168,7 +168,7 @@ class Solution(Shown):
             "reached": {str(tile): chance for tile, chance in self.reached.items()},
         }
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """The scores of optimal and random play, and the chance of each tile."""
         title = (
             f"{self.size}, fours {100 * self.spawn4:g} %: {self.states:,} states, "
@@ -177,14 +177,14 @@ class Solution(Shown):
         scores = [["optimal play", f"{self.expected_score:,.6f}"], ["random play", f"{self.random_score:,.6f}"]]
         tiles = [[str(tile), f"{chance:.10f}"] for tile, chance in self.reached.items()]
         columns = ["tile", "chance of reaching it, for who wants just that"]
-        return [Sheet(title, (), scores, strong=(1,), words=(0, 1)), Sheet("", columns, tiles, words=())]
+        return [TextTable(title, (), scores, strong=(1,), words=(0, 1)), TextTable("", columns, tiles, words=())]
 
     def save(self, path: str | Path) -> Path:
         """Write the table beside `path` and rename it into place: 12 bytes a state."""
         path = Path(path)
         notes = {"format": FORMAT, "solution": json.dumps(self.as_json())}
         arrays = {name: np.ascontiguousarray(getattr(self, name), kind) for name, (_, kind) in _ARRAYS.items()}
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             kinds = {name: (_ARRAYS[name][1][1:], len(array)) for name, array in arrays.items()}
             write_header(file, notes, kinds)
             for array in arrays.values():

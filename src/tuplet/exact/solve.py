@@ -22,8 +22,8 @@ from tuplet.exact.layers import (
 )
 from tuplet.exact.solution import Solution, solvable
 from tuplet.games.g2048.rules import Rules, as_share, rules_for
-from tuplet.system.blocks import Worker, as_threads, in_order
-from tuplet.system.progress import COMPILING, Pace, Progress, Show, Watcher, watching
+from tuplet.system.blocks import Worker, as_threads, ordered_map
+from tuplet.system.progress import COMPILING, Progress, ProgressOption, RateMeter, Watcher, watching
 from tuplet.system.stop import Stop, Stopped
 
 Array = np.ndarray[Any, Any]
@@ -44,7 +44,7 @@ def solve(
     *,
     spawn4: float = 0.1,
     threads: int = 1,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Solution:
     """The exact solution of 2048 on a small board: "2x2", "2x3", "3x2", "2x4", "4x2", "3x3".
@@ -60,7 +60,7 @@ def solve(
 def _solve(rules: Rules, spawn4: float, pool: Executor, stop: Stop, watch: Watcher) -> Solution:
     rows, columns = rules.rows, rules.columns
     watch(Progress(COMPILING))
-    pace = Pace()
+    pace = RateMeter()
     most = (1 << (rows * columns + 2)) // 2 - FIRST // 2  # with every tile from 4 on, each once
     keys: dict[int, Array] = {}
     found, after_states = 0, 0
@@ -76,7 +76,7 @@ def _solve(rules: Rules, spawn4: float, pool: Executor, stop: Stop, watch: Watch
     near = far = LayerValues(Layer(), np.empty((0, REACHES + rows * columns)))
     window = {0: near}
     valued = 0
-    pace = Pace()
+    pace = RateMeter()
     for total in range(max(keys), FIRST - 1, -2):
         own = _valued(rules, spawn4, pool, total, keys.get(total), near, far, stop)
         _go_on(stop)
@@ -191,8 +191,8 @@ def _valued(
         last = min(first + PART, len(states))
         decide(states.boards, first, last, links, rewards, worth, values)
 
-    _check(*in_order(expect_some, _parts(len(after)), executor=pool, stop=stop))
-    list(in_order(decide_some, _parts(len(states)), executor=pool, stop=stop))
+    _check(*ordered_map(expect_some, _parts(len(after)), executor=pool, stop=stop))
+    list(ordered_map(decide_some, _parts(len(states)), executor=pool, stop=stop))
     return LayerValues(states, values)
 
 

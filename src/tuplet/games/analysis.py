@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from tuplet.games.growth import Growth
 from tuplet.games.tree import TreeView
-from tuplet.system.settings import in_full
-from tuplet.system.sheet import Sheet, Shown
+from tuplet.system.settings import describe_settings
+from tuplet.system.tables import Displayable, TextTable
 
 
 class MoveValue(NamedTuple):
@@ -52,7 +52,7 @@ def best_of(moves: Iterable[MoveValue]) -> str | None:
 
 
 @dataclass(frozen=True)
-class Analysis(Shown):
+class Analysis(Displayable):
     """What an agent thinks of a position."""
 
     moves: list[MoveValue] = field(default_factory=list)
@@ -101,24 +101,24 @@ class Analysis(Shown):
             report["depths"] = [each._asdict() for each in self.depths]
         return report
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """The moves, and where their values come from."""
         if self.best is None:
-            return [Sheet(notes=["No move is legal: the game is over."])]
+            return [TextTable(notes=["No move is legal: the game is over."])]
         number = next(i for i, move in enumerate(self.moves) if move.move == self.best)
         table = self._points(number) if self.points else self._chances(number)
         notes = [f"line: {' '.join(self.line)}"] if self.line else []
         notes += self.note.split("\n") if self.note else []
-        notes += in_full(self.agent or "settings", self.settings)
-        sheets = [table._replace(notes=notes)]
+        notes += describe_settings(self.agent or "settings", self.settings)
+        text_tables = [table._replace(notes=notes)]
         if self.why:
             moves = [move.move for move in self.moves if move.legal]
             rows = [[part, *(f"{worth[m]:,.1f}" for m in moves)] for part, worth in self.why.items()]
             rewards = {move.move: f"{move.reward:,}" for move in self.moves}
             rows.append(["reward", *(rewards[m] for m in moves)])
             strong = [1 + moves.index(self.best)]
-            sheets.append(Sheet("", ["tuple", *moves], rows, strong=strong))
-        return sheets
+            text_tables.append(TextTable("", ["tuple", *moves], rows, strong=strong))
+        return text_tables
 
     def _repr_html_(self) -> str:
         """How notebooks show it: the position, the tables, and the pictures there are."""
@@ -127,7 +127,7 @@ class Analysis(Shown):
         pictures = "".join(f"<div>{svg[svg.find('<svg') :]}</div>" for svg in drawn)
         return board + super()._repr_html_() + pictures
 
-    def _points(self, best: int) -> Sheet:
+    def _points(self, best: int) -> TextTable:
         top, rows = self.moves[best].value, []
         for move in self.moves:
             value = "illegal" if not move.legal else "-"
@@ -138,11 +138,11 @@ class Analysis(Shown):
             reward = str(move.reward) if move.legal else "-"
             rows.append([move.move, reward, value, behind, visits])
         if any(move.visits is not None for move in self.moves):
-            return Sheet("", ["move", "reward", "value", "behind", "visits"], rows, marked=best)
+            return TextTable("", ["move", "reward", "value", "behind", "visits"], rows, marked=best)
         rows = [row[:-1] for row in rows]
-        return Sheet("", ["move", "reward", "value", "behind"], rows, marked=best)
+        return TextTable("", ["move", "reward", "value", "behind"], rows, marked=best)
 
-    def _chances(self, best: int) -> Sheet:
+    def _chances(self, best: int) -> TextTable:
         rows = []
         for move in self.moves:
             value = "-" if move.value is None else f"{move.value:.3f}"
@@ -151,4 +151,4 @@ class Analysis(Shown):
                 ci95 = "{:.3f} - {:.3f}".format(*move.ci95)
             visits = "" if move.visits is None else f"{move.visits:,}"
             rows.append([move.move, value, ci95, visits])
-        return Sheet("", ["move", "value", "95 %", "visits"], rows, marked=best)
+        return TextTable("", ["move", "value", "95 %", "visits"], rows, marked=best)

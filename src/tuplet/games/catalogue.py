@@ -11,7 +11,7 @@ from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.game import same_rules
 from tuplet.games.position import Game
-from tuplet.system import own
+from tuplet.system import user_code
 
 GAMES = "2048, ewn, ewn-6x7, 2048:board=3x3, ewn:board=4x4,cubes=3, or file.py:GAME"
 
@@ -46,9 +46,9 @@ def find_game(named: str | Game, *, trusted: bool = False) -> Game:
     text = "".join(named.split())
     if _is_built_in(text):
         return _built_in(text)
-    if not own.names_code(named):
+    if not user_code.names_code(named):
         raise UserError(f"{named!r} is not a game: {GAMES}")
-    if not (trusted and own.may_trust()):
+    if not (trusted and user_code.may_trust()):
         raise UserError(
             f"{named} is a game of somebody's own, and must be asked for first: with "
             "tuplet.game in Python, with --rules in tuplet show"
@@ -58,7 +58,7 @@ def find_game(named: str | Game, *, trusted: bool = False) -> Game:
 
 def is_found(name: str) -> bool:
     """Whether another process finds a game by its name alone."""
-    return _is_built_in(name) or own.names_code(name.replace("%20", " "))
+    return _is_built_in(name) or user_code.names_code(name.replace("%20", " "))
 
 
 def _is_built_in(text: str) -> bool:
@@ -95,7 +95,7 @@ def _may_replace(game: Game, known: Game) -> bool:
 
 def _loaded(text: str) -> Game:
     """A game of somebody's own, called as it was asked for, so that files can name it."""
-    found = own.find(text.replace("%20", " "), "game", trusted=True)  # `find_game` has asked
+    found = user_code.find(text.replace("%20", " "), "game", trusted=True)  # `find_game` has asked
     if isinstance(found, type):
         raise UserError(f"{text} is a class: name the game that is made of it")
     if not isinstance(found, Game):

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.kernel import code_of, draw, inlined, kernel, register
+from tuplet.kernel import draw, implementation_of, inlined, kernel, register
 
 Array = np.ndarray[Any, Any]
 Words = tuple[np.uint64, np.uint64]  # a position
@@ -37,57 +37,57 @@ _HALF = np.uint64(32)
 
 def players(game: Any) -> Int:
     """1 or 2. A game for one counts points; one for two is won, drawn or lost."""
-    return code_of(players, game)(game)  # type: ignore[no-any-return]
+    return implementation_of(players, game)(game)  # type: ignore[no-any-return]
 
 
 def has_draws(game: Any) -> bool:
     """Whether a game for two can end with no winner: if not, searches need not look for it."""
-    return code_of(has_draws, game)(game)  # type: ignore[no-any-return]
+    return implementation_of(has_draws, game)(game)  # type: ignore[no-any-return]
 
 
 def side(game: Any, position: Words) -> Int:
     """The player, 0 or 1, who moves next."""
-    return code_of(side, game)(game, position)  # type: ignore[no-any-return]
+    return implementation_of(side, game)(game, position)  # type: ignore[no-any-return]
 
 
 def is_chance(game: Any, position: Words) -> bool:
     """Whether nature acts before the next player."""
-    return code_of(is_chance, game)(game, position)  # type: ignore[no-any-return]
+    return implementation_of(is_chance, game)(game, position)  # type: ignore[no-any-return]
 
 
 def legal(game: Any, position: Words, moves: Array, start: Int) -> int:
     """Write the legal moves into `moves` from `start` on; returns how many there are."""
-    return code_of(legal, game)(game, position, moves, start)  # type: ignore[no-any-return]
+    return implementation_of(legal, game)(game, position, moves, start)  # type: ignore[no-any-return]
 
 
 def apply(game: Any, position: Words, move: Int) -> Words:
     """The position after a player's move."""
-    return code_of(apply, game)(game, position, move)  # type: ignore[no-any-return]
+    return implementation_of(apply, game)(game, position, move)  # type: ignore[no-any-return]
 
 
 def outcomes(game: Any, position: Words) -> int:
     """How many things nature can do."""
-    return code_of(outcomes, game)(game, position)  # type: ignore[no-any-return]
+    return implementation_of(outcomes, game)(game, position)  # type: ignore[no-any-return]
 
 
 def likelihood(game: Any, position: Words, outcome: Int) -> float:
     """The probability of one of them."""
-    return code_of(likelihood, game)(game, position, outcome)  # type: ignore[no-any-return]
+    return implementation_of(likelihood, game)(game, position, outcome)  # type: ignore[no-any-return]
 
 
 def chance(game: Any, position: Words, outcome: Int) -> Words:
     """The position after nature did it."""
-    return code_of(chance, game)(game, position, outcome)  # type: ignore[no-any-return]
+    return implementation_of(chance, game)(game, position, outcome)  # type: ignore[no-any-return]
 
 
 def ending(game: Any, position: Words) -> int:
     """ONGOING, or how the game ended, in the game's own code."""
-    return code_of(ending, game)(game, position)  # type: ignore[no-any-return]
+    return implementation_of(ending, game)(game, position)  # type: ignore[no-any-return]
 
 
 def winner(game: Any, ended: Int) -> int:
     """Who won a game that ended so: 0, 1, or NOBODY."""
-    return code_of(winner, game)(game, ended)  # type: ignore[no-any-return]
+    return implementation_of(winner, game)(game, ended)  # type: ignore[no-any-return]
 
 
 def payoff(game: Any, position: Words, ended: Int, rich: bool) -> float:
@@ -95,7 +95,7 @@ def payoff(game: Any, position: Words, ended: Int, rich: bool) -> float:
 
     "rich" may tell kinds of wins and losses apart: values between 1/2 and 1, and 0 and 1/2.
     """
-    return code_of(payoff, game)(game, position, ended, rich)  # type: ignore[no-any-return]
+    return implementation_of(payoff, game)(game, position, ended, rich)  # type: ignore[no-any-return]
 
 
 def playout(game: Any, position: Words, state: np.uint64, shortcuts: bool) -> Any:
@@ -104,22 +104,22 @@ def playout(game: Any, position: Words, state: np.uint64, shortcuts: bool) -> An
     The position must not be over: to look costs a twentieth of a playout, and a search has
     looked. With `shortcuts`, a move that wins at once is always played.
     """
-    return code_of(playout, game)(game, position, state, shortcuts)
+    return implementation_of(playout, game)(game, position, state, shortcuts)
 
 
 def estimate(game: Any, position: Words) -> float:
     """A guess at the value of a position that is not over, between those of loss and win."""
-    return code_of(estimate, game)(game, position)  # type: ignore[no-any-return]
+    return implementation_of(estimate, game)(game, position)  # type: ignore[no-any-return]
 
 
 def value_range(game: Any) -> tuple[float, float]:
     """The values of the worst and the best ending, to the side that looks at them."""
-    return code_of(value_range, game)(game)  # type: ignore[no-any-return]
+    return implementation_of(value_range, game)(game)  # type: ignore[no-any-return]
 
 
 def move_priority(game: Any, position: Words, move: Int, child: Words) -> Int:
     """How much a move that leads to `child` promises: the more, the earlier it is searched."""
-    return code_of(move_priority, game)(game, position, move, child)  # type: ignore[no-any-return]
+    return implementation_of(move_priority, game)(game, position, move, child)  # type: ignore[no-any-return]
 
 
 REQUIRED = ("side", "legal", "apply", "ending", "winner")
@@ -148,7 +148,7 @@ _MOST: dict[type, int] = {}
 
 def has_chance(game: Any) -> bool:
     """Whether nature ever acts."""
-    return code_of(is_chance, game) is not _no_chance
+    return implementation_of(is_chance, game) is not _no_chance
 
 
 def most_moves(game: Any) -> int:

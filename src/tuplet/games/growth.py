@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from tuplet.system.pictures import as_svg, new_figure, save_figure, tidy
-from tuplet.system.table import Table, Tabular
+from tuplet.system.pictures import as_svg, new_figure, save_figure, style_axes
+from tuplet.system.tables import Table, Tabular
 
 STEP = 1.12  # from one look to the next, in simulations: some twenty looks for a factor of ten
 SHOWN = 7  # moves with a colour of their own: the most visited
@@ -117,7 +117,7 @@ class Growth(Tabular):
         if self.title:
             above.set_title(self.title, loc="left", fontsize=11)
         for axes in (above, below):
-            tidy(axes)
+            style_axes(axes)
         _name(above, [end[1:] for end in ends if end[0] is above])
         _name(below, [end[1:] for end in ends if end[0] is below])
         return figure

@@ -15,7 +15,7 @@ from tuplet.errors import UserError
 from tuplet.games import game as generic
 from tuplet.games.drawing import Cells, grid_svg, grid_text
 from tuplet.games.game import MOST_MOVES, NOBODY, ONGOING, Int, Words, same_rules
-from tuplet.kernel import as_seed, code_of, draw, kernel, stream
+from tuplet.kernel import as_seed, draw, implementation_of, kernel, stream
 
 Array = np.ndarray[Any, Any]
 
@@ -336,7 +336,7 @@ class Game:
     @property
     def players(self) -> int:
         """1, for points, or 2."""
-        code: Any = code_of(generic.players, self.rules)
+        code: Any = implementation_of(generic.players, self.rules)
         return int(getattr(code, "py_func", code)(self.rules))  # nothing need be compiled
 
     @property

@@ -21,10 +21,10 @@ from tuplet.games.g2048.position import GameOf2048, Standing
 from tuplet.games.position import AnyPosition, Game
 from tuplet.games.record import Record
 from tuplet.games.record_2048 import episode_of, is_first, record_of
-from tuplet.system.files import lines_of
-from tuplet.system.kinds import what_is
-from tuplet.system.own import names_code
-from tuplet.system.sheet import counted
+from tuplet.system.file_types import describe_file
+from tuplet.system.files import read_lines
+from tuplet.system.tables import plural
+from tuplet.system.user_code import names_code
 
 MOST = 1 << 20  # letters of a text that somebody pasted
 FORMATS = ("record", "episode", "2048verse")
@@ -210,7 +210,7 @@ def written(
     position = start if isinstance(start, AnyPosition) else held.parse(str(start))
     names = tuple(position.sides if names is None else names)
     if len(names) != len(position.sides) or not all(isinstance(name, str) for name in names):
-        raise UserError(f"names are {counted(len(position.sides), 'text')}, one for each side")
+        raise UserError(f"names are {plural(len(position.sides), 'text')}, one for each side")
     record = Record(names, position)
     for number, step in enumerate(steps, 1):
         move, outcome = _step(step)
@@ -252,16 +252,16 @@ def read_game(source: str | Path, number: int = 1) -> Episode | Record:
         where = "the record"
     else:
         if Path(source).is_dir():
-            raise UserError(f"{source} is {what_is(source)}, and not a file of games")
+            raise UserError(f"{source} is {describe_file(source)}, and not a file of games")
         with Path(source).open("rb") as file:
-            line, count = _line(lines_of(file, source), number)
+            line, count = _line(read_lines(file, source), number)
         where = text
     if count != number:
-        raise UserError(f"{where} has {counted(count, 'game')}: there is no game {number}")
+        raise UserError(f"{where} has {plural(count, 'game')}: there is no game {number}")
     try:
         return _of_2048(line)
     except ValueError as error:
-        kind = "" if is_text or verse.is_verse(line) else what_is(source)
+        kind = "" if is_text or verse.is_verse(line) else describe_file(source)
         if kind and not kind.startswith("games "):
             raise UserError(f"{where} is not a file of games of 2048: it is {kind}") from None
         raise UserError(f"{where}, game {number}: {error}") from None

@@ -10,7 +10,7 @@ from typing import Any
 
 from tuplet.errors import UserError
 from tuplet.games.catalogue import RECORD_KEYS, parse_position
-from tuplet.system.table import Table, Tabular
+from tuplet.system.tables import Table, Tabular
 
 FORFEITS = ("late", "illegal", "crashed", "memory")  # kinds of endings besides the game's own
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from tuplet.errors import UserError
 from tuplet.games.tree_drawing import draw_tree
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.system.pictures import as_picture
-from tuplet.system.table import Table, Tabular, table_of
+from tuplet.system.tables import Table, Tabular, table_of
 
 MOST_NODES = 400  # that a view has, unless it is asked for more
 
@@ -155,7 +155,7 @@ class TreeView(Tabular):
     def save(self, path: str | Path) -> Path:
         """Write the picture, an SVG file."""
         path = as_tree_picture(path)
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.write(self.svg().encode())
         return path
 

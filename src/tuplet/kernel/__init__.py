@@ -4,11 +4,11 @@ Everything here also runs uncompiled (`NUMBA_DISABLE_JIT=1`): each trick that ne
 processor's help has a plain-Python twin of the same name, and tests compare the two.
 """
 
-from tuplet.kernel.bits import line_aligned, pdep, pext, popcount, prefetch, two_of
+from tuplet.kernel.bits import line_aligned, load_pair, pdep, pext, popcount, prefetch
+from tuplet.kernel.cache_folders import cache_folder, cache_root, user_code_digest
 from tuplet.kernel.clock import now
-from tuplet.kernel.compile import inlined, kernel, told
-from tuplet.kernel.dispatch import code_of, register
-from tuplet.kernel.folders import cache_folder, cache_root, own_digest
+from tuplet.kernel.compile import describe_error, inlined, kernel
+from tuplet.kernel.dispatch import implementation_of, register
 from tuplet.kernel.random import as_seed, draw, mix, stream
 from tuplet.kernel.watch import compiling
 
@@ -16,7 +16,7 @@ __all__ = [
     "as_seed",
     "cache_folder",
     "cache_root",
-    "code_of",
+    "implementation_of",
     "compiling",
     "draw",
     "inlined",
@@ -24,13 +24,13 @@ __all__ = [
     "line_aligned",
     "mix",
     "now",
-    "own_digest",
+    "user_code_digest",
     "pdep",
     "pext",
     "popcount",
     "prefetch",
     "register",
     "stream",
-    "told",
-    "two_of",
+    "describe_error",
+    "load_pair",
 ]

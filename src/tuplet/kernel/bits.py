@@ -49,7 +49,7 @@ def prefetch(array: Array, index: np.uint64) -> None:
     """Ask for `array[index]` to be brought near, without waiting for it."""
 
 
-def two_of(array: Array, index: np.uint64 | int) -> tuple[np.uint64, np.uint64]:
+def load_pair(array: Array, index: np.uint64 | int) -> tuple[np.uint64, np.uint64]:
     """`array[index]` and its neighbour; where they have 32 bits each, by one load.
 
     (A weight that is looked up takes two loads, the index' and its own. With one for two indices,
@@ -193,8 +193,8 @@ def _load_two(typing_context: Any, array: Any, index: Any) -> Any:  # noqa: ARG0
     return pair(array, types.uint64), generate
 
 
-@overload(two_of, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
+@overload(load_pair, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_two_of(array: Any, index: Any) -> Callable[..., Any]:  # noqa: ARG001
     if array.dtype == types.uint32 and sys.byteorder == "little":
         return lambda array, index: _load_two(array, index)
-    return two_of
+    return load_pair

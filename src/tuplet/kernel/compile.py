@@ -21,8 +21,8 @@ import numba
 from numba.core import caching, errors, event
 
 from tuplet.errors import UserError
-from tuplet.kernel.folders import cache_folder, homes_of, is_ours, own_folder
-from tuplet.kernel.turns import leave, take
+from tuplet.kernel.cache_folders import cache_folder, homes_of, is_ours, own_folder
+from tuplet.kernel.compile_lock import leave, take
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,7 +55,7 @@ def _compiled(function: F, **options: Any) -> F:
     return compiled  # type: ignore[no-any-return]  # Numba has no types
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """What went wrong, in one line; of what the compiler says, what matters."""
     text = str(error)
     if isinstance(error, errors.NumbaError):

@@ -12,8 +12,8 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
+from tuplet.kernel.cache_folders import comes_from
 from tuplet.kernel.compile import INLINED
-from tuplet.kernel.folders import comes_from
 
 _CODE: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 
@@ -46,7 +46,7 @@ def _distinguish(kind: type) -> None:
 _NAMED: list[type] = []
 
 
-def code_of(function: Callable[..., Any], first: Any) -> Callable[..., Any]:
+def implementation_of(function: Callable[..., Any], first: Any) -> Callable[..., Any]:
     """What interpreted code runs."""
     return _CODE[function][type(first)]
 

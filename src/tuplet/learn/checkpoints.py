@@ -33,7 +33,7 @@ from tuplet.learn.run import (
     write_lines,
 )
 from tuplet.learn.settings import Method, RunOptions
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.values.network import Network
 from tuplet.values.parameters import parse_stages
 from tuplet.values.weights import WEIGHTS, read_weights, save_weights
@@ -107,7 +107,7 @@ class CheckpointWriter:
         if folder is not None:
             for name in self._failing & {METRICS, ROUNDS}:  # a checkpoint must not be ahead of them
                 self._write(name)
-            with replacing(folder / STATE) as file:
+            with atomic_write(folder / STATE) as file:
                 file.write(json.dumps({"checkpoints": [*self._found, now.state]}).encode())
             notes = {"games": str(now.games), "block_start": str(now.block_start)}
             extra = {}
@@ -151,7 +151,7 @@ class CheckpointWriter:
         folder = run / KEPT
         folder.mkdir(exist_ok=True)
         # A copy, not a link: somebody may copy one over the other.
-        with (run / WEIGHTS).open("rb") as now, replacing(folder / f"{games}.safetensors") as file:
+        with (run / WEIGHTS).open("rb") as now, atomic_write(folder / f"{games}.safetensors") as file:
             shutil.copyfileobj(now, file, 1 << 20)
         kept = [int(path.stem) for path in folder.glob("*.safetensors") if path.stem.isdecimal()]
         for old in sorted(kept)[:-keep]:

@@ -14,9 +14,9 @@ from tuplet.errors import UserError
 from tuplet.learn.hub import MOST_CONFIG, Provenance, check_model_folder, write_model
 from tuplet.learn.run import CONFIG, METRICS, read_metrics
 from tuplet.learn.settings import Method, RunOptions
-from tuplet.system.progress import Show, watching
-from tuplet.system.settings import bytes_from, declared
-from tuplet.system.sheet import Sheet, Shown, counted
+from tuplet.system.progress import ProgressOption, watching
+from tuplet.system.settings import parse_size, setting_fields
+from tuplet.system.tables import Displayable, TextTable, plural
 from tuplet.values.external_formats import COHERENCE, FirstCell, detect_format, read_external, write_external
 from tuplet.values.fitted import Packing, write_fitted
 from tuplet.values.network import Network
@@ -31,7 +31,7 @@ _SETTINGS = ("learner", "alpha", "lam", "schedule", "grow", "games", "threads", 
 
 
 @dataclass(frozen=True)
-class Conversion(Shown):
+class Conversion(Displayable):
     """What was read, and what was written."""
 
     source: Path
@@ -60,7 +60,7 @@ class Conversion(Shown):
             **({"measured": self.measured} if self.measured else {}),
         }
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """Both files, and the network."""
         net = self.network
         rows = [["read", self.read, str(self.source)], ["written", self.written, str(self.target)]]
@@ -76,9 +76,9 @@ class Conversion(Shown):
             low, high = self.measured["ci95"]
             notes.append(
                 f"measured for its card: mean score {self.measured['mean_score']:,.1f}  "
-                f"(95 %: {low:,.0f} to {high:,.0f}), {counted(self.measured['games'], 'game')}"
+                f"(95 %: {low:,.0f} to {high:,.0f}), {plural(self.measured['games'], 'game')}"
             )
-        return [Sheet("", (), rows, notes, words=(0, 1, 2))]
+        return [TextTable("", (), rows, notes, words=(0, 1, 2))]
 
 
 def convert(
@@ -89,7 +89,7 @@ def convert(
     net: str | None = None,
     first: FirstCell = "low",
     size: int | str | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
 ) -> Conversion:
     """Write a network's weights, a run folder's or any weight file's, in another format.
 
@@ -120,7 +120,7 @@ def convert(
         raise UserError("--first is for Framework files, and neither file is one")
     if size is not None and kind != "packed":
         raise UserError(f"--size is for packed files: {target} is to be a {kind} file")
-    most = bytes_from(str(size)) if size is not None else None
+    most = parse_size(str(size)) if size is not None else None
     packing: Packing | None = None
     measured: dict[str, Any] | None = None
     notes: dict[str, str] = {}
@@ -172,7 +172,7 @@ def _settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
                 told = json.loads(text)
                 return dict(told["trained"]), dict(told["learned"])
             lines = read_metrics(config.with_name(METRICS))
-            known = {name for kind in (Method, RunOptions) for name, _, _ in declared(kind)}
+            known = {name for kind in (Method, RunOptions) for name, _, _ in setting_fields(kind)}
             told = {
                 name: value
                 for name, value in tomllib.loads(text).items()

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from tuplet.errors import UserError
 from tuplet.learn.points import Curve, Learned, alike, curve_of, words_for
-from tuplet.system.pictures import line_look, new_figure, plain, save_figure, spread_labels, tidy
-from tuplet.system.sheet import counted
+from tuplet.system.pictures import escape_label, line_style, new_figure, save_figure, spread_labels, style_axes
+from tuplet.system.tables import plural
 
 BESIDE = 8  # more lines than this have their legend beside the picture
 DODGE = 4.0  # points between dots of several curves
@@ -42,9 +42,9 @@ def draw_curves(
     curves = [curve_of(group, by) for group in groups]
     shared, labels = _words(curves)
     for number, (curve, label) in enumerate(zip(curves, labels, strict=True)):
-        look = line_look(number)
+        look = line_style(number)
         marker = "o" if len(curve.spent) == 1 else ""
-        axes.plot(curve.spent, curve.means, marker=marker, linewidth=1.4, label=plain(label), **look)
+        axes.plot(curve.spent, curve.means, marker=marker, linewidth=1.4, label=escape_label(label), **look)
         if curve.low:
             axes.fill_between(curve.spent, curve.low, curve.high, color=look["color"], alpha=0.18, linewidth=0)
         aside = DODGE * (number - (len(curves) - 1) / 2)
@@ -63,10 +63,10 @@ def draw_curves(
     axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:,.0f}"))
     axes.set_xlabel("games" if by == "games" else "minutes")
     axes.set_ylabel("mean score")
-    tidy(axes)
+    style_axes(axes)
     _explain(figure, axes, curves, shared)
     ends = [
-        (curve.spent[-1], curve.means[-1], f"{curve.means[-1]:,.0f}", line_look(n)["color"])
+        (curve.spent[-1], curve.means[-1], f"{curve.means[-1]:,.0f}", line_style(n)["color"])
         for n, curve in enumerate(curves)
     ]
     spread_labels(figure, axes, ends, 5 + (DODGE * len(curves) / 2 if fresh else 0))
@@ -123,7 +123,7 @@ def _words(curves: list[Curve]) -> tuple[list[str], list[str]]:
     labels = []
     for name, each, curve in zip(names, words, curves, strict=True):
         own = [word for word in each if word not in shared]
-        seeds = [counted(len(curve.runs), "seed")] if len(curve.runs) > 1 else []
+        seeds = [plural(len(curve.runs), "seed")] if len(curve.runs) > 1 else []
         label = ", ".join([name, *own, *seeds])
         labels.append(label if len(label) <= 60 else ", ".join([name, *seeds]))
     return shared, labels

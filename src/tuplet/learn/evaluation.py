@@ -17,7 +17,7 @@ from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, account, score_interval
 from tuplet.kernel import stream
 from tuplet.learn.self_play import play_greedily
-from tuplet.system.blocks import in_order
+from tuplet.system.blocks import ordered_map
 from tuplet.system.progress import Progress, Watcher
 from tuplet.system.settings import seconds
 from tuplet.system.stop import Stop
@@ -89,7 +89,7 @@ def greedy_statistics(
         done = sum(len(part.scores) for part in parts)
         watch(Progress("fresh games", done, games))
 
-    for part in in_order(play_greedily, blocks, threads=threads, stop=stop, look=look):
+    for part in ordered_map(play_greedily, blocks, threads=threads, stop=stop, look=look):
         parts.append(part)
     if unread is not None:
         net.weights[unread] = np.nan  # a stage that is read takes over weights: too early

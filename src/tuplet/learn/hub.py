@@ -21,12 +21,12 @@ from tuplet.learn.evaluation import greedy_statistics
 from tuplet.learn.run import CONFIG
 from tuplet.learn.settings import Method, RunOptions
 from tuplet.system.blocks import cores
-from tuplet.system.files import replacing
-from tuplet.system.kinds import what_is
+from tuplet.system.file_types import describe_file
+from tuplet.system.files import atomic_write
 from tuplet.system.progress import COMPILING, Progress, Watcher
-from tuplet.system.settings import declared
-from tuplet.system.sheet import percent
+from tuplet.system.settings import setting_fields
 from tuplet.system.stop import Stop, Stopped
+from tuplet.system.tables import percent
 from tuplet.system.version import __version__
 from tuplet.values.network import Network
 from tuplet.values.patterns import format_tuple, placements
@@ -84,7 +84,7 @@ def write_model(net: Network, folder: Path, told: Provenance, watch: Watcher) ->
     lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in config.items())
     save_weights(plain, folder / MODEL)
     for name, text in ((MODEL_CONFIG, f"{{\n{lines}\n}}\n"), (CARD, card)):
-        with replacing(folder / name) as file:
+        with atomic_write(folder / name) as file:
             file.write(text.encode())
     return measured
 
@@ -96,7 +96,7 @@ def check_model_folder(folder: Path) -> None:
     if (folder / CONFIG).exists() or (folder / WEIGHTS).exists():
         raise UserError(f"{folder} holds a training run: name another folder")
     for name in (CARD, MODEL_CONFIG, MODEL):
-        if (folder / name).exists() and "tuplet" not in what_is(folder):
+        if (folder / name).exists() and "tuplet" not in describe_file(folder):
             raise UserError(f"{folder} has a {name} that is no part of a model of tuplet's: name another folder")
 
 
@@ -139,7 +139,7 @@ def train_command(settings: Mapping[str, Any]) -> str:
     """The command of a run: what its `config.toml` says and is not as usual, learner and seed."""
     words = ["tuplet", "train"]
     for kind in (Method, RunOptions):
-        for name, _, each in declared(kind):
+        for name, _, each in setting_fields(kind):
             value, hidden = settings.get(name), each.metadata["hidden"]
             same = str(value) == str(each.default) and name not in ("learner", "seed")
             if value is None or value is False or same or hidden:

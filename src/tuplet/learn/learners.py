@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.kernel import code_of, inlined, prefetch, register, two_of
+from tuplet.kernel import implementation_of, inlined, load_pair, prefetch, register
 from tuplet.learn.tc_simd import update_eight
-from tuplet.system.own import find, names_code
+from tuplet.system.user_code import find, names_code
 from tuplet.values.external_formats import COHERENCE
 from tuplet.values.tables import add
 
@@ -47,12 +47,12 @@ def update_weights(
     by: Any, weights: Array, memory: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32
 ) -> None:
     """Add `amount` to each of the m weights (k times to a weight that is looked up k times)."""
-    code_of(update_weights, by)(by, weights, memory, found, start, m, amount)
+    implementation_of(update_weights, by)(by, weights, memory, found, start, m, amount)
 
 
 def prefetch_memory(by: Any, memory: Array, found: Array, start: np.uint64, m: np.uint64) -> None:
     """Prefetch what is remembered of those weights."""
-    code_of(prefetch_memory, by)(by, memory, found, start, m)
+    implementation_of(prefetch_memory, by)(by, memory, found, start, m)
 
 
 def register_learner(
@@ -123,7 +123,7 @@ def _add_coherently(
 @inlined
 def _fetch_sums(by: TCRule, memory: Array, found: Array, start: np.uint64, m: np.uint64) -> None:
     for i in range(start, start + m, np.uint64(2)):
-        one, other = two_of(found, i)
+        one, other = load_pair(found, i)
         prefetch(memory, one + one)
         prefetch(memory, other + other)
 

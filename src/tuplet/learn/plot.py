@@ -12,7 +12,7 @@ from tuplet.learn.curves import draw_curves
 from tuplet.learn.run import Run
 from tuplet.learn.spreadsheet import metrics_table
 from tuplet.system.pictures import as_svg
-from tuplet.system.table import Table, Tabular
+from tuplet.system.tables import Table, Tabular
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 from tuplet.games.g2048.statistics import Results, summarise
 from tuplet.learn.settings import Method, RunOptions, schedule_of, steps_of
 from tuplet.system.progress import Progress
-from tuplet.system.sheet import clock, counted
+from tuplet.system.tables import format_duration, plural
 
 ENOUGH = 50  # games of which a mean says something
 
@@ -35,7 +35,7 @@ def description(
     assert method.alpha is not None
     total, done = _in_words(options, 1.0), share_done(options, games, elapsed_s)
     if games and options.games is None:
-        total = f"{clock(elapsed_s)} of {total} done ({counted(games, 'game')})"
+        total = f"{format_duration(elapsed_s)} of {total} done ({plural(games, 'game')})"
     elif games:
         total = f"{games:,} of {total} done"
     rate = schedule_of(method.schedule)
@@ -51,7 +51,7 @@ def description(
         ]
         words = [f"α {alpha} {', '.join(later)}".rstrip()]
     words += [
-        f"{counted(len(tuples), 'tuple')} from {_in_words(options, after, at=True)} on"
+        f"{plural(len(tuples), 'tuple')} from {_in_words(options, after, at=True)} on"
         for after, tuples in method.growth()
         if after > done
     ]
@@ -64,9 +64,9 @@ def _in_words(options: RunOptions, share: float, at: bool = False) -> str:
     words = []
     if options.games is not None:
         number = round(share * options.games)
-        words.append(f"game {number:,}" if at else counted(number, "game"))
+        words.append(f"game {number:,}" if at else plural(number, "game"))
     if options.budget is not None:
-        words.append(clock(share * options.budget))
+        words.append(format_duration(share * options.budget))
     return " or ".join(words)
 
 

@@ -22,11 +22,10 @@ from tuplet.errors import UserError
 from tuplet.learn.curves import draw_curves
 from tuplet.learn.settings import Method, RunOptions, load_settings
 from tuplet.learn.spreadsheet import metrics_table
-from tuplet.system.files import hold, lines_of, replacing, sweep
-from tuplet.system.kinds import what_is
-from tuplet.system.pictures import inline
-from tuplet.system.sheet import Sheet, Shown, clock, counted, percent
-from tuplet.system.table import Table
+from tuplet.system.file_types import describe_file
+from tuplet.system.files import atomic_write, hold, read_lines, sweep
+from tuplet.system.pictures import inline_svg
+from tuplet.system.tables import Displayable, Table, TextTable, format_duration, percent, plural
 from tuplet.values.network import Network
 from tuplet.values.weights import WEIGHTS
 
@@ -38,7 +37,7 @@ PICTURES = ("curve.svg", "curve.png")
 Metrics = dict[str, Any]
 
 
-class Run(Shown):
+class Run(Displayable):
     """A run in progress or finished. `metrics` has a dictionary for each block of games."""
 
     def __init__(
@@ -112,28 +111,28 @@ class Run(Shown):
         """The last line of metrics."""
         return self.metrics[-1] if self.metrics else {}
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """The last block of games."""
-        title = f"{self.name}: {counted(self.games, 'game')} in {clock(self.elapsed_s)}"
+        title = f"{self.name}: {plural(self.games, 'game')} in {format_duration(self.elapsed_s)}"
         if not self.metrics:
-            return [Sheet(title)]
+            return [TextTable(title)]
         last = self.metrics[-1]
         rows = [
             [tile, percent(share), percent(last.get("ended", {}).get(tile, 0.0))]
             for tile, share in last.get("reached", {}).items()
         ]
         block = last["games"] - (self.metrics[-2]["games"] if len(self.metrics) > 1 else 0)
-        note = f"mean score {last['mean_score']:,.1f}, best {last['max_score']:,} of the last {counted(block, 'game')}"
-        return [Sheet(title, ["tile", "reached", "ended with"], rows, [note], words=())]
+        note = f"mean score {last['mean_score']:,.1f}, best {last['max_score']:,} of the last {plural(block, 'game')}"
+        return [TextTable(title, ["tile", "reached", "ended with"], rows, [note], words=())]
 
     def _repr_html_(self) -> str:
         """The last block and the curve, for notebooks."""
-        return super()._repr_html_() + inline(self.plot)
+        return super()._repr_html_() + inline_svg(self.plot)
 
     def __repr__(self) -> str:
         last = f", mean score {self.metrics[-1]['mean_score']:,.0f}" if self.metrics else ""
         ended = ", interrupted" if self.interrupted else ""
-        return f"<Run {self.name}: {counted(self.games, 'game')}{last}{ended}>"
+        return f"<Run {self.name}: {plural(self.games, 'game')}{last}{ended}>"
 
 
 def read_metrics(path: Path) -> list[Metrics]:
@@ -151,7 +150,7 @@ def _read(path: Path, check: Callable[[Metrics], None], what: str) -> list[Metri
         return []
     found: list[Metrics] = []
     with path.open("rb") as file:
-        for number, line in enumerate(lines_of(file, path), 1):
+        for number, line in enumerate(read_lines(file, path), 1):
             try:
                 if line.strip():
                     entry = json.loads(line)
@@ -204,7 +203,7 @@ def _check_numbers(values: Iterable[object]) -> None:
 
 def write_lines(path: Path, lines: list[Metrics]) -> None:
     """Write all lines anew."""
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write("".join(json.dumps(each) + "\n" for each in lines).encode())
 
 
@@ -212,7 +211,7 @@ def as_run_folder(folder: str | Path) -> Path:
     """The folder of a run; FileNotFoundError if it is none."""
     folder = Path(folder)
     if not (folder / CONFIG).is_file():
-        what = what_is(folder)
+        what = describe_file(folder)
         what = f"no {CONFIG}" if what in ("a folder", "not there") else f"it is {what}"
         raise FileNotFoundError(f"{folder} is not the folder of a training run ({what})")
     return folder

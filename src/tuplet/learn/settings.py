@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import tomli_w
 
 from tuplet.errors import UserError
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.system.settings import check, setting
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ def split(settings: Mapping[str, Any], *, trusted: bool = False) -> tuple[Method
 def save_settings(path: Path, method: Method, options: RunOptions) -> None:
     """Write `config.toml`."""
     values = {**asdict(method), **asdict(options)}
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         tomli_w.dump({name: value for name, value in values.items() if value is not None}, file)
 
 

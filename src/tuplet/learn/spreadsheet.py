@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tuplet.learn.points import Learned
-from tuplet.system.table import Table
+from tuplet.system.tables import Table
 
 Metrics = dict[str, Any]
 COLUMNS = (

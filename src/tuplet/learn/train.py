@@ -15,9 +15,9 @@ from tuplet.learn.run import CONFIG, Run, as_run_folder, create_folder, locked
 from tuplet.learn.settings import Method, ResumeSettings, TrainSettings, check_names, load_settings, split
 from tuplet.learn.training import BlockWatcher, EvaluationWatcher, Training
 from tuplet.system.blocks import as_executor, at_once
-from tuplet.system.progress import Show, watching
-from tuplet.system.sheet import counted
+from tuplet.system.progress import ProgressOption, watching
 from tuplet.system.stop import Stop
+from tuplet.system.tables import plural
 from tuplet.values.network import Network
 
 
@@ -26,7 +26,7 @@ def train(
     *,
     recipe: str | None = None,
     out: str | Path | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
     loggers: Sequence[object] = (),
     on_block: BlockWatcher | None = None,
@@ -98,7 +98,7 @@ def _with_meaning(net: Network, method: Method) -> Network:
 def resume(
     folder: str | Path,
     *,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
     loggers: Sequence[object] = (),
     on_block: BlockWatcher | None = None,
@@ -140,7 +140,7 @@ def resume(
                 if not training.run.picture_error:
                     return training.run
             raise UserError(
-                f"the run in {folder} is finished ({counted(training.games, 'game')}): "
+                f"the run in {folder} is finished ({plural(training.games, 'game')}): "
                 "give it more with --games or --budget, which are totals"
             )
         if stop is not None:
@@ -154,7 +154,7 @@ def train_or_resume(
     folder: str | Path,
     *,
     recipe: str | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
     loggers: Sequence[object] = (),
     **settings: Any,

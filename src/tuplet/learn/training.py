@@ -34,8 +34,8 @@ from tuplet.learn.run import CONFIG, Metrics, Run, as_run_folder
 from tuplet.learn.self_play import workspace_of
 from tuplet.learn.settings import RunOptions, load_settings, save_settings
 from tuplet.learn.td import Hyperparameters, play_afterstates, play_states
-from tuplet.system.blocks import Worker, in_order
-from tuplet.system.progress import COMPILING, Pace, Progress, Watcher
+from tuplet.system.blocks import Worker, ordered_map
+from tuplet.system.progress import COMPILING, Progress, RateMeter, Watcher
 from tuplet.system.stop import Stop
 from tuplet.values.patterns import Tuple, format_tuple
 
@@ -77,7 +77,7 @@ class Training:
         self.evaluations: list[Metrics] = []  # that no line of metrics tells of yet
         self._began: float | None = None  # the clock stands until all is compiled
         self._block_began, self._block_moves = time.perf_counter(), 0
-        self._pace = Pace()
+        self._pace = RateMeter()
         self._save_at = math.inf  # on the clock of `time.perf_counter`
         self._last = math.inf  # the game before which no chunk begins any more
         if found is not None:
@@ -265,7 +265,7 @@ class Training:
     def _share(self, until: float, threads: int) -> None:
         """Let so many threads learn in the same tables."""
         self.rounds.leave()
-        played = in_order(
+        played = ordered_map(
             self._play, self._chunks(until, threads), threads=threads, stop=self.stop, look=lambda _: self.tell()
         )
         for chunk in played:
@@ -352,7 +352,7 @@ class Training:
             took = time.perf_counter() - began
             assert self._began is not None
             self._began, self._block_began = self._began + took, self._block_began + took
-            self._pace = Pace()
+            self._pace = RateMeter()
             due = found is None
             if found is not None:
                 told = {"learned": self.games, "elapsed_s": round(elapsed_s, 3), **found}

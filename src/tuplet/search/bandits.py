@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.kernel import code_of, draw, inlined, kernel, register
+from tuplet.kernel import draw, implementation_of, inlined, kernel, register
 
 BANDITS: dict[str, type] = {}  # the last that was registered by each name
 KINDS: set[type] = set()  # all that were registered
@@ -35,17 +35,17 @@ class Arm(NamedTuple):
 
 def worth(bandit: Any, arm: Arm) -> float:
     """How much it promises to descend to a child."""
-    return code_of(worth, bandit)(bandit, arm)  # type: ignore[no-any-return]
+    return implementation_of(worth, bandit)(bandit, arm)  # type: ignore[no-any-return]
 
 
 def preference(bandit: Any, value: float) -> float:
     """The logarithm of a child's prior, up to a constant; its value is guessed, from -1 to 1."""
-    return code_of(preference, bandit)(bandit, value)  # type: ignore[no-any-return]
+    return implementation_of(preference, bandit)(bandit, value)  # type: ignore[no-any-return]
 
 
 def wants_prior(bandit: Any) -> bool:
     """Whether priors have to be made at all."""
-    return code_of(wants_prior, bandit)(bandit)  # type: ignore[no-any-return]
+    return implementation_of(wants_prior, bandit)(bandit)  # type: ignore[no-any-return]
 
 
 def register_bandit(

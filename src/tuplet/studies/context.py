@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 from tuplet.arena.match import match
 from tuplet.arena.results import Match
 from tuplet.errors import UserError
-from tuplet.system.blocks import Worker, in_order
-from tuplet.system.files import hold, replacing
+from tuplet.system.blocks import Worker, ordered_map
+from tuplet.system.files import atomic_write, hold
 from tuplet.system.progress import Progress, Watcher
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.version import __version__
@@ -126,7 +126,7 @@ class StudyContext:
             """Write what is not written yet: a full disk may be freed before the next is done."""
             try:
                 for name in [*unwritten]:
-                    with replacing(folder / f"{name}.json") as file:
+                    with atomic_write(folder / f"{name}.json") as file:
                         file.write(json.dumps(unwritten[name]).encode() + b"\n")
                     del unwritten[name]
             except OSError as error:
@@ -137,7 +137,7 @@ class StudyContext:
         blocks = [parts[name] for name in missing]
         for name, result in zip(
             missing,
-            in_order(do, blocks, threads=self.threads, executor=self.executor, stop=self.stop, look=see),
+            ordered_map(do, blocks, threads=self.threads, executor=self.executor, stop=self.stop, look=see),
             strict=False,
         ):
             if result is not None:
@@ -192,7 +192,7 @@ class StudyContext:
                         raise UserError(
                             f"{path} holds another study: its {name} is {was}, not {now}; choose another --out"
                         )
-            with replacing(settings) as written:
+            with atomic_write(settings) as written:
                 written.write(json.dumps({**own, "scale": self.scale}).encode() + b"\n")
             with self._held:
                 yield

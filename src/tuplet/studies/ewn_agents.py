@@ -12,7 +12,7 @@ from typing import Any
 
 from tuplet.arena.results import Match
 from tuplet.studies.verdicts import Cell, Estimate, won, won_in
-from tuplet.system.pictures import new_figure, tidy
+from tuplet.system.pictures import new_figure, style_axes
 
 SIMS = 290_000  # a move
 OPPONENTS = ("easy", "normal", "hard")
@@ -122,7 +122,7 @@ def shares_picture(panels: list[tuple[str, list[str], list[Cell]]], xlabel: str 
             for label in axes.get_xticklabels():
                 label.set(ha="right", rotation_mode="anchor")
         axes.set(title=title, xlabel=xlabel, xlim=(-0.5, len(cells) - 0.5))
-        tidy(axes)
+        style_axes(axes)
         axes.yaxis.set_major_formatter("{x:g} %")
     axes.legend(frameon=False, fontsize=8)
     return figure

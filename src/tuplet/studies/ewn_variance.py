@@ -9,7 +9,7 @@ from tuplet.studies.context import Pairing, StudyContext
 from tuplet.studies.ewn_agents import OPENING, SIMS, cell, mcts, report, tuned, ucb1
 from tuplet.studies.report import StudyResult
 from tuplet.studies.verdicts import won
-from tuplet.system.pictures import line_look, new_figure, tidy
+from tuplet.system.pictures import line_style, new_figure, style_axes
 
 CLAIM = (
     "The report finds no significant gain from the variance term: 808-192 with it, 825-175 "
@@ -72,12 +72,12 @@ def draw(played: list[Match]) -> Any:
         for first, second in zip(scores[::2], scores[1::2], strict=True):
             counts[round(2 * (first + second))] += 1
             ratios.append(found.sprt.llr(*counts))
-        axes.plot(range(2, 2 * len(ratios) + 1, 2), ratios, label=f"{a} - {b}", linewidth=1.2, **line_look(number))
+        axes.plot(range(2, 2 * len(ratios) + 1, 2), ratios, label=f"{a} - {b}", linewidth=1.2, **line_style(number))
     assert played[0].sprt is not None
     for bound, word in zip(played[0].sprt.bounds, ("no better", "better by 20 Elo"), strict=True):
         axes.axhline(bound, color="0.5", linewidth=0.8, linestyle=":")
         axes.annotate(word, (0, bound), xytext=(4, 3), textcoords="offset points", fontsize=8, color="0.4")
     axes.set(xlabel="games", ylabel="log likelihood ratio")
     axes.legend(frameon=False, fontsize=8)
-    tidy(axes)
+    style_axes(axes)
     return figure

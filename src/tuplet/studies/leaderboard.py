@@ -24,7 +24,7 @@ from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
 from tuplet.studies.verdicts import Cell, Estimate, share
 from tuplet.system.blocks import Worker
-from tuplet.system.pictures import line_look, new_figure, tidy
+from tuplet.system.pictures import line_style, new_figure, style_axes
 from tuplet.system.progress import Progress
 from tuplet.system.stop import Stopped
 from tuplet.values.weights import WEIGHTS
@@ -202,7 +202,7 @@ def draw(cells: list[Cell], entrants: list[str]) -> Any:
             [high - v for v, (_, high) in zip(y, ends, strict=True)],
         ]
         axes.errorbar(
-            x, y, yerr=bars, marker="o", markersize=4, capsize=2, label=each, linewidth=1.4, **line_look(number)
+            x, y, yerr=bars, marker="o", markersize=4, capsize=2, label=each, linewidth=1.4, **line_style(number)
         )
     axes.set(xscale="log", xlabel="minutes of training", ylabel="mean score")
     ticks = sorted({float(cell.where["minutes"]) for cell in cells})
@@ -211,5 +211,5 @@ def draw(cells: list[Cell], entrants: list[str]) -> Any:
     axes.yaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False)
-    tidy(axes)
+    style_axes(axes)
     return figure

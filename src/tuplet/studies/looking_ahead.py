@@ -21,7 +21,7 @@ from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
 from tuplet.studies.verdicts import Cell, Estimate, share
 from tuplet.system.blocks import Worker
-from tuplet.system.pictures import new_figure, tidy
+from tuplet.system.pictures import new_figure, style_axes
 from tuplet.system.progress import Progress
 from tuplet.system.stop import Stopped
 from tuplet.values.network import Network
@@ -218,5 +218,5 @@ def draw(cells: list[Cell]) -> Any:
     axes.set_ylim(bottom=0)
     axes.margins(x=0.15)
     axes.legend(frameon=False, loc="lower right", title=f"and how many games reach {TILES[-1]}")
-    tidy(axes)
+    style_axes(axes)
     return figure

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tuplet.studies.report import Report, games, interval, word, written
 from tuplet.studies.verdicts import Estimate, Row
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.system.page import document, picture
 from tuplet.system.pictures import as_svg, save_figure
 from tuplet.system.version import __version__
@@ -23,7 +23,7 @@ def write(report: Report, folder: Path) -> None:
     for name, draw in report.found.pictures.items():
         save_figure(draw(), folder / f"{name}.svg")
     for name, text in ((JSON, json.dumps(report.as_json(), indent=1)), (PAGE, page(report))):
-        with replacing(folder / name) as file:
+        with atomic_write(folder / name) as file:
             file.write(text.encode() + b"\n")
 
 

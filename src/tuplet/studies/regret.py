@@ -21,7 +21,7 @@ from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
 from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.blocks import Worker
-from tuplet.system.pictures import new_figure, tidy
+from tuplet.system.pictures import new_figure, style_axes
 from tuplet.values.network import Network
 from tuplet.values.parameters import Target
 
@@ -108,7 +108,7 @@ def draw(rows: list[Row]) -> Any:
                     label=f"{name}, {target}s",
                 )
         axes.set(xscale="log", yscale="log", xlabel="games", title=size)
-        tidy(axes)
+        style_axes(axes)
     panels[0].set_ylabel("regret: points a game behind optimal play")
     panels[-1].legend(frameon=False, fontsize=7)
     return figure

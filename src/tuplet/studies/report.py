@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from tuplet.studies.verdicts import SIZE, Cell, Estimate, Row, Unit, judged
 from tuplet.system.intervals import Interval
-from tuplet.system.pictures import inline
-from tuplet.system.sheet import Sheet, Shown
+from tuplet.system.pictures import inline_svg
+from tuplet.system.tables import Displayable, TextTable
 
 
 class StudyResult(NamedTuple):
@@ -24,7 +24,7 @@ class StudyResult(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Report(Shown):
+class Report(Displayable):
     """A study's table and pictures."""
 
     study: str
@@ -72,7 +72,7 @@ class Report(Shown):
         """Whether to say how many games ours are of: where there are verdicts, and it is known."""
         return self.published and any(row.cell.ours.games is not None for row in self.rows)
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """What it was made with, and the table."""
         names, noted = self.columns, any(row.note.strip() for row in self.rows)
         head = [*names, *(["our games"] if self.counted else []), "ours", "95 %"]
@@ -96,8 +96,8 @@ class Report(Shown):
         notes = [*filter(None, [self.seen, *self.found.notes, self.scaled])]
         title = f"{self.study}: {self.about}"
         return [
-            Sheet("Settings", (), settings, words=(0, 1)),
-            Sheet(title, head, rows, notes, words=words, strong=(head.index("ours"),)),
+            TextTable("Settings", (), settings, words=(0, 1)),
+            TextTable(title, head, rows, notes, words=words, strong=(head.index("ours"),)),
         ]
 
     def of_words(self, column: str) -> bool:
@@ -128,7 +128,7 @@ class Report(Shown):
         return "" if self.scale == 1 else told
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + "".join(map(inline, self.found.pictures.values()))
+        return super()._repr_html_() + "".join(map(inline_svg, self.found.pictures.values()))
 
     def __repr__(self) -> str:
         return f"<Report of {self.study}: {len(self.rows)} rows>"

@@ -28,7 +28,7 @@ from tuplet.games.g2048.statistics import Results, account, make_results
 from tuplet.kernel import as_seed, stream
 from tuplet.studies.report_learner import LearnerVariant, Program, make_program, play
 from tuplet.system.blocks import Worker
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.system.tensors import write_header
 
 Array = np.ndarray[Any, Any]
@@ -177,7 +177,7 @@ def _save(path: Path, settings: Mapping[str, Any], program: Program, run: _Cours
     arrays = {**run.arrays, "where": where, "weight": weights[where]}
     arrays["tiles"] = arrays.pop("tiles")  # bytes last, so that all others begin at whole words
     kinds = {name: (array.dtype.str[1:], len(array)) for name, array in arrays.items()}
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         starts, _ = write_header(file, {"settings": json.dumps(settings)}, kinds)
         for name, array in arrays.items():
             file.seek(starts[name])

@@ -18,10 +18,9 @@ from tuplet.studies.page import write
 from tuplet.studies.report import Report, StudyResult
 from tuplet.system.blocks import as_executor, as_threads, cores
 from tuplet.system.pictures import new_figure
-from tuplet.system.progress import Show, watching
-from tuplet.system.sheet import Sheet, Shown
+from tuplet.system.progress import ProgressOption, watching
 from tuplet.system.stop import Stop
-from tuplet.system.table import Table
+from tuplet.system.tables import Displayable, Table, TextTable
 
 FOLDER = Path("studies")  # where studies are kept unless somebody says otherwise
 
@@ -53,18 +52,18 @@ STUDIES = {
 }
 
 
-class Listed(Shown):
+class Listed(Displayable):
     """The studies there are."""
 
     def table(self) -> Table:
         """A row for each."""
         return Table(("study", "about", "takes"), [(name, *about) for name, about in STUDIES.items()])
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """A line for each."""
         rows = [[name, *study] for name, study in STUDIES.items()]
         notes = ["tuplet reproduce NAME runs one; --scale 0.1 a tenth of it."]
-        return [Sheet("", ("study", "what it is of", "takes, on two cores"), rows, notes, words=(0, 1, 2))]
+        return [TextTable("", ("study", "what it is of", "takes, on two cores"), rows, notes, words=(0, 1, 2))]
 
 
 def folder_of(name: str, out: str | Path | None) -> Path:
@@ -80,7 +79,7 @@ def reproduce(
     out: str | Path | None = None,
     threads: int | None = None,
     executor: Executor | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
     **options: Any,
 ) -> Report:

@@ -22,7 +22,7 @@ from tuplet.studies.report import StudyResult
 from tuplet.studies.run_tables import watched
 from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.blocks import Worker
-from tuplet.system.pictures import line_look, new_figure, tidy
+from tuplet.system.pictures import line_style, new_figure, style_axes
 from tuplet.system.progress import Progress
 
 CLAIM = (
@@ -186,7 +186,7 @@ def draw(curves: dict[str, list[dict[str, Any]]], against: str) -> Any:
             markersize=3,
             linewidth=1.4,
             label=label,
-            **line_look(number),
+            **line_style(number),
         )
     words = {"learned": "games learned from", "seconds": "seconds that it would have taken"}
     axes.set(xlabel=words[against], ylabel="mean score of fresh games")
@@ -194,5 +194,5 @@ def draw(curves: dict[str, list[dict[str, Any]]], against: str) -> Any:
     axes.yaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False, loc="lower right")
-    tidy(axes)
+    style_axes(axes)
     return figure

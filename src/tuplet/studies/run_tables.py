@@ -15,10 +15,10 @@ from tuplet.studies.report_learner import LearnerVariant, tuples_of
 from tuplet.studies.report_run import learned, name_of, settings_of
 from tuplet.studies.verdicts import Cell, Estimate, mean_of_runs, share
 from tuplet.system.blocks import Worker
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.system.intervals import Interval, t_quantile
-from tuplet.system.pictures import line_look, new_figure, plain, tidy
-from tuplet.system.progress import Pace, Progress
+from tuplet.system.pictures import escape_label, line_style, new_figure, style_axes
+from tuplet.system.progress import Progress, RateMeter
 from tuplet.system.version import __version__
 
 Run = Mapping[str, Any]  # as `learned` returns it
@@ -96,14 +96,14 @@ def _take_over(context: StudyContext, name: str, settings: Mapping[str, Any]) ->
             beside = json.loads((folder / SETTINGS).read_bytes())
             text = (folder / PARTS / f"{name}.json").read_bytes()
             if beside.get("tuplet") == __version__ and json.loads(text)["settings"] == settings:
-                with replacing(own) as file:
+                with atomic_write(own) as file:
                     file.write(text)
                 return
 
 
 def watched(context: StudyContext, games: int, runs: int) -> Callable[[int, Worker], None]:
     """Tells of games, those of unfinished runs as well (as far as they are in this process)."""
-    pace, before = Pace(), -1
+    pace, before = RateMeter(), -1
 
     def look(done: int, worker: Worker) -> None:
         nonlocal before
@@ -258,14 +258,14 @@ def draw_lines(
     from matplotlib.ticker import FuncFormatter
 
     for number, (name, runs) in enumerate(lines.items()):
-        look = line_look(number)
+        look = line_style(number)
         for run in runs if len(runs) > 1 else ():
             axes.plot(run["blocks"][by], run["blocks"]["mean_score"], color=look["color"], linewidth=0.5, alpha=0.35)
-        axes.plot(*curve_of(runs, by), label=plain(name), linewidth=1.6, **look)
+        axes.plot(*curve_of(runs, by), label=escape_label(name), linewidth=1.6, **look)
     for word, score in (marks or {}).items():
         axes.axhline(score, color="0.45", linewidth=0.9, linestyle=":")
         axes.annotate(
-            plain(word),
+            escape_label(word),
             (0.99, score),
             xycoords=("axes fraction", "data"),
             ha="right",
@@ -282,7 +282,7 @@ def draw_lines(
     axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:,.0f}"))
     axes.set_ylim(bottom=0)
     axes.set_xlabel(UNITS[by])
-    tidy(axes)
+    style_axes(axes)
 
 
 def picture(lines: Mapping[str, Sequence[Run]], marks: Mapping[str, float] | None = None, log: bool = False) -> Any:

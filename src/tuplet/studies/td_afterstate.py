@@ -21,7 +21,7 @@ from tuplet.studies.run_tables import (
     statistics,
 )
 from tuplet.studies.verdicts import Cell, Estimate
-from tuplet.system.pictures import new_figure, tidy
+from tuplet.system.pictures import new_figure, style_axes
 
 CLAIM = (
     "The fourth report's program scores 58,973 on average and makes 2048 in 92.1 % of its games. "
@@ -80,7 +80,7 @@ def draw_tiles(runs: Mapping[str, Sequence[Run]]) -> Any:
             f"{name}\n{'last games of learning' if which == 'last' else 'fresh games'}", fontsize=9, loc="left"
         )
         axes.legend(frameon=False, fontsize=8, loc="upper left")
-        tidy(axes)
+        style_axes(axes)
         if number == 0:
             axes.set_ylabel("% of games that ended with it")
     return figure

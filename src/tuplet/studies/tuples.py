@@ -25,7 +25,7 @@ from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
 from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.blocks import Worker
-from tuplet.system.pictures import new_figure, tidy
+from tuplet.system.pictures import new_figure, style_axes
 from tuplet.system.progress import Progress
 from tuplet.values.network import Network
 from tuplet.values.patterns import Tuple, format_tuple, parse, placements
@@ -253,5 +253,5 @@ def picture(chosen: list[Tuple], tables: list[dict[str, float]]) -> Any:
     ticks = [f"{format_tuple(cells)}\n{draw_cells(cells)}" for cells in chosen]
     axes.set_xticks(range(1, len(chosen) + 1), ticks, fontsize=7, fontfamily="monospace")
     axes.set_ylabel("% of the squared error taken off")
-    tidy(axes)
+    style_axes(axes)
     return figure

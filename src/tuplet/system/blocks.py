@@ -46,17 +46,17 @@ def as_executor(executor: Any) -> Executor | None:
     """What does blocks: an executor as it is, a Dask client as a cluster of its workers."""
     if executor is None or isinstance(executor, Executor):
         return executor
-    from tuplet.system.cluster import workers_of
+    from tuplet.system.cluster import as_cluster
 
-    return workers_of(executor)
+    return as_cluster(executor)
 
 
-def stays_here(executor: Executor | None) -> bool:
+def is_local(executor: Executor | None) -> bool:
     """Whether blocks are done in this process, and can share what it has in memory."""
     return executor is None or isinstance(executor, ThreadPoolExecutor)
 
 
-def can_leave(thing: object) -> bool:
+def is_picklable(thing: object) -> bool:
     """Whether a class or a function can be named, or an object copied, to another process."""
     try:
         _Leaving.dumps(thing)
@@ -74,7 +74,7 @@ class _Leaving(ForkingPickler):
         return NotImplemented
 
 
-def heard(flag: Array, kernel: Callable[..., T], *arguments: Any) -> T:
+def run_interruptible(flag: Array, kernel: Callable[..., T], *arguments: Any) -> T:
     """Call a kernel that ends early once `flag[0]` is set, so that Ctrl-C is heard meanwhile.
 
     Python tells the main thread alone of signals, and that one not before a kernel returns: there,
@@ -93,7 +93,7 @@ def heard(flag: Array, kernel: Callable[..., T], *arguments: Any) -> T:
             raise
 
 
-def in_order(
+def ordered_map(
     work: Callable[..., T],
     blocks: Iterable[tuple[Any, ...]],
     *,

@@ -5,7 +5,7 @@
 
 A block whose worker dies is handed out again, for as long as any are left. One whose worker is
 silent is given to another as well, and whoever is first counts: what it returns does not depend on
-who does it. `crew.py` says who may do one. Dask sends Python objects as pickles: whoever can reach
+who does it. `members.py` says who may do one. Dask sends Python objects as pickles: whoever can reach
 the ports of a scheduler or a worker can run code there. `local:N` listens on this machine alone;
 others need TLS, or a network of their own.
 
@@ -30,10 +30,10 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.system.crew import Crew, is_lacking
+from tuplet.system.cluster_members import ClusterMembers, is_lacking
 from tuplet.system.local_workers import local_workers
-from tuplet.system.remote import DONE, GIVEN_UP, about, do
 from tuplet.system.worker import hear
+from tuplet.system.worker_calls import DONE, GIVEN_UP, process_info, run_block
 
 MOST_WORKERS = 256  # of one machine
 MOST_FAILURES = 10  # of a block, each after four of its workers died: it is what ends them
@@ -68,7 +68,7 @@ class Cluster(Executor):
     def __init__(self, client: Any) -> None:
         if client.asynchronous:
             raise UserError("the Dask client is an asynchronous one: Client(asynchronous=False)")
-        self.client, self.crew = client, Crew(client)
+        self.client, self.members = client, ClusterMembers(client)
         self._blocks: dict[Block, Any] = {}
         self._told: dict[str, None] = {}  # calls that are to stop
         self._finished, self._pace = 0, 0.0  # blocks, and lately how many a second
@@ -80,7 +80,7 @@ class Cluster(Executor):
     @property
     def _max_workers(self) -> int:
         """How many blocks can be done at once, by now."""
-        return max(sum(worker.threads for worker in [*self.crew.workers.values()]), 1)
+        return max(sum(worker.threads for worker in [*self.members.workers.values()]), 1)
 
     @property
     def spare(self) -> int:
@@ -104,21 +104,21 @@ class Cluster(Executor):
 
     def provide(self, path: Path, digest: str) -> None:
         """Let all workers have a file: they see it, or it is sent to them, once."""
-        self.client.sync(self.crew.provide, path, digest)
+        self.client.sync(self.members.provide, path, digest)
 
     def forget(self, digest: str) -> None:
         """A file that was provided is not needed any more."""
-        self.client.loop.add_callback(self.crew.forget, digest)
+        self.client.loop.add_callback(self.members.forget, digest)
 
     @contextmanager
     def share(self, folder: Path) -> Iterator[None]:
         """Let only those work who see this folder as it is seen here: blocks write to it."""
-        self.client.sync(self.crew.share, folder)
+        self.client.sync(self.members.share, folder)
         try:
-            self.crew.complain_if_none()
+            self.members.complain_if_none()
             yield
         finally:
-            self.client.loop.add_callback(self.crew.unshare, folder)
+            self.client.loop.add_callback(self.members.unshare, folder)
 
     def tell(self, token: str) -> None:
         """Tell the blocks of one call to stop."""
@@ -131,12 +131,12 @@ class Cluster(Executor):
 
     async def _begin(self) -> None:
         try:
-            await self.client.run_on_scheduler(about)
+            await self.client.run_on_scheduler(process_info)
         except Exception as error:
             if is_lacking(error):
                 raise UserError("the scheduler has no tuplet: install it there, too") from None
             raise
-        await self.crew.settle()
+        await self.members.settle()
         self._watch = asyncio.create_task(self._keep_looking())
 
     async def _end(self) -> None:
@@ -147,7 +147,7 @@ class Cluster(Executor):
         self._told[token] = None
         for old in [*self._told][:-_REMEMBERED]:
             del self._told[old]
-        await self.crew.tell(hear, token)
+        await self.members.tell(hear, token)
 
     def _is_gone(self) -> bool:
         if self.client.status in ("closing", "closed"):
@@ -174,7 +174,7 @@ class Cluster(Executor):
                 raise CancelledError
             if self._is_gone():
                 raise ConnectionError(self._gone)
-            if not self.crew.workers or self.client.status != "running":
+            if not self.members.workers or self.client.status != "running":
                 await asyncio.sleep(_LOOK / 4)
                 continue
             block.allowed = frozenset()
@@ -205,10 +205,10 @@ class Cluster(Executor):
         asked: dict[asyncio.Task[bytes], Any] = {}
         try:
             while True:
-                if not asked or (block.stuck.done() and self.crew.workers and not self.crew.writes):
-                    there, priority = [*self.crew.workers], block.failures + len(asked)
+                if not asked or (block.stuck.done() and self.members.workers and not self.members.writes):
+                    there, priority = [*self.members.workers], block.failures + len(asked)
                     block.allowed |= {*there}
-                    future = self.client.submit(do, block.call, workers=there, pure=False, priority=priority)
+                    future = self.client.submit(run_block, block.call, workers=there, pure=False, priority=priority)
                     asked[asyncio.create_task(_result(future))] = future
                 block.sent = [*asked.values()]
                 block.stuck = asyncio.get_running_loop().create_future()
@@ -237,8 +237,8 @@ class Cluster(Executor):
         while not self._is_gone():
             await asyncio.sleep(_LOOK)
             with suppress(Exception):  # the scheduler does not answer now
-                await asyncio.wait_for(self.crew.look_round(), _CONNECT)
-                there = self.crew.workers.keys() | self.crew.silent
+                await asyncio.wait_for(self.members.look_round(), _CONNECT)
+                there = self.members.workers.keys() | self.members.silent
                 await self._wake(each for each in self._blocks if not each.allowed & there)
                 await asyncio.wait_for(self._see_who_is_stuck(), _CONNECT)
             now = time.monotonic()
@@ -248,7 +248,7 @@ class Cluster(Executor):
                 reached = now
             elif now - reached > _CONNECT:
                 self._gone = GONE
-            if self.crew.workers or not self._blocks:
+            if self.members.workers or not self._blocks:
                 manned, warned = now, False
             elif now - manned > _PATIENCE:
                 self._gone = f"the cluster has had no worker for {_PATIENCE / 60:.0f} minutes"
@@ -265,9 +265,9 @@ class Cluster(Executor):
 
     async def _see_who_is_stuck(self) -> None:
         """Tell blocks that all who have them are silent."""
-        if not self.crew.silent:
+        if not self.members.silent:
             return
-        held = await self.client.scheduler.processing(workers=[*self.crew.silent])
+        held = await self.client.scheduler.processing(workers=[*self.members.silent])
         keys = {key for each in held.values() for key in each}
         for block in self._blocks:
             held_by_silent = block.sent and all(future.key in keys for future in block.sent)
@@ -282,7 +282,7 @@ async def _result(future: Any) -> bytes:
 _known: dict[Any, Cluster] = {}  # by client
 
 
-def workers_of(client: Any) -> Cluster:
+def as_cluster(client: Any) -> Cluster:
     """The cluster of a Dask client, looked at once."""
     if not hasattr(client, "scheduler_info"):
         raise UserError(f"an executor is one of concurrent.futures, or a Dask client: {client!r}")
@@ -308,7 +308,7 @@ def _hushed() -> Iterator[None]:
 
 
 @contextmanager
-def joined(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
+def connect(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
     """A cluster, whoever is there."""
     try:
         from distributed import Client
@@ -343,8 +343,8 @@ def cluster(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
     `tls` is a folder with `ca.pem`, `cert.pem` and `key.pem`. What it gives is an executor; when it
     is left, workers that were started for it end, and others go on.
     """
-    with joined(where, tls) as workers:
-        workers.crew.complain_if_none()
+    with connect(where, tls) as workers:
+        workers.members.complain_if_none()
         yield workers
 
 

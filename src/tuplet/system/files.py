@@ -16,7 +16,7 @@ MOST_LINE = 1 << 24  # bytes of a line; the longest games have some hundred thou
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """Open a file beside `path`; when all is written, flush it and rename it to `path`."""
     path = path.resolve()  # a link stays a link
     if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
@@ -44,7 +44,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.close(folder)
 
 
-def lines_of(file: BinaryIO, path: str | Path) -> Iterator[bytes]:
+def read_lines(file: BinaryIO, path: str | Path) -> Iterator[bytes]:
     """The lines that are left of a file of lines; ValueError if one is too long to be a line."""
     while line := file.readline(MOST_LINE):
         if len(line) == MOST_LINE and not line.endswith(b"\n"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -43,7 +43,7 @@ def as_picture(path: str | Path) -> Path:
 def save_figure(figure: Any, path: str | Path) -> Path:
     """Write a figure beside `path` and rename it into place."""
     path = as_picture(path)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         _write(figure, file, path.suffix[1:].lower())
     return path
 
@@ -57,7 +57,7 @@ def as_svg(figure: Any) -> str:
     return file.getvalue().decode()
 
 
-def inline(draw: Callable[[], Any]) -> str:
+def inline_svg(draw: Callable[[], Any]) -> str:
     """A figure to stand in HTML; nothing where it cannot be drawn.
 
     What an SVG refers to inside is named by a hash of it, so that two on a page do not meet.
@@ -69,7 +69,7 @@ def inline(draw: Callable[[], Any]) -> str:
     return f"<div>{svg[svg.index('<svg') :]}</div>"
 
 
-def plain(text: str) -> str:
+def escape_label(text: str) -> str:
     """A text that matplotlib shows as it is: `$` begins no formula, `_` hides no legend."""
     return ("" if text[:1] != "_" else " ") + text.replace("$", r"\$")
 
@@ -82,7 +82,7 @@ def _write(figure: Any, file: Any, kind: str) -> None:
         figure.savefig(file, format=kind, dpi=144, metadata=metadata)
 
 
-def tidy(axes: Any) -> None:
+def style_axes(axes: Any) -> None:
     """A light grid, and no frame."""
     axes.grid(True, alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
@@ -91,7 +91,7 @@ def tidy(axes: Any) -> None:
 STYLES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))  # of lines, if there are many
 
 
-def line_look(number: int) -> dict[str, Any]:
+def line_style(number: int) -> dict[str, Any]:
     """Colour and style of a line: forty look different from each other."""
     return {"color": f"C{number % 10}", "linestyle": STYLES[number // 10 % len(STYLES)]}
 

@@ -46,7 +46,7 @@ class Progress(NamedTuple):
 
 
 Watcher = Callable[[Progress], object]
-Show = Watcher | bool | None  # what functions take as `progress`
+ProgressOption = Watcher | bool | None  # what functions take as `progress`
 
 _display: Callable[[], AbstractContextManager[Watcher]] | None = None
 
@@ -58,7 +58,7 @@ def set_display(display: Callable[[], AbstractContextManager[Watcher]]) -> None:
 
 
 @contextmanager
-def watching(progress: Show) -> Iterator[Watcher]:
+def watching(progress: ProgressOption) -> Iterator[Watcher]:
     """What to call with events; does nothing where nobody wants to see them."""
     if callable(progress):
         yield progress
@@ -82,7 +82,7 @@ def in_notebook() -> bool:
     return hasattr(get_ipython(), "kernel")
 
 
-class Pace:
+class RateMeter:
     """Things a second, of the last few seconds; None before it can be told.
 
     Things may come in lumps, as the moves of whole games do. Unless most looks find something new,

@@ -44,7 +44,7 @@ def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def declared(kind: type) -> Iterator[tuple[str, Any, Any]]:
+def setting_fields(kind: type) -> Iterator[tuple[str, Any, Any]]:
     """Name, type and field of each setting."""
     for each in fields(kind):
         if each.init:
@@ -56,7 +56,7 @@ def check(settings: Any) -> None:
 
     Times that are texts become seconds, and NumPy's numbers Python's.
     """
-    for name, hint, each in declared(type(settings)):
+    for name, hint, each in setting_fields(type(settings)):
         value = getattr(settings, name)
         if getattr(value, "ndim", None) == 0:  # NumPy's: a file would not take it
             value = value.item()
@@ -120,13 +120,13 @@ def _short(number: float) -> str:
 
 def from_text(kind: type[T], text: str, spec: str) -> T:
     """Settings made from `name=value,...`; ValueError says what is wrong and what there is."""
-    values = values_from_text({name: hint for name, hint, _ in declared(kind)}, text, spec)
-    with told_of(spec):
+    values = values_from_text({name: hint for name, hint, _ in setting_fields(kind)}, text, spec)
+    with prefix_errors(spec):
         return kind(**values)
 
 
 @contextmanager
-def told_of(spec: str) -> Iterator[None]:
+def prefix_errors(spec: str) -> Iterator[None]:
     """Let what is wrong with settings say whose they are: the text that named them."""
     try:
         yield
@@ -189,10 +189,10 @@ def _guessed(text: str) -> Any:
     return {"yes": True, "no": False}.get(text, text)
 
 
-def in_full(name: str, settings: Mapping[str, Any]) -> list[str]:
+def describe_settings(name: str, settings: Mapping[str, Any]) -> list[str]:
     """A line that tells all settings of what has a name, in the form in which they are typed.
 
-    >>> in_full("mcts:c=1", {"ucb": "tuned", "c": 1.0, "reuse": True})
+    >>> describe_settings("mcts:c=1", {"ucb": "tuned", "c": 1.0, "reuse": True})
     ['All settings of mcts:c=1: ucb=tuned, c=1.0, reuse=yes']
     """
     words = {True: "yes", False: "no"}
@@ -200,10 +200,10 @@ def in_full(name: str, settings: Mapping[str, Any]) -> list[str]:
     return [f"All settings of {name}: {', '.join(texts)}"] if settings else []
 
 
-def all_in_full(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[str]:
+def describe_all_settings(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[str]:
     """A line for each of those that have settings, where they are known; the same name once."""
     known = dict(zip(names, settings, strict=False))
-    return [line for name, own in known.items() for line in in_full(name, own)]
+    return [line for name, own in known.items() for line in describe_settings(name, own)]
 
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -229,10 +229,10 @@ def seconds(text: str, name: str = "value") -> float:
 _SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 
 
-def bytes_from(text: str) -> int:
+def parse_size(text: str) -> int:
     """A number of bytes such as 500k, 32M, or 1.5 GB.
 
-    >>> bytes_from("32M"), bytes_from("1.5 GB")
+    >>> parse_size("32M"), parse_size("1.5 GB")
     (32000000, 1500000000)
     """
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmg]?)b?", text.strip().lower())

@@ -150,4 +150,4 @@ def _check_analysis(found: Any, position: Any, legal: list[str], problems: Probl
             position = position.play(move)
     with problems.during("as_json()", "something in it is no plain value", where):
         json.dumps(found.as_json())
-        found.sheets()
+        found.text_tables()

@@ -31,7 +31,7 @@ from tuplet.games.game import (
 from tuplet.games.perft import perft
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
-from tuplet.kernel import code_of, draw, kernel, stream
+from tuplet.kernel import draw, implementation_of, kernel, stream
 from tuplet.search.tree import MOST_OUTCOMES
 from tuplet.testing.agents import check_agent
 from tuplet.testing.problems import Problems
@@ -307,7 +307,7 @@ def _check_moves(position: Any, rules: Any, words: Any, problems: Problems) -> N
         sorted(codes) == sorted(position.codes()), "codes() differ from legal()", "the position class", where
     )
     for function, more in _asked(codes):
-        plain = getattr(code_of(function, rules), "py_func", None)
+        plain = getattr(implementation_of(function, rules), "py_func", None)
         if plain is None:
             continue
         with problems.during(f"{function.__name__}() uncompiled", "see there", where):

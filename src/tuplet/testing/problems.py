@@ -9,9 +9,9 @@ from traceback import extract_tb
 
 from numba.core.errors import NumbaError
 
-from tuplet.kernel import told
+from tuplet.kernel import describe_error
 
-MOST_PROBLEMS = 10  # that are told
+MOST_PROBLEMS = 10  # that are describe_error
 
 
 class CheckFailed(AssertionError):  # noqa: N818
@@ -44,7 +44,7 @@ class Problems:
         try:
             yield
         except Exception as error:
-            line = told(error)
+            line = describe_error(error)
             if isinstance(error, NumbaError):
                 cause = "np.uint64 mixed with other numbers, or something that cannot be compiled"
             elif not isinstance(error, CheckFailed):

@@ -12,11 +12,11 @@ from tuplet.agents.protocol import fallback_rules
 from tuplet.agents.protocol.program import size
 from tuplet.agents.protocol.submissions import program_command
 from tuplet.errors import UserError
-from tuplet.system.progress import Progress, Show, watching
-from tuplet.system.sheet import Sheet, Shown, counted
+from tuplet.system.progress import Progress, ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
-from tuplet.testing import blunders, referee as opponents
-from tuplet.testing.referee import DIGITS, Finding, Manner, Opponent, Referee, Seen, Wrong
+from tuplet.system.tables import Displayable, TextTable, plural
+from tuplet.testing import diagnoses, referee as opponents
+from tuplet.testing.referee import DIGITS, Coverage, Finding, Opponent, Referee, SendStyle, Wrong
 
 SERIES = 8  # games in one process
 MOST_LATE = 3  # trials without an answer, after which no more are made
@@ -33,13 +33,13 @@ class Trial(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Check(Shown):
+class Check(Displayable):
     """What was tried with a program, what is wrong with it, and how fast it answers."""
 
     program: str
     limit: float  # seconds a move
     trials: list[Trial]
-    seen: Seen
+    seen: Coverage
     interrupted: bool = False
 
     @property
@@ -54,7 +54,7 @@ class Check(Shown):
         for trial in self.trials:
             for each in trial.findings:
                 found.setdefault((each.means, each.cause), (each, []))[1].append(trial.name)
-        chatters = any(cause == blunders.CHATTER.cause for _, cause in found)
+        chatters = any(cause == diagnoses.CHATTER.cause for _, cause in found)
         extra = [*_notes(self.seen, self.limit, chatters)]
         return sorted([*found.values(), *((each, []) for each in extra)], key=lambda one: one[0].warning)
 
@@ -88,18 +88,18 @@ class Check(Shown):
             "situations": dict(seen.situations),
         }
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """What was tried, how fast it answers, and what is wrong, with both sides' words."""
         problems = sum(not each.warning for each, _ in self.findings)
         warnings = len(self.findings) - problems
-        verdict = counted(problems, "problem") if problems else "fine"
-        verdict += f", {counted(warnings, 'warning')}" if warnings else ""
+        verdict = plural(problems, "problem") if problems else "fine"
+        verdict += f", {plural(warnings, 'warning')}" if warnings else ""
         if self.interrupted:
             verdict += ", interrupted"
         word = {True: "fine", False: "wrong", None: "not tried"}
         rows = [[each.name, each.what, word[each.ok]] for each in self.trials]
-        sheets = [Sheet(f"{self.program}: {verdict}", ("trial", "", ""), rows, words=(0, 1, 2), strong=(2,))]
-        sheets += _figures(self.seen, self.limit)
+        text_tables = [TextTable(f"{self.program}: {verdict}", ("trial", "", ""), rows, words=(0, 1, 2), strong=(2,))]
+        text_tables += _figures(self.seen, self.limit)
         for number, (each, trials) in enumerate(self.findings, 1):
             where = f"  ({', '.join(trials)})" if trials else ""
             kind = "Warning" if each.warning else "Wrong"
@@ -107,8 +107,8 @@ class Check(Shown):
             if each.transcript:
                 notes += ["   > sent to it, < its answers, ! its standard error, after seconds:"]
                 notes += [f"   {line:>9}" for line in each.transcript[-_SHOWN:]]
-            sheets.append(Sheet(f"\n{number}. {kind}: {each.what}{where}", notes=notes))
-        return sheets
+            text_tables.append(TextTable(f"\n{number}. {kind}: {each.what}{where}", notes=notes))
+        return text_tables
 
     def __repr__(self) -> str:
         return f"<Check of {self.program}: {'fine' if self.ok else 'wrong'}>"
@@ -124,7 +124,7 @@ def check(
     memory: str | None = None,
     games: int = SERIES,
     seed: int = 0,
-    progress: Show = None,
+    progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Check:
     """Let a program meet everything that a referee of `ewn-6x7` may do, and say what is wrong.
@@ -136,7 +136,7 @@ def check(
     if not 2 <= games <= 10_000:
         raise UserError(f"games must be 2 to 10,000 (got {games})")
     running = program_command(program, time, memory)
-    stop, seen, done = stop or Stop(), Seen(), list[Trial]()
+    stop, seen, done = stop or Stop(), Coverage(), list[Trial]()
     luck = random.Random(seed)
     with watching(progress) as watch:
         plan = _plan(games)
@@ -177,7 +177,7 @@ def _plan(games: int) -> list[tuple[str, str, Attempt]]:
         ("second", "a game as Blue, the first move sent with the setup; then the input ends", _second),
         (
             "many",
-            f"{counted(games, 'game')} in one process, both sides, odd dice, long games",
+            f"{plural(games, 'game')} in one process, both sides, odd dice, long games",
             lambda referee, luck: _many(referee, luck, games),
         ),
         ("slowly", "two games character by character, with pauses", _slowly),
@@ -204,12 +204,12 @@ def _far_out(setup: tuple[str, str, str], side: int, cube: str) -> tuple[str, st
 
 def _first(referee: Referee, luck: random.Random) -> list[Finding]:
     referee.program.listen(0.1)  # whoever greets is heard
-    referee.play(_setup(luck), 0, opponents.races, luck, Manner(patient=True))
+    referee.play(_setup(luck), 0, opponents.races, luck, SendStyle(patient=True))
     return referee.end("n")
 
 
 def _second(referee: Referee, luck: random.Random) -> list[Finding]:
-    referee.play(_setup(luck), 1, opponents.wanders, luck, Manner(together=True))
+    referee.play(_setup(luck), 1, opponents.wanders, luck, SendStyle(together=True))
     return referee.end("end")
 
 
@@ -240,7 +240,7 @@ def _many(referee: Referee, luck: random.Random, games: int) -> list[Finding]:
 
 def _slowly(referee: Referee, luck: random.Random) -> list[Finding]:
     for side in (0, 1):
-        referee.play(_setup(luck), side, opponents.hunts, luck, Manner(bytewise=True))
+        referee.play(_setup(luck), side, opponents.hunts, luck, SendStyle(bytewise=True))
     return []
 
 
@@ -249,7 +249,7 @@ def _cut(referee: Referee, luck: random.Random) -> list[Finding]:
     return referee.end("end")
 
 
-def _times(seen: Seen) -> dict[str, float] | None:
+def _times(seen: Coverage) -> dict[str, float] | None:
     if not seen.times:
         return None
     return {
@@ -260,7 +260,7 @@ def _times(seen: Seen) -> dict[str, float] | None:
     }
 
 
-def _figures(seen: Seen, limit: float) -> Iterator[Sheet]:
+def _figures(seen: Coverage, limit: float) -> Iterator[TextTable]:
     """How fast it answers, and in which situations it was."""
     times = _times(seen)
     if times is None:
@@ -268,36 +268,36 @@ def _figures(seen: Seen, limit: float) -> Iterator[Sheet]:
     rows = [
         ["first move", _seconds(times["first"]), "its start included, 2 s are allowed"],
         ["fastest", _seconds(times["fastest"]), ""],
-        ["median", _seconds(times["median"]), f"of {counted(len(seen.times), 'move')}"],
+        ["median", _seconds(times["median"]), f"of {plural(len(seen.times), 'move')}"],
         ["slowest", _seconds(times["slowest"]), f"{limit:g} s are allowed"],
     ]
     if seen.memory:
         rows.append(["memory", size(seen.memory), "the most that was seen, all its processes"])
     won = f"{seen.wins} won, {seen.games - seen.wins} lost, the longest of {seen.longest} plies"
     rows.append(["games", str(seen.games), won])
-    yield Sheet("\nHow fast it answers", (), rows, words=(0, 2), strong=(1,))
+    yield TextTable("\nHow fast it answers", (), rows, words=(0, 2), strong=(1,))
     told = [[name, f"{count:,}"] for name, count in seen.situations.items()]
     told.append(["values of the die", f"{len(seen.faces)} of 6"])
-    yield Sheet("\nWhat it met", (), told)
+    yield TextTable("\nWhat it met", (), told)
 
 
 def _seconds(time: float) -> str:
     return f"{1000 * time:.1f} ms" if time < 0.1 else f"{time:.2f} s"
 
 
-def _notes(seen: Seen, limit: float, chatters: bool) -> Iterator[Finding]:
+def _notes(seen: Coverage, limit: float, chatters: bool) -> Iterator[Finding]:
     """What is not wrong, but may cost games elsewhere."""
     if seen.spaces and not chatters:
         yield Finding(
             f"it sends spaces or ends of lines ({seen.spaces:,} characters)",
             "tuplet skips them; a referee that reads two characters a move does not",
-            *blunders.SPACES,
+            *diagnoses.SPACES,
             warning=True,
         )
     if seen.times and max(seen.times) > CLOSE * limit:
         yield Finding(
             f"its slowest move took {max(seen.times):.2f} s of {limit:g} s",
             "on a busier machine it is late, and loses",
-            *blunders.NEARLY,
+            *diagnoses.NEARLY,
             warning=True,
         )

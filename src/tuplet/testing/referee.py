@@ -13,8 +13,8 @@ from tuplet.agents.protocol.program import Program, signal_name, size
 from tuplet.agents.protocol.subprocess_agent import START_UP, ProgramCommand
 from tuplet.games.record import Forfeit
 from tuplet.system.stop import Stop, Stopped
-from tuplet.testing import blunders
-from tuplet.testing.blunders import Advice
+from tuplet.testing import diagnoses
+from tuplet.testing.diagnoses import Advice
 
 END = 2.0  # seconds to end in, once told
 PAUSE = 0.05  # seconds to wait for what nobody asked for
@@ -94,7 +94,7 @@ SITUATIONS = (
 )
 
 
-class Seen:
+class Coverage:
     """What was tried, over all games: situations, times, memory."""
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class Seen:
         self.situations.update(name for name, is_so in zip(SITUATIONS, found, strict=False) if is_so)
 
 
-class Manner(NamedTuple):
+class SendStyle(NamedTuple):
     """How a referee sends what it has to send."""
 
     bytewise: bool = False  # a character at a time, with pauses
@@ -135,13 +135,13 @@ class Manner(NamedTuple):
     patient: bool = False  # waits before it moves, and listens
 
 
-_PLAINLY = Manner()
+_PLAINLY = SendStyle()
 
 
 class Referee:
     """One process of a program, and as many games as it plays."""
 
-    def __init__(self, running: ProgramCommand, seen: Seen, stop: Stop) -> None:
+    def __init__(self, running: ProgramCommand, seen: Coverage, stop: Stop) -> None:
         self.running, self.seen, self.stop = running, seen, stop
         try:
             self.program = Program(running.command, running.folder, running.memory)
@@ -170,7 +170,7 @@ class Referee:
         side: int,
         opponent: Opponent,
         luck: random.Random,
-        manner: Manner = _PLAINLY,
+        manner: SendStyle = _PLAINLY,
         plies: int | None = None,
     ) -> fallback_rules.FallbackPosition:
         """A game, or its first plies; the last position."""
@@ -224,25 +224,25 @@ class Referee:
             computed = watchdog.cpu_seconds(program.group) - computed
             busy = f", and computes for ever ({computed:.1f} s in {END:g} s)" * (computed > SPINS * END)
             told = "the n after a game" if how == "n" else "the end of its input"
-            advice = blunders.END_OF_GAMES if how == "n" else blunders.END_OF_INPUT
+            advice = diagnoses.END_OF_GAMES if how == "n" else diagnoses.END_OF_INPUT
             means = "programs pile up on the referee's machine"
             return [self._finding(f"it does not end at {told}{busy}", means, advice)]
         if text := program.listen(PAUSE).strip():
             what = f"it sends {text[:20]!r} instead of ending in silence"
             means = "a referee may take it for a move"
-            found.append(self._finding(what, means, blunders.CHATTER, warning=how != "n"))
+            found.append(self._finding(what, means, diagnoses.CHATTER, warning=how != "n"))
         if code != 0 and how == "n":
             last = (program.complaints() or [""])[-1]
             what = f"it {_ended(code)}" + (f": {last[:200]}" if last else "")
-            found.append(self._finding(what, "a referee may call it a crash", blunders.EXIT_CODE))
+            found.append(self._finding(what, "a referee may call it a crash", diagnoses.EXIT_CODE))
         left = {*watchdog.members(program.group), *watchdog.marked(program.mark)} - {program.group}
         if left:
             what = f"it leaves {len(left)} process{'es' * (len(left) > 1)} behind"
             means = "what it started goes on computing, and disturbs the next games"
-            found.append(self._finding(what, means, blunders.BEHIND))
+            found.append(self._finding(what, means, diagnoses.BEHIND))
         return found
 
-    def _send(self, text: str, manner: Manner) -> None:
+    def _send(self, text: str, manner: SendStyle) -> None:
         if not manner.bytewise:
             self.program.send(text)
             self.asked = time.monotonic()
@@ -261,7 +261,7 @@ class Referee:
             self.program.expect_silence()
         except Forfeit:
             text = self.program.listen(0).strip()[:40]
-            advice = self._in_series(blunders.out_of_turn(text))
+            advice = self._in_series(diagnoses.out_of_turn(text))
             means = "a referee takes it for a move: the game is lost"
             raise Wrong(self._finding(f"it sends {text!r} {when}", means, advice)) from None
 
@@ -299,15 +299,15 @@ class Referee:
             return program.listen(LATER).strip()[:2] in legal
 
         if answers() or watchdog.cpu_seconds(program.group) - before > SPINS * LATER:
-            advice = blunders.BUSY
+            advice = diagnoses.BUSY
         else:
             program.send("\n")
             if answers():
-                advice = blunders.LINES
+                advice = diagnoses.LINES
             else:
                 program.end_input()
-                waits = blunders.ONE_GAME if self.games > 1 else blunders.WAITS
-                advice = blunders.FLUSH if answers() else waits
+                waits = diagnoses.ONE_GAME if self.games > 1 else diagnoses.WAITS
+                advice = diagnoses.FLUSH if answers() else waits
         what = f"no move within {allowed:.3g} s" + (f", only {part[:5]!r}" if part else "")
         return self._finding(what, "the game is lost: late", advice)._replace(late=True)
 
@@ -318,27 +318,27 @@ class Referee:
         before: fallback_rules.FallbackPosition | None,
     ) -> Finding:
         quoted = forfeit.reason.removeprefix("it sent ")
-        advice = blunders.of_a_move(position, quoted[1:3], before)
+        advice = diagnoses.of_a_move(position, quoted[1:3], before)
         if "asked" in forfeit.reason:  # after a legal move
-            advice = blunders.out_of_turn(quoted[1:3])
+            advice = diagnoses.out_of_turn(quoted[1:3])
         return self._finding(forfeit.reason, "the game is lost: illegal", self._in_series(advice))
 
     def _in_series(self, advice: Advice) -> Advice:
         """What else it may be, where it has played a game before."""
-        if self.games < 2 or advice == blunders.CHATTER:
+        if self.games < 2 or advice == diagnoses.CHATTER:
             return advice
-        return Advice(f"{advice.cause}; or {blunders.RESET.cause}", f"{advice.fix}; {blunders.RESET.fix}")
+        return Advice(f"{advice.cause}; or {diagnoses.RESET.cause}", f"{advice.fix}; {diagnoses.RESET.fix}")
 
     def _crashed(self, forfeit: Forfeit) -> Finding:
-        advice = blunders.LAST_WORDS
+        advice = diagnoses.LAST_WORDS
         code = self.program.wait(0)
         if forfeit.kind == "memory" and self.running.memory:
             keep = f"keep within {size(self.running.memory)}: free or reuse it, and cap it"
             advice = Advice("a table or a tree that grows from move to move", keep)
         elif code == 0 and self.games > 1:
-            advice = blunders.ONE_GAME
+            advice = diagnoses.ONE_GAME
         elif code is not None and code < 0 and signal_name(-code) in ("SIGSEGV", "SIGBUS"):
-            advice = blunders.BEYOND
+            advice = diagnoses.BEYOND
         elif code is None:
             advice = Advice("it closed its standard output", "keep it open while it plays")
         return self._finding(forfeit.reason, f"the game is lost: {forfeit.kind}", advice)

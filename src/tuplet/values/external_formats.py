@@ -28,7 +28,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.system.progress import Progress, Watcher
 from tuplet.values.layout import index_of
 from tuplet.values.parameters import Parameters, are_valid_weights
@@ -284,7 +284,7 @@ def write_external(
             done += len(where)
             watch(Progress("weights written", done, total))
 
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(_file_head(kind, len(net.tuples)))
         for t, cells in enumerate(net.tuples):
             file.write(_table_head(kind, cells))

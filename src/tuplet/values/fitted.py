@@ -19,7 +19,7 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.system.blocks import cores
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.system.progress import Progress, Watcher
 from tuplet.values.external_formats import COHERENCE
 from tuplet.values.levels import MOST_LEVEL, encode, to_levels
@@ -107,7 +107,7 @@ def write_fitted(
     if len(line) > LINE:
         raise UserError("what is to be said about this network is too long for a packed file")
     packer = lzma.LZMACompressor(preset=0)  # what is coded well cannot be packed again
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(packer.compress(line))
         for table in packed.tables:
             file.write(packer.compress(table))

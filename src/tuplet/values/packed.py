@@ -24,7 +24,7 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.system.blocks import cores
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.values.external_formats import file_order
 from tuplet.values.levels import SPARE, decode, from_levels
 from tuplet.values.parameters import Parameters, are_valid_weights
@@ -85,7 +85,7 @@ def write_packed(net: Parameters, path: Path, step: float = STEP) -> Path:
         "spawn4": net.spawn4,
     }
     packer = lzma.LZMACompressor()
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(packer.compress(json.dumps(head).encode() + b"\n"))
         for t in range(len(net.tuples)):
             weights = np.concatenate([net.weights[where] for where in file_order(net, t)])

@@ -9,7 +9,7 @@ import numpy as np
 
 from tuplet.games.g2048.board import Size
 from tuplet.games.g2048.rules import Rules, empty_cells, slide, stuck, view
-from tuplet.kernel import inlined, kernel, line_aligned, popcount, prefetch, two_of
+from tuplet.kernel import inlined, kernel, line_aligned, load_pair, popcount, prefetch
 from tuplet.values.layout import ABSENT, index_of, indices
 from tuplet.values.patterns import Tuple, placements, storage_order
 
@@ -193,7 +193,7 @@ def fetch(weights: Array, found: Array, start: np.uint64, count: np.uint64) -> N
     two, eight = np.uint64(2), np.uint64(8)
     for i in range(start, start + count, eight):
         for j in range(np.uint64(0), eight, two):
-            one, other = two_of(found, i + j)
+            one, other = load_pair(found, i + j)
             prefetch(weights, one)
             prefetch(weights, other)
 
@@ -203,10 +203,10 @@ def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.fl
     """V: the sum of the m weights whose indices stand in `found` from `start` on."""
     a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
     for i in range(start, start + m, np.uint64(8)):
-        i0, i1 = two_of(found, i)
-        i2, i3 = two_of(found, i + np.uint64(2))
-        i4, i5 = two_of(found, i + np.uint64(4))
-        i6, i7 = two_of(found, i + np.uint64(6))
+        i0, i1 = load_pair(found, i)
+        i2, i3 = load_pair(found, i + np.uint64(2))
+        i4, i5 = load_pair(found, i + np.uint64(4))
+        i6, i7 = load_pair(found, i + np.uint64(6))
         a += weights[i0]
         b += weights[i1]
         c += weights[i2]
@@ -249,7 +249,7 @@ def add(weights: Array, found: Array, start: np.uint64, m: np.uint64, amount: np
     two, eight = np.uint64(2), np.uint64(8)
     for i in range(start, start + m, eight):
         for j in range(np.uint64(0), eight, two):
-            one, other = two_of(found, i + j)
+            one, other = load_pair(found, i + j)
             weights[one] += amount
             weights[other] += amount
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from tuplet.kernel import cache_root, line_aligned
 from tuplet.system.blocks import cores
-from tuplet.system.files import PART, replacing
+from tuplet.system.files import PART, atomic_write
 
 Array = np.ndarray[Any, Any]
 
@@ -113,7 +113,7 @@ def _keep(path: Path, weights: Array) -> None:
         return
     sums = [zlib.crc32(part) for part in _parts(weights)]
     head = json.dumps({"weights": len(weights), "crc32": sums}).encode()
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(head.ljust(_HEAD))
         file.write(weights.data)
     _remove_old(path)

@@ -21,10 +21,10 @@ import numpy as np
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import as_size
 from tuplet.kernel import kernel
-from tuplet.system.files import replacing
-from tuplet.system.kinds import what_is
-from tuplet.system.remote import file_digest
+from tuplet.system.file_types import describe_file
+from tuplet.system.files import atomic_write
 from tuplet.system.tensors import is_written, write_header
+from tuplet.system.worker_calls import file_digest
 from tuplet.values.external_formats import detect_format, read_external
 from tuplet.values.layout import index_of
 from tuplet.values.packed import packed_head, packed_notes, read_packed
@@ -77,7 +77,7 @@ def save_weights(
     # The widest first, so that each array begins at a multiple of its items' size.
     riders = dict(sorted((extra or {}).items(), key=lambda rider: -rider[1].itemsize))
     arrays |= {name: (array.dtype.str[1:], len(array)) for name, array in riders.items()}
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         starts, end = write_header(file, metadata, arrays)
         for name, array in riders.items():
             file.seek(starts[name])
@@ -243,7 +243,7 @@ def read_weights(path: str | Path, *, memory: bool = True) -> WeightFile:
     path = find_weights(path)
     kind = detect_format(path)
     if kind is None:
-        raise UserError(f"{path} is not a weight file tuplet recognises: it is {what_is(path)}")
+        raise UserError(f"{path} is not a weight file tuplet recognises: it is {describe_file(path)}")
     if kind == "packed":
         return WeightFile(read_packed(path), packed_notes(path), {})
     if kind != "tuplet":

@@ -25,7 +25,7 @@ from tuplet.games.g2048.position import GameOf2048, Standing
 from tuplet.games.position import GamePosition
 from tuplet.games.reading import read as readable, written
 from tuplet.kernel import as_seed, stream
-from tuplet.system.progress import Show
+from tuplet.system.progress import ProgressOption
 from tuplet.system.stop import Stop
 from tuplet.values.downgrade import downgrade_board
 from tuplet.web import responses
@@ -309,7 +309,7 @@ def review(
     agent: str | None = None,
     depth: int | None = None,
     time: float | None = None,
-    progress: Show = False,
+    progress: ProgressOption = False,
     stop: Stop | None = None,
 ) -> Annotated[Json, responses.Reviewed]:
     """Go through a game of 2048: what each move cost, and what was luck.

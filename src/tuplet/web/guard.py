@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tuplet.errors import UserError
-from tuplet.system.own import for_strangers
+from tuplet.system.user_code import untrusted_input
 from tuplet.web import responses
 from tuplet.web.schema import example
 
@@ -76,7 +76,7 @@ class Guard:
         if refused is not None:
             await self._refuse(scope, receive, send, *refused)
         else:
-            with for_strangers():  # whichever route it is
+            with untrusted_input():  # whichever route it is
                 if scope["type"] == "websocket":
                     await self.app(scope, receive, send)
                 else:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tuplet.errors import UserError
 from tuplet.games.catalogue import game as game_of
-from tuplet.system.kinds import what_is
+from tuplet.system.file_types import describe_file
 from tuplet.system.stop import Stop
 from tuplet.web.guard import is_loopback
 
@@ -53,7 +53,7 @@ def serve(
     if token is not None and len(token) < 16:
         raise UserError("a token has 16 letters at least")
     if Path(runs).exists() and not Path(runs).is_dir():
-        raise UserError(f"--runs must be a folder (got {runs}, {what_is(runs)})")
+        raise UserError(f"--runs must be a folder (got {runs}, {describe_file(runs)})")
     if token is None and (allowed_hosts or not is_loopback(host)):
         token = secrets.token_urlsafe(24)
     listening = _listen(host, port)

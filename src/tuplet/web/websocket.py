@@ -22,8 +22,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
 from tuplet.kernel import compiling
-from tuplet.system.harmless import in_one_line
 from tuplet.system.progress import Progress
+from tuplet.system.sanitize import in_one_line
 from tuplet.system.stop import Stopped
 from tuplet.web import endpoints
 from tuplet.web.context import Busy, ServerContext

@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board, Move, as_move
-from tuplet.system.sheet import counted
-from tuplet.system.table import Table, Tabular
+from tuplet.system.tables import Table, Tabular, plural
 
 _DIGITS = "0123456789ABCDEFGHI"  # an exponent is at most 17
 _MOVE = re.compile(
@@ -110,7 +109,7 @@ class Episode(Tabular):
 
     def _repr_html_(self) -> str:
         """How notebooks show it: who played, the points, and the last board."""
-        told = f"{self.slider}: {self.score:,} points, {counted(len(self.slides), 'move')}"
+        told = f"{self.slider}: {self.score:,} points, {plural(len(self.slides), 'move')}"
         return f"<p><b>{escape(told)}</b></p>{self.board._repr_svg_()}"
 
     def __str__(self) -> str:
@@ -173,7 +172,7 @@ class Episode(Tabular):
         return twin
 
     def __repr__(self) -> str:
-        return f"<Episode of {counted(len(self.slides), 'move')}, score {self.score:,}>"
+        return f"<Episode of {plural(len(self.slides), 'move')}, score {self.score:,}>"
 
 
 def _plain(name: str) -> str:

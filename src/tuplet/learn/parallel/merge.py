@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.kernel import kernel
-from tuplet.system.files import replacing
+from tuplet.system.files import atomic_write
 from tuplet.system.tensors import write_header
 from tuplet.values.network import Network
 from tuplet.values.tables import index_type
@@ -157,7 +157,7 @@ def save_changes(path: Path, changes: Changes) -> None:
     """Write them as a safetensors file, beside and renamed."""
     arrays = {"where": changes.where, "weights": changes.weights, "memory": changes.memory.reshape(-1)}
     kinds = {name: (array.dtype.str[1:], len(array)) for name, array in arrays.items()}
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         starts, _ = write_header(file, {"format": "tuplet-changes"}, kinds)
         for name, array in arrays.items():
             file.seek(starts[name])

@@ -40,10 +40,10 @@ from tuplet.learn.parallel.worker import (
 )
 from tuplet.learn.run import ROUNDS, Run
 from tuplet.learn.settings import Method, RunOptions
-from tuplet.system.blocks import as_executor, in_order, stays_here
+from tuplet.system.blocks import as_executor, is_local, ordered_map
 from tuplet.system.memory import available_memory
-from tuplet.system.remote import file_digest
 from tuplet.system.stop import Stop
+from tuplet.system.worker_calls import file_digest
 from tuplet.values.network import Network
 from tuplet.values.patterns import Tuple
 
@@ -107,7 +107,7 @@ class Rounds:
     def __init__(self, training: Learning, executor: Any = None) -> None:
         self.training, self.run = training, uuid.uuid4().hex
         self.executor: Any = as_executor(executor)
-        self.here = stays_here(self.executor)
+        self.here = is_local(self.executor)
         self._snapshot: Snapshot | None = None
         self._base_size = self._steps_size = 0  # bytes of files
         self._folder: Path | None = None
@@ -139,7 +139,7 @@ class Rounds:
         with self._elsewhere():
             snapshot, found = self._now(), []
             tasks = self._tasks(last)
-            for learned in in_order(
+            for learned in ordered_map(
                 learn_apart,
                 ((snapshot, task) for task in tasks),
                 executor=self.executor,

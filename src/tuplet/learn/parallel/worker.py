@@ -26,7 +26,7 @@ from tuplet.learn.settings import Method, RunOptions
 from tuplet.learn.td import play_afterstates, play_states
 from tuplet.system.blocks import Worker
 from tuplet.system.memory import available_memory
-from tuplet.system.remote import copy_of
+from tuplet.system.worker_calls import copy_of
 from tuplet.values.network import Network
 
 CHUNK = 25  # games a thread plays before it looks at the clock

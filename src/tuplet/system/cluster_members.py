@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tuplet.errors import UserError
-from tuplet.system.remote import Here, about, file_digest, forget, has, here_of, put, sees
+from tuplet.system.worker_calls import ProcessInfo, file_digest, forget, has, here_of, process_info, put, sees
 
 PIECE = 4 << 20  # bytes of a file that are sent at once
 SILENT = 10.0  # seconds without a sign of life, in a small cluster; workers give two a second
@@ -32,7 +32,7 @@ _SETTLE = 10.0  # seconds to wait for newcomers
 _ANSWER = 60.0  # seconds that a worker has to answer, and a piece of a file to arrive
 
 
-class Refused(NamedTuple):
+class Rejection(NamedTuple):
     """Why a worker gets no work."""
 
     name: str
@@ -40,13 +40,13 @@ class Refused(NamedTuple):
     folder: Path | None = None  # that it does not see
 
 
-class Crew:
+class ClusterMembers:
     """Those who can work, and those who cannot."""
 
     def __init__(self, client: Any, clock: Callable[[], float] = time.monotonic) -> None:
-        self.client, self.here, self._clock = client, here_of(about()), clock
-        self.workers: dict[str, Here] = {}  # by address
-        self.refused: dict[str, Refused] = {}
+        self.client, self.here, self._clock = client, here_of(process_info()), clock
+        self.workers: dict[str, ProcessInfo] = {}  # by address
+        self.refused: dict[str, Rejection] = {}
         self.silent: set[str] = set()  # addresses
         self._signs: dict[str, tuple[Any, float]] = {}  # of life: the last, and seconds since then
         self._looked = clock()
@@ -113,7 +113,7 @@ class Crew:
         wrong = await self._give([*self.workers], path, digest)
         for address, why in wrong.items():
             if address in self.workers:
-                self._refuse(address, Refused(self.workers[address].name, why))
+                self._refuse(address, Rejection(self.workers[address].name, why))
 
     async def forget(self, digest: str) -> None:
         """A call does not need a file any more."""
@@ -160,8 +160,8 @@ class Crew:
         """Let a newcomer join, or say by name why not."""
         name, home = str(worker.get("name", address)), self._known[address]
         try:
-            here = here_of(await self._ask(address, about))
-            wrong = Refused(name, self.here.differs(here))
+            here = here_of(await self._ask(address, process_info))
+            wrong = Rejection(name, self.here.differs(here))
             had: set[Path | str] = set()
             while not wrong.why and (need := next(self._needed(had), None)) is not None:
                 had.add(need)
@@ -169,11 +169,11 @@ class Crew:
                     wrong = await self._try_folder(address, name, need)
                 else:
                     failed = await self._give([address], self._files[need], need)
-                    wrong = Refused(name, failed.get(address, ""))
+                    wrong = Rejection(name, failed.get(address, ""))
         except Exception as error:
             if not is_lacking(error):  # it does not answer
                 self._lose(address)
-            wrong = Refused(name, f"has no tuplet {self.here.tuplet}")
+            wrong = Rejection(name, f"has no tuplet {self.here.tuplet}")
         if self._known.get(address) != home:
             return  # it has left meanwhile
         if wrong.why:
@@ -186,7 +186,7 @@ class Crew:
         needed: list[Path | str] = [*self._folders, *self._files]
         return (each for each in needed if each not in had)
 
-    def _refuse(self, address: str, wrong: Refused) -> None:
+    def _refuse(self, address: str, wrong: Rejection) -> None:
         self.workers.pop(address, None)
         self.refused[address] = wrong
         warnings.warn(f"worker {wrong.name} ({address}) {wrong.why}: it gets no work", stacklevel=2)
@@ -209,19 +209,19 @@ class Crew:
         finally:
             run.cancel()
 
-    async def _try_folder(self, address: str, name: str, folder: Path) -> Refused:
+    async def _try_folder(self, address: str, name: str, folder: Path) -> Rejection:
         """Whether a worker sees what is written to a folder here."""
         try:
             mark = _mark(folder)
         except OSError as error:  # it is gone here: no fault of the worker's
             why = f"cannot be asked for {folder}: {error.strerror or error}"
-            return Refused(name, why, folder)
+            return Rejection(name, why, folder)
         try:
             seen = await self._ask(address, sees, str(mark))
         finally:
             mark.unlink(missing_ok=True)
         why = "" if seen == mark.name else f"does not see {folder}, where this work is written"
-        return Refused(name, why, folder)
+        return Rejection(name, why, folder)
 
     async def _give(self, addresses: list[str], path: Path, digest: str) -> dict[str, str]:
         """Let workers have a file; returns why some cannot. Those that leave meanwhile are lost."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.system.sheet import Sheet, Shown
+from tuplet.system.tables import Displayable, TextTable
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
@@ -68,7 +68,7 @@ TAKEN = {
 
 
 @dataclass(frozen=True)
-class New(Shown):
+class NewFile(Displayable):
     """A file that was written, and what to type next."""
 
     kind: str
@@ -80,13 +80,13 @@ class New(Shown):
         """The keys that other tools read."""
         return {"kind": self.kind, "name": self.name, "path": str(self.path), "commands": list(self.commands)}
 
-    def sheets(self) -> list[Sheet]:
+    def text_tables(self) -> list[TextTable]:
         """Where it is, and the commands."""
         title = f"{self.path}: {KINDS[self.kind][0]}. Try"
-        return [Sheet(title, notes=[f"  {command}" for command in self.commands])]
+        return [TextTable(title, notes=[f"  {command}" for command in self.commands])]
 
 
-def new(kind: str, name: str, *, out: str | Path | None = None) -> New:
+def new(kind: str, name: str, *, out: str | Path | None = None) -> NewFile:
     """Write a commented file of one's own to begin with, which works at once.
 
     `kind` is player, agent, environment, game, or program (which speaks the protocol of ewn-6x7).
@@ -125,7 +125,7 @@ def new(kind: str, name: str, *, out: str | Path | None = None) -> New:
         "name": name,
         "program": shlex.quote(str(program)),
     }
-    return New(kind, name, path, tuple(line.format(**words) for line in KINDS[kind][1:]))
+    return NewFile(kind, name, path, tuple(line.format(**words) for line in KINDS[kind][1:]))
 
 
 def _check_name(name: str) -> None:

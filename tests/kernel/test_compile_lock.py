@@ -14,15 +14,15 @@ import pytest
 
 pytest.importorskip("fcntl")
 
-from tuplet.kernel import turns
-from tuplet.kernel.turns import leave, take
+from tuplet.kernel import compile_lock
+from tuplet.kernel.compile_lock import leave, take
 
 pytestmark = pytest.mark.slow
 
 WAITS = """
 import sys
 from pathlib import Path
-from tuplet.kernel.turns import take
+from tuplet.kernel.compile_lock import take
 print("here", flush=True)
 take(Path(sys.argv[1]), sys.argv[2])
 print("mine", flush=True)
@@ -94,7 +94,7 @@ def test_a_turn_is_waited_for_until_it_is_left_or_its_process_dies(killed: bool,
 def test_a_process_that_was_stopped_in_its_turn_is_waited_for_once_and_not_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "LONGEST", 0.1)
+    monkeypatch.setattr(compile_lock, "LONGEST", 0.1)
     holder = begun(WAITS, tmp_path, "a")
     try:
         assert holder.stdout is not None
@@ -102,7 +102,7 @@ def test_a_process_that_was_stopped_in_its_turn_is_waited_for_once_and_not_for_l
         holder.send_signal(signal.SIGSTOP)
         with pytest.warns(UserWarning, match="this one compiles for itself"):
             take(tmp_path, "a")
-        monkeypatch.setattr(turns, "LONGEST", 1e9)
+        monkeypatch.setattr(compile_lock, "LONGEST", 1e9)
         take(tmp_path, "a")  # and it is waited for no more
         leave(tmp_path, "a")
     finally:

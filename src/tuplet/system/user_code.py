@@ -22,11 +22,11 @@ from typing import Any
 from tuplet.errors import UserError
 
 _loading = RLock()  # a module is seen before it has run
-_for_strangers: ContextVar[bool] = ContextVar("for_strangers", default=False)
+_for_strangers: ContextVar[bool] = ContextVar("untrusted_input", default=False)
 
 
 @contextmanager
-def for_strangers() -> Iterator[None]:
+def untrusted_input() -> Iterator[None]:
     """Within, no text is trusted, whatever the caller says: a server answers requests so.
 
     The public functions take a plain text as typed by the person who calls them. A server calls

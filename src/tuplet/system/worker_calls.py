@@ -22,7 +22,7 @@ _copies: dict[str, Path] = {}  # files that were sent here, by their digests
 _spare: list[str] = []  # those that nobody needs now
 
 
-class Here(NamedTuple):
+class ProcessInfo(NamedTuple):
     """A process as others have to know it before they give it work."""
 
     name: str
@@ -32,7 +32,7 @@ class Here(NamedTuple):
     machine: str
     threads: int
 
-    def differs(self, other: Here) -> str:
+    def differs(self, other: ProcessInfo) -> str:
         """Why the other cannot do this one's work; nothing if it can."""
         if other.tuplet != self.tuplet:
             return f"has tuplet {other.tuplet}, not {self.tuplet}"
@@ -41,20 +41,20 @@ class Here(NamedTuple):
         return ""
 
 
-def here_of(told: dict[str, Any]) -> Here:
+def here_of(told: dict[str, Any]) -> ProcessInfo:
     """A process as it has told of itself; another version may tell other things."""
-    return Here(**{name: told[name] for name in Here._fields})
+    return ProcessInfo(**{name: told[name] for name in ProcessInfo._fields})
 
 
 @cache
-def about() -> dict[str, Any]:
+def process_info() -> dict[str, Any]:
     """Who this process is."""
     package, digest = Path(__file__).parents[1], hashlib.sha256(_version("numba").encode())
     for path in sorted(package.rglob("*.py")):
         digest.update(path.relative_to(package).as_posix().encode())
         digest.update(path.read_bytes())
     python, code = platform.python_version(), digest.hexdigest()[:16]
-    return Here("", __version__, code, python, platform.node(), cores())._asdict()
+    return ProcessInfo("", __version__, code, python, platform.node(), cores())._asdict()
 
 
 def _version(package: str) -> str:
@@ -64,7 +64,7 @@ def _version(package: str) -> str:
         return "unknown"
 
 
-def do(call: bytes) -> bytes:
+def run_block(call: bytes) -> bytes:
     """Do a block, or say why not: what is wrong here is told with this worker's name.
 
     A block that was told to stop before it has begun is given up.

@@ -149,7 +149,7 @@ def _is_beside(name: str, module: ModuleType) -> bool:
     return not any(path.is_relative_to(folder) for folder in _INSTALLED)
 
 
-def own_digest(kind: type) -> str | None:
+def user_code_digest(kind: type) -> str | None:
     """What the code of somebody's own type hashes to; None where that cannot be told."""
     sources = own_sources(frozenset({kind.__module__, *_HOMES.get(kind, ())} - {None}))
     return None if sources is None else _digest(sources)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tuplet.system.own import find
+from tuplet.system.user_code import find
 
 SHADOW = "raise SystemExit('this is not the library')\n"
 PLAYER = """\
@@ -20,7 +20,7 @@ class Corner:
 """
 USE = """\
 import sys
-from tuplet.system.own import find
+from tuplet.system.user_code import find
 for name in sys.argv[1:]:
     try:
         print(find(name, trusted=True).__name__)

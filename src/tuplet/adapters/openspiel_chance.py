@@ -21,7 +21,7 @@ Outcomes = list[tuple[int, float]]
 MOST_OUTCOMES = 256  # of a game of one's own
 
 
-class Deal:
+class ChanceModel:
     """Of a game that has one first position (else it is that of seed 0)."""
 
     first: tuple[str, ...] = ()  # what is dealt before the first move, one after another
@@ -58,7 +58,7 @@ class Deal:
         return str(position.outcome_text(outcome))
 
 
-class DealOf2048(Deal):
+class ChanceModel2048(ChanceModel):
     """Two tiles, then one after each move. An outcome is twice the cell, and 1 more for a 4."""
 
     first = ("tile", "tile")
@@ -111,7 +111,7 @@ def orders(cubes: int, first: int) -> list[tuple[int, ...]]:
     return list(permutations(range(first, first + cubes)))
 
 
-class DealOfEwn(Deal):
+class ChanceModelEwn(ChanceModel):
     """How Red's cubes stand, and Blue's, then the values of a known die; the die between moves."""
 
     def __init__(self, game: GameOfEwn) -> None:
@@ -138,8 +138,8 @@ class DealOfEwn(Deal):
         return Position.start(self.kind.name, red=red, blue=blue, die=die)
 
 
-def deal_of(game: Game) -> Deal:
+def chance_model_of(game: Game) -> ChanceModel:
     """What is dealt in a game."""
     if isinstance(game, GameOf2048):
-        return DealOf2048(game)
-    return DealOfEwn(game) if isinstance(game, GameOfEwn) else Deal(game)
+        return ChanceModel2048(game)
+    return ChanceModelEwn(game) if isinstance(game, GameOfEwn) else ChanceModel(game)

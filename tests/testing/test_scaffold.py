@@ -14,8 +14,8 @@ import pytest
 
 import tuplet as package
 from tuplet.agents.specs import ADAPTERS, AGENTS
-from tuplet.system.new import KINDS, TAKEN
 from tuplet.testing import check_agent
+from tuplet.testing.scaffold import KINDS, TAKEN
 from tuplet.values.players import ABOUT
 
 pytestmark = pytest.mark.slow

@@ -24,14 +24,14 @@ _EPISODE = re.compile(rb"[^|\n]{0,1000}@\d+\|(#[URDL]|[0-9A-Fa-f][1-9A-Ha-h]|\|)
 _HEAD = 1 << 16  # bytes looked at
 
 
-def what_is(path: str | Path) -> str:
+def describe_file(path: str | Path) -> str:
     """A file or folder in a few words: "a saved match, for tuplet show"."""
     path = Path(path)
     if path.is_dir():
         if (path / "config.toml").is_file():
             return "the folder of a training run, for tuplet eval, analyze or plot"
         model = path / "model.safetensors"
-        if model.is_file() and what_is(model) == _WEIGHTS:
+        if model.is_file() and describe_file(model) == _WEIGHTS:
             return "a model folder of tuplet's, for tuplet eval, analyze, play or convert"
         return "a folder"
     if not path.is_file():
