@@ -11,7 +11,8 @@ import pytest
 import tuplet
 from tuplet import Analysis, Board, Episode, LearnedPlayer, MoveValue, Network, Record, Review, game
 from tuplet.agents.g2048 import player_from
-from tuplet.arena.review import BANDS, MoveReview
+from tuplet.arena.review import MoveReview
+from tuplet.games.analysis import BANDS
 from tuplet.games.record_2048 import record_of
 
 LINE = "you:random@1|0111#L[4]31#LC1#U82|you@2"  # 4x4: three moves, not to its end

@@ -212,7 +212,17 @@ class AlphaBeta:
         note = f"depth {self._depth}{asked}, {self._nodes:,} nodes in {self._seconds:.2f} s"
         note += f"; other moves at depth {shallow}" if len(worth) > 1 else ""
         told = [text_of(code) for code in self._line()]
-        return Analysis(moves, told[0], told, note, points=points, interrupted=self.interrupted, depths=depths)
+        return Analysis(
+            moves,
+            told[0],
+            told,
+            note,
+            depth=self._depth,
+            other_depth=shallow if len(worth) > 1 and shallow < self._depth else None,
+            points=points,
+            interrupted=self.interrupted,
+            depths=depths,
+        )
 
     def _line(self) -> list[int]:
         """The main line of the last search, the move that is played first."""

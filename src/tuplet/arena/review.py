@@ -39,6 +39,7 @@ from tuplet.arena.value_oracle import ValueOracle, default_oracle
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.games import life
+from tuplet.games.analysis import BANDS, band_of, lost_share
 from tuplet.games.g2048 import Board, Episode
 from tuplet.games.g2048.episode import Placement, Slide
 from tuplet.games.g2048.position import GameOf2048
@@ -50,20 +51,10 @@ from tuplet.system.progress import Progress, ProgressOption, RateMeter, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, TextTable, percent, plural
 
-GOOD, BLUNDER = 0.01, 0.05  # of all that was still to be won: less, and more
-EQUAL = 1e-9  # of it: what rounding makes of moves that are as good
-BANDS = ("best", "good", "inaccurate", "bad")
 ACCURACY_MEANS = (
     "Accuracy: 100 % means that every move was as good as the judge's best; 0 % that the moves "
     "gave up as much of the expected score as random moves would, or more."
 )
-
-
-def share_of(loss: float, value: float) -> float:
-    """A loss as a share of all that was to come, 0 to 1; 0 where rounding alone made it."""
-    if loss <= EQUAL * abs(value):
-        return 0.0
-    return min(1.0, loss / abs(value)) if value else 1.0
 
 
 @dataclass(frozen=True)
@@ -100,18 +91,17 @@ class MoveReview:
     @property
     def lost_share(self) -> float:
         """The loss as a share of all that was to come, 0 to 1."""
-        return share_of(self.loss, self.value)
+        return lost_share(self.loss, self.value)
 
     @property
     def band(self) -> str:
         """One of BANDS: what the move cost was nothing, under 1 %, up to 5 %, or more."""
-        share = self.lost_share
-        return BANDS[0 if not share else 1 if share < GOOD else 3 if self.blunder else 2]
+        return band_of(self.lost_share)
 
     @property
     def blunder(self) -> bool:
         """Whether the move cost a good part of all that was to come."""
-        return self.lost_share > BLUNDER
+        return self.band == "bad"
 
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -356,7 +346,7 @@ def _judged(
             value = mean if came is None else value
             number, best = len(moves) + 1, max(known, key=known.__getitem__)
             top = known[best]
-            at_random = sum(share_of(top - other, top) for other in known.values()) / len(known)
+            at_random = sum(lost_share(top - other, top) for other in known.values()) / len(known)
             judged = MoveReview(
                 number,
                 board,

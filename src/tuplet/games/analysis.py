@@ -45,6 +45,23 @@ class Deepened(NamedTuple):
     line: list[str]  # the main line, the best move first
 
 
+BANDS = ("best", "good", "inaccurate", "bad")  # how good a move is, by the share of the value that it gives up
+_GOOD, _BAD = 0.01, 0.05  # shares
+_EQUAL = 1e-9  # rounding alone makes a smaller share
+
+
+def lost_share(loss: float, value: float) -> float:
+    """A loss as a share of the best move's value, 0 to 1; 0 where rounding alone made it."""
+    if loss <= _EQUAL * abs(value):
+        return 0.0
+    return min(1.0, loss / abs(value)) if value else 1.0
+
+
+def band_of(share: float) -> str:
+    """One of BANDS: a move gives up nothing, less than 1 % of the best move's value, up to 5 %, or more."""
+    return BANDS[0 if not share else 1 if share < _GOOD else 3 if share > _BAD else 2]
+
+
 def best_of(moves: Iterable[MoveValue]) -> str | None:
     """The legal move of the highest value (the first of equals), None if none is legal."""
     values = {move.move: move.value for move in moves if move.value is not None}
@@ -59,7 +76,8 @@ class Analysis(Displayable):
     best: str | None = None  # what it would play; None if the game is over
     line: list[str] = field(default_factory=list)  # the main line, until chance decides
     note: str = ""  # "depth 14, 1,200,000 nodes in 0.2 s"
-    depth: int | None = None  # moves looked ahead, where that is what was asked for
+    depth: int | None = None  # moves looked ahead
+    other_depth: int | None = None  # below moves other than the best, where that is less
     points: bool = False  # values are points, of a game that counts them
     why: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # part -> move -> value
     position: Any = None
@@ -83,8 +101,13 @@ class Analysis(Displayable):
                 {k: list(v) if isinstance(v := getattr(move, k), tuple) else v for k in keys} for move in self.moves
             ],
         }
-        if self.depth is not None:
-            report["depth"] = self.depth
+        if self.points:
+            valued = [move for move in report["moves"] if move["value"] is not None]
+            top = max((move["value"] for move in valued), default=0.0)
+            for move in valued:
+                loss = top - move["value"]
+                move |= {"loss": loss, "band": band_of(lost_share(loss, top))}
+        report |= {k: v for k in ("depth", "other_depth") if (v := getattr(self, k)) is not None}
         if not self.points:
             report |= {"line": self.line, "note": self.note}
         if self.why:

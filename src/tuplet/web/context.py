@@ -195,7 +195,7 @@ def turn_of(agent: Any) -> str:
         seconds = search.time or (SHORT if search.most <= 100_000 else MOST_SECONDS)
     elif isinstance(search, AlphaBeta):
         usual = SHORT if (search.depth or MOST_DEPTH) <= 3 else MOST_SECONDS
-        seconds = float(search.in_full().get("time", usual))
+        seconds = float(search.all_settings().get("time", usual))
     return "instant" if seconds == 0 else "short" if seconds <= SHORT else "long"
 
 

@@ -232,6 +232,8 @@ class Position(AnyPosition):
         last = (kind.rows - 1, kind.columns - 1)
         return super().as_json() | {
             "die": self.die,
+            "die_rule": kind.die,
+            "known_die": self.known_die,
             "coming_die": self.coming_die(AHEAD),
             "chooses_die": self.chooses_die,
             "targets": {m: self.target(m) for m in moves},
