@@ -16,7 +16,6 @@ import nbformat
 from nbclient import NotebookClient
 
 from tuplet import GreedyPlayer, Progress, RandomEnvironment, play_episode, play_game, train
-from tuplet.cli.notebook import as_cell
 from tuplet.games.ewn import Position
 from tuplet.system import progress
 
@@ -95,7 +94,7 @@ def test_a_training_shows_how_far_it_is_below_its_cell(tmp_path: Path) -> None:
 
 
 def test_a_cell_escapes_what_agents_are_called() -> None:
-    html = as_cell(Progress("games", 1, 2, shares={"<b>": 0.5}), ["<script>"])
+    html = progress.cell_html(Progress("games", 1, 2, shares={"<b>": 0.5}), ["<script>"])
     assert "<script>" not in html and "&lt;script&gt;" in html and "&lt;b&gt;" in html
     assert '<progress value="1" max="2">' in html
 
@@ -122,6 +121,6 @@ def test_games_as_they_were_played_show_themselves_and_have_rows() -> None:
 
 def test_outside_of_a_notebook_nothing_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """This module has imported IPython: that is no notebook."""
-    assert "ipykernel" in sys.modules and not progress._somebody_looks()
+    assert "ipykernel" in sys.modules and not progress.has_screen()
     train("01", games=20)
     assert capsys.readouterr() == ("", "")

@@ -8,12 +8,9 @@ True
 """
 
 import re as _re
-from contextlib import AbstractContextManager as _Context
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
 from typing import Any as _Any
-
-from tuplet.system.progress import Watcher as _Watcher, set_display as _set_display
 
 # `__init__.pyi` lists every public name and where it lives. They are imported when first used:
 # `tuplet --help` must not wait for the compiler.
@@ -35,12 +32,3 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-def _display() -> _Context[_Watcher]:
-    from tuplet.cli.display import showing
-
-    return showing()
-
-
-_set_display(_display)

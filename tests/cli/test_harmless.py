@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tuplet as library
-from tuplet.system.sanitize import in_one_line, sanitize
+from tuplet.system.text import in_one_line, sanitize
 
 EVIL = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31m\u202e\x7f\u2066"  # clipboard, clear, C1, direction
 EPISODE = "01(1)11(1)#L[4](1)21"

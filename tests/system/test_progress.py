@@ -9,7 +9,7 @@ import pytest
 
 from terminal import at_terminal
 from tuplet import Progress, evaluate, match, solve, train
-from tuplet.cli import display
+from tuplet.system import progress
 from tuplet.system.progress import COMPILING, RateMeter, watching
 
 
@@ -83,10 +83,10 @@ def test_no_speed_is_told_before_there_is_one(monkeypatch: pytest.MonkeyPatch) -
 def test_games_of_an_earlier_call_say_nothing_of_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time, "perf_counter", lambda: now)
-    facts = display._Facts()
-    facts.of(Progress("games", 900, 1000, before=900))
+    summary = progress._Summary()
+    summary.facts(Progress("games", 900, 1000, before=900))
     now = 10.0
-    assert facts.of(Progress("games", 910, 1000, before=900))[-1] == "1:30 left"
+    assert summary.facts(Progress("games", 910, 1000, before=900))[-1] == "1:30 left"
 
 
 @pytest.mark.slow
@@ -117,7 +117,7 @@ def test_a_narrow_terminal_shows_all_that_a_wide_one_does(columns: int) -> None:
     facts = ["500 of 1,000 games", "mean 24,100", "best 67,716", "2.50 M moves/s", "1:38 left"]
     console = Console(width=columns)
     with console.capture() as capture:
-        console.print(display._picture(event, facts, columns))
+        console.print(progress._bars(event, facts, columns))
     lines = capture.get().splitlines()
     assert max(map(len, lines)) <= columns
     for fact in (*facts, "50.0 %"):
@@ -128,27 +128,24 @@ def test_a_terminal_that_cannot_draw_gets_lines(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("TEST_TERM", "dumb")
     script = """
 import time
-from tuplet.cli import display
-from tuplet.system.progress import Progress
-display.FIRST_LINE = 0.0
-with display.showing() as tell:
-    tell(Progress("games", 1, 2))
+from tuplet.system import progress
+progress.FIRST_LINE = 0.0
+with progress.show_progress() as watch:
+    watch(progress.Progress("games", 1, 2))
 import sys; sys.exit()"""
     assert at_terminal([], before=script).splitlines()[-1] == "1 of 2 games"
 
 
 def test_that_something_is_compiled_is_told_until_something_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rich.console import Console
-
-    shown = display._Shown(Console(width=80))
+    display = progress._TerminalDisplay(80)
     monkeypatch.setattr("tuplet.kernel.compiling", lambda: True)
-    assert str(shown.picture()) == ""  # most are faster
-    shown._began -= 3
-    assert str(shown.picture()).startswith("Compiling, some ten seconds")
-    shown.tell(Progress("games", 0, 10))
-    assert str(shown.picture()).endswith("0:03")
-    shown.tell(Progress("games", 1, 10))
-    assert "Compiling" not in str(shown.picture())
+    assert str(display.render()) == ""  # most are faster
+    display._began -= 3
+    assert str(display.render()).startswith("Compiling, about ten seconds")
+    display.update(Progress("games", 0, 10), 80)
+    assert str(display.render()).endswith("0:03")
+    display.update(Progress("games", 1, 10), 80)
+    assert "Compiling" not in str(display.render())
 
 
 def test_the_compiler_says_when_it_compiles() -> None:

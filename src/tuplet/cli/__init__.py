@@ -44,8 +44,8 @@ from tuplet.cli.solve import solve
 from tuplet.cli.sweep import sweep
 from tuplet.cli.tournament import tournament
 from tuplet.cli.train import train
-from tuplet.system.sanitize import in_one_line
 from tuplet.system.stop import Stopped
+from tuplet.system.text import in_one_line
 
 app = App(
     name="tuplet",

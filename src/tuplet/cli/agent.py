@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Literal
 
-from tuplet.system.sanitize import in_one_line
+from tuplet.system.text import in_one_line
 
 
 def agent(

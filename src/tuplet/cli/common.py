@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from tuplet.errors import UserError
-from tuplet.system.sanitize import sanitize
+from tuplet.system.text import sanitize
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -60,13 +60,13 @@ def working(quiet: bool = False) -> Iterator[Work]:
 
     Where it is `quiet`, whatever is printed meanwhile is no result, and goes to standard error.
     """
-    from tuplet.cli.display import showing
+    from tuplet.system.progress import show_progress
     from tuplet.system.stop import Stop
 
     stop = Stop()
     with ExitStack() as stack:
         stack.enter_context(stopping(stop))
-        progress = stack.enter_context(showing())
+        progress = stack.enter_context(show_progress())
         if quiet:
             stack.enter_context(redirect_stdout(sys.stderr))
         yield Work(progress, stop)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from tuplet.cli.common import Json, show_result
-from tuplet.cli.display import showing
+from tuplet.system.progress import show_progress
 
 Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]
 
@@ -48,6 +48,6 @@ def convert(
     """
     import tuplet
 
-    with showing() as progress:  # Ctrl-C: the file is written whole, or not at all
+    with show_progress() as progress:  # Ctrl-C: the file is written whole, or not at all
         result = tuplet.convert(source, target, to=to, net=net, first=first, size=size, progress=progress)
     show_result(result, json_)

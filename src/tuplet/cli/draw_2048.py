@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tuplet.cli.colours import colour_system
-from tuplet.cli.layout import abbreviate, flow, footer, footer_lines, too_small
+from tuplet.cli.layout import abbreviate, footer, footer_lines, too_small
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.drawing import DARK, EMPTY, GRID, LIGHT
+from tuplet.system.text import flow
 
 SIZES = ((12, 5), (8, 3), (8, 2), (8, 1), (7, 2), (7, 1), (6, 1))  # of a cell: width and height
 

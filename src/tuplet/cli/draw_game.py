@@ -14,8 +14,9 @@ from rich.text import Text
 
 from tuplet.cli.colours import coloured
 from tuplet.cli.draw_board import BoardRenderer, View, board, key_of, target
-from tuplet.cli.layout import abbreviate, flow, footer, footer_lines, scrolled, too_small
+from tuplet.cli.layout import abbreviate, footer, footer_lines, scrolled, too_small
 from tuplet.games.analysis import Analysis
+from tuplet.system.text import flow
 
 PANEL, NARROW = 28, 11  # columns of text beside the board: enough for all, and the fewest
 LINE = 12  # moves of a main line that are told

@@ -8,6 +8,8 @@ from textwrap import wrap
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from tuplet.system.text import flow
+
 MOVES_KEYS = "1-9 or arrows, Enter: move"
 _BRIEF = {MOVES_KEYS: "1-9 move", "u takes back": "u back", "n new game": "n new"}
 
@@ -15,17 +17,6 @@ _BRIEF = {MOVES_KEYS: "1-9 move", "u takes back": "u back", "n new game": "n new
 def abbreviate(keys: Sequence[str], columns: int, lines: int) -> list[str]:
     """What keys do, in fewer words where there is hardly room."""
     return [_BRIEF.get(key, key) if columns < 40 or lines < 12 else key for key in keys]
-
-
-def flow(items: Sequence[str], columns: int) -> list[str]:
-    """Items side by side, in as few lines as hold them; none is torn apart."""
-    gap, lines = "   " if columns >= 60 else "  ", list[str]()
-    for item in items:
-        if lines and len(lines[-1]) + len(gap) + len(item) <= columns:
-            lines[-1] += gap + item
-        else:
-            lines.append(item)
-    return lines
 
 
 def footer(message: str, keys: Sequence[str], columns: int, lines: int) -> list[RenderableType]:

@@ -14,7 +14,6 @@ from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import name_of
 from tuplet.arena.episode import open_episode, place, slide
 from tuplet.cli.common import INTERRUPTED
-from tuplet.cli.display import showing
 from tuplet.cli.draw_2048 import picture
 from tuplet.cli.keys import ESCAPE, FASTER, SLOWER, changed
 from tuplet.cli.screen import print_picture, screen
@@ -24,6 +23,7 @@ from tuplet.exact.solution import Solution
 from tuplet.games.g2048 import MOVES, Board, Episode
 from tuplet.games.g2048.position import GameOf2048
 from tuplet.games.record_2048 import record_of
+from tuplet.system.progress import show_progress
 from tuplet.system.tables import plural
 from tuplet.values.players import DEFAULT_PLAYER
 
@@ -51,7 +51,7 @@ def play_2048(
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not watch and not on_terminal:
         raise UserError("playing needs a terminal; to let an agent play, use --watch")
-    with showing():  # it may have to be compiled
+    with show_progress():  # it may have to be compiled
         helper, held = _helper(agent, held, game, board, spawn4, seed, looking)
         environment = RandomEnvironment(seed, held.spawn4)
         name = agent or name_of(helper)

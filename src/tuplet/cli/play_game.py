@@ -11,7 +11,6 @@ from rich.console import RenderableType
 
 from tuplet.agents.listing import default_agent
 from tuplet.cli.common import INTERRUPTED
-from tuplet.cli.display import showing
 from tuplet.cli.draw_board import View
 from tuplet.cli.draw_game import picture
 from tuplet.cli.keys import ESCAPE, FASTER, SLOWER, changed
@@ -22,6 +21,7 @@ from tuplet.cli.table import Table, choice_and_thoughts
 from tuplet.errors import UserError
 from tuplet.games.catalogue import game as game_of
 from tuplet.kernel import as_seed
+from tuplet.system.progress import show_progress
 
 PAUSES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.0)  # seconds a move, from slow to fast
 
@@ -41,7 +41,7 @@ def play_game(
     as_seed(seed)
     agent = agent or default_agent(held)
     other = (against or agent) if watch else None
-    with showing():  # it may have to be compiled
+    with show_progress():  # it may have to be compiled
         table = TerminalGame(game, agent, other, side, seed)
     interrupted = False
     try:

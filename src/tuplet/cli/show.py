@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuplet.cli.common import Json, show_result
 from tuplet.errors import UserError
-from tuplet.system.sanitize import sanitize
+from tuplet.system.text import sanitize
 
 if TYPE_CHECKING:
     from tuplet.games.record import Record

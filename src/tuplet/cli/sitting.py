@@ -18,7 +18,7 @@ from tuplet.system.stop import Stop
 from tuplet.system.tables import plural
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-COMPILES = "compiling, some ten seconds (the first time)"
+COMPILES = "compiling, about ten seconds (the first time)"
 TICK = 0.08  # seconds between two looks at somebody who thinks
 PARTING = 0.1  # seconds for somebody who is told to stop
 

@@ -21,8 +21,8 @@ from tuplet.games.catalogue import game as game_of
 from tuplet.games.ewn.game import GameOfEwn
 from tuplet.games.record import Forfeit, Record
 from tuplet.kernel import as_seed, stream
-from tuplet.system.sanitize import sanitize
 from tuplet.system.tables import plural
+from tuplet.system.text import sanitize
 
 
 class Table:

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from tuplet.cli.common import Cluster, Json, Tls, run_match
-from tuplet.system.sanitize import sanitize
 from tuplet.system.tables import plural
+from tuplet.system.text import sanitize
 
 
 def tournament(

@@ -27,8 +27,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from tuplet.errors import UserError
 from tuplet.kernel import compiling
-from tuplet.system.sanitize import in_one_line
 from tuplet.system.stop import Stop, Stopped
+from tuplet.system.text import in_one_line
 from tuplet.web import websocket
 from tuplet.web.context import Busy, ServerContext
 from tuplet.web.endpoints import CALLS

@@ -23,8 +23,8 @@ from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
 from tuplet.kernel import compiling
 from tuplet.system.progress import Progress
-from tuplet.system.sanitize import in_one_line
 from tuplet.system.stop import Stopped
+from tuplet.system.text import in_one_line
 from tuplet.web import endpoints
 from tuplet.web.context import Busy, ServerContext
 from tuplet.web.jobs import AgentGame, Frame, Job, asked_of_play
