@@ -126,7 +126,7 @@ def pulled(bandit: Any, mover: int, seed: int, pulls: int = 2000) -> list[int]:
     for n in range(-50, pulls):
         child = 1 + n % 2
         if n >= 0:
-            child = int(mcts._select(tree, mcts.Options(bandit), 0, u(stream(u(seed), u(n)))))
+            child = int(mcts.best_child(tree, mcts.Options(bandit), 0, u(stream(u(seed), u(n)))))
         won = source.random() < (0.35, 0.65)[child - 1]
         result = float(won) if mover == 0 else 1.0 - won
         for node in (0, child):
@@ -149,7 +149,7 @@ def test_a_prior_is_what_puct_follows_first() -> None:
     for prior, first in ((0.9, 1), (0.1, 2)):
         tree = two_arms(0, prior)
         tree.visits[:3], tree.totals[:3] = (20, 10, 10), (10.0, 5.0, 5.0)
-        assert mcts._select(tree, mcts.Options(Puct()), 0, u(0)) == first
+        assert mcts.best_child(tree, mcts.Options(Puct()), 0, u(0)) == first
 
 
 # Priors

@@ -193,7 +193,7 @@ def test_a_position_that_the_table_knows_has_a_move_all_the_same() -> None:
         for _, _, position in random_positions(name, 10):
             clear(work)
             first = iterative_deepening(position, 6, work)
-            expectimax.value(position.rules, position.words, np.int64(6), -1.0, 1.0, np.int64(1), work)
+            expectimax.negamax(position.rules, position.words, np.int64(6), -1.0, 1.0, np.int64(1), work)
             for nodes in (1 << 60, 1):
                 move, value, _ = iterative_deepening(position, 6, work, nodes=nodes)
                 assert move in position.codes()

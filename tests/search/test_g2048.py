@@ -14,7 +14,7 @@ from tuplet import Board, LearnedPlayer, Network, RandomEnvironment, evaluate, p
 from tuplet.exact.regret import follow
 from tuplet.games.g2048.board import MOVES
 from tuplet.games.g2048.rules import rules_for
-from tuplet.search.g2048 import Workspace, leaf_values, look, make_workspace
+from tuplet.search.g2048 import Workspace, leaf_values, make_workspace, search_root
 from tuplet.values.downgrade import downgrade_board
 
 CROWDED = [2, 8, 32, 2, 4, 64, 256, 4, 16, 2, 4096, 2048, 0, 4, 8, 0]
@@ -170,7 +170,7 @@ def test_downgrading_at_depth_is_of_the_leaves() -> None:
 
 
 def looked(net: Network, board: Board, depth: int, work: Workspace) -> list[float]:
-    look(rules_for(), leaf_values(net), *board.words, np.int64(depth), np.inf, work)
+    search_root(rules_for(), leaf_values(net), *board.words, np.int64(depth), np.inf, work)
     return [float(v) for v in work.root_values]
 
 
@@ -220,7 +220,7 @@ def test_a_depth_beyond_the_longest_game_is_the_exact_solution() -> None:
     expected = 0.0
     for first, share in Board(rows=2, columns=2).spawns():
         for board, chance in first.spawns():
-            look(rules, leaf_values(net), *board.words, np.int64(32), np.inf, work)
+            search_root(rules, leaf_values(net), *board.words, np.int64(32), np.inf, work)
             expected += share * chance * float(np.nanmax(work.root_values))
     assert expected == pytest.approx(66.964149, abs=2e-5)
 

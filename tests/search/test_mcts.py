@@ -33,6 +33,7 @@ from tuplet.games.g2048.rules import rules_for
 from tuplet.kernel import stream
 from tuplet.search import mcts, tree as trees
 from tuplet.search.bandits import BANDITS, UCB1, Arm, Report, Softmax, Tuned, worth
+from tuplet.search.transpositions import NO_MOVE
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 import connect4  # a game with draws, from outside the package
@@ -46,7 +47,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "tuned": {},
     "report": {"bandit": Report()},
     "rich": {"rich": True},
-    "one by one": {"batch": 1, "threshold": 10},
+    "one by one": {"batch": 1, "expand": 10},
     "descent_k": {"bandit": Softmax(20.0)},
     "no solver, no shortcuts": {"solver": False, "shortcuts": False},
 }
@@ -92,6 +93,12 @@ def later(name: str, plies: int, seed: int = 3) -> Position:
     return position
 
 
+def simulate_and_backup(game: Any, tree: trees.Tree, settings: mcts.Options, node: int, state: np.uint64) -> Any:
+    state, *results = mcts.simulate(game, tree, settings, node, state)
+    mcts.backup(tree, node, *results)
+    return state
+
+
 def children(tree: trees.Tree, node: int) -> range:
     first = int(tree.first[node])
     return range(first, first + int(tree.children[node])) if first >= 0 else range(0)
@@ -123,7 +130,7 @@ generic.register_game(
 def test_nature_may_do_more_than_a_byte_can_count() -> None:
     tree, game = trees.make_tree(1000), Lottery()
     trees.reset.py_func(game, tree, (u(0), u(0)))
-    assert mcts._expand.py_func(game, tree, mcts.Options(), 0, np.zeros(48, np.uint8))
+    assert mcts.expand.py_func(game, tree, mcts.Options(), 0, np.zeros(48, np.uint8))
     assert tree.moves[1:301].tolist() == list(range(300)) and len(children(tree, 0)) == 300
 
 
@@ -141,7 +148,7 @@ SOME = [("ewn", "ucb1"), ("ewn", "tuned"), ("ewn-6x7", "tuned")]
     ],
 )
 def test_the_descent_takes_the_child_of_the_largest_bound(name: str, variant: str) -> None:
-    settings = mcts.Options(**{"batch": 5, "threshold": 20, **VARIANTS[variant]})
+    settings = mcts.Options(**{"batch": 5, "expand": 20, **VARIANTS[variant]})
     looked = lost = 0
     for _, _, position in random_positions(name, 20):
         tree = grown(position, settings, 5_000)
@@ -164,7 +171,7 @@ def test_the_descent_takes_the_child_of_the_largest_bound(name: str, variant: st
                 seen = mean if mover == 0 else 1 - mean
                 arm = Arm(seen, variance, n, float(tree.visits[node]), 0.0, u(0))
                 bounds[child] = worth(settings.bandit, arm)
-            chosen = int(mcts._select(tree, settings, node, u(0)))
+            chosen = int(mcts.best_child(tree, settings, node, u(0)))
             best = max(bounds.values())
             assert bounds[chosen] == best or bounds[chosen] == pytest.approx(best, abs=1e-12)
             looked += len(bounds) > 1
@@ -182,7 +189,7 @@ def test_the_descent_never_takes_a_lost_child_while_another_is_open() -> None:
         for open_child in own:
             tree.proven[open_child] = trees.UNPROVEN
             for bits in range(20):
-                assert mcts._select(tree, settings, trees.ROOT, u(bits)) == open_child
+                assert mcts.best_child(tree, settings, trees.ROOT, u(bits)) == open_child
             tree.proven[open_child] = 1
 
 
@@ -203,9 +210,9 @@ def test_payoffs_are_rich_or_plain() -> None:
 
 def test_blue_sees_one_minus_what_red_sees() -> None:
     for mean in (0.0, 0.1, 0.5, 0.9, 1.0):
-        assert mcts.view(mcts.Options(), mean, 0) == mean
-        assert mcts.view(mcts.Options(), mean, 1) == 1.0 - mean
-    assert mcts.view(mcts.Options(unit=500.0), 250.0, 0) == 0.5
+        assert mcts.mover_value(mcts.Options(), mean, 0) == mean
+        assert mcts.mover_value(mcts.Options(), mean, 1) == 1.0 - mean
+    assert mcts.mover_value(mcts.Options(unit=500.0), 250.0, 0) == 0.5
 
 
 @pytest.mark.parametrize("rich", [False, True])
@@ -222,7 +229,7 @@ def test_a_batch_is_added_to_its_leaf_and_to_every_node_above(name: str, rich: b
     assert len(nodes) == 50
     for number, node in enumerate(nodes):
         before = trees.Tree(*(array.copy() for array in tree))
-        mcts._simulate(position.rules, tree, settings, node, u(number))
+        simulate_and_backup(position.rules, tree, settings, node, u(number))
         state, results = u(number), []
         for _ in range(settings.batch):
             last = words(tree, node)
@@ -358,7 +365,7 @@ def test_wins_draws_and_losses_are_proven_as_looking_at_everything_says(size: tu
         assert -plain.value(*map(int, after)) == value
         roots[value] += 1
         best = search.analysis(str).moves[0]
-        if mcts.obvious_move(game, position) == mcts.NO_MOVE:
+        if mcts.obvious_move(game, position) == NO_MOVE:
             assert (best.value, best.proven) == ((value + 1) / 2, True)
     assert min(roots[value] for value in (-1, 0, 1)) > 0, roots
     assert min(proofs[value] for value in (-1, 0, 1)) > 0, proofs
@@ -420,7 +427,7 @@ def test_a_node_is_proven_by_its_children() -> None:
         for kids in itertools.product((0, 1, open_, drawn), repeat=3):
             tree = made_up(*((1, 0.5, 0.5, proven) for proven in kids), mover=mover)
             tree.parents[0] = trees.NO_NODE
-            mcts._prove(tree, trees.ROOT)
+            mcts.prove(tree, trees.ROOT)
             if mover == trees.CHANCE:
                 expected = kids[0] if len(set(kids)) == 1 else open_
             elif mover in kids:
@@ -441,12 +448,12 @@ def test_what_is_proven_is_added_whatever_random_games_say() -> None:
             tree = trees.make_tree(1000)
             trees.reset(game, tree, position)
             tree.proven[0] = proven
-            state = mcts._simulate(game, tree, settings, 0, u(number))
+            state = simulate_and_backup(game, tree, settings, 0, u(number))
             assert (state == number) == (proven == trees.DRAWN)  # a known draw is not played
             assert (tree.totals[0], tree.squares[0]) == (50 * result, 50 * result**2)
         tree.proven[0] = trees.UNPROVEN
         tree.totals[0] = 0.0
-        mcts._simulate(game, tree, settings, 0, u(number))
+        simulate_and_backup(game, tree, settings, 0, u(number))
         drawn_games += tree.totals[0] % 1 == 0.5
     assert drawn_games  # an odd number of random games were
 
@@ -460,12 +467,12 @@ def test_a_proven_draw_is_worth_a_half_in_the_descent(name: str) -> None:
             seen = mean if mover == 0 else 1 - mean
             tree = made_up((10, 0.9 - 0.8 * mover, 0.9, drawn), (10_000, seen, seen, open_), mover=mover)
             tree.priors[1:3] = 0.5
-            taken = [mcts._select(tree, settings, 0, u(stream(u(1), u(n)))) for n in range(200)]
+            taken = [mcts.best_child(tree, settings, 0, u(stream(u(1), u(n)))) for n in range(200)]
             # One descent in four looks at another move than the drawn one.
             assert taken.count(expected) >= (190 if expected == 2 else 130), (mover, mean)
             assert taken.count(expected) <= (200 if expected == 2 else 170), (mover, mean)
         tree.proven[2] = 1 - mover
-        assert mcts._select(tree, settings, 0, u(1)) == 1
+        assert mcts.best_child(tree, settings, 0, u(1)) == 1
 
 
 @pytest.mark.parametrize("final", [mcts.RATE, mcts.LOWER])
@@ -861,7 +868,7 @@ def test_temperatures_choose_in_proportion_to_exp_of_k_times_the_rate(k: float) 
         for n in range(games):
             bits = u(stream(u(3), u(n)))
             final[int(mcts.choose(tree, settings, mcts.RATE, k, bits))] += 1
-            descent[int(mcts._select(tree, settings, trees.ROOT, bits))] += 1
+            descent[int(mcts.best_child(tree, settings, trees.ROOT, bits))] += 1
         for counts in (final, descent):
             for child, weight in enumerate(weights, start=1):
                 share = weight / sum(weights)
@@ -875,7 +882,7 @@ def test_a_large_k_is_greedy(k: float) -> None:
     for n in range(200):
         bits = u(stream(u(3), u(n)))
         assert mcts.choose(tree, mcts.Options(), mcts.RATE, k, bits) == 3
-        assert mcts._select(tree, mcts.Options(Softmax(k)), trees.ROOT, bits) == 3
+        assert mcts.best_child(tree, mcts.Options(Softmax(k)), trees.ROOT, bits) == 3
 
 
 def test_a_descent_without_preference_visits_all_moves_alike() -> None:

@@ -23,11 +23,11 @@ from tuplet.search.g2048 import (
     STOPPED,
     LeafValues,
     Workspace,
+    chance_value,
     forget,
     leaf_values,
-    look,
     make_workspace,
-    mean,
+    search_root,
 )
 from tuplet.system.blocks import run_interruptible
 from tuplet.system.progress import Progress
@@ -106,7 +106,7 @@ class LearnedPlayer:
         self._began = clock.monotonic()
         seconds = min(seconds, FOREVER) if deepening else seconds
         asked = (rules, values, *board.words, depth, seconds, work)
-        self.reached = int(look(*asked) if depth < LONG else run_interruptible(work.stop, look, *asked))
+        self.reached = int(search_root(*asked) if depth < LONG else run_interruptible(work.stop, search_root, *asked))
         return slide_values(work.root_rewards, work.root_values)
 
     def expected(self, after: Board) -> tuple[float, int]:
@@ -123,7 +123,7 @@ class LearnedPlayer:
         found, reached = 0.0, 0
         for depth in range(1 if seconds < np.inf else int(deepest), int(deepest) + 1):
             asked = (rules, values, *board.words, np.int64(depth), work)
-            value = mean(*asked) if deepest < LONG else run_interruptible(work.stop, mean, *asked)
+            value = chance_value(*asked) if deepest < LONG else run_interruptible(work.stop, chance_value, *asked)
             if work.clock[STOPPED] > 0.0:
                 break
             found, reached = float(value), depth

@@ -24,6 +24,7 @@ from tuplet.games.life import told
 from tuplet.kernel import draw
 from tuplet.search import mcts, tree as trees
 from tuplet.search.bandits import Softmax
+from tuplet.search.transpositions import NO_MOVE
 from tuplet.system.progress import Progress
 from tuplet.system.settings import setting_fields
 from tuplet.system.stop import Stop
@@ -140,8 +141,8 @@ class Mcts:
             trees.reset(game, tree, position)
         self._game = game
         most = self.most
-        obvious = mcts.obvious_move(game, position) if self.shortcuts else mcts.NO_MOVE
-        if obvious != mcts.NO_MOVE:
+        obvious = mcts.obvious_move(game, position) if self.shortcuts else NO_MOVE
+        if obvious != NO_MOVE:
             most = settings.batch  # enough to have something to say
         limit = np.inf if self.time is None else self.time
         final, looked = ("rate", "visits", "lower").index(self.final), 0.0
@@ -171,7 +172,7 @@ class Mcts:
         self.state = np.uint64(state)
         k = -1.0 if self.final_k is None else self.final_k
         self._chosen = int(mcts.choose(tree, settings, final, k, np.uint64(bits)))
-        if obvious != mcts.NO_MOVE:
+        if obvious != NO_MOVE:
             own = seen.children(tree, trees.ROOT)
             self._chosen = next(n for n in own if tree.moves[n] == obvious)
         self._ended = clock.monotonic()

@@ -35,8 +35,8 @@ from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import Results, Summary, make_results, score_interval, summarise
 from tuplet.kernel import as_seed, stream
 from tuplet.learn.self_play import play_greedily
-from tuplet.search import g2048_games
-from tuplet.system.blocks import Worker, as_threads, is_local, ordered_map
+from tuplet.search import g2048 as search_2048
+from tuplet.system.blocks import Worker, as_threads, ordered_map, is_local
 from tuplet.system.intervals import Interval, share_interval
 from tuplet.system.pictures import inline_svg, save_figure
 from tuplet.system.progress import COMPILING, Progress, ProgressOption, RateMeter, watching
@@ -293,7 +293,7 @@ def _play_compiled(
     if player.greedy:
         return play_greedily(net, rules, start, first, games, worker), []
     with worker.showing(results.lengths), life.listening(worker.stop, player):
-        done = g2048_games.play_games(rules, *player.search, player.workspace, start, first, games, results)
+        done = search_2048.play_games(rules, *player.search, player.workspace, start, first, games, results)
     return Results(*(part[:done] for part in results)), []
 
 
@@ -311,7 +311,7 @@ def _play_in_python(
     """A block of games in Python; fewer if it was told to stop."""
     player = source.player(worker, first)
     if isinstance(environment, Pickled):
-        environment = environment.thing()
+        environment = environment.unpickle()
     if environment is None or isinstance(environment, RandomEnvironment):
         placer: Any = RandomEnvironment(seed, spawn4) if environment is None else environment.fresh()
         placer.next_game = first

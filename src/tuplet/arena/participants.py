@@ -61,5 +61,5 @@ class Participants:
 
 def _as_program(named: Named) -> Named:
     """A program that was sent here is known as one."""
-    thing = named.thing() if isinstance(named, Pickled) else named
+    thing = named.unpickle() if isinstance(named, Pickled) else named
     return thing if isinstance(thing, ProgramCommand) else named

@@ -1,11 +1,11 @@
 """Expectimax, and alpha-beta where there is no chance: one search for both.
 
-Iterative deepening, principal variation search (Marsland & Campbell 1982), a transposition
-table, and Star1 pruning at chance nodes (Ballard 1983). Depth counts the moves of players; what
-nature does costs none. Values are seen from the side that moves next.
+Negamax with iterative deepening, principal variation search (Marsland & Campbell 1982), a
+transposition table, and Star1 pruning at chance nodes (Ballard 1983). Depth counts the moves of
+players; a chance outcome costs none. Values are those of the side to move.
 
-A win and a loss are known by their values; a draw's may be a guess. So where a game can be drawn
-guesses are counted, and what was found without any is certain.
+A win or a loss is proven by its value alone; a draw has the value of an even position. So where a
+game can be drawn, the search counts the heuristic leaves (GUESSED): a value without any is proven.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from tuplet.search.transpositions import AT_LEAST, AT_MOST, ENTRY, EXACT, NO_MOV
 Array = np.ndarray[Any, Any]
 
 DEEPEST = 100
-TINY = 1e-9  # the width of a window that only asks: better or not?
-CERTAIN = 255  # the depth of what rests on no guess
+TINY = 1e-9  # the width of a null window
+PROVEN_DEPTH = 255  # the depth of a table entry that rests on no heuristic value
 DONE, FIRST = -(1 << 40), 1 << 40  # in the order of moves
-# Moves that are searched less deeply at first, where `reduces`: the third of a position and on,
-# and the fifth and on still less; only where that many moves are left to look ahead.
+# Late move reductions: from the third move on one ply less, from the fifth on two, where at least
+# SHALLOW plies are left.
 LATE, VERY_LATE, SHALLOW = 2, 4, 4
-# Counters; DUE: the node at which limits are looked at; GUESSED: what the search rests on that is
-# not certain; PROVEN: whether the last result of `iterative_deepening` is; REACHED: the depth it has finished.
+# Counters. DUE: the node count at which limits are checked next. GUESSED: heuristic leaves that the
+# value rests on. PROVEN: whether the last result is proven. REACHED: the last completed depth.
 NODES, STOPPED, DUE, GUESSED, PROVEN, REACHED = range(6)
 DEADLINE, MOST_NODES, REDUCES = range(3)  # limits
 
@@ -60,16 +60,16 @@ class Workspace(NamedTuple):
     table: Array  # ENTRY[2^k]
     words: Array  # uint64[DEEPEST * MOST_MOVES * 2]: the positions after each move, by ply
     moves: Array  # uint8[DEEPEST * MOST_MOVES]
-    order: Array  # int64[DEEPEST * MOST_MOVES]: what is searched first
-    history: Array  # int64[DEEPEST * 256]: how often a move was the best, by ply
+    order: Array  # int64[DEEPEST * MOST_MOVES]: the priority of each move
+    history: Array  # int64[DEEPEST * 256]: history heuristic, by ply and move
     counters: Array  # int64[6]
     limits: Array  # float64[3]
     root_values: Array  # float64[MOST_MOVES]
-    stop: Array  # bool[1]: somebody told the search to end (`Stop.flag`)
+    stop: Array  # bool[1]: set to end the search (`Stop.flag`)
 
 
 def make_workspace(bits: int = 20, reduces: bool = False) -> Workspace:
-    """Room for a search, with a table of 2^bits entries, 16 bytes each."""
+    """Allocate a workspace with a table of 2^bits entries, 16 bytes each."""
     work = Workspace(
         np.zeros(1 << bits, ENTRY),
         np.zeros(DEEPEST * MOST_MOVES * 2, np.uint64),
@@ -99,24 +99,44 @@ def terminal_value(game: Any, position: Words, ended: Int, of: Int) -> float:
 
 @inlined
 def _can_be_drawn(game: Any) -> bool:
-    """A constant to the compiler: other games have no code for proofs of draws."""
+    """A constant to the compiler: games without draws have no code for their proofs."""
     return players(game) == 2 and has_draws(game)
 
 
-@kernel
-def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply: Int, work: Workspace) -> float:
-    """The value of a position that is not over, exact if it is between alpha and beta.
+@inlined
+def _child_window(game: Any, child: Words, mover: Int, lo: float, hi: float) -> tuple[float, float, float]:
+    """Sign and window of a child's value: negated and swapped unless the mover moves again."""
+    if side(game, child) == mover:
+        return 1.0, lo, hi
+    return -1.0, -hi, -lo
 
-    Otherwise a bound (fail-soft). Means nothing once the search has been stopped. Where draws are
-    possible, GUESSED is left as it was if what is returned is certain, and else raised.
+
+@inlined
+def _move_to_front(words: Array, moves: Array, order: Array, at: Int, end: Int) -> None:
+    """Bring the move of the highest order among `at` to `end` to `at`."""
+    for i in range(at + 1, end):
+        if order[i] > order[at]:
+            order[i], order[at] = order[at], order[i]
+            moves[i], moves[at] = moves[at], moves[i]
+            words[2 * i], words[2 * at] = words[2 * at], words[2 * i]
+            words[2 * i + 1], words[2 * at + 1] = words[2 * at + 1], words[2 * i + 1]
+
+
+@kernel
+def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply: Int, work: Workspace) -> float:
+    """The value of an unfinished position to the side to move, exact if within (alpha, beta).
+
+    Otherwise a bound (fail-soft). Meaningless once the search has been stopped. Where draws are
+    possible, GUESSED is raised unless the value is proven.
     """
     counters = work.counters
     low, high = value_range(game)
     draws = _can_be_drawn(game)
     guesses = counters[GUESSED] if draws else 0
+    mover = side(game, position)
     if is_chance(game, position):
-        # The mean over what nature can do; Star1: until no rest could bring it into the window.
-        # (No function of its own: two that call each other cannot be cached.)
+        # The expectation, by Star1: stops once the other outcomes cannot bring it into the window.
+        # (Not a function of its own: Numba cannot cache two kernels that call each other.)
         total, rest = 0.0, 1.0
         least, most = high, low
         for outcome in range(outcomes(game, position)):
@@ -126,25 +146,24 @@ def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply
             rest = max(rest - share, 0.0)
             floor = max(low, (alpha - total - high * rest) / share)
             top = min(high, (beta - total - low * rest) / share)
-            if floor >= high or top <= low:  # the outcomes so far have just decided
+            if floor >= high or top <= low:  # the outcomes so far decide
                 return alpha if floor >= high else beta
             child = chance(game, position, outcome)
             ended = ending(game, child)
             if ended != ONGOING:
-                found = terminal_value(game, child, ended, side(game, position))
-            elif side(game, child) == side(game, position):
-                found = value(game, child, depth, floor, top, ply, work)
-            else:  # nature has passed the turn on
-                found = -value(game, child, depth, -top, -floor, ply, work)
-            total += share * found
+                value = terminal_value(game, child, ended, mover)
+            else:
+                sign, lo, hi = _child_window(game, child, mover, floor, top)
+                value = sign * negamax(game, child, depth, lo, hi, ply, work)
+            total += share * value
             if counters[STOPPED]:
                 return 0.0
-            if found <= floor and floor > low:
+            if value <= floor and floor > low:
                 return min(total + high * rest, alpha)
-            if found >= top and top < high:
+            if value >= top and top < high:
                 return max(total + low * rest, beta)
-            least, most = min(least, found), max(most, found)
-        return min(max(total, least), most)  # six sixths of a win are one, however rounded
+            least, most = min(least, value), max(most, value)
+        return min(max(total, least), most)  # rounding must not turn six sixths of a win into less
 
     counters[NODES] += 1
     if counters[NODES] >= counters[DUE]:
@@ -157,19 +176,18 @@ def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply
 
     table, key = work.table, key_of(position)
     bucket = key & np.uint64(len(table) - 4)
-    best_known: Int = NO_MOVE
+    table_move: Int = NO_MOVE
     if depth > 1:
-        best_known, deep, found = look_up(table, key, bucket, depth, alpha, beta)
+        table_move, deep, value = look_up(table, key, bucket, depth, alpha, beta)
         if deep > 0:
-            if draws and deep != CERTAIN:
+            if draws and deep != PROVEN_DEPTH:
                 counters[GUESSED] += 1
-            return found
+            return value
 
-    mover = side(game, position)
     words, moves, order, history = work.words, work.moves, work.order, work.history
     start = ply * MOST_MOVES
-    count = legal(game, position, moves, start)
-    for i in range(start, start + count):
+    end = start + legal(game, position, moves, start)
+    for i in range(start, end):
         child = apply(game, position, np.int64(moves[i]))
         words[2 * i], words[2 * i + 1] = child
         ended = ending(game, child)
@@ -180,97 +198,85 @@ def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply
                 return high
 
     best, best_move, floor = low, np.int64(moves[start]), alpha
-    sure = True  # of the best move: it is worth that much at least
+    best_proven = True  # the best move is worth at least `best`, without heuristic values
     if depth <= 1:
-        for i in range(start, start + count):
+        for i in range(start, end):
             counters[NODES] += 1
             child = (words[2 * i], words[2 * i + 1])
             if order[i] != ONGOING:
-                found = terminal_value(game, child, order[i], mover)
+                value = terminal_value(game, child, order[i], mover)
             else:
-                found = estimate(game, child)
+                value = estimate(game, child)
                 if side(game, child) != mover:
-                    found = -found
+                    value = -value
                 if draws:
                     counters[GUESSED] += 1
-            if found > best:
-                best, sure = found, order[i] != ONGOING
+            if value > best:
+                best, best_proven = value, order[i] != ONGOING
                 if best >= beta:
                     break
-        if draws and best >= beta and sure:
+        if draws and best >= beta and best_proven:
             counters[GUESSED] = guesses
         return best
 
-    for i in range(start, start + count):
+    for i in range(start, end):
         move = np.int64(moves[i])
+        child = (words[2 * i], words[2 * i + 1])
         if order[i] != ONGOING:
-            found = terminal_value(game, (words[2 * i], words[2 * i + 1]), order[i], mover)
-            if found > best:
-                best, best_move = found, move
+            value = terminal_value(game, child, order[i], mover)
+            if value > best:
+                best, best_move = value, move
                 floor = max(floor, best)
             order[i] = DONE
-        elif move == best_known:
+        elif move == table_move:
             order[i] = FIRST
         else:
-            child = (words[2 * i], words[2 * i + 1])
             order[i] = move_priority(game, position, move, child) + history[ply << 8 | move]
-    first, reduces = True, work.limits[REDUCES] > 0.0
-    for n in range(count):
+    reduces = work.limits[REDUCES] > 0.0
+    for at in range(start, end):
         if best >= beta:
             break
-        at = start + n
-        for i in range(at + 1, start + count):
-            if order[i] > order[at]:
-                order[i], order[at] = order[at], order[i]
-                moves[i], moves[at] = moves[at], moves[i]
-                words[2 * i], words[2 * at] = words[2 * at], words[2 * i]
-                words[2 * i + 1], words[2 * at + 1] = words[2 * at + 1], words[2 * i + 1]
+        _move_to_front(words, moves, order, at, end)
         if order[at] == DONE:
             break
         child = (words[2 * at], words[2 * at + 1])
-        same = side(game, child) == mover
-        top = beta if first else floor + TINY
+        n = at - start
+        before = counters[GUESSED] if draws else 0
+        # The first move with the whole window, the others with a null window, late ones reduced;
+        # again in full where that fails high.
+        top = beta if n == 0 else floor + TINY
         less = 1
         if reduces and n >= LATE and depth >= SHALLOW:
             less = 3 if n >= VERY_LATE and depth >= SHALLOW + 2 else 2
-        before = counters[GUESSED] if draws else 0
-        if same:
-            found = value(game, child, depth - less, floor, top, ply + 1, work)
-        else:
-            found = -value(game, child, depth - less, -top, -floor, ply + 1, work)
-        if found > floor and less > 1:
+        sign, lo, hi = _child_window(game, child, mover, floor, top)
+        value = sign * negamax(game, child, depth - less, lo, hi, ply + 1, work)
+        if value > floor and less > 1:
             if draws:
                 counters[GUESSED] = before
-            if same:
-                found = value(game, child, depth - 1, floor, top, ply + 1, work)
-            else:
-                found = -value(game, child, depth - 1, -top, -floor, ply + 1, work)
-        if not first and floor < found < beta:
+            value = sign * negamax(game, child, depth - 1, lo, hi, ply + 1, work)
+        if n > 0 and floor < value < beta:
             if draws:
                 counters[GUESSED] = before
-            if same:
-                found = value(game, child, depth - 1, floor, beta, ply + 1, work)
-            else:
-                found = -value(game, child, depth - 1, -beta, -floor, ply + 1, work)
+            sign, lo, hi = _child_window(game, child, mover, floor, beta)
+            value = sign * negamax(game, child, depth - 1, lo, hi, ply + 1, work)
         if counters[STOPPED]:
             return 0.0
-        first = False
-        if found > best or n == 0:
+        if value > best or n == 0:
             best_move = np.int64(moves[at])
-            if draws and found > best:
-                sure = counters[GUESSED] == before
-            best = max(best, found)
+            if draws and value > best:
+                best_proven = counters[GUESSED] == before
+            best = max(best, value)
             floor = max(floor, best)
     if best > alpha:
         history[ply << 8 | best_move] += depth * depth
-    kind = AT_LEAST if best >= beta else EXACT if best > alpha else AT_MOST
+    bound = AT_LEAST if best >= beta else EXACT if best > alpha else AT_MOST
     if best >= high or best <= low:
-        depth, kind = np.int64(CERTAIN), EXACT
-    elif draws and (sure if best >= beta else counters[GUESSED] == guesses):
-        depth = np.int64(CERTAIN)
-    if draws and depth == CERTAIN:
+        depth, bound = np.int64(PROVEN_DEPTH), EXACT
+    elif draws and (best_proven if best >= beta else counters[GUESSED] == guesses):
+        depth = np.int64(PROVEN_DEPTH)
+    if draws and depth == PROVEN_DEPTH:
         counters[GUESSED] = guesses
-    store(table, key, bucket, depth, kind, best_move, best)
+    store(table, key, bucket, depth, bound, best_move, best)
     return best
 
 
@@ -278,10 +284,9 @@ def value(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply
 def iterative_deepening(
     game: Any, position: Words, deepest: Int, seconds: float, most_nodes: Int, work: Workspace
 ) -> tuple[Int, float, Int]:
-    """The best move found, its value, and the depth that was searched to the end.
+    """The best move, its value, and the depth that was completed.
 
-    Searches depth 1, 2, ... until one of the limits is reached or the result is certain, which
-    PROVEN then says.
+    Searches depth 1, 2, ... until a limit is reached or the result is proven (PROVEN).
     """
     counters, moves, words = work.counters, work.moves, work.words
     root_values, order = work.root_values, work.order
@@ -291,20 +296,20 @@ def iterative_deepening(
     work.limits[MOST_NODES] = most_nodes
     work.history[:] = work.history // 8
     mover = side(game, position)
-    next_ply = np.int64(1)  # a literal would compile `value` twice, and not be cached
+    next_ply = np.int64(1)  # a literal would compile `negamax` twice, and not be cached
     count = legal(game, position, moves, 0)
     low, high = value_range(game)
     draws = _can_be_drawn(game)
-    chosen, worth, reached = np.int64(moves[0]), low, 0
+    chosen, chosen_value, reached = np.int64(moves[0]), low, 0
     for i in range(count):
-        words[2 * i], words[2 * i + 1] = apply(game, position, np.int64(moves[i]))
-        order[i] = ending(game, (words[2 * i], words[2 * i + 1]))
+        child = apply(game, position, np.int64(moves[i]))
+        words[2 * i], words[2 * i + 1] = child
+        order[i] = ending(game, child)
         root_values[i] = 0.0
         if order[i] == ONGOING:
-            child = (words[2 * i], words[2 * i + 1])
             root_values[i] = np.float64(move_priority(game, position, np.int64(moves[i]), child))
     for depth in range(1, deepest + 1):
-        # The best of the last depth first; the others keep the order of their values.
+        # The best move of the last depth first; the others keep the order of their values.
         for a in range(1, count):
             i = a
             while i > 0 and root_values[i] > root_values[i - 1]:
@@ -319,59 +324,54 @@ def iterative_deepening(
         for i in range(count):
             before = counters[GUESSED]
             child = (words[2 * i], words[2 * i + 1])
-            same = side(game, child) == mover
             if order[i] != ONGOING:
-                found = terminal_value(game, child, order[i], mover)
+                value = terminal_value(game, child, order[i], mover)
             elif depth == 1:
-                found = estimate(game, child) if same else -estimate(game, child)
+                value = estimate(game, child) if side(game, child) == mover else -estimate(game, child)
                 counters[GUESSED] += 1
             else:
                 top = high if i == 0 else best + TINY
-                if same:
-                    found = value(game, child, depth - 1, best, top, next_ply, work)
-                else:
-                    found = -value(game, child, depth - 1, -top, -best, next_ply, work)
-                if i > 0 and found > best and top < high:
+                sign, lo, hi = _child_window(game, child, mover, best, top)
+                value = sign * negamax(game, child, depth - 1, lo, hi, next_ply, work)
+                if i > 0 and value > best and top < high:
                     counters[GUESSED] = before
-                    if same:
-                        found = value(game, child, depth - 1, best, high, next_ply, work)
-                    else:
-                        found = -value(game, child, depth - 1, -high, -best, next_ply, work)
+                    sign, lo, hi = _child_window(game, child, mover, best, high)
+                    value = sign * negamax(game, child, depth - 1, lo, hi, next_ply, work)
             if counters[STOPPED]:
                 break
-            root_values[i] = found
-            if found > best or i == 0:
-                best, best_move = found, np.int64(moves[i])
+            root_values[i] = value
+            if value > best or i == 0:
+                best, best_move = value, np.int64(moves[i])
             if best >= high:
                 break
         if counters[STOPPED]:
-            # What was better than the last depth's choice counts, though not all were looked at.
+            # A move that beat the last depth's choice counts, though not all were searched.
             if best > low and best_move != chosen and reached > 0:
-                chosen, worth = best_move, best
+                chosen, chosen_value = best_move, best
             elif i > 0 and best <= low and reached > 0 and root_values[i] > low:
-                # That choice is lost: the next move is not, as far as the last depth saw.
-                chosen, worth = np.int64(moves[i]), root_values[i]
+                # That choice loses; the next move does not, by its value at the last depth.
+                chosen, chosen_value = np.int64(moves[i]), root_values[i]
             break
-        if best <= low and reached > 0:  # lost: the move that held out longest stays
-            worth = best
+        if best <= low and reached > 0:  # lost: keep the move that held out longest
+            chosen_value = best
             break
-        chosen, worth, reached = best_move, best, depth
+        chosen, chosen_value, reached = best_move, best, depth
         counters[REACHED] = depth
         counters[PROVEN] = draws and counters[GUESSED] == 0
         if best >= high or count == 1 or counters[PROVEN]:
             break
-    if players(game) == 2 and (worth >= high or worth <= low):
+    if players(game) == 2 and (chosen_value >= high or chosen_value <= low):
         counters[PROVEN] = 1
-    return chosen, worth, reached
+    return chosen, chosen_value, reached
 
 
 @kernel
 def move_values(
     game: Any, position: Words, depth: Int, work: Workspace, moves: Array, values: Array, proven: Array
 ) -> Int:
-    """Write every legal move, its value at a depth, and whether it is proven; returns how many.
+    """Write every legal move, its value at a depth, and whether it is proven; returns the number.
 
-    Means nothing once the search has been stopped.
+    Meaningless once the search has been stopped.
     """
     work.counters[:] = 0
     work.limits[DEADLINE] = work.limits[MOST_NODES] = np.inf
@@ -384,13 +384,13 @@ def move_values(
         if ended != ONGOING:
             values[i], proven[i] = terminal_value(game, child, ended, mover), for_two
             continue
-        found = estimate(game, child)
+        value = estimate(game, child)
         work.counters[GUESSED] = 0
         if depth > 1:
-            found = value(game, child, depth - 1, low, high, ply, work)
+            value = negamax(game, child, depth - 1, low, high, ply, work)
             if work.counters[STOPPED]:
                 break
-        values[i] = found if side(game, child) == mover else -found
+        values[i] = value if side(game, child) == mover else -value
         certain = draws and depth > 1 and work.counters[GUESSED] == 0
-        proven[i] = certain or (for_two and (found >= high or found <= low))
+        proven[i] = certain or (for_two and (value >= high or value <= low))
     return count

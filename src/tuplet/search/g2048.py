@@ -1,19 +1,20 @@
 """Expectimax of 2048 over a network's values, written for 2048 alone: there speed decides.
 
-A depth counts the player's moves. Depth 1 is greedy play; depth 3 is
+`search_root` takes the maximum over moves, `chance_value` the expectation over spawns, and
+`frontier_value` the last of those, above the leaves. A depth counts the player's moves. Depth 1 is
+greedy play; depth 3 is
 
     s --max--> s' --mean--> s'' --max--> ... --max--> after-state: reward + γV
 
-The mean is exact: over every empty cell and both tiles. A state without moves is worth 0. A search
-by the clock is *sparing* from three moves ahead on: behind a 4, which is rare, it looks one move
-less ahead; so it comes further.
+The expectation is exact: over every empty cell and both tiles. A state without moves is worth 0. A
+timed search reduces after a four from depth 3 on: behind a 4, which is rare, it looks one move
+less ahead, and so reaches a greater depth.
 
-An after-state that looks `left` moves ahead is worth the same wherever it is met, so it is kept
-in a table under its exact board and `left`, and results are the same for a table of any size.
-Nothing in it ages until the weights change. After-states at the leaves have a table of their
-own, as they are many: after a slide, most spawns on the same row are the same board. Those of
-all spawns on one after-state are looked up together, their weights on their way while others
-are summed.
+An after-state searched `left` moves ahead has the same value wherever it occurs, so it is stored in
+a table under its exact board and `left`; results do not depend on the table's size. Entries stay
+valid until the weights change. Leaves have a second table, as they are many: after a slide, most
+spawns on the same row give the same board. The leaves of all spawns on one after-state are looked
+up together: the weights of some are prefetched while others are summed.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.g2048.rules import WIDE, Rules, empty_cells, slide, slides, view, wide_slides
-from tuplet.kernel import inlined, kernel, mix, now, pext, popcount
+from tuplet.games.g2048.rules import WIDE, Rules, empty_cells, largest, opening, slide, slides, spawn, view, wide_slides
+from tuplet.games.g2048.statistics import Results
+from tuplet.kernel import draw, inlined, kernel, mix, now, pext, popcount, stream
 from tuplet.values.downgrade import downgrade_limit, downgrade_words
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, expected_value, fetch, locate, value_at
@@ -31,10 +33,9 @@ from tuplet.values.tables import Tables, expected_value, fetch, locate, value_at
 Array = np.ndarray[Any, Any]
 
 DEEPEST = 63
-AHEAD = 8  # leaves whose weights are on their way; a power of two
+AHEAD = 8  # leaves whose weights are being prefetched; a power of two
 LEAVES, NODES = 14, 14  # bits of the tables' sizes
-# In `clock`; REACHED: the depth that `look` has searched to the end so far, LOOKED: after-states
-# that it has looked ahead from.
+# In `clock`. REACHED: the last completed depth. LOOKED: chance nodes searched.
 DEADLINE, STOPPED, REACHED, LOOKED = range(4)
 
 ENTRY = np.dtype([("board", np.uint64), ("tag", np.uint32), ("value", np.float32)])
@@ -42,14 +43,14 @@ _LAST = np.uint64(4 * DEEPEST + 4)  # where the after-states of the last move st
 _MOST = 2 * 15 * 4 + 4  # how many there are
 _MARGIN = 32  # words: four cache lines
 _REDUCED = np.uint32(1 << 30)  # in a node's tag
-_AWAITED = np.uint32(1 << 31)  # in a leaf's tag: `value` is the number of the leaf it will be
+_PENDING = np.uint32(1 << 31)  # in a leaf's tag: `value` is the number of the leaf that is being valued
 _LOWEST = np.uint64(0x1111111111111111)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _AHEAD = np.uint64(AHEAD)
 
 
 class LeafValues(NamedTuple):
-    """What the leaves of a search are worth."""
+    """How leaves are valued."""
 
     tables: Tables
     states: bool  # values of states, not of after-states
@@ -59,40 +60,40 @@ class LeafValues(NamedTuple):
 
 
 def leaf_values(network: Network, downgrade: int | None = None, reduce_after_four: bool = False) -> LeafValues:
-    """A network's values, of boards lowered from a tile on."""
+    """Leaf values by a network; boards with a tile of `downgrade` or more are seen downgrade_words."""
     gamma, limit = np.float32(network.gamma), downgrade_limit(downgrade)
     return LeafValues(network.tables, network.target == "state", gamma, limit, reduce_after_four)
 
 
 class Workspace(NamedTuple):
-    """A thread's working memory, made once for one network."""
+    """A thread's working memory, for one network."""
 
-    nodes: Array  # ENTRY[2^k]: values of after-states that look ahead
+    nodes: Array  # ENTRY[2^k]: values of chance nodes
     leaves: Array  # ENTRY[2^k]: V of after-states
     after: Array  # uint64: four after-states for each depth, then those of the last move
     after_high: Array  # uint64
     rewards: Array  # uint64
-    legal: Array  # uint64[30]: how many moves each spawn leaves
+    legal: Array  # uint64[30]: the number of legal moves after each spawn
     same: Array  # uint64: the number of the leaf that has this leaf's value
-    waiting: Array  # uint64: numbers of the leaves that wait for their weights
-    found: Array  # uint32 or uint64[AHEAD * m]: where those are
-    worth: Array  # float32: the leaves' values
+    waiting: Array  # uint64: numbers of the leaves whose weights are being prefetched
+    indices: Array  # uint32 or uint64[AHEAD * m]: the indices of those weights
+    values: Array  # float32: the leaves' values
     seen: Array  # float32[m]
     root_rewards: Array  # uint64[4]: of up, right, down, left
-    root_values: Array  # float32[4]: reward + gamma V, not a number where the move is illegal
-    trial: Array  # float32[4]: the same, until a depth has been searched to the end
+    root_values: Array  # float32[4]: reward + gamma V, NaN where the move is illegal
+    trial: Array  # float32[4]: the same, for the depth that is not completed yet
     clock: Array  # float64[4]
-    stop: Array  # bool[1]: somebody told the search to end (`Stop.flag`)
+    stop: Array  # bool[1]: set to end the search (`Stop.flag`)
 
 
 def make_workspace(m: int, leaves: int = LEAVES, nodes: int = NODES, index: Any = np.uint32) -> Workspace:
-    """Room for a network of m look-ups, with tables of 2^leaves and 2^nodes entries.
+    """Working memory for a network of m look-ups, with tables of 2^leaves and 2^nodes entries.
 
     `index` is the `index_type` of the network's weights.
     """
     places = int(_LAST) + _MOST
     sizes = [places] * 6 + [30, AHEAD * m, m, 4, 4, 4, 4]
-    block = np.zeros(sum(sizes) + 2 * _MARGIN, np.uint64)  # apart from other threads' lines
+    block = np.zeros(sum(sizes) + 2 * _MARGIN, np.uint64)  # on cache lines of its own
     ends = np.cumsum([_MARGIN, *sizes])
     small = [block[end - size : end] for end, size in zip(ends[1:], sizes, strict=True)]
     floats = [part.view(np.float32)[: len(part)] for part in small]
@@ -104,9 +105,9 @@ def make_workspace(m: int, leaves: int = LEAVES, nodes: int = NODES, index: Any 
         rewards=small[2],
         same=small[3],
         waiting=small[4],
-        worth=floats[5],
+        values=floats[5],
         legal=small[6],
-        found=small[7].view(index)[: AHEAD * m],
+        indices=small[7].view(index)[: AHEAD * m],
         seen=floats[8],
         root_rewards=small[9],
         root_values=floats[10],
@@ -134,7 +135,7 @@ def _lay_out(
     rewards: Array,
     start: np.uint64,
 ) -> np.uint64:
-    """The after-states of any board, from `start` on; returns how many there are."""
+    """Write the after-states of any board from `start` on; returns their number."""
     count = WIDE
     if high == _ZERO:
         count = slides(across, down, board, after, rewards, start)
@@ -147,19 +148,19 @@ def _lay_out(
 
 @inlined
 def _place(table: Array, board: np.uint64, tag: np.uint32) -> np.uint64:
-    """Where in a table an entry would stand."""
+    """The index of an entry in a table."""
     return mix(board ^ (np.uint64(tag) << np.uint64(40))) & np.uint64(len(table) - 1)
 
 
 @inlined
 def _tiles(rules: Rules) -> tuple[int, int]:
-    """The exponents - 1 of tiles that appear, from and to."""
+    """The range of exponents - 1 of the tiles that spawn."""
     return int(rules.fours == np.uint64(1 << 32)), 1 + int(rules.fours > _ZERO)
 
 
 @inlined
 def _reduces_after_four(rules: Rules, leaf_values: LeafValues) -> bool:
-    """Whether fours are rare, and looked behind less far."""
+    """Whether the search reduces after a four: fours must be rare."""
     return bool(leaf_values.reduce_after_four and _ZERO < rules.fours < np.uint64(1 << 31))
 
 
@@ -167,23 +168,25 @@ def _reduces_after_four(rules: Rules, leaf_values: LeafValues) -> bool:
 def leaf_value(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace) -> np.float32:
     """V of an after-state."""
     tables, states, _, limit, _ = leaf_values
-    found, m = work.found, np.uint64(tables.plan.shape[1])
+    indices, m = work.indices, np.uint64(tables.plan.shape[1])
     board, high = downgrade_words(board, high, limit)
     if states:
-        return expected_value(rules, tables, board, high, found, work.seen)
-    locate(view(board, high), tables.plan, tables.marks, tables.stride, found, _ZERO)
-    fetch(tables.weights, found, _ZERO, m)
-    return value_at(tables.weights, tables.stride, found, _ZERO, m)
+        return expected_value(rules, tables, board, high, indices, work.seen)
+    locate(view(board, high), tables.plan, tables.marks, tables.stride, indices, _ZERO)
+    fetch(tables.weights, indices, _ZERO, m)
+    return value_at(tables.weights, tables.stride, indices, _ZERO, m)
 
 
 @kernel
-def last_mean(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace) -> np.float32:
-    """The mean, over all spawns on an after-state, of the best reward + gamma V."""
+def frontier_value(
+    rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace
+) -> np.float32:
+    """The expectation, over all spawns on an after-state, of the best reward + gamma V."""
     tables, states, gamma, limit, _ = leaf_values
     weights, plan, across, down = tables.weights, tables.plan, rules.across, rules.down
     after, after_high, rewards, moves = work.after, work.after_high, work.rewards, work.legal
-    leaves, same, waiting, found = work.leaves, work.same, work.waiting, work.found
-    worth, marks, stride, m = work.worth, tables.marks, tables.stride, np.uint64(plan.shape[1])
+    leaves, same, waiting, indices = work.leaves, work.same, work.waiting, work.indices
+    values, marks, stride, m = work.values, tables.marks, tables.stride, np.uint64(plan.shape[1])
     least, most = _tiles(rules)
     reduce_after_four, rare = _reduces_after_four(rules, leaf_values), np.float32(0)
     if reduce_after_four:
@@ -207,31 +210,31 @@ def last_mean(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.
                 if leaves[place]["board"] == leaf:
                     known = leaves[place]["tag"]
                     if known == tag:
-                        worth[i] = leaves[place]["value"]
+                        values[i] = leaves[place]["value"]
                         continue
-                    if known == tag | _AWAITED:
+                    if known == tag | _PENDING:
                         same[i] = np.uint64(leaves[place]["value"])
                         continue
                 if states:
                     leaves[place]["board"], leaves[place]["tag"] = leaf, tag
                     leaf, leaf_high = downgrade_words(leaf, leaf_high, limit)
-                    v = expected_value(rules, tables, leaf, leaf_high, found, work.seen)
-                    worth[i] = leaves[place]["value"] = v
+                    v = expected_value(rules, tables, leaf, leaf_high, indices, work.seen)
+                    values[i] = leaves[place]["value"] = v
                     continue
                 if asked == summed + _AHEAD:
-                    _sum(weights, stride, found, m, after, after_high, waiting, leaves, worth, summed)
+                    _sum(weights, stride, indices, m, after, after_high, waiting, leaves, values, summed)
                     summed += _ONE
-                leaves[place]["board"], leaves[place]["tag"] = leaf, tag | _AWAITED
+                leaves[place]["board"], leaves[place]["tag"] = leaf, tag | _PENDING
                 leaves[place]["value"] = np.float32(i)
                 waiting[asked] = i
                 at = (asked % _AHEAD) * m
                 leaf, leaf_high = downgrade_words(leaf, leaf_high, limit)
-                locate(view(leaf, leaf_high), plan, marks, stride, found, at)
-                fetch(weights, found, at, m)
+                locate(view(leaf, leaf_high), plan, marks, stride, indices, at)
+                fetch(weights, indices, at, m)
                 asked += _ONE
             n += legal
     while summed < asked:
-        _sum(weights, stride, found, m, after, after_high, waiting, leaves, worth, summed)
+        _sum(weights, stride, indices, m, after, after_high, waiting, leaves, values, summed)
         summed += _ONE
 
     n, twos, fours = _LAST, np.float64(0), np.float64(0)
@@ -240,7 +243,7 @@ def last_mean(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.
         for tile in range(least, most):
             best = np.float32(-np.inf) if moves[s] > _ZERO else np.float32(0)
             for i in range(n, n + moves[s]):
-                best = max(best, np.float32(rewards[i]) + gamma * worth[same[i]])
+                best = max(best, np.float32(rewards[i]) + gamma * values[same[i]])
             n += moves[s]
             s += _ONE
             if tile == 0:
@@ -256,39 +259,39 @@ def last_mean(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.
 def _sum(
     weights: Array,
     stride: np.uint64,
-    found: Array,
+    indices: Array,
     m: np.uint64,
     after: Array,
     after_high: Array,
     waiting: Array,
     leaves: Array,
-    worth: Array,
+    values: Array,
     number: np.uint64,
 ) -> None:
-    """Value a leaf that waited; it may have lost its place in the table to another."""
+    """Value a leaf whose weights were prefetched; its table entry may have been replaced meanwhile."""
     i = waiting[number]
-    v = value_at(weights, stride, found, (number % _AHEAD) * m, m)
-    worth[i] = v
+    v = value_at(weights, stride, indices, (number % _AHEAD) * m, m)
+    values[i] = v
     tag = np.uint32(pext(after_high[i], _LOWEST))
     place = _place(leaves, after[i], tag)
-    if leaves[place]["board"] == after[i] and leaves[place]["tag"] == tag | _AWAITED:
+    if leaves[place]["board"] == after[i] and leaves[place]["tag"] == tag | _PENDING:
         leaves[place]["tag"], leaves[place]["value"] = tag, v
 
 
 @inlined
 def _mean(rules: Rules, twos: np.float64, fours: np.float64, empty: np.uint64) -> np.float32:
-    """The mean, given the sums over all empty cells."""
+    """The expectation, given the sums over all empty cells."""
     share = np.float64(rules.fours) * 2.0**-32
     return np.float32(((1.0 - share) * twos + share * fours) / np.float64(popcount(empty)))
 
 
 @kernel
-def mean(
+def chance_value(
     rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, left: np.int64, work: Workspace
 ) -> np.float32:
-    """The value of an after-state by looking `left` moves ahead, at least one.
+    """The expected value of an after-state, searched `left` moves ahead, at least one.
 
-    Means nothing once the search has been stopped.
+    Meaningless once the search has been stopped.
     """
     nodes, clock = work.nodes, work.clock
     tag = np.uint32(pext(high, _LOWEST)) | (np.uint32(left) << np.uint32(16))
@@ -298,11 +301,11 @@ def mean(
     place = _place(nodes, board, tag)
     if nodes[place]["board"] == board and nodes[place]["tag"] == tag:
         return nodes[place]["value"]  # type: ignore[no-any-return]
-    if clock[STOPPED] > 0.0:  # on the way back: else every level would still look at its last moves
+    if clock[STOPPED] > 0.0:  # unwind: else every level would still search its last moves
         return np.float32(0)
     clock[LOOKED] += 1.0
     if left == 1:
-        v = last_mean(rules, leaf_values, board, high, work)
+        v = frontier_value(rules, leaf_values, board, high, work)
     else:
         after, after_high, rewards = work.after, work.after_high, work.rewards
         across, down, gamma = rules.across, rules.down, leaf_values.gamma
@@ -320,7 +323,7 @@ def mean(
                 further = left - 2 if reduce_after_four and tile == 1 else left - 1
                 for i in range(mine, mine + legal):
                     if further > 0:
-                        v = mean(rules, leaf_values, after[i], after_high[i], further, work)
+                        v = chance_value(rules, leaf_values, after[i], after_high[i], further, work)
                     else:
                         v = leaf_value(rules, leaf_values, after[i], after_high[i], work)
                     best = max(best, np.float32(rewards[i]) + gamma * v)
@@ -338,7 +341,7 @@ def mean(
 
 
 @kernel
-def look(
+def search_root(
     rules: Rules,
     leaf_values: LeafValues,
     board: np.uint64,
@@ -349,8 +352,8 @@ def look(
 ) -> int:
     """Value all four moves, `depth` moves ahead; within `seconds`, as deep as time allows.
 
-    Leaves rewards and values in the workspace's `root_rewards` and `root_values`; returns the depth
-    that was searched to the end, which is 1 at least: that takes no time.
+    Writes the workspace's `root_rewards` and `root_values`. Returns the completed depth, at least 1:
+    that takes no time.
     """
     tables, states, gamma, limit, reduce_after_four = leaf_values
     rewards, trial, clock = work.root_rewards, work.trial, work.clock
@@ -366,7 +369,7 @@ def look(
                 rewards[move], trial[move] = _ZERO, np.nan
                 continue
             if left > 0:
-                v = mean(rules, values, slid, slid_high, left, work)
+                v = chance_value(rules, values, slid, slid_high, left, work)
             else:
                 v = leaf_value(rules, leaf_values, slid, slid_high, work)
             rewards[move], trial[move] = reward, np.float32(reward) + gamma * v
@@ -381,3 +384,45 @@ def look(
         clock[REACHED] = reached
         ahead += 1
     return reached
+
+
+@kernel
+def play_games(
+    rules: Rules,
+    leaf_values: LeafValues,
+    depth: np.int64 | int,
+    seconds: float,
+    work: Workspace,
+    seed: np.uint64,
+    first: int,
+    games: int,
+    results: Results,
+) -> int:
+    """Play games number `first` to `first + games` by search, until the workspace's `stop` is set.
+
+    Returns the number of finished games. `results[0]` is game `first`; a game's length is updated
+    after every move.
+    """
+    values = work.root_values
+    for game in range(first, first + games):
+        state, board = opening(rules, stream(seed, np.uint64(game)))
+        high, score, length = np.uint64(0), np.int64(0), 0
+        while True:
+            search_root(rules, leaf_values, board, high, np.int64(depth), seconds, work)
+            best = -1
+            for move in range(4):
+                if not np.isnan(values[move]) and (best < 0 or values[move] > values[best]):
+                    best = move
+            if best < 0:
+                break
+            if work.stop[0]:
+                return game - first
+            board, high, reward = slide(rules, board, high, best)
+            score += np.int64(reward)
+            length += 1
+            results.lengths[game - first] = length
+            state, bits = draw(state)
+            board = spawn(rules, board, high, bits)
+        results.scores[game - first] = score
+        results.tiles[game - first] = largest(board, high)
+    return games

@@ -1,4 +1,4 @@
-"""The transposition table of a search: what was found for a position, to what depth, and how sure.
+"""The transposition table of a search: for each position its value, bound, depth and best move.
 
 An entry is a tag (the key's upper 40 bits, the kind of bound, the depth, the best move) and a
 value. A position may stand in any of four neighbouring entries, its *bucket*.
@@ -16,7 +16,7 @@ from tuplet.kernel import inlined, kernel, mix
 Array = np.ndarray[Any, Any]
 
 EXACT, AT_LEAST, AT_MOST = range(3)
-NO_MOVE = 255
+NO_MOVE = 255  # no move has this code
 ENTRY = np.dtype([("tag", np.uint64), ("value", np.float64)])
 KEY = np.uint64(0xFFFFFFFFFF000000)  # tag: key, bound, depth, move
 _ZERO = np.uint64(0)
@@ -32,32 +32,26 @@ def key_of(position: Words) -> np.uint64:
 def look_up(
     table: Array, key: np.uint64, bucket: np.uint64, depth: Int, alpha: float, beta: float
 ) -> tuple[Int, Int, float]:
-    """The best move known (or NO_MOVE), the depth of its result, and the value.
-
-    The depth is 0 unless the result is deep enough and settles the window.
-    """
+    """Returns (move, depth, value); depth is 0 unless the entry cuts off this window."""
     for i in range(4):
         entry = table[bucket + np.uint64(i)]
         tag = entry["tag"]
         if (tag ^ key) & KEY == _ZERO and tag != _ZERO:
             move = np.int64(tag & np.uint64(0xFF))
             deep = np.int64((tag >> np.uint64(8)) & np.uint64(0xFF))
-            found = np.float64(entry["value"])
+            value = np.float64(entry["value"])
             bound = np.int64((tag >> np.uint64(16)) & np.uint64(3))
             if deep >= depth and (
-                bound == EXACT or (bound == AT_LEAST and found >= beta) or (bound == AT_MOST and found <= alpha)
+                bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha)
             ):
-                return move, deep, found
-            return move, 0, found
+                return move, deep, value
+            return move, 0, value
     return NO_MOVE, 0, 0.0
 
 
 @inlined
-def store(table: Array, key: np.uint64, bucket: np.uint64, depth: Int, bound: Int, move: Int, found: float) -> None:
-    """Keep a result: over the same position, else over the shallowest of the bucket.
-
-    The fourth entry counts as empty, so that it is replaced unless one of the others is empty.
-    """
+def store(table: Array, key: np.uint64, bucket: np.uint64, depth: Int, bound: Int, move: Int, value: float) -> None:
+    """Store a result over the same position or an empty entry, else in the bucket's fourth entry."""
     slot = bucket
     shallowest: Int = 1 << 30
     for i in range(4):
@@ -71,12 +65,12 @@ def store(table: Array, key: np.uint64, bucket: np.uint64, depth: Int, bound: In
     table[slot]["tag"] = (
         (key & KEY) | (np.uint64(bound) << np.uint64(16)) | (np.uint64(depth) << np.uint64(8)) | np.uint64(move)
     )
-    table[slot]["value"] = found
+    table[slot]["value"] = value
 
 
 @inlined
 def known_move(table: Array, position: Words) -> Int:
-    """The best move that the table knows for a position, or NO_MOVE."""
+    """The best move stored for a position, or NO_MOVE."""
     key = key_of(position)
     bucket = key & np.uint64(len(table) - 4)
     move: Int = NO_MOVE
@@ -89,10 +83,7 @@ def known_move(table: Array, position: Words) -> Int:
 
 @kernel
 def main_line(game: Any, position: Words, move: Int, table: Array, line: Array) -> Int:
-    """Write the moves that both sides are expected to make, as far as the table knows them.
-
-    Returns how many there are; stops where nature acts.
-    """
+    """Write the principal variation as far as the table has it, up to a chance node; returns its length."""
     n = 0
     while n < len(line):
         line[n] = move

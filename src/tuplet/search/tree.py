@@ -17,9 +17,9 @@ Array = np.ndarray[Any, Any]
 ROOT = 0
 NO_NODE = -1
 UNPROVEN, DRAWN = 2, 3  # in `proven`: else the player who wins whatever the other does
-CHANCE = 2  # in `sides`: nature acts here
+CHANCE = 2  # in `sides`: a chance node
 USED, SIMULATIONS, FULL = range(3)  # counters
-MOST_OUTCOMES = (1 << 16) - 1  # of a node where nature acts
+MOST_OUTCOMES = (1 << 16) - 1  # of a chance node
 
 
 class Tree(NamedTuple):
@@ -30,41 +30,27 @@ class Tree(NamedTuple):
     parents: Array  # int32[nodes]: NO_NODE for the root
     first: Array  # int32[nodes]: the first child, or NO_NODE for a leaf
     children: Array  # uint16[nodes]: how many
-    moves: Array  # uint16[nodes]: the move, or nature's outcome, that leads here
+    moves: Array  # uint16[nodes]: the move, or chance outcome, that leads here
     sides: Array  # uint8[nodes]: who moves here: 0, 1 or CHANCE
     endings: Array  # uint8[nodes]
     proven: Array  # uint8[nodes]: UNPROVEN, DRAWN, or who wins
     visits: Array  # int64[nodes]: simulations that went through
     totals: Array  # float64[nodes]: the sum of their results
     squares: Array  # float64[nodes]: the sum of the results' squares
-    priors: Array  # float32[nodes]: the share of a move among its siblings, where a bandit asks
+    priors: Array  # float32[nodes]: the prior probability of a move, where the bandit uses it
     counters: Array  # int64[3]
 
 
 def make_tree(nodes: int = 1_000_000) -> Tree:
-    """An empty tree that can hold so many nodes: 59 bytes each."""
-    kinds = (
-        np.uint64,
-        np.uint64,
-        np.int32,
-        np.int32,
-        np.uint16,
-        np.uint16,
-        np.uint8,
-        np.uint8,
-        np.uint8,
-        np.int64,
-        np.float64,
-        np.float64,
-        np.float32,
-    )
-    arrays = [np.zeros(nodes, kind) for kind in kinds]
+    """An empty tree with room for `nodes` nodes, 59 bytes each."""
+    types = ["u8", "u8", "i4", "i4", "u2", "u2", "u1", "u1", "u1", "i8", "f8", "f8", "f4"]
+    arrays = [np.zeros(nodes, each) for each in types]
     return Tree(*arrays, np.zeros(3, np.int64))  # type: ignore[call-arg]  # one for each field
 
 
 @inlined
 def add_node(game: Any, tree: Tree, parent: Int, move: Int, position: Words, solver: bool) -> None:
-    """Add a leaf; a game for two that is over is proven, where a solver wants to know."""
+    """Add a leaf; with `solver`, a finished two-player game is proven."""
     node = tree.counters[USED]
     tree.counters[USED] = node + 1
     tree.word0[node], tree.word1[node] = position
@@ -94,43 +80,43 @@ def reset(game: Any, tree: Tree, position: Words) -> None:
 
 @kernel
 def reroot(tree: Tree, position: Words) -> bool:
-    """Keep what is below `position` if it is near the root; False if it is not there.
+    """Make `position` the root and keep its subtree; False if it is not within two moves of the root.
 
-    A child always has a larger number than its parent, so that nodes can be moved in place.
+    Children have larger numbers than their parents, so nodes are moved in place.
     """
     used = tree.counters[USED]
-    found = NO_NODE
-    level = np.zeros(used, np.uint8)  # steps from the old root; later 1 for what is kept
+    new_root = NO_NODE
+    level = np.zeros(used, np.uint8)  # distance from the old root; later 1 for nodes that are kept
     for node in range(1, used):
         level[node] = min(level[tree.parents[node]] + 1, 255)
         if (
-            level[node] <= 4  # two moves, and what nature does between them
+            level[node] <= 4  # two moves, and the chance outcomes between them
             and tree.word0[node] == position[0]
             and tree.word1[node] == position[1]
         ):
-            found = node
+            new_root = node
             break
-    if found == NO_NODE:
+    if new_root == NO_NODE:
         return False
-    names = np.zeros(used, np.int32)  # a node's new number
+    numbers = np.zeros(used, np.int32)  # a node's new number
     level[:] = 0
-    level[found] = 1
+    level[new_root] = 1
     at = 0
-    for node in range(found, used):
-        if node != found and not level[tree.parents[node]]:
+    for node in range(new_root, used):
+        if node != new_root and not level[tree.parents[node]]:
             continue
         level[node] = 1
-        names[node] = at
+        numbers[node] = at
         tree.word0[at], tree.word1[at] = tree.word0[node], tree.word1[node]
         # Every parent stands before its children, so its new number is known.
         tree.first[at] = tree.first[node]
         parent = tree.parents[node]
-        if node == found:
+        if node == new_root:
             tree.parents[at] = NO_NODE
         else:
-            tree.parents[at] = names[parent]
-            if tree.first[names[parent]] == node:
-                tree.first[names[parent]] = at
+            tree.parents[at] = numbers[parent]
+            if tree.first[numbers[parent]] == node:
+                tree.first[numbers[parent]] = at
         tree.children[at], tree.moves[at] = tree.children[node], tree.moves[node]
         tree.sides[at], tree.endings[at] = tree.sides[node], tree.endings[node]
         tree.proven[at], tree.visits[at] = tree.proven[node], tree.visits[node]

@@ -20,7 +20,7 @@ import numpy as np
 from tuplet.games.g2048.rules import Rules, opening, rules_for, slides, spawn
 from tuplet.kernel import draw, kernel, stream
 from tuplet.learn.train import train
-from tuplet.search.g2048 import LeafValues, Workspace, last_mean, leaf_values, make_workspace
+from tuplet.search.g2048 import LeafValues, Workspace, frontier_value, leaf_values, make_workspace
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
 from tuplet.studies.verdicts import Cell, Estimate
@@ -203,7 +203,7 @@ def collect(
                     best, best_value = i, v
             state, bits = draw(state)
             if bits % np.uint64(EVERY) == _ZERO:
-                ahead = last_mean(rules, leaves, after[best], _ZERO, work)
+                ahead = frontier_value(rules, leaves, after[best], _ZERO, work)
                 boards[n], games[n] = after[best], game
                 errors[n] = ahead - value(leaves.tables, after[best])
                 n += 1

@@ -412,12 +412,12 @@ MATCH = """
 import sys, time
 import numpy as np
 from pathlib import Path
-from tuplet.agents.protocol.subprocess_agent import External
-from tuplet.agents.protocol.submissions import running_of
+from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
+from tuplet.agents.protocol.submissions import program_command
 from tuplet.arena.game import play_game
 from tuplet.games.ewn import Position
 start = Position.start("ewn-6x7", red="203541", blue="135204", die="145110431455221232514")
-agent = External("exec:" + sys.argv[1])
+agent = SubprocessAgent("exec:" + sys.argv[1])
 agent.open(start, "red", np.uint64(0))
 agent.choose(start)
 print(agent._program._process.pid, flush=True)
