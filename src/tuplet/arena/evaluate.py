@@ -36,7 +36,7 @@ from tuplet.games.g2048.statistics import Results, Summary, make_results, score_
 from tuplet.kernel import as_seed, stream
 from tuplet.learn.self_play import play_greedily
 from tuplet.search import g2048 as search_2048
-from tuplet.system.blocks import Worker, as_threads, ordered_map, is_local
+from tuplet.system.blocks import Worker, as_threads, is_local, ordered_map
 from tuplet.system.intervals import Interval, share_interval
 from tuplet.system.pictures import inline_svg, save_figure
 from tuplet.system.progress import COMPILING, Progress, ProgressOption, RateMeter, watching
