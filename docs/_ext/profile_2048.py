@@ -36,7 +36,7 @@ LAY_OUT, FIND, ASK, SUM, UPDATE, SUM_AGAIN = range(1, 7)
 @kernel
 def play_again(rules: Rules, tables: Tables, work: Workspace, boards: Array, steps: int) -> float:
     """The first steps of a move, for each board, two games in turns."""
-    weights, plan, after, rewards, found = (tables.weights, tables.plan, work.after, work.rewards, work.found)
+    weights, plan, after, rewards, indices = (tables.weights, tables.plan, work.after, work.after_rewards, work.indices)
     across, down, legal = rules.across, rules.down, work.legal
     m, four = np.uint64(plan.shape[1]), np.uint64(4)
     legal[:], sums = np.uint64(0), np.float32(0)
@@ -46,20 +46,20 @@ def play_again(rules: Rules, tables: Tables, work: Workspace, boards: Array, ste
             if steps >= SUM:
                 best = np.float32(-np.inf)
                 for n in range(mine, mine + legal[slot]):
-                    v = np.float32(rewards[n]) + total(weights, found, n * m, m)
+                    v = np.float32(rewards[n]) + total(weights, indices, n * m, m)
                     best = max(v, best)
                 sums += best
             legal[slot] = slides(across, down, boards[slot, k], after, rewards, mine)
             if steps >= FIND:
                 for n in range(mine, mine + legal[slot]):
-                    locate(after[n], plan, tables.marks, tables.stride, found, n * m)
+                    locate(after[n], plan, tables.marks, tables.stride, indices, n * m)
             if steps >= ASK:
-                fetch(weights, found, mine * m, legal[slot] * m)
+                fetch(weights, indices, mine * m, legal[slot] * m)
     return sums
 
 
 @kernel
-def walk_again(tables: Tables, by: Any, path: Array, ring: Array, steps: int) -> float:
+def walk_again(tables: Tables, rule: Any, path: Array, ring: Array, steps: int) -> float:
     """The first steps of learning, for each after-state, from the last."""
     weights, memory, plan, marks = tables.weights, tables.memory, tables.plan, tables.marks
     m, ahead, target = np.uint64(plan.shape[1]), np.uint64(AHEAD), np.float32(0)
@@ -71,14 +71,14 @@ def walk_again(tables: Tables, by: Any, path: Array, ring: Array, steps: int) ->
             v = total(weights, ring, start, m)
             if steps >= UPDATE:
                 amount = np.float32(0) * (target - v)
-                update_weights(by, weights, memory, ring, start, m, amount)
+                update_weights(rule, weights, memory, ring, start, m, amount)
             target = v
             if steps >= SUM_AGAIN:
                 target = total(weights, ring, start, m)
         locate(path[k], plan, marks, tables.stride, ring, start)
         if steps >= ASK:
             fetch(weights, ring, start, m)
-            prefetch_memory(by, memory, ring, start, m)
+            prefetch_memory(rule, memory, ring, start, m)
     return target
 
 
@@ -131,7 +131,7 @@ def main() -> None:
     rules, zero = rules_for(), np.float32(0)
     tables = net.tables_with_memory(TC.memory, TC.memory_per_weight)
     near, work = at_hand(tables), make_workspace(net.m)
-    rule = Hyperparameters(TD.by, zero, np.float32(1))
+    rule = Hyperparameters(TD.rule, zero, np.float32(1))
     path = games_of(net, rules, work, rule)
     path = path[: len(path) // 2 * 2]
     boards, gains = spawned(rules, path).reshape(2, -1), np.zeros(len(path), np.uint32)
@@ -144,11 +144,11 @@ def main() -> None:
     }
     works["play whole"] = lambda: play_afterstates(rules, net.tables, rule, work, np.uint64(7), 0, PLAYED, results, 0)
     for learner in (TD, TC):
-        own = rule._replace(by=learner.by)
+        own = rule._replace(rule=learner.rule)
         for name, t in (("near", near), ("far", tables)):
             for steps in range(FIND, SUM_AGAIN + 1):
-                works[f"{learner.name} {name} {steps}"] = lambda t=t, steps=steps, by=own.by: walk_again(
-                    t, by, path, work.ring, steps
+                works[f"{learner.name} {name} {steps}"] = lambda t=t, steps=steps, rule=own.rule: walk_again(
+                    t, rule, path, work.ring, steps
                 )
         works[f"{learner.name} whole"] = lambda own=own: learn_backward(
             tables, own, False, path, gains, count, work.ring
@@ -191,7 +191,7 @@ def after_states_of(rules: Rules, boards: Array, work: Workspace) -> int:
     """How many after-states the boards have in all."""
     count = np.uint64(0)
     for board in boards.ravel():
-        count += slides(rules.across, rules.down, board, work.after, work.rewards, np.uint64(0))
+        count += slides(rules.across, rules.down, board, work.after, work.after_rewards, np.uint64(0))
     return int(count)
 
 

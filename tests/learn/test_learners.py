@@ -94,8 +94,8 @@ def test_a_learning_rate_follows_its_schedule() -> None:
 def test_a_delayed_run_learns_by_td_first_and_by_tc_then() -> None:
     method = Method(delay=0.9, lam=0.0)
     early, late = method.hyperparameters_at(0.5), method.hyperparameters_at(0.9)
-    assert (type(early.by), early.alpha) == (type(TD.by), np.float32(0.1))
-    assert (type(late.by), late.alpha) == (type(TC.by), np.float32(1.0))
+    assert (type(early.rule), early.alpha) == (type(TD.rule), np.float32(0.1))
+    assert (type(late.rule), late.alpha) == (type(TC.rule), np.float32(1.0))
     net = Network("5x4")
     train(net, games=400, delay=0.9, progress=False)
     assert net.memory is not None
@@ -188,7 +188,7 @@ def test_restarted_games_teach_more_and_count_once() -> None:
     assert again.metrics[0]["games"] == plain.metrics[0]["games"] == 600
     net = Network("5x4")
     train(net, games=3000, progress=False)
-    learner = Hyperparameters(TD.by, np.float32(0.1), np.float32(1), restart=True)
+    learner = Hyperparameters(TD.rule, np.float32(0.1), np.float32(1), restart=True)
     from tuplet.games.g2048 import rules_for
 
     work, results = make_workspace(net.m), make_results(20)
@@ -284,7 +284,7 @@ def test_tc_that_has_begun_goes_on_when_a_run_is_given_more(tmp_path: Path) -> N
     train("5x4", games=100, delay=0.5, out=tmp_path / "run", progress=False)
     training = Training.load(tmp_path / "run", games=1000)
     assert training.progress(100) < 0.5
-    assert isinstance(training._rule(100).by, type(TC.by))
+    assert isinstance(training._rule(100).rule, type(TC.rule))
 
 
 def test_memory_that_tc_will_need_is_refused_before_anything_is_made(

@@ -36,7 +36,7 @@ def test_eight_weights_at_once_learn_what_each_would_alone(kind: type) -> None:
                 rate = min(abs(e) / a, np.float32(1)) if a > 0 else np.float32(1)
                 expected[at] += amount * rate
                 sums[at] = e + amount, a + abs(amount)
-            adjusted(TC.by, weights, memory, found, amount)
+            adjusted(TC.rule, weights, memory, found, amount)
             assert weights.tobytes() == expected.tobytes()
             assert memory.tobytes() == sums.tobytes()
 

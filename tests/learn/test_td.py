@@ -155,7 +155,7 @@ def test_lambda_0_moves_each_value_towards_the_next(game: Episode, learner: str)
         error = np.float32(following) - value(tables, after)
         found = weights_of(tables, after)
         amount = np.float32(0.5) / np.float32(m) * error
-        adjusted(by.by, tables.weights, tables.memory, found, zero, m, amount)
+        adjusted(by.rule, tables.weights, tables.memory, found, zero, m, amount)
         following = action.reward + float(value(tables, after))
     assert np.allclose(nets[0].weights, nets[1].weights, rtol=1e-4, atol=1e-3)
     assert not np.allclose(nets[0].weights, nets[2].weights, rtol=1e-4, atol=1e-3)
@@ -170,7 +170,7 @@ def test_a_played_game_teaches_what_its_record_teaches(target: str, order: str) 
     before = Network(TUPLES, target=target)  # type: ignore[arg-type]
     before.weights[:] = teacher.weights
     play = play_states if target == "state" else play_afterstates
-    learner = Hyperparameters(TD.by, np.float32(0.1), np.float32(1), order == "forward")
+    learner = Hyperparameters(TD.rule, np.float32(0.1), np.float32(1), order == "forward")
     work, results = make_workspace(teacher.m), make_results(1)
     play(rules_for(), teacher.tables, learner, work, np.uint64(77), 0, 1, results, 0)
     if order == "backward":  # moves do not depend on what is learned meanwhile
@@ -219,7 +219,7 @@ def test_games_beyond_32768_are_played_by_the_exact_rules(target: str) -> None:
     rules = rules_for()._replace(start=start.words[0])
     play = play_states if target == "state" else play_afterstates
     results = make_results(5)
-    greedy = Hyperparameters(TD.by, np.float32(0), np.float32(1), False)
+    greedy = Hyperparameters(TD.rule, np.float32(0), np.float32(1), False)
     play(rules, net.tables, greedy, make_workspace(net.m), np.uint64(9), 0, 5, results, 0)
     environment = RandomEnvironment(9)
     for game in range(5):
@@ -246,7 +246,7 @@ def test_a_game_beyond_32768_is_learned_from_as_the_network_sees_it(target: str)
     start = Board([32768, 32768, 2, 0, 32768, 32768, 4, 0] + [0] * 8)
     rules = rules_for()._replace(start=start.words[0])
     play = play_states if target == "state" else play_afterstates
-    learner = Hyperparameters(TD.by, np.float32(0.1), np.float32(1), False)
+    learner = Hyperparameters(TD.rule, np.float32(0.1), np.float32(1), False)
     play(rules, net.tables, learner, make_workspace(net.m), np.uint64(9), 0, 1, make_results(1), 0)
 
     environment = RandomEnvironment(9)

@@ -51,7 +51,7 @@ def test_without_flags_afterstates_are_learned_as_the_fast_learner_does_it() -> 
     """One game at a time: `train` plays two in turns, which learn from each other's games."""
     program, results, _ = played(LearnerVariant(), 60)
     net, theirs = Network(NET), make_results(60)
-    rule, work = Hyperparameters(TD.by, np.float32(0.1), np.float32(1)), make_workspace(net.m)
+    rule, work = Hyperparameters(TD.rule, np.float32(0.1), np.float32(1)), make_workspace(net.m)
     for game in range(60):
         play_afterstates(RULES, net.tables, rule, work, np.uint64(3), game, 1, theirs, game)
     for own, other in zip(results, theirs, strict=True):

@@ -27,7 +27,7 @@ def play_greedily(net: Network, rules: Rules, seed: np.uint64, first: int, games
     learner = next((each for each in LEARNERS.values() if net.has_learner_memory(each.memory)), TD)
     work = workspace_of(net, worker)
     play = play_states if net.target == "state" else play_afterstates
-    rule = Hyperparameters(learner.by, np.float32(0), np.float32(net.gamma))
+    rule = Hyperparameters(learner.rule, np.float32(0), np.float32(net.gamma))
     results = make_results(games)
     play(rules, net.tables, rule, work, seed, first, games, results, 0)
     return results

@@ -191,7 +191,7 @@ class Method:
         alpha = self.delay_alpha if delayed else self.alpha
         learner = TD if delayed else self.registered
         return Hyperparameters(
-            learner.by,
+            learner.rule,
             np.float32(alpha * schedule_of(self.schedule)(progress)),
             np.float32(self.gamma),
             self.order == "forward",

@@ -28,7 +28,7 @@ _LANES = 8
 _ORDER = [0, 1, 4, 5, 2, 3, 6, 7]
 
 
-def update_eight(weights: Array, memory: Array, found: Array, i: np.uint64 | int, amount: np.float32) -> bool:
+def update_eight(weights: Array, memory: Array, indices: Array, i: np.uint64 | int, amount: np.float32) -> bool:
     """Adjust the weights of look-ups i to i + 7 as TC does, unless it has to be one by one.
 
     Returns whether it is done.
@@ -37,13 +37,13 @@ def update_eight(weights: Array, memory: Array, found: Array, i: np.uint64 | int
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
-def _eight(typing_context: Any, weights: Any, memory: Any, found: Any, i: Any, amount: Any) -> Any:
+def _eight(typing_context: Any, weights: Any, memory: Any, indices: Any, i: Any, amount: Any) -> Any:
     real, long = ir.FloatType(), ir.IntType(64)
     reals, pair = ir.VectorType(real, _LANES), ir.VectorType(real, 2)
     number = ir.IntType(32)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        weights, memory, found = (
+        weights, memory, indices = (
             context.make_array(kind)(context, builder, array).data
             for kind, array in zip(signature.args[:3], args[:3], strict=True)
         )
@@ -63,7 +63,7 @@ def _eight(typing_context: Any, weights: Any, memory: Any, found: Any, i: Any, a
             return builder.call(call, [value])
 
         # Turned by one to four places, all pairs of the eight are compared.
-        where = builder.gep(found, [i])
+        where = builder.gep(indices, [i])
         raw = ir.VectorType(ir.IntType(8), 4 * _LANES)
         pointer = ir.IntType(8).as_pointer()
         # A load that LLVM does not see through: it would take the eight apart again, which is
@@ -104,11 +104,11 @@ def _eight(typing_context: Any, weights: Any, memory: Any, found: Any, i: Any, a
                 builder.store(pick(half, half, [k, k + 1]), each, align=4)
         return single
 
-    return types.boolean(weights, memory, found, types.uint64, types.float32), generate
+    return types.boolean(weights, memory, indices, types.uint64, types.float32), generate
 
 
 @overload(update_eight, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
-def _compile_adjust_eight(weights: Any, memory: Any, found: Any, i: Any, amount: Any) -> Callable[..., Any]:
-    if not cpu_has("avx2") or found.dtype != types.uint32:
+def _compile_adjust_eight(weights: Any, memory: Any, indices: Any, i: Any, amount: Any) -> Callable[..., Any]:
+    if not cpu_has("avx2") or indices.dtype != types.uint32:
         return update_eight
-    return lambda weights, memory, found, i, amount: _eight(weights, memory, found, i, amount)
+    return lambda weights, memory, indices, i, amount: _eight(weights, memory, indices, i, amount)

@@ -1,4 +1,4 @@
-"""TD and TC for n-tuple networks: games played and learned from, as fast as memory allows.
+"""TD learning for n-tuple networks: games played greedily and learned from, as fast as memory allows.
 
 One step of a game:
 
@@ -6,12 +6,12 @@ One step of a game:
 
 After-state values choose argmax r + γV(s') and learn V(s') += α(r_next + γV(s'_next) - V(s')).
 State values choose argmax r + γE[V(s'')] and learn V(s) += α(r + γV(s'') - V(s)).
-V is 0 after the last move. (Szubert & Jaśkowski 2014.) TD(lambda) and n-step TD put more of the
-rewards to come in place of V; how an error is shared among weights is the learner's (`learners`).
+V is 0 after the last move (Szubert & Jaśkowski 2014). TD(λ) and n-step TD change the target; how
+each weight takes its share of the TD error is the learner's rule (`learners`).
 
-Each look-up of a large table waits for memory. Two games are therefore played in turns by one
-thread: while the weights of one game's after-states are on their way, the other game moves.
-The two *slots* share the tables and learn whenever one of their games ends.
+Each look-up in a large table waits for memory. One thread therefore plays two games in turns: while
+the weights of one game's after-states are being fetched, the other game moves. The two *slots* share
+the tables, and learn whenever one of their games ends.
 """
 
 from __future__ import annotations
@@ -40,185 +40,274 @@ from tuplet.values.tables import (
 Array = np.ndarray[Any, Any]
 
 SLOTS = 2  # games played in turns: 1.2 times as fast as one; three were 3 % slower, four 6 %
-EMPTY, FINISHED = -2, -1  # in place of the number of a slot's game
+EMPTY, DONE = -2, -1  # in place of a slot's game number: before its first game, after its last
+RESTART_MOVES, DIVERGED = 0, 1  # the places of `Workspace.tally`
+SHORTEST_RESTART = 1000  # moves: a shorter game is not played again from its middle
+AHEAD = 4  # boards whose weights are prefetched while a game is walked back; a power of two
 _MARGIN = 32  # words: four cache lines
-SHORT = 500  # moves: a game is not restarted for the sake of fewer
-AHEAD = 4  # boards whose weights are on their way while a game is walked back; a power of two
 
 
 class Hyperparameters(NamedTuple):
     """How to learn; alpha 0 only plays."""
 
-    by: Any  # how weights take their share: a learner's type, see `learners`
+    rule: Any  # a learner's rule, see `learners`
     alpha: np.float32
     gamma: np.float32
-    forward: bool = False  # as the game goes, instead of from its end
-    lam: np.float32 = np.float32(0)  # TD(lambda), from the end
-    steps: int = 1  # n-step TD: rewards counted before V takes over
-    restart: bool = False  # play on from the middle of a game learned from, again until short
+    forward: bool = False  # learn during the game, instead of from its end
+    lam: np.float32 = np.float32(0)  # TD(lambda), backward only
+    steps: int = 1  # n-step TD: rewards summed before V is used
+    restart: bool = False  # play on from the middle of a finished game, until it is short
 
 
 class Workspace(NamedTuple):
-    """A thread's working memory, made once."""
+    """A thread's working memory, allocated once."""
 
     path: Array  # uint64[SLOTS, LONGEST_GAME]: the boards to learn from
-    gains: Array  # uint32[SLOTS, LONGEST_GAME]: the reward of each move
-    board: Array  # uint64[SLOTS]: the game at each slot, and its tiles beyond 32768
+    rewards: Array  # uint32[SLOTS, LONGEST_GAME]: the reward of each move
+    board: Array  # uint64[SLOTS]: the current board, and its tiles beyond 32768
     high: Array  # uint64[SLOTS]
-    state: Array  # uint64[SLOTS]: of its random stream
-    legal: Array  # uint64[SLOTS]: how many moves it has
+    rng: Array  # uint64[SLOTS]: the state of the game's random stream
+    legal: Array  # uint64[SLOTS]: number of legal moves
     length: Array  # uint64[SLOTS]: moves made
     score: Array  # int64[SLOTS]
-    game: Array  # int64[SLOTS]: its number, or EMPTY or FINISHED
+    game: Array  # int64[SLOTS]: game number, or EMPTY or DONE
     wide: Array  # uint64[SLOTS]: whether its after-states have tiles beyond 32768
-    again: Array  # uint64[SLOTS]: whether it began in the middle of another
-    tally: Array  # int64[2]: moves of games begun in the middle; games whose values were no numbers
-    after: Array  # uint64[SLOTS * 4]: after-states under consideration
+    restarted: Array  # uint64[SLOTS]: whether it began in the middle of another game
+    tally: Array  # int64[2]: moves of restarted games; games after which V was not finite
+    after: Array  # uint64[SLOTS * 4]: after-states of the legal moves
     after_high: Array  # uint64[SLOTS * 4]
-    rewards: Array  # uint64[SLOTS * 4]
-    found: Array  # uint32 or uint64[SLOTS * 4 * m]: where their weights are
-    ring: Array  # the same[AHEAD * m], for boards walked back over
-    seen: Array  # float32[m]
+    after_rewards: Array  # uint64[SLOTS * 4]
+    indices: Array  # uint32 or uint64[SLOTS * 4 * m]: of their weights
+    ring: Array  # the same[AHEAD * m]: of boards that a finished game is walked back over
+    seen: Array  # float32[m]: for `expected_value`
 
 
 def make_workspace(m: int, index: Any = np.uint32) -> Workspace:
-    """Room for a network of m look-ups; `index` is its tables' `index_type`.
+    """A workspace for a network of m look-ups; `index` is its tables' `index_type`.
 
-    The small arrays are written all the time. They stand in one block with free cache lines
-    around it, so that two threads never write to one line.
+    The small arrays are written all the time. They share one block with free cache lines around it,
+    so that two threads never write to the same line.
     """
     wide, narrow = [4 * SLOTS * m, AHEAD * m, *[4 * SLOTS] * 3], [*[SLOTS] * 9, 2, m]
     sizes = [*wide, *narrow]  # vectors are written to the first: each begins at a cache line
     block = line_aligned(sum(sizes) + 2 * _MARGIN, np.uint64)
     ends = np.cumsum([_MARGIN, *sizes])
-    found, ring, after, after_high, rewards, *small = (
+    indices, ring, after, after_high, after_rewards, *small = (
         block[end - size : end] for end, size in zip(ends[1:], sizes, strict=True)
     )
+    board, high, rng, legal, length, score, game, wide_flag, restarted, tally, seen = small
     return Workspace(
-        np.zeros((SLOTS, LONGEST_GAME), np.uint64),
-        np.zeros((SLOTS, LONGEST_GAME), np.uint32),
-        small[0],
-        small[1],
-        small[2],
-        small[3],
-        small[4],
-        small[5].view(np.int64),
-        small[6].view(np.int64),
-        small[7],
-        small[8],
-        small[9].view(np.int64),
-        after,
-        after_high,
-        rewards,
-        found.view(index)[: len(found)],
-        ring.view(index)[: len(ring)],
-        small[10].view(np.float32)[:m],
+        path=np.zeros((SLOTS, LONGEST_GAME), np.uint64),
+        rewards=np.zeros((SLOTS, LONGEST_GAME), np.uint32),
+        board=board,
+        high=high,
+        rng=rng,
+        legal=legal,
+        length=length,
+        score=score.view(np.int64),
+        game=game.view(np.int64),
+        wide=wide_flag,
+        restarted=restarted,
+        tally=tally.view(np.int64),
+        after=after,
+        after_high=after_high,
+        after_rewards=after_rewards,
+        indices=indices.view(index)[: len(indices)],
+        ring=ring.view(index)[: len(ring)],
+        seen=seen.view(np.float32)[:m],
     )
 
 
 @inlined
-def n_step_return(gains: Array, first: np.uint64, last: np.uint64, gamma: np.float32) -> Any:
-    """The discounted sum of the rewards from move `first` to before move `last`."""
+def n_step_return(rewards: Array, first: np.uint64, last: np.uint64, gamma: np.float32) -> Any:
+    """The discounted sum of rewards[first:last], and the discount of what follows them."""
     earned, discount = np.float32(0), np.float32(1)
     for move in range(first, last):
-        earned += discount * np.float32(gains[move])
+        earned += discount * np.float32(rewards[move])
         discount *= gamma
     return earned, discount
 
 
 @kernel
 def learn_backward(
-    tables: Tables, rule: Hyperparameters, states: bool, path: Array, gains: Array, count: np.int64 | int, ring: Array
+    tables: Tables,
+    hyper: Hyperparameters,
+    states: bool,
+    path: Array,
+    rewards: Array,
+    count: np.int64 | int,
+    ring: Array,
 ) -> np.float32:
     """Walk a finished game from its end, moving each V towards values just updated.
 
         after-states   s'0 --r1--> s'1 --r2--> s'2 ... s'(n-1) --0--> end
         states         s0 --r0--> s1 --r1--> s2 ... s(n-1) --r(n-1)--> end
 
-    `gains[k]` is the reward of move k, `path[k]` the after-state it led to (or the state it
-    was made in). A board's target is the lambda-return z, r + gamma (lambda z + (1 - lambda) V)
-    of the board after it, or the return of the next `steps` rewards and the V behind them.
-    Returns the first board's target (no finite number if some weight is none).
+    `rewards[k]` is the reward of move k, `path[k]` the after-state it led to (or the state it was
+    made in). The target of board k is r + γ((1 - λ)V + λz), with V and z the value and the target of
+    the board after it, or the n-step return. Returns the first board's target (not finite if a
+    weight is not).
     """
     weights, memory, plan = tables.weights, tables.memory, tables.plan
     marks, stride, staged = tables.marks, tables.stride, len(tables.marks) > 0
     m, one = np.uint64(plan.shape[1]), np.uint64(1)
     ahead = np.uint64(AHEAD)
-    by, gamma, lam, small = rule.by, rule.gamma, rule.lam, tables.small
-    share = rule.alpha / np.float32(m)
-    steps, length = np.uint64(rule.steps), np.uint64(count)
-    behind = np.zeros(rule.steps, np.float32)  # V of the boards walked over
+    rule, gamma, lam, small = hyper.rule, hyper.gamma, hyper.lam, tables.small
+    step = hyper.alpha / np.float32(m)
+    steps, length = np.uint64(hyper.steps), np.uint64(count)
+    later = np.zeros(hyper.steps, np.float32)  # V of the boards after this one
     k = length
     shift = np.uint64(states)  # the reward that leads to board k is that of move k, or k - 1
     for _ in range(min(count, AHEAD)):
         k -= one
         locate(path[k], plan, marks, stride, ring, (k % ahead) * m)
         fetch(weights, ring, (k % ahead) * m, m)
-        prefetch_memory(by, memory, ring, (k % ahead) * m, m)
+        prefetch_memory(rule, memory, ring, (k % ahead) * m, m)
     k = length
-    target = np.float32(gains[k - one]) if states and count > 0 else np.float32(0)
+    target = np.float32(rewards[k - one]) if states and count > 0 else np.float32(0)
     while k > np.uint64(0):
         k -= one
         start = (k % ahead) * m
         if staged:
             inherit_stage(weights, stride, ring, start, m)
-        v = total(weights, ring, start, m)
         if small:
-            share = rule.alpha / repeat_count(ring, start, m)
-        update_weights(by, weights, memory, ring, start, m, share * (target - v))
+            step = hyper.alpha / repeat_count(ring, start, m)
+        delta = target - total(weights, ring, start, m)  # the TD error
+        update_weights(rule, weights, memory, ring, start, m, step * delta)
         if k >= shift:
             v = total(weights, ring, start, m)
             if steps > one:
-                if k > np.uint64(0):  # of board k - 1
+                if k > np.uint64(0):  # the target of board k - 1
                     first, last = k - shift, min(k - shift + steps, length)
-                    target, discount = n_step_return(gains, first, last, gamma)
-                    behind[k % steps] = v
+                    target, discount = n_step_return(rewards, first, last, gamma)
+                    later[k % steps] = v
                     if k - one + steps < length:
-                        target += discount * behind[(k - one) % steps]
+                        target += discount * later[(k - one) % steps]
             else:
                 z = lam * target + (np.float32(1) - lam) * v
-                target = np.float32(gains[k - shift]) + gamma * z
+                target = np.float32(rewards[k - shift]) + gamma * z
         if k >= ahead:
             locate(path[k - ahead], plan, marks, stride, ring, start)
             fetch(weights, ring, start, m)
-            prefetch_memory(by, memory, ring, start, m)
+            prefetch_memory(rule, memory, ring, start, m)
     return target
 
 
 @kernel
 def td_update(
-    tables: Tables, rule: Hyperparameters, states: bool, path: Array, gains: Array, k: np.uint64, count: np.uint64
+    tables: Tables, hyper: Hyperparameters, states: bool, path: Array, rewards: Array, k: np.uint64, count: np.uint64
 ) -> None:
-    """Move V of board k towards the next rewards and the V behind them, as far as known.
+    """Move V of board k towards its n-step return, as far as the game is known.
 
-    `count` boards are known; V is 0 behind the last of them.
+    `count` boards are known; V is 0 after the last of them.
     """
-    one, steps = np.uint64(1), np.uint64(rule.steps)
+    one, steps = np.uint64(1), np.uint64(hyper.steps)
     shift = np.uint64(states)
     first, last = k + one - shift, min(k + one - shift + steps, count)
-    target, discount = n_step_return(gains, first, last, rule.gamma)
+    target, discount = n_step_return(rewards, first, last, hyper.gamma)
     if k + steps < count:
         target += discount * value(tables, path[k + steps])
-    found, zero, m = weights_of(tables, path[k]), np.uint64(0), np.uint64(tables.plan.shape[1])
-    error = target - total(tables.weights, found, zero, m)
-    amount = weight_step(tables, found, rule.alpha) * error
-    update_weights(rule.by, tables.weights, tables.memory, found, zero, m, amount)
+    indices, zero, m = weights_of(tables, path[k]), np.uint64(0), np.uint64(tables.plan.shape[1])
+    delta = target - total(tables.weights, indices, zero, m)
+    step = weight_step(tables, indices, hyper.alpha)
+    update_weights(hyper.rule, tables.weights, tables.memory, indices, zero, m, step * delta)
 
 
 @kernel
 def learn_forward(
-    tables: Tables, rule: Hyperparameters, states: bool, path: Array, gains: Array, count: np.int64 | int
+    tables: Tables, hyper: Hyperparameters, states: bool, path: Array, rewards: Array, count: np.int64 | int
 ) -> None:
     """The same game from its beginning, each V moved towards a value not yet updated."""
     for k in range(np.uint64(count)):
-        td_update(tables, rule, states, path, gains, np.uint64(k), np.uint64(count))
+        td_update(tables, hyper, states, path, rewards, np.uint64(k), np.uint64(count))
+
+
+@inlined
+def choose(
+    weights: Array, gamma: np.float32, rewards: Array, indices: Array, first: np.uint64, end: np.uint64, m: np.uint64
+) -> np.uint64:
+    """Greedy play: argmax r + γV(s') of the after-states from `first` to before `end`."""
+    best, best_value = first, np.float32(-np.inf)
+    for n in range(first, end):
+        v = np.float32(rewards[n]) + gamma * total(weights, indices, n * m, m)
+        best = np.uint64(n) if v > best_value else best
+        best_value = max(v, best_value)
+    return best
+
+
+@kernel
+def finish(
+    tables: Tables,
+    hyper: Hyperparameters,
+    states: bool,
+    work: Workspace,
+    slot: np.uint64 | int,
+    results: Results,
+    at: int,
+) -> bool:
+    """Learn from a slot's finished game, and write its result if it began at the beginning.
+
+    Returns whether the slot is done with the game: not if it is to be played again from its middle.
+    """
+    path, rewards, count, high = work.path[slot], work.rewards[slot], work.length[slot], work.high[slot]
+    learns, target = hyper.alpha != np.float32(0), np.float32(0)
+    if learns and hyper.forward:
+        for k in range(count - min(count, np.uint64(hyper.steps)), count):
+            td_update(tables, hyper, states, path, rewards, np.uint64(k), count)
+        target = value(tables, path[0])
+    elif learns:
+        target = learn_backward(tables, hyper, states, path, rewards, np.int64(count), work.ring)
+    work.tally[DIVERGED] += not np.isfinite(target)
+    if work.restarted[slot] == np.uint64(0):
+        place = at + work.game[slot]
+        results.scores[place] = work.score[slot]
+        results.tiles[place] = largest(work.board[slot], high)
+        results.lengths[place] = np.int64(count)
+    else:
+        work.tally[RESTART_MOVES] += np.int64(count)
+    again = learns and hyper.restart and high == np.uint64(0) and count >= np.uint64(SHORTEST_RESTART)
+    work.restarted[slot] = np.uint64(again)
+    return not again
+
+
+@kernel
+def restart(
+    rules: Rules,
+    states: bool,
+    work: Workspace,
+    slot: np.uint64 | int,
+    seed: np.uint64,
+    first: int,
+    game: int,
+    games: int,
+) -> int:
+    """Set up a slot's next game: its last one from the middle, or number `game`, or none.
+
+    Returns the number of games started so far.
+    """
+    if work.restarted[slot] != np.uint64(0):
+        middle = work.path[slot, work.length[slot] >> np.uint64(1)]
+        if states:
+            work.board[slot] = middle
+        else:
+            work.rng[slot], bits = draw(work.rng[slot])
+            work.board[slot] = spawn(rules, middle, np.uint64(0), bits)
+    elif game == games:
+        work.game[slot] = DONE
+    else:
+        work.game[slot] = game
+        work.rng[slot], work.board[slot] = opening(rules, stream(seed, np.uint64(first + game)))
+        game += 1
+    work.high[slot] = work.length[slot] = np.uint64(0)
+    work.score[slot] = 0
+    return game
 
 
 @kernel
 def play_afterstates(
     rules: Rules,
     tables: Tables,
-    rule: Hyperparameters,
+    hyper: Hyperparameters,
     work: Workspace,
     seed: np.uint64,
     first: int,
@@ -228,98 +317,68 @@ def play_afterstates(
 ) -> None:
     """Play games number `first` to `first + games` greedily on after-state values.
 
-    Learns if the rule's alpha is not 0. Results go to `results` from place `at` on.
+    Learns unless alpha is 0. Results go to `results` from place `at` on.
     """
-    weights, plan, path, gains = tables.weights, tables.plan, work.path, work.gains
+    weights, plan, path, rewards = tables.weights, tables.plan, work.path, work.rewards
     across, down, after, after_high = rules.across, rules.down, work.after, work.after_high
-    rewards, found, ring = work.rewards, work.found, work.ring
+    after_rewards, indices = work.after_rewards, work.indices
     m, zero, one, four = np.uint64(plan.shape[1]), np.uint64(0), np.uint64(1), np.uint64(4)
-    gamma, steps, short = rule.gamma, np.uint64(rule.steps), np.uint64(2 * SHORT)
+    gamma, steps = hyper.gamma, np.uint64(hyper.steps)
     marks, stride, staged = tables.marks, tables.stride, len(tables.marks) > 0
-    learns = rule.alpha != np.float32(0)
-    # Learning as the game goes, the other slot's updates would be seen in the middle of a move.
-    slots = min(SLOTS, games) if not (learns and rule.forward) else 1
-    board, high, state, legal = work.board, work.high, work.state, work.legal
+    forward = hyper.forward and hyper.alpha != np.float32(0)
+    # Learning during the game, one slot would see the other's updates in the middle of a move.
+    slots = 1 if forward else min(SLOTS, games)
+    board, high, rng, legal = work.board, work.high, work.rng, work.legal
     length, score, game, wide = work.length, work.score, work.game, work.wide
-    again, tally = work.again, work.tally
     for slot in range(np.uint64(slots)):
-        game[slot], legal[slot], again[slot] = EMPTY, zero, zero
+        game[slot], legal[slot], work.restarted[slot] = EMPTY, zero, zero
     started = finished = 0
     while finished < games:
         for slot in range(np.uint64(slots)):
-            if game[slot] == FINISHED:
+            if game[slot] == DONE:
                 continue
-            mine = four * slot  # where this slot's after-states stand
-            k = length[slot]
+            mine = four * slot  # this slot's after-states
             if legal[slot] > zero:
-                best, best_value = mine, np.float32(-np.inf)
                 if staged:
-                    inherit_stage(weights, stride, found, mine * m, legal[slot] * m)
-                for n in range(mine, mine + legal[slot]):
-                    v = np.float32(rewards[n]) + gamma * total(weights, found, n * m, m)
-                    best = np.uint64(n) if v > best_value else best
-                    best_value = max(v, best_value)
+                    inherit_stage(weights, stride, indices, mine * m, legal[slot] * m)
+                best = choose(weights, gamma, after_rewards, indices, mine, mine + legal[slot], m)
+                k = length[slot]
                 high[slot] = after_high[best] if wide[slot] != zero else zero
                 path[slot, k] = view(after[best], high[slot])
-                gains[slot, k] = rewards[best]
-                if learns and rule.forward and k >= steps:
-                    td_update(tables, rule, False, path[slot], gains[slot], k - steps, k + one)
+                rewards[slot, k] = after_rewards[best]
+                if forward and k >= steps:
+                    td_update(tables, hyper, False, path[slot], rewards[slot], k - steps, k + one)
                 length[slot] = k + one
-                score[slot] += np.int64(rewards[best])
-                state[slot], bits = draw(state[slot])
+                score[slot] += np.int64(after_rewards[best])
+                rng[slot], bits = draw(rng[slot])
                 board[slot] = spawn(rules, after[best], high[slot], bits)
             else:
                 if game[slot] != EMPTY:
-                    end = np.float32(0)
-                    if learns and rule.forward:
-                        for j in range(k - min(k, steps), k):
-                            td_update(tables, rule, False, path[slot], gains[slot], np.uint64(j), k)
-                        end = value(tables, path[slot, 0])
-                    elif learns:
-                        end = learn_backward(tables, rule, False, path[slot], gains[slot], np.int64(k), ring)
-                    tally[1] += not np.isfinite(end)
-                    if again[slot] == zero:
-                        place = at + game[slot]
-                        results.scores[place] = score[slot]
-                        results.tiles[place] = largest(board[slot], high[slot])
-                        results.lengths[place] = np.int64(k)
-                    else:
-                        tally[0] += np.int64(k)
-                    again[slot] = np.uint64(learns and rule.restart and high[slot] == zero and k >= short)
-                    finished += again[slot] == zero
-                if again[slot] != zero:
-                    state[slot], bits = draw(state[slot])
-                    board[slot] = spawn(rules, path[slot, k >> one], zero, bits)
-                elif started == games:
-                    game[slot] = FINISHED
+                    finished += finish(tables, hyper, False, work, slot, results, at)
+                started = restart(rules, False, work, slot, seed, first, started, games)
+                if game[slot] == DONE:
                     continue
-                else:
-                    game[slot] = started
-                    state[slot], board[slot] = opening(rules, stream(seed, np.uint64(first + started)))
-                    started += 1
-                high[slot] = length[slot] = zero
-                score[slot] = 0
 
-            # Lay out the after-states of the new board and send for their weights.
+            # List the after-states of the new board and prefetch their weights.
             wide[slot] = np.uint64(high[slot] != zero)
             if wide[slot] == zero:
-                legal[slot] = slides(across, down, board[slot], after, rewards, mine)
+                legal[slot] = slides(across, down, board[slot], after, after_rewards, mine)
                 wide[slot] = np.uint64(legal[slot] == WIDE)
             if wide[slot] != zero:
-                legal[slot] = wide_slides(rules, board[slot], high[slot], after, after_high, rewards, mine)
+                legal[slot] = wide_slides(rules, board[slot], high[slot], after, after_high, after_rewards, mine)
                 for n in range(mine, mine + legal[slot]):
-                    locate(view(after[n], after_high[n]), plan, marks, stride, found, n * m)
+                    locate(view(after[n], after_high[n]), plan, marks, stride, indices, n * m)
             else:
                 for n in range(mine, mine + legal[slot]):
-                    locate(after[n], plan, marks, stride, found, n * m)
-            fetch(weights, found, mine * m, legal[slot] * m)
+                    locate(after[n], plan, marks, stride, indices, n * m)
+            fetch(weights, indices, mine * m, legal[slot] * m)
 
 
 @kernel
 def play_states(
     rules: Rules,
     tables: Tables,
-    rule: Hyperparameters,
+    hyper: Hyperparameters,
     work: Workspace,
     seed: np.uint64,
     first: int,
@@ -327,61 +386,41 @@ def play_states(
     results: Results,
     at: int,
 ) -> None:
-    """The same as `play_afterstates`, on state values: one game after another.
+    """The same as `play_afterstates`, on state values, in one slot.
 
-    A move looks at some 600 weights, asked for cell by cell, so there is enough on its way
-    without a second slot.
+    A move looks up some 600 weights, prefetched cell by cell: that is enough to hide the memory's
+    latency without a second game.
     """
-    zero, one = np.uint64(0), np.uint64(1)
-    learns = rule.alpha != np.float32(0)
-    after, after_high, rewards, found = work.after, work.after_high, work.rewards, work.found
-    path, gains, steps = work.path[0], work.gains[0], np.uint64(rule.steps)
-    game, again = 0, False
-    state, board = opening(rules, stream(seed, np.uint64(first)))
-    while game < games:
-        high, k, score = zero, zero, np.int64(0)
-        while True:
-            legal = WIDE
-            if high == zero:
-                legal = slides(rules.across, rules.down, board, after, rewards, zero)
-                after_high[:] = zero
-            if legal == WIDE:
-                legal = wide_slides(rules, board, high, after, after_high, rewards, zero)
-            if legal == zero:
-                break
-            best, best_value = zero, np.float32(-np.inf)
-            for n in range(legal):
-                expected = expected_value(rules, tables, after[n], after_high[n], found, work.seen)
-                v = np.float32(rewards[n]) + rule.gamma * expected
-                best = np.uint64(n) if v > best_value else best
-                best_value = max(v, best_value)
-            seen = view(board, high)
-            path[k] = seen
-            if learns and rule.forward and k >= steps:
-                td_update(tables, rule, True, path, gains, k - steps, k + one)
-            gains[k] = rewards[best]
-            k += one
-            score += np.int64(rewards[best])
-            state, bits = draw(state)
-            high = after_high[best]
-            board = spawn(rules, after[best], high, bits)
-        end = np.float32(0)
-        if learns and rule.forward:
-            for j in range(k - min(k, steps), k):
-                td_update(tables, rule, True, path, gains, np.uint64(j), k)
-            end = value(tables, path[0])
-        elif learns:
-            end = learn_backward(tables, rule, True, path, gains, np.int64(k), work.ring)
-        work.tally[1] += not np.isfinite(end)
-        if again:
-            work.tally[0] += np.int64(k)
-        else:
-            results.scores[at + game] = score
-            results.tiles[at + game] = largest(board, high)
-            results.lengths[at + game] = np.int64(k)
-        again = bool(learns and rule.restart and high == zero and k >= np.uint64(2 * SHORT))
-        if again:
-            board = path[k >> one]
-        else:
-            game += 1
-            state, board = opening(rules, stream(seed, np.uint64(first + game)))
+    slot, zero, one = np.uint64(0), np.uint64(0), np.uint64(1)
+    after, after_high, after_rewards = work.after, work.after_high, work.after_rewards
+    path, rewards, steps = work.path[slot], work.rewards[slot], np.uint64(hyper.steps)
+    forward = hyper.forward and hyper.alpha != np.float32(0)
+    work.restarted[slot] = zero
+    started = restart(rules, True, work, slot, seed, first, 0, games)
+    while work.game[slot] != DONE:
+        board, high, k = work.board[slot], work.high[slot], work.length[slot]
+        legal = WIDE
+        if high == zero:
+            legal = slides(rules.across, rules.down, board, after, after_rewards, zero)
+            after_high[:] = zero
+        if legal == WIDE:
+            legal = wide_slides(rules, board, high, after, after_high, after_rewards, zero)
+        if legal == zero:
+            finish(tables, hyper, True, work, slot, results, at)
+            started = restart(rules, True, work, slot, seed, first, started, games)
+            continue
+        best, best_value = zero, np.float32(-np.inf)
+        for n in range(legal):
+            expected = expected_value(rules, tables, after[n], after_high[n], work.indices, work.seen)
+            v = np.float32(after_rewards[n]) + hyper.gamma * expected
+            best = np.uint64(n) if v > best_value else best
+            best_value = max(v, best_value)
+        path[k] = view(board, high)
+        if forward and k >= steps:
+            td_update(tables, hyper, True, path, rewards, k - steps, k + one)
+        rewards[k] = after_rewards[best]
+        work.length[slot] = k + one
+        work.score[slot] += np.int64(after_rewards[best])
+        work.rng[slot], bits = draw(work.rng[slot])
+        work.high[slot] = after_high[best]
+        work.board[slot] = spawn(rules, after[best], after_high[best], bits)

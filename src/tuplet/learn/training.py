@@ -224,7 +224,7 @@ class Training:
         if self.options.tasks:
             return APART if self.rounds.plan(games) else 1
         fresh = self._own_games < self.options.serial
-        alone = fresh and not isinstance(self._rule(games).by, type(TD.by))
+        alone = fresh and not isinstance(self._rule(games).rule, type(TD.rule))
         return 1 if alone else self._way
 
     def _choose(self) -> float:
@@ -299,7 +299,7 @@ class Training:
         self.play(self.rules, self.tables, rule, work, seed, first, games, results, 0)
         if work.tally[1]:
             raise DivergedError
-        return Chunk(first, results, int(results.lengths.sum() + work.tally[0]), rule.by)
+        return Chunk(first, results, int(results.lengths.sum() + work.tally[0]), rule.rule)
 
     def record(self, chunk: Chunk, when: float) -> None:
         """Count games that were learned from by then, on the clock of `time.perf_counter`."""
@@ -308,7 +308,7 @@ class Training:
             whole[at : at + games] = part
         self.games = chunk.first + games
         self.moves += chunk.moves
-        self._own_games += games if isinstance(chunk.by, type(self.method.registered.by)) else 0
+        self._own_games += games if isinstance(chunk.rule, type(self.method.registered.rule)) else 0
         # The last block before fresh games tells of them.
         waits = self._fresh_games is not None and self.games >= self._last
         if self.games % self.options.block == 0 and not waits:

@@ -215,7 +215,7 @@ class Rounds:
                 part = Results(*(array[at : at + count] for array in each.results))
                 moves = each.moves * count // len(each.results.scores)
                 when = began + took * (here + count - first) / games
-                training.record(Chunk(here, part, moves, each.by), when)
+                training.record(Chunk(here, part, moves, each.rule), when)
                 at += count
         return changes
 

@@ -96,7 +96,7 @@ class Chunk(NamedTuple):
     first: int
     results: Results
     moves: int  # with those of games begun in the middle
-    by: Any  # what adjusted the weights
+    rule: Any  # what adjusted the weights
 
 
 class TaskResult(NamedTuple):
@@ -105,7 +105,7 @@ class TaskResult(NamedTuple):
     first: int
     results: Results
     moves: int
-    by: Any
+    rule: Any
     changes: Changes
     seconds: float  # by the clock
     cpu_s: float  # of the processor, for learning
@@ -229,4 +229,4 @@ def _learn(net: Network, task: Task, worker: Worker) -> tuple[Results, int, Any]
         if work.tally[1]:
             raise DivergedError
         moves += int(results.lengths[at : at + games].sum() + work.tally[0])
-    return results, moves, rule.by
+    return results, moves, rule.rule
