@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -132,23 +133,30 @@ def test_classes_of_ones_own_play_on_several_cores(mine: Any, recwarn: Any) -> N
     assert not recwarn.list
 
 
-def test_what_cannot_leave_plays_on_one_core_and_says_so(mine: Any) -> None:
+def test_local_classes_and_functions_play_in_processes(mine: Any, recwarn: Any) -> None:
     class Local:
         def choose(self, board: Any) -> str:
             return str(board.legal_moves()[0])
 
-    held = mine.Corner()
-    held.file = sys.stdout  # which cannot be copied
-    for player in (Local, Local(), held, lambda: mine.Corner()):
-        with pytest.warns(UserWarning, match="plays on one core, not 2"):
-            evaluate(player, games=3, threads=2)
-    with pytest.warns(UserWarning, match="Here plays on one core, not 4"):
-        match(type("Here", (mine.Diagonal,), {}), "easy", games=2, threads=4)
+    for player in (Local, Local(), lambda: mine.Corner()):
+        assert same(evaluate(player, games=3, threads=2), evaluate(player, games=3))
+    kind = type("Here", (mine.Diagonal,), {})
+    assert match(kind, "easy", games=2, threads=2).played == match(kind, "easy", games=2).played
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert same(evaluate(Local, games=3, executor=pool), evaluate(Local, games=3))
+    assert not recwarn.list
+
+
+def test_an_object_that_cannot_be_pickled_plays_on_one_core_with_a_warning(mine: Any) -> None:
+    player = mine.Corner()
+    player.lock = threading.Lock()
+    with pytest.warns(UserWarning, match="Corner plays on one core, not 2"):
+        evaluate(player, games=3, threads=2)
     with (
         ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
         pytest.raises(ValueError, match="cannot be sent"),
     ):
-        evaluate(Local, games=3, executor=pool)
+        evaluate(player, games=3, executor=pool)
 
 
 def test_classes_and_objects_are_taken_everywhere(mine: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +16,9 @@ from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import Pickled, Spec, as_pickled, as_spec, name_of
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
+from tuplet.games.position import Game
 from tuplet.kernel import as_seed, stream
-from tuplet.system.blocks import Worker, as_executor, is_local, is_picklable, processes
+from tuplet.system.blocks import Worker, WorkerPool, as_executor, is_local, is_picklable, processes
 from tuplet.system.worker_calls import copy_of
 from tuplet.values.network import Network
 from tuplet.values.weights import digest, find_weights
@@ -38,21 +38,22 @@ def _is_made(named: Any) -> bool:
 
 
 def _is_stuck(named: Any, here: bool) -> bool:
-    """Whether it cannot be named, or copied, to another process; or to threads of this one."""
+    """True if it cannot be sent to another process, or shared by threads of this one."""
     if isinstance(named, str | Spec | Network | Solution):
         return False
+    if isinstance(named, Game) and type(named.rules).__module__ == "__main__":
+        return True  # its kernels are registered where its module is imported
     if _is_made(named) and not is_user_code(named):
         return not hasattr(named, "fresh")
     return (here and _is_made(named)) or not is_picklable(named)
 
 
 @contextmanager
-def choose_executor(players: Sequence[Any], threads: int, executor: Any) -> Iterator[tuple[Executor | None, int]]:
+def choose_executor(players: Sequence[Any], threads: int, executor: Any) -> Iterator[tuple[WorkerPool | None, int]]:
     """Who plays: an executor (None: threads of this process), and how many at a time.
 
-    Classes of one's own, and copies of their objects, are played by processes. What cannot get
-    there (of a notebook, or holding something that cannot be sent) is played on one core, with a
-    warning.
+    Users' classes, and copies of their objects, play in processes. An object that cannot be sent there (it holds a lock
+    or an open file, say) plays on one core, with a warning.
     """
     executor = as_executor(executor)
     here = executor is not None and is_local(executor)
@@ -72,7 +73,7 @@ def choose_executor(players: Sequence[Any], threads: int, executor: Any) -> Iter
         yield executor, threads if executor is None else max(threads, 2)
 
 
-_HOW = "name its class, from a file of its own that can be imported"
+_HOW = "it cannot be pickled, or a game is defined in __main__: give its class, in a file that can be imported"
 
 
 def _name(named: Any) -> str:
@@ -120,15 +121,14 @@ class AgentSource(NamedTuple):
 
 @contextmanager
 def agent_source(
-    named: Any, player: Player, seed: int, executor: Executor | None, several: bool
+    named: Any, player: Player, seed: int, executor: WorkerPool | None, several: bool
 ) -> Iterator[AgentSource]:
     """Where blocks get a player from that was named so, and has been made here once."""
     own, text = is_user_code(named), isinstance(named, str | Spec)
-    if is_local(executor):
+    if executor is None or executor.is_local:
         anew = own and several and not _is_made(named)
         yield AgentSource(named if anew else player, seed, anew=anew)
         return
-    cluster: Any = executor if hasattr(executor, "provide") else None
     with tempfile.TemporaryDirectory(prefix="tuplet-") as folder:
         what, known = as_pickled(named), ""
         if isinstance(player, LearnedPlayer):
@@ -137,15 +137,14 @@ def agent_source(
                 what = Spec(str(file), trusted=True)
             file = find_weights(what.path(what.text))
             known = digest(file)
-            if cluster is not None:  # whose workers may not see it
-                what = Spec(str(file.resolve()), trusted=True)
-                cluster.provide(file.resolve(), known)
+            what = Spec(str(file.resolve()), trusted=True)
+            executor.provide(file.resolve(), known)  # a cluster's workers may not see it
         options = () if own else tuple((n, getattr(player, n)) for n in _OPTIONS if hasattr(player, n))
         try:
             yield AgentSource(what, seed, options, known, anew=own)
         finally:
-            if known and cluster is not None:
-                cluster.forget(known)
+            if known:
+                executor.forget(known)
 
 
 _OPTIONS = ("depth", "time", "downgrade", "spawn4")

@@ -130,8 +130,11 @@ def as_pickled(named: Any) -> Any:
     """What names a player, as another process can take it, keep it, and know it again."""
     if isinstance(named, str):
         return as_spec(named)
-    known = isinstance(named, Spec | type | Pickled) or inspect.isfunction(named) or named is None
-    return named if known else Pickled(pickle.dumps(named))
+    if named is None or isinstance(named, Spec | Pickled):
+        return named
+    import cloudpickle  # which also sends classes of a script or a notebook
+
+    return Pickled(cloudpickle.dumps(named))
 
 
 def make_from_class(kind: Any, name: str, method: str, argument: str, seed: int = 0, settings: str = "") -> Any:

@@ -146,7 +146,7 @@ def _thought(
             if life.has(made, "progress"):
                 watch(made.progress())
 
-        for found in ordered_map(think, [(made, position, seed)], stop=stop, look=look):
+        for found in ordered_map(think, [(made, position, seed)], stop=stop, on_tick=look):
             return found
     raise Stopped("stopped before there was anything to tell")
 

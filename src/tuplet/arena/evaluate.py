@@ -230,7 +230,9 @@ def evaluate(
             (source, spawn4, seed, first + done, min(size, games - done), *more) for done in range(0, games, size)
         )
         played = _Played(games, watch)
-        for results, finished in ordered_map(work, blocks, threads=threads, executor=pool, stop=stop, look=played.look):
+        for results, finished in ordered_map(
+            work, blocks, threads=threads, executor=pool, stop=stop, on_tick=played.look
+        ):
             planned = min(size, games - played.games)
             played.add(results)
             for episode in finished:

@@ -295,7 +295,7 @@ class _Schedule:
                 threads=threads,
                 executor=pool,
                 stop=stop,
-                look=lambda _: watch(self._event()),
+                on_tick=lambda _: watch(self._event()),
             )
             met = list(combinations(names, 2))
             for number, record in enumerate(played, self._before):

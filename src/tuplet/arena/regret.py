@@ -190,7 +190,7 @@ def _played(
     def look(_: Worker) -> None:
         watch(Progress("games", len(played.scores), games))
 
-    for part in ordered_map(_sample, blocks, threads=threads, executor=pool, stop=stop, look=look):
+    for part in ordered_map(_sample, blocks, threads=threads, executor=pool, stop=stop, on_tick=look):
         asked = min(GAMES, games - len(played.scores))
         pairs: Any = zip(played, part, strict=True)
         played = SampledRegret(*(a + b for a, b in pairs))

@@ -158,12 +158,12 @@ def learn_runs(
     Runs that are finished in the folder are not done again.
     """
     threads = cores() if threads is None else as_threads(threads)
-    pool: Any = as_executor(executor)
+    pool = as_executor(executor)
     with (
         watching(progress) as watch,
         SweepFolder(out, kept, specs).held() as folder,
         # Runs are written by whoever learns them.
-        pool.share(out.resolve()) if hasattr(pool, "share") else nullcontext(),
+        nullcontext() if pool is None else pool.share(out.resolve()),
     ):
         known = {(line["point"], line.get("seed")): line for line in folder.results}
         left = [run for run in runs if (run.spec, run.seed) not in known]
@@ -175,7 +175,7 @@ def learn_runs(
             threads=threads,
             executor=pool,
             stop=stop,
-            look=lambda worker: watch(under_way.event(worker)),
+            on_tick=lambda worker: watch(under_way.event(worker)),
         )
         for run, scores in zip(left, results, strict=False):
             if scores is None:

@@ -89,7 +89,7 @@ def greedy_statistics(
         done = sum(len(part.scores) for part in parts)
         watch(Progress("fresh games", done, games))
 
-    for part in ordered_map(play_greedily, blocks, threads=threads, stop=stop, look=look):
+    for part in ordered_map(play_greedily, blocks, threads=threads, stop=stop, on_tick=look):
         parts.append(part)
     if unread is not None:
         net.weights[unread] = np.nan  # a stage that is read takes over weights: too early

@@ -14,7 +14,7 @@ from tuplet.learn.recipes import choose
 from tuplet.learn.run import CONFIG, Run, as_run_folder, create_folder, locked
 from tuplet.learn.settings import Method, ResumeSettings, TrainSettings, check_names, load_settings, split
 from tuplet.learn.training import BlockWatcher, EvaluationWatcher, Training
-from tuplet.system.blocks import as_executor, at_once
+from tuplet.system.blocks import as_executor
 from tuplet.system.progress import ProgressOption, watching
 from tuplet.system.stop import Stop
 from tuplet.system.tables import plural
@@ -67,7 +67,7 @@ def train(
         given["net"] = net
     executor = as_executor(executor)
     if executor is not None:
-        given.setdefault("tasks", at_once(executor))
+        given.setdefault("tasks", executor.workers)
     method, options = split(choose(recipe, given), trusted=True)
     made = _with_meaning(made, method) if made is not None else method.network()
     run = Run(method, options, made, create_folder(Path(out)) if out is not None else None)
@@ -132,7 +132,7 @@ def resume(
     with locked(folder), watching(progress) as watch:
         executor = as_executor(executor)
         if executor is not None and not load_settings(folder / CONFIG)[1].tasks:
-            options.setdefault("tasks", at_once(executor))  # it goes on there
+            options.setdefault("tasks", executor.workers)  # it goes on there
         training = Training.load(folder, executor, **options)
         if training.finished:
             if not training.run.drawn:  # it was ended in the middle of that

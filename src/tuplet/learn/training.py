@@ -266,7 +266,7 @@ class Training:
         """Let so many threads learn in the same tables."""
         self.rounds.leave()
         played = ordered_map(
-            self._play, self._chunks(until, threads), threads=threads, stop=self.stop, look=lambda _: self.tell()
+            self._play, self._chunks(until, threads), threads=threads, stop=self.stop, on_tick=lambda _: self.tell()
         )
         for chunk in played:
             if chunk is None:  # too late, and so are those behind it

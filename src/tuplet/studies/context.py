@@ -137,7 +137,7 @@ class StudyContext:
         blocks = [parts[name] for name in missing]
         for name, result in zip(
             missing,
-            ordered_map(do, blocks, threads=self.threads, executor=self.executor, stop=self.stop, look=see),
+            ordered_map(do, blocks, threads=self.threads, executor=self.executor, stop=self.stop, on_tick=see),
             strict=False,
         ):
             if result is not None:

@@ -22,7 +22,7 @@ import pickle
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,7 +32,7 @@ from typing import Any
 from tuplet.errors import UserError
 from tuplet.system.cluster_members import ClusterMembers, is_lacking
 from tuplet.system.local_workers import local_workers
-from tuplet.system.worker import hear
+from tuplet.system.worker import WorkerPool, request_stop
 from tuplet.system.worker_calls import DONE, GIVEN_UP, process_info, run_block
 
 MOST_WORKERS = 256  # of one machine
@@ -62,7 +62,7 @@ class Block:
     failures: int = 0
 
 
-class Cluster(Executor):
+class Cluster(WorkerPool):
     """A Dask cluster that does our blocks."""
 
     def __init__(self, client: Any) -> None:
@@ -70,7 +70,7 @@ class Cluster(Executor):
             raise UserError("the Dask client is an asynchronous one: Client(asynchronous=False)")
         self.client, self.members = client, ClusterMembers(client)
         self._blocks: dict[Block, Any] = {}
-        self._told: dict[str, None] = {}  # calls that are to stop
+        self._stopped: dict[str, None] = {}  # calls that are to stop
         self._finished, self._pace = 0, 0.0  # blocks, and lately how many a second
         self._gone = ""
         if self._is_gone():
@@ -78,7 +78,7 @@ class Cluster(Executor):
         client.sync(self._begin)
 
     @property
-    def _max_workers(self) -> int:
+    def workers(self) -> int:
         """How many blocks can be done at once, by now."""
         return max(sum(worker.threads for worker in [*self.members.workers.values()]), 1)
 
@@ -88,7 +88,7 @@ class Cluster(Executor):
 
         More where blocks are short: Dask sends several at a time for little more than one.
         """
-        return max(self._max_workers, 4) + min(int(_AHEAD * self._pace), MOST_AHEAD)
+        return max(self.workers, 4) + min(int(_AHEAD * self._pace), MOST_AHEAD)
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         """Have a block done, by whoever is free."""
@@ -120,9 +120,9 @@ class Cluster(Executor):
         finally:
             self.client.loop.add_callback(self.members.unshare, folder)
 
-    def tell(self, token: str) -> None:
-        """Tell the blocks of one call to stop."""
-        self.client.loop.add_callback(self._tell, token)
+    def request_stop(self, token: str) -> None:
+        """Ask the blocks of one call to stop."""
+        self.client.loop.add_callback(self._request_stop, token)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002
         """Let go of the cluster, which goes on."""
@@ -143,11 +143,11 @@ class Cluster(Executor):
         self._gone = self._gone or "the cluster was left"
         self._watch.cancel()
 
-    async def _tell(self, token: str) -> None:
-        self._told[token] = None
-        for old in [*self._told][:-_REMEMBERED]:
-            del self._told[old]
-        await self.members.tell(hear, token)
+    async def _request_stop(self, token: str) -> None:
+        self._stopped[token] = None
+        for old in [*self._stopped][:-_REMEMBERED]:
+            del self._stopped[old]
+        await self.members.tell(request_stop, token)
 
     def _is_gone(self) -> bool:
         if self.client.status in ("closing", "closed"):
@@ -170,7 +170,7 @@ class Cluster(Executor):
 
     async def _done(self, block: Block) -> Any:
         while True:
-            if block.token in self._told:
+            if block.token in self._stopped:
                 raise CancelledError
             if self._is_gone():
                 raise ConnectionError(self._gone)
@@ -217,7 +217,7 @@ class Cluster(Executor):
                     if len(asked) == 1 or task.exception() is None:
                         return task.result()
                     del asked[task]  # one of several has failed
-                if block.token in self._told:
+                if block.token in self._stopped:
                     raise CancelledError
         finally:
             for task in asked:

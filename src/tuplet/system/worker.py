@@ -1,4 +1,4 @@
-"""Who does a block: a `Worker` is what a block knows of its surroundings, in whatever process."""
+"""`Worker`: what a block knows of the process it runs in. `WorkerPool`: an executor of blocks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,30 +21,30 @@ T = TypeVar("T")
 Array = np.ndarray[Any, Any]
 
 _REMEMBERED = 64  # calls whose blocks may still come
-_KEPT = 4  # things of a kind that a thread, or the process, keeps
+_KEPT = 4  # objects that a thread, or the process, keeps
 
 
 class Worker:
-    """Where a block is done: whether to stop, and what is kept there from block to block.
+    """A block's view of its process: whether to stop, and objects that are kept from block to block.
 
-    Sent to another process, it becomes that process's own.
+    Sent to another process, it becomes that process's own worker.
     """
 
     def __init__(self, stop: Stop | None = None, kept: Worker | None = None) -> None:
         self.stop, self.token = stop or Stop(), uuid.uuid4().hex
-        self.under_way: list[Array] = []  # counts of blocks that are not finished, to be watched
+        self.under_way: list[Array] = []  # counts of unfinished blocks, for the progress display
         self._kept: OrderedDict[tuple[int, Hashable], Any] = OrderedDict()
         self._lock, self._making = threading.Lock(), threading.RLock()
-        if kept is not None:  # another call's, in the same process
+        if kept is not None:  # objects kept by another call in this process
             self._kept, self._lock, self._making = kept._kept, kept._lock, kept._making
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What this thread has made for `key`, made if need be; the last few are kept."""
+        """This thread's object for `key`, made if there is none; the last few are kept."""
         return self._keep((threading.get_ident(), key), make)
 
     def share(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The same for all threads of the process: something large, that nobody writes to."""
-        with self._making:  # one makes it, the others wait
+        """The same, shared by all threads of the process: for large objects that are only read."""
+        with self._making:  # one thread makes it, the others wait
             return self._keep((0, key), make)
 
     def _keep(self, place: tuple[int, Hashable], make: Callable[[], T]) -> T:
@@ -60,7 +62,7 @@ class Worker:
 
     @contextmanager
     def showing(self, counts: Array) -> Iterator[None]:
-        """Let others see counts that grow as a block is done."""
+        """Publish counts that grow while a block runs."""
         self.under_way.append(counts)
         try:
             yield
@@ -68,7 +70,7 @@ class Worker:
             self.under_way = [each for each in self.under_way if each is not counts]
 
     def close(self) -> None:
-        """Let go of everything that is kept."""
+        """Close and drop all kept objects."""
         with self._lock:
             dropped = [*self._kept.values()]
             self._kept.clear()
@@ -82,18 +84,18 @@ def _close(dropped: list[Any]) -> None:
     for each in dropped:
         close = getattr(each, "close", None)
         if callable(close):
-            with suppress(Exception):  # it has worked; how it leaves is its own affair
+            with suppress(Exception):  # ignore errors from close()
                 close()
 
 
 _lock = threading.Lock()
 _own: Worker | None = None
-_calls: OrderedDict[str, Stop] = OrderedDict()  # the last ones that sent blocks here
+_calls: OrderedDict[str, Stop] = OrderedDict()  # the last calls that sent blocks here
 
 
 def process_worker() -> Worker:
-    """The worker of this process, for blocks that came from another."""
-    global _own  # one for each process
+    """The worker of this process, for blocks from another process."""
+    global _own  # one per process
     with _lock:
         if _own is None:
             _own = Worker()
@@ -102,20 +104,20 @@ def process_worker() -> Worker:
 
 
 def call_worker(token: str) -> Worker:
-    """The worker of this process, for the blocks of one call: that one can be told to stop."""
+    """The worker of this process for the blocks of one call, which can be stopped."""
     own, stop = process_worker(), _stop_of(token)
     if own.stop.is_set():
         stop.set()
     return Worker(stop, own)
 
 
-def hear(token: str) -> None:
-    """Tell the blocks of one call, in this process, to stop."""
+def request_stop(token: str) -> None:
+    """Ask the blocks of one call, in this process, to stop."""
     _stop_of(token).set()
 
 
-def stop_all() -> None:
-    """Tell all blocks of this process to stop, and those that come."""
+def request_stop_all() -> None:
+    """Ask all blocks of this process to stop, and those still to come."""
     process_worker().stop.set()
     with _lock:
         for stop in _calls.values():
@@ -129,6 +131,47 @@ def _stop_of(token: str) -> Stop:
         while len(_calls) > _REMEMBERED:
             _calls.popitem(last=False)
     return stop
+
+
+class WorkerPool(Executor):
+    """An executor of blocks. As it is, it forwards to any executor of `concurrent.futures`."""
+
+    is_local = False  # True if blocks run in this process and can share its memory
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self.is_local = isinstance(executor, ThreadPoolExecutor)
+
+    @property
+    def workers(self) -> int:
+        """How many blocks run at once."""
+        return int(getattr(self._executor, "_max_workers", 2 * cores()))
+
+    @property
+    def spare(self) -> int:
+        """Blocks to submit beyond those that run, so that no worker waits."""
+        return 1
+
+    def submit(self, work: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:
+        """Run a block."""
+        return self._executor.submit(work, *arguments, **named)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Release the executor's threads or processes."""
+        self._executor.shutdown(wait, cancel_futures=cancel_futures)
+
+    def request_stop(self, token: str) -> None:
+        """Ask the running blocks of one call to stop, where that is possible."""
+
+    def provide(self, path: Path, digest: str) -> None:
+        """Let all workers have a file. Processes of this machine see it."""
+
+    def forget(self, digest: str) -> None:
+        """A file that was provided is not needed any more."""
+
+    def share(self, folder: Path) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Use only workers that see a folder, to which blocks write."""
+        return nullcontext()
 
 
 def cores() -> int:

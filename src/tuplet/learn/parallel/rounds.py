@@ -106,7 +106,7 @@ class Rounds:
 
     def __init__(self, training: Learning, executor: Any = None) -> None:
         self.training, self.run = training, uuid.uuid4().hex
-        self.executor: Any = as_executor(executor)
+        self.executor = as_executor(executor)
         self.here = is_local(self.executor)
         self._snapshot: Snapshot | None = None
         self._base_size = self._steps_size = 0  # bytes of files
@@ -145,7 +145,7 @@ class Rounds:
                 executor=self.executor,
                 threads=training.options.threads,
                 stop=training.stop,
-                look=lambda _: training.tell(),
+                on_tick=lambda _: training.tell(),
             ):
                 if learned is None:
                     return
@@ -267,12 +267,12 @@ class Rounds:
         return Snapshot(self.run, name, net.name, name, path, digest, steps)
 
     def _hand_out(self, path: Path, digest: str) -> None:
-        if hasattr(self.executor, "provide"):
+        if self.executor is not None:
             self.executor.provide(path, digest)
 
     def _take_back(self, path: str, digest: str) -> None:
         if path:
-            if hasattr(self.executor, "forget"):
+            if self.executor is not None:
                 self.executor.forget(digest)
             Path(path).unlink(missing_ok=True)
 
