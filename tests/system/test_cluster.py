@@ -30,7 +30,7 @@ from tuplet.agents.specs import Spec
 from tuplet.cli import run
 from tuplet.system import cluster_members
 from tuplet.system.blocks import ordered_map
-from tuplet.system.cluster import Cluster, cluster, joined
+from tuplet.system.cluster import Cluster, cluster, connect
 from tuplet.system.worker_calls import file_digest
 
 pytest.importorskip("distributed")
@@ -405,7 +405,7 @@ def test_another_version_is_refused_by_name(
     machines.add("new")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with joined(str(machines.file)) as workers:
+        with connect(str(machines.file)) as workers:
             until(lambda: names(workers) == ["new"])
             assert {pid for _, pid in squares(10, 0, workers)} == {machines.workers["new"].pid}
     capsys.readouterr()
