@@ -42,8 +42,7 @@ from tuplet.games.record import Forfeit as Forfeit, Record as Record
 from tuplet.games.tree import TreeNode as TreeNode, TreeView as TreeView
 from tuplet.learn.convert import convert as convert
 from tuplet.learn.episodes import learn_from as learn_from
-from tuplet.learn.plot import plot as plot
-from tuplet.learn.run import Run as Run
+from tuplet.learn.run import Run as Run, plot as plot
 from tuplet.learn.train import resume as resume, train as train
 from tuplet.studies.reproduce import reproduce as reproduce
 from tuplet.system.cluster import cluster as cluster

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tuplet import Run, plot
-from tuplet.learn.points import alike, curve_of, points_of, words_for
+from tuplet.learn.curves import curve_of, describe_method, group_by_method, points_of
 from tuplet.learn.settings import Method, RunOptions, save_settings
 from tuplet.system.intervals import mean_interval
 from tuplet.system.pictures import line_style
@@ -61,9 +61,9 @@ def test_runs_that_differ_in_their_seed_only_are_one_band(tmp_path: Path) -> Non
     }
     runs = [a_run(tmp_path / f"a-{s}", lines, s) for s, lines in values.items()]
     other = a_run(tmp_path / "b", values[0], 5, alpha=0.5)
-    assert [len(group) for group in alike([*runs, other])] == [3, 1]
+    assert [len(group) for group in group_by_method([*runs, other])] == [3, 1]
     curve = curve_of(runs, "games")
-    assert curve.spent == [1000, 2000] and curve.means == [12.0, 32.0]
+    assert curve.x == [1000, 2000] and curve.means == [12.0, 32.0]
     for place, seen in enumerate(([10.0, 14.0, 12.0], [30.0, 36.0, 30.0])):
         low, high = mean_interval(seen)
         assert (curve.low[place], curve.high[place]) == pytest.approx((low, high))
@@ -77,10 +77,10 @@ def test_runs_that_differ_in_their_seed_only_are_one_band(tmp_path: Path) -> Non
 
 def test_titles_say_how_it_was_learned() -> None:
     method = Method(net="4x6", schedule="0.9:0.1", spawn4=0.2)
-    assert " · ".join(words_for(method)) == (
+    assert " · ".join(describe_method(method)) == (
         "4x6 · TC(0.5) · after-state values · α = 1, 0.1 from 90 % on · 20 % fours"
     )
-    assert words_for(Method(net="4x6", stages="8192", restart=True))[-2:] == ["stages 8192", "restart"]
+    assert describe_method(Method(net="4x6", stages="8192", restart=True))[-2:] == ["stages 8192", "restart"]
 
 
 def test_forty_lines_look_different() -> None:

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import as_size
 from tuplet.games.g2048.statistics import Results, make_results
+from tuplet.learn.curves import Metrics
 from tuplet.learn.run import (
     CONFIG,
     KEPT,
     METRICS,
     ROUNDS,
     STATE,
-    Metrics,
     Run,
     check_evaluation,
     read_metrics,

@@ -1,34 +1,163 @@
-"""Learning curves: mean score against games or time, one point per block."""
+"""Learning curves: mean score against games or time, one point per block, as a picture and as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from tuplet.errors import UserError
-from tuplet.learn.points import Curve, Learned, alike, curve_of, words_for
+from tuplet.learn.settings import Method, RunOptions, steps_of
+from tuplet.system.intervals import t_quantile
 from tuplet.system.pictures import escape_label, line_style, new_figure, save_figure, spread_labels, style_axes
-from tuplet.system.tables import plural
+from tuplet.system.tables import Table, plural
 
-BESIDE = 8  # more lines than this have their legend beside the picture
-DODGE = 4.0  # points between dots of several curves
-HEADROOM = 1.3  # a band may be wider than the picture is high above the curves
+Metrics = dict[str, Any]  # a line of metrics.jsonl
+Axis = Literal["games", "time"]
+
+LEGEND_INSIDE = 8  # more lines than this have their legend beside the picture
+DODGE = 4.0  # points between the evaluation dots of several curves
+HEADROOM = 1.3  # a band may reach this far above the highest curve, then it is cut off
+COLUMNS = (
+    *("run", "seed", "kind", "games", "elapsed_s", "played", "mean_score", "ci95_low", "ci95_high"),
+    *("max_score", "mean_moves", "moves_per_s"),
+)
+
+
+@dataclass(repr=False, eq=False)
+class History:
+    """A run's settings, and a dictionary of metrics for each block of games."""
+
+    method: Method
+    options: RunOptions
+    folder: Path | None = None
+    metrics: list[Metrics] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The run's name in a legend."""
+        if self.folder is not None:
+            return self.folder.name
+        return f"{self.method.net} {self.method.name} {self.method.target}"
+
+    @property
+    def evaluations(self) -> list[Metrics]:
+        """The evaluations by fresh games, in their order."""
+        return [each for block in self.metrics for each in block.get("evaluations", ())]
+
+
+class Point(NamedTuple):
+    """A block of games, or several that are drawn as one."""
+
+    games: int  # of the run, at the end of the block
+    elapsed_s: float
+    mean: float  # score
+    played: int  # games in the block
+
+    def with_next(self, later: Point) -> Point:
+        """The block and the next as one."""
+        played = self.played + later.played
+        mean = (self.mean * self.played + later.mean * later.played) / played
+        return Point(later.games, later.elapsed_s, mean, played)
+
+
+def points_of(run: History) -> list[Point]:
+    """A run's blocks as they are drawn: all of about the same size.
+
+    A run that ends leaves a short block; if it is resumed, another short block completes it. The
+    two become one point. A short block at the very end joins the one before it.
+    """
+    points: list[Point] = []
+    before = 0
+    for m in run.metrics:
+        new = Point(m["games"], m["elapsed_s"], m["mean_score"], max(m["games"] - before, 1))
+        before = new.games
+        if points and points[-1].games % run.options.block:
+            points[-1] = points[-1].with_next(new)
+        else:
+            points.append(new)
+    if len(points) > 1 and points[-1].played < run.options.block:
+        last = points.pop()
+        points[-1] = points[-1].with_next(last)
+    return points
+
+
+class Curve(NamedTuple):
+    """A line to draw, with a band if it is the mean of several runs."""
+
+    runs: list[History]
+    x: list[float]  # games or minutes
+    means: list[float]
+    low: list[float]
+    high: list[float]
+
+
+def curve_of(runs: list[History], by: Axis) -> Curve:
+    """The curve of one run, or the mean of several with its 95 % interval (Student's t)."""
+    import numpy as np
+
+    lines = []
+    for run in runs:
+        points = points_of(run)
+        x = [float(p.games) if by == "games" else p.elapsed_s / 60 for p in points]
+        lines.append((x, [p.mean for p in points]))
+    if len(runs) == 1:
+        return Curve(runs, *lines[0], [], [])
+    # As far as all of them go, at the points of the run that has fewest.
+    end = min(x[-1] for x, _ in lines)
+    begin = max(x[0] for x, _ in lines)
+    grid = [x for x in min((x for x, _ in lines), key=len) if begin <= x <= end] or [end]
+    means = np.array([np.interp(grid, *line) for line in lines])
+    half = t_quantile(len(runs) - 1) * means.std(axis=0, ddof=1) / len(runs) ** 0.5
+    mean = means.mean(axis=0)
+    return Curve(runs, grid, mean.tolist(), (mean - half).tolist(), (mean + half).tolist())
+
+
+def group_by_method(runs: Sequence[History]) -> list[list[History]]:
+    """Runs in groups that share the method, and differ in seed or length only."""
+    groups: dict[Any, list[History]] = {}
+    for run in runs:
+        groups.setdefault(tuple(asdict(run.method).items()), []).append(run)
+    return list(groups.values())
+
+
+def describe_method(method: Method) -> list[str]:
+    """A method in a few phrases: five that are always there, and others where they are not the default."""
+    default = Method(net=method.net, learner=method.learner)
+    rate = f"α = {method.alpha:g}"
+    if method.schedule in ("linear", "cosine"):
+        rate += f" falling to 0 ({method.schedule})"
+    for after, by in steps_of(method.schedule):
+        rate += f", {method.alpha * by:.3g} from {100 * after:g} % on"  # type: ignore[operator]
+    target = method.target.replace("after", "after-")
+    more = {
+        "board": method.board,
+        "stages": f"stages {method.stages}",
+        "gamma": f"γ = {method.gamma:g}",
+        "initial": f"initial {method.initial:,.0f}",
+        "order": method.order,
+        "restart": "restart",
+        "delay": f"TC after {100 * method.delay:g} %",
+    }
+    return [str(method.net), method.name, f"{target} values", rate, f"{100 * method.spawn4:g} % fours"] + [
+        text for name, text in more.items() if getattr(method, name) != getattr(default, name)
+    ]
 
 
 def draw_curves(
-    runs: Sequence[Learned],
+    runs: Sequence[History],
     path: str | Path | None = None,
     *,
     log: bool = False,
-    by: Literal["games", "time"] = "games",
+    by: Axis = "games",
     band: bool = False,
 ) -> Any:
     """Draw the runs' curves into one figure; saved to `path` if given. Returns the figure.
 
-    With `band`, runs that differ in their seeds only are one curve, their mean, in a band: its
-    95 % interval.
+    With `band`, runs that differ only in their seeds become one curve, their mean, with a band for
+    its 95 % interval. Evaluations are dots.
     """
     figure = new_figure(8, 4.5)
     from matplotlib.ticker import FuncFormatter
@@ -38,99 +167,89 @@ def draw_curves(
         raise UserError(f"{empty[0]} has no finished block of games to draw yet")
 
     axes = figure.add_subplot()
-    groups = alike(runs) if band else [[run] for run in runs]
+    groups = group_by_method(runs) if band else [[run] for run in runs]
     curves = [curve_of(group, by) for group in groups]
-    shared, labels = _words(curves)
+    shared, labels = _labels(curves)
     for number, (curve, label) in enumerate(zip(curves, labels, strict=True)):
-        look = line_style(number)
-        marker = "o" if len(curve.spent) == 1 else ""
-        axes.plot(curve.spent, curve.means, marker=marker, linewidth=1.4, label=escape_label(label), **look)
+        style = line_style(number)
+        marker = "o" if len(curve.x) == 1 else ""
+        axes.plot(curve.x, curve.means, marker=marker, linewidth=1.4, label=escape_label(label), **style)
         if curve.low:
-            axes.fill_between(curve.spent, curve.low, curve.high, color=look["color"], alpha=0.18, linewidth=0)
-        aside = DODGE * (number - (len(curves) - 1) / 2)
+            axes.fill_between(curve.x, curve.low, curve.high, color=style["color"], alpha=0.18, linewidth=0)
+        shift = DODGE * (number - (len(curves) - 1) / 2)
         for run in curve.runs:
-            _draw_fresh_games(axes, run, by, look["color"], aside, bool(curve.low))
+            _draw_evaluations(axes, run.evaluations, by, style["color"], shift, bool(curve.low))
     if log:
         axes.set_xscale("log")
     else:
         axes.set_xlim(left=0)
     axes.margins(x=0.06)
     highest = max(max(curve.means) for curve in curves)
-    fresh = [e["ci95"][1] for run in runs for e in _fresh_games(run)]
-    wanted = max([highest, *fresh, *(high for curve in curves for high in curve.high)])
-    axes.set_ylim(0, 1.05 * min(wanted, HEADROOM * highest))
+    evaluated = [e["ci95"][1] for run in runs for e in run.evaluations]
+    top = max([highest, *evaluated, *(high for curve in curves for high in curve.high)])
+    axes.set_ylim(0, 1.05 * min(top, HEADROOM * highest))
     axes.xaxis.set_major_formatter(FuncFormatter(_short))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:,.0f}"))
     axes.set_xlabel("games" if by == "games" else "minutes")
     axes.set_ylabel("mean score")
     style_axes(axes)
-    _explain(figure, axes, curves, shared)
+    _draw_legend(figure, axes, curves, shared)
     ends = [
-        (curve.spent[-1], curve.means[-1], f"{curve.means[-1]:,.0f}", line_style(n)["color"])
+        (curve.x[-1], curve.means[-1], f"{curve.means[-1]:,.0f}", line_style(n)["color"])
         for n, curve in enumerate(curves)
     ]
-    spread_labels(figure, axes, ends, 5 + (DODGE * len(curves) / 2 if fresh else 0))
+    spread_labels(figure, axes, ends, 5 + (DODGE * len(curves) / 2 if evaluated else 0))
     if path is not None:
         save_figure(figure, path)
     return figure
 
 
-def _fresh_games(run: Learned) -> list[dict[str, Any]]:
-    """What a run's evaluations came to."""
-    return [each for m in run.metrics for each in m.get("evaluations", ())]
-
-
-def _draw_fresh_games(axes: Any, run: Learned, by: str, colour: str, aside: float, bare: bool) -> None:
-    """The run's evaluations: a dot each, with its 95 % interval unless `bare`.
-
-    Those of several curves stand `aside`, some points to the left or right, not upon each other.
-    """
+def _draw_evaluations(
+    axes: Any, evaluations: list[Metrics], by: Axis, colour: str, shift: float, without_intervals: bool
+) -> None:
+    """A dot for each evaluation, `shift` points to the right, so that several curves' dots do not overlap."""
     from matplotlib.transforms import ScaledTranslation
 
-    told = _fresh_games(run)
-    if told:
-        spent = [e["learned"] if by == "games" else e["elapsed_s"] / 60 for e in told]
-        means = [e["mean_score"] for e in told]
-        sides = [
-            [max(mean - e["ci95"][0], 0) for mean, e in zip(means, told, strict=True)],
-            [max(e["ci95"][1] - mean, 0) for mean, e in zip(means, told, strict=True)],
-        ]
-        moved = ScaledTranslation(aside / 72, 0, axes.figure.dpi_scale_trans)
-        axes.errorbar(
-            spent,
-            means,
-            yerr=None if bare else sides,
-            fmt="o",
-            color=colour,
-            markersize=4,
-            markerfacecolor="white",
-            elinewidth=1,
-            capsize=2.5,
-            zorder=3,
-            transform=axes.transData + moved,
-        )
+    if not evaluations:
+        return
+    means = [e["mean_score"] for e in evaluations]
+    below = [max(e["mean_score"] - e["ci95"][0], 0) for e in evaluations]
+    above = [max(e["ci95"][1] - e["mean_score"], 0) for e in evaluations]
+    axes.errorbar(
+        [e["learned"] if by == "games" else e["elapsed_s"] / 60 for e in evaluations],
+        means,
+        yerr=None if without_intervals else [below, above],
+        fmt="o",
+        color=colour,
+        markersize=4,
+        markerfacecolor="white",
+        elinewidth=1,
+        capsize=2.5,
+        zorder=3,
+        transform=axes.transData + ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans),
+    )
 
 
-def _words(curves: list[Curve]) -> tuple[list[str], list[str]]:
-    """What all curves share, and a label for each: its name, and what it does not share."""
-    words = [words_for(curve.runs[0].method) for curve in curves]
-    shared = [word for word in words[0] if all(word in each for each in words)]
-    names = [_name(curve.runs) for curve in curves]
+def _labels(curves: list[Curve]) -> tuple[list[str], list[str]]:
+    """The phrases that all curves share, and a label for each curve: its name, and what it does not share."""
+    phrases = [describe_method(curve.runs[0].method) for curve in curves]
+    shared = [phrase for phrase in phrases[0] if all(phrase in each for each in phrases)]
+    names = [_common_name(curve.runs) for curve in curves]
     for number, curve in enumerate(curves):
         folder = curve.runs[0].folder
         if names.count(names[number]) > 1 and folder is not None:
             names[number] = "/".join(folder.resolve().parts[-2:])
     labels = []
-    for name, each, curve in zip(names, words, curves, strict=True):
-        own = [word for word in each if word not in shared]
+    for name, each, curve in zip(names, phrases, curves, strict=True):
+        own = [phrase for phrase in each if phrase not in shared]
         seeds = [plural(len(curve.runs), "seed")] if len(curve.runs) > 1 else []
         label = ", ".join([name, *own, *seeds])
         labels.append(label if len(label) <= 60 else ", ".join([name, *seeds]))
     return shared, labels
 
 
-def _name(runs: list[Learned]) -> str:
-    """What runs have in common: that of a-1, a-2 and a-3 is a."""
+def _common_name(runs: list[History]) -> str:
+    """The common beginning of the runs' names: that of a-1, a-2 and a-3 is a."""
     if len(runs) == 1:
         return runs[0].name
     letters = zip(*(run.name for run in runs), strict=False)
@@ -138,27 +257,26 @@ def _name(runs: list[Learned]) -> str:
     return common.rstrip("-_. ") or f"{runs[0].name}, ..."
 
 
-def _explain(figure: Any, axes: Any, curves: list[Curve], shared: list[str]) -> None:
+def _draw_legend(figure: Any, axes: Any, curves: list[Curve], shared: list[str]) -> None:
     """The title says what all share; the legend what each is, and what bands and dots are."""
     axes.set_title(" · ".join(["2048", *shared]), fontsize=10, loc="left", pad=10)
-    fresh = any(_fresh_games(run) for curve in curves for run in curve.runs)
+    evaluated = any(run.evaluations for curve in curves for run in curve.runs)
     handles, labels = axes.get_legend_handles_labels()
-    if len(curves) == 1 and not curves[0].low and not fresh:
-        return
     if len(curves) == 1 and not curves[0].low:
+        if not evaluated:
+            return
         labels = ["training games"]
     if any(curve.low for curve in curves):
         from matplotlib.patches import Patch
 
         handles.append(Patch(facecolor="grey", alpha=0.25, linewidth=0))
         labels.append("95 % interval of the mean over seeds")
-    if fresh:
+    if evaluated:
         from matplotlib.lines import Line2D
 
         handles.append(Line2D([], [], color="grey", marker="o", markersize=4, markerfacecolor="white", linewidth=1))
-        bare = all(curve.low for curve in curves)
-        labels.append("fresh games" if bare else "fresh games, 95 %")
-    if len(handles) > BESIDE:
+        labels.append("fresh games" if all(curve.low for curve in curves) else "fresh games, 95 %")
+    if len(handles) > LEGEND_INSIDE:
         figure.set_size_inches(10, max(4.5, 0.22 * len(handles)))
         figure.legend(handles, labels, loc="outside right upper", frameon=False, fontsize=8)
     else:
@@ -169,3 +287,35 @@ def _short(count: float, _: object = None) -> str:
     if count >= 1e6:
         return f"{count / 1e6:g}M"
     return f"{count / 1e3:g}k" if count >= 1e3 else f"{count:g}"
+
+
+def metrics_table(runs: Sequence[History]) -> Table:
+    """A row for each block of training games, and for each evaluation by fresh games."""
+    lines = []
+    for run in runs:
+        before, common = 0, {"run": run.name, "seed": run.options.seed}
+        for block in run.metrics:
+            for each in block.get("evaluations", ()):
+                low, high = each["ci95"]
+                counts = {"games": each["learned"], "played": each["games"]}
+                lines.append({**each, **common, **counts, "kind": "fresh", "ci95_low": low, "ci95_high": high})
+            lines.append({**block, **common, "kind": "training", "played": block["games"] - before})
+            before = block["games"]
+    tiles = {
+        key: sorted({tile for line in lines for tile in line.get(key, {})}, key=int) for key in ("reached", "ended")
+    }
+    columns = [*COLUMNS, *(f"{key}_{tile}" for key in tiles for tile in tiles[key])]
+    return Table(
+        columns,
+        (
+            [line.get(name) for name in COLUMNS] + [_share(line, key, tile) for key in tiles for tile in tiles[key]]
+            for line in lines
+        ),
+    )
+
+
+def _share(line: Metrics, key: str, tile: str) -> float:
+    """A tile's share of games; metrics begin with the smallest tile that a game ended with."""
+    shares: dict[str, float] = line.get(key, {})
+    smaller = key == "reached" and shares and int(tile) < min(map(int, shares))
+    return 1.0 if smaller else shares.get(tile, 0.0)

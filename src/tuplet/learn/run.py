@@ -2,10 +2,10 @@
 
 config.toml           its settings
 metrics.jsonl         a line for each block of games
-rounds.jsonl          a line for each round, if tasks have learned apart
+rounds.jsonl          a line for each round of `--tasks`
 weights.safetensors   the last checkpoint
-state.json            what the last checkpoint took, in seconds
-checkpoints/          some before it, where --keep asks for them
+state.json            the training time of the last checkpoint
+checkpoints/          earlier checkpoints, with --keep
 curve.svg, curve.png  mean score against games
 """
 
@@ -13,61 +13,51 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.learn.curves import draw_curves
+from tuplet.learn.curves import Axis, History, Metrics, draw_curves, metrics_table
 from tuplet.learn.settings import Method, RunOptions, load_settings
-from tuplet.learn.spreadsheet import metrics_table
 from tuplet.system.file_types import describe_file
 from tuplet.system.files import atomic_write, hold, read_lines, sweep
-from tuplet.system.pictures import inline_svg
-from tuplet.system.tables import Displayable, Table, TextTable, format_duration, percent, plural
+from tuplet.system.pictures import as_svg, inline_svg
+from tuplet.system.tables import Displayable, Table, Tabular, TextTable, format_duration, percent, plural
 from tuplet.values.network import Network
 from tuplet.values.weights import WEIGHTS
 
-CONFIG, METRICS, STATE, LOCK = "config.toml", "metrics.jsonl", "state.json", ".lock"
+CONFIG, METRICS, ROUNDS, STATE, LOCK = "config.toml", "metrics.jsonl", "rounds.jsonl", "state.json", ".lock"
 KEPT = "checkpoints"  # the folder of those that --keep keeps
-ROUNDS = "rounds.jsonl"
 PICTURES = ("curve.svg", "curve.png")
 
-Metrics = dict[str, Any]
 
-
-class Run(Displayable):
+class Run(History, Displayable):
     """A run in progress or finished. `metrics` has a dictionary for each block of games."""
 
     def __init__(
         self, method: Method, options: RunOptions, network: Network | None = None, folder: Path | None = None
     ) -> None:
-        self.method, self.options, self.folder = method, options, folder
-        self.metrics: list[Metrics] = []
-        self.rounds: list[Metrics] = []  # of tasks that learned apart
+        super().__init__(method, options, folder)
+        self.rounds: list[Metrics] = []  # of `--tasks`
         self.games = 0
-        self.elapsed_s = 0.0
+        self.elapsed_s = 0.0  # of training
         self.interrupted = False
-        self.description = ""  # what it was going to do when it began, in words
-        self.picture_error = ""  # why there is none
-        self.save_error = ""  # why it could not be saved where it should
+        self.description = ""  # what the training will do, in words
+        self.picture_error = ""  # why there is no picture
+        self.save_error = ""  # why it could not be saved in its folder
         self._network = network
 
     @property
     def network(self) -> Network:
-        """The network as learned so far (read from the folder when first asked for)."""
+        """The network as learned so far (read from the folder when first used)."""
         if self._network is None:
             assert self.folder is not None
             self._network = Network.load(self.folder)
         return self._network
-
-    @property
-    def name(self) -> str:
-        """What to call the run in a legend."""
-        if self.folder is not None:
-            return self.folder.name
-        return f"{self.method.net} {self.method.name} {self.method.target}"
 
     @staticmethod
     def load(folder: str | Path) -> Run:
@@ -79,12 +69,12 @@ class Run(Displayable):
             run.games, run.elapsed_s = run.metrics[-1]["games"], run.metrics[-1]["elapsed_s"]
         return run
 
-    def plot(self, path: str | Path | None = None, *, log: bool = False, by: Literal["games", "time"] = "games") -> Any:
+    def plot(self, path: str | Path | None = None, *, log: bool = False, by: Axis = "games") -> Any:
         """Draw mean score against games or time; saves to `path` if given, returns the figure."""
         return draw_curves([self], path, log=log, by=by)
 
     def draw(self) -> None:
-        """Draw the curve into the run's folder; `picture_error` says why if that cannot be."""
+        """Draw the curve into the run's folder; on failure, `picture_error` says why."""
         if self.folder is not None and self.metrics:
             try:
                 for name in PICTURES:
@@ -135,70 +125,106 @@ class Run(Displayable):
         return f"<Run {self.name}: {plural(self.games, 'game')}{last}{ended}>"
 
 
+@dataclass(frozen=True)
+class Plot(Tabular):
+    """The learning curves of some runs, drawn."""
+
+    runs: Sequence[Run]
+    figure: Any
+    path: Path | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The blocks of each run (the picture joins short ones), and its evaluations."""
+        keys = ("games", "elapsed_s", "mean_score")
+        return {
+            "picture": None if self.path is None else str(self.path),
+            "curves": {run.name: [{key: m[key] for key in keys} for m in run.metrics] for run in self.runs},
+            "evaluations": {run.name: run.evaluations for run in self.runs},
+        }
+
+    def table(self) -> Table:
+        """The metrics of all runs: a row for each block, and for each evaluation."""
+        return metrics_table(self.runs)
+
+    def _repr_svg_(self) -> str:
+        return as_svg(self.figure)
+
+
+def plot(
+    *runs: Run | str | Path, path: str | Path | None = None, log: bool = False, by: Axis = "games", band: bool = False
+) -> Plot:
+    """Draw mean score against games or minutes, one point per block, for one or more runs.
+
+    Runs are run folders, or what `train` returned; `log` makes the horizontal axis logarithmic.
+    With `band`, runs that differ only in their seeds become one curve, their mean, with a band for
+    its 95 % interval (Student's t). With `path` the picture is saved as .png, .svg or .pdf.
+    Evaluations (`evaluate` of `train`) are dots with 95 % intervals.
+    """
+    opened = [run if isinstance(run, Run) else Run.load(run) for run in runs]
+    if not opened:
+        raise UserError("no runs to plot: name at least one run folder")
+    figure = draw_curves(opened, path, log=log, by=by, band=band)
+    return Plot(opened, figure, None if path is None else Path(path))
+
+
 def read_metrics(path: Path) -> list[Metrics]:
     """The lines of a `metrics.jsonl`; a last line cut off by a crash is left out."""
-    return _read(path, _check_block, "a line of metrics")
+    return [*_read(path, _check_block, "a line of metrics")]
 
 
 def read_rounds(path: Path) -> list[Metrics]:
     """The lines of a `rounds.jsonl`; a last line cut off by a crash is left out."""
-    return _read(path, _check_round, "a round (without the file the run goes on all the same)")
+    return [*_read(path, _check_round, "a round (you may delete the file: the run does not need it)")]
 
 
-def _read(path: Path, check: Callable[[Metrics], None], what: str) -> list[Metrics]:
+def _read(path: Path, check: Any, what: str) -> Iterator[Metrics]:
     if not path.is_file():
-        return []
-    found: list[Metrics] = []
+        return
     with path.open("rb") as file:
         for number, line in enumerate(read_lines(file, path), 1):
             try:
                 if line.strip():
                     entry = json.loads(line)
                     check(entry)
-                    found.append(entry)
+                    yield entry
             except (ValueError, TypeError, KeyError, RecursionError):
                 if line.endswith(b"\n"):
                     raise UserError(f"{path}: line {number} is not {what}") from None
-    return found
 
 
 def _check_round(entry: Metrics) -> None:
-    """Raise an error if this is not a line of `rounds.jsonl`."""
     _check_numbers([entry["games"], entry["tasks"]])
 
 
 def _check_block(entry: Metrics) -> None:
-    """Raise an error if this is not a line of `metrics.jsonl`."""
     _check_scores(entry, "games", "elapsed_s", "mean_score", "max_score")
     evaluations = entry.get("evaluations", [])
     if not isinstance(evaluations, list):
-        raise TypeError("evaluations are a list")
+        raise TypeError("evaluations must be a list")
     for each in evaluations:
         check_evaluation(each)
 
 
 def check_evaluation(entry: Metrics) -> None:
-    """Raise an error if this is not what a line of metrics says of fresh games."""
+    """Raise an error if this is not an evaluation of a line of metrics."""
     _check_scores(entry, "learned", "elapsed_s", "games", "mean_score")
     low, high = entry["ci95"]
     _check_numbers([low, high])
 
 
-def _check_scores(entry: Metrics, *needed: str) -> None:
+def _check_scores(entry: Metrics, *required: str) -> None:
     optional = ("max_score", "mean_moves", "moves_per_s")
-    _check_numbers([entry[key] for key in (*needed, *(key for key in optional if key in entry))])
+    _check_numbers([entry[key] for key in (*required, *(key for key in optional if key in entry))])
     for shares in (entry.get("reached", {}), entry.get("ended", {})):
-        if not isinstance(shares, dict):
-            raise TypeError("shares of games are told by tiles")
-        if not all(tile.isdecimal() and len(tile) < 10 for tile in shares):
-            raise UserError("a tile is a number")
+        if not isinstance(shares, dict) or not all(tile.isdecimal() and len(tile) < 10 for tile in shares):
+            raise TypeError("reached and ended must have tiles as keys")
         _check_numbers(shares.values())
 
 
 def _check_numbers(values: Iterable[object]) -> None:
     for value in values:
         if type(value) not in (int, float) or not abs(value) < 1e15:  # type: ignore[arg-type]
-            raise UserError(f"{value!r} is not a number")
+            raise TypeError(f"{value!r} is not a number")
 
 
 def write_lines(path: Path, lines: list[Metrics]) -> None:
@@ -208,7 +234,7 @@ def write_lines(path: Path, lines: list[Metrics]) -> None:
 
 
 def as_run_folder(folder: str | Path) -> Path:
-    """The folder of a run; FileNotFoundError if it is none."""
+    """The folder of a run; FileNotFoundError if it is not one."""
     folder = Path(folder)
     if not (folder / CONFIG).is_file():
         what = describe_file(folder)
@@ -220,7 +246,7 @@ def as_run_folder(folder: str | Path) -> Path:
 def create_folder(folder: Path) -> Path:
     """Make a run folder; refuses one that already holds a run."""
     if (folder / CONFIG).exists():
-        raise UserError(f"{folder} already holds a run: go on with --resume {folder}, or choose another --out")
+        raise UserError(f"{folder} already holds a run: continue it with --resume {folder}, or choose another --out")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file: choose another --out")
     folder.mkdir(parents=True, exist_ok=True)
@@ -230,18 +256,14 @@ def create_folder(folder: Path) -> Path:
 
 
 def free_folder(method: Method, parent: Path = Path("runs")) -> Path:
-    """runs/4x6-tc, runs/4x6-tc-2, ...: the first that is free."""
+    """runs/4x6-tc, runs/4x6-tc-2, ...: the first that does not exist."""
     tuples = str(method.net).replace(" ", "-").replace(",", "-")
     parts = [tuples[:40], method.learner] + (["state"] if method.target == "state" else [])
     if method.board != "4x4":
         parts.insert(0, method.board)
     base = parent / "-".join(parts)
-    number = 1
-    folder = base
-    while folder.exists():
-        number += 1
-        folder = base.with_name(f"{base.name}-{number}")
-    return folder
+    folders = chain([base], (base.with_name(f"{base.name}-{number}") for number in count(2)))
+    return next(folder for folder in folders if not folder.exists())
 
 
 @contextmanager
@@ -251,7 +273,7 @@ def locked(folder: Path | None) -> Iterator[None]:
         yield
         return
     with (folder / LOCK).open("a+") as file:
-        hold(file, f"another process is training in {folder}: wait for it, or choose another folder")
+        hold(file, f"another process is training in {folder}: wait until it ends, or choose another folder")
         sweep(folder / "*")
         sweep(folder / KEPT / "*")
         yield

@@ -22,6 +22,7 @@ import numpy as np
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import Results, Summary, account, make_results, summarise
 from tuplet.learn.checkpoints import Checkpoint, CheckpointWriter, load_checkpoint
+from tuplet.learn.curves import Metrics
 from tuplet.learn.evaluation import fresh_games, latest, parse_evaluate
 from tuplet.learn.growth import ask_for_room, due
 from tuplet.learn.learners import TD
@@ -30,7 +31,7 @@ from tuplet.learn.parallel.thread_tuning import APART, Hands
 from tuplet.learn.parallel.worker import CHUNK, Chunk, DivergedError
 from tuplet.learn.progress import description, how_far, share_done
 from tuplet.learn.rescue import diverged, lost, rescue
-from tuplet.learn.run import CONFIG, Metrics, Run, as_run_folder
+from tuplet.learn.run import CONFIG, Run, as_run_folder
 from tuplet.learn.self_play import workspace_of
 from tuplet.learn.settings import RunOptions, load_settings, save_settings
 from tuplet.learn.td import Hyperparameters, play_afterstates, play_states
