@@ -129,7 +129,7 @@ def test_classes_of_ones_own_play_on_several_cores(mine: Any, recwarn: Any) -> N
     against = evaluate("greedy", "mine:Spiteful", games=12, threads=2)
     assert same(against, evaluate("greedy", mine.Spiteful, games=12))
     alone = match("mine:Diagonal", "easy", games=8, seed=3)
-    assert match(mine.Diagonal, "easy", games=8, seed=3, threads=2).played == alone.played
+    assert match(mine.Diagonal, "easy", games=8, seed=3, threads=2).results == alone.results
     assert not recwarn.list
 
 

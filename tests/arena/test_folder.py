@@ -16,10 +16,10 @@ import pytest
 import tuplet as package
 from tuplet.agents.protocol.submissions import submissions
 from tuplet.agents.protocol.subprocess_agent import as_bytes
-from tuplet.arena.folder import TIMEOUTS_TO_DROP, TimeoutDropout
-from tuplet.arena.match_file import Saved, load
+from tuplet.arena.match_file import SavedMatch, load
 from tuplet.arena.page import decode
-from tuplet.arena.results import GameResult, Tournament, slot_of
+from tuplet.arena.results import Tournament
+from tuplet.arena.schedule import TIMEOUTS_TO_DROP, GameResult, TimeoutDropout, slot_of
 from tuplet.games.record import Record
 
 GOOD = (Path(__file__).parents[2] / "examples" / "ewn_program.py").read_text()
@@ -75,16 +75,17 @@ def test_twelve_programs_of_which_five_misbehave_end_with_the_right_table(twelve
     assert len(result.agents) == 12 and result.games == 132 and not result.interrupted
     bad = {"crashes": "crashed", "talks": "illegal", "hangs": "late", "eats": "memory", "broken": "crashed"}
     seats = {name: seat for seat, name in enumerate(result.agents)}
+    totals = {each.number: each.total for each in result.standings}
     for name, seat in seats.items():
         forfeits = {kind: count for kind, count in result.forfeits_of(seat).items() if count}
         if name not in bad:
             assert not forfeits, name
             continue
         assert list(forfeits) == [bad[name]]
-        assert forfeits[bad[name]] == result.total(seat)[1]  # it loses no game otherwise
+        assert forfeits[bad[name]] == totals[seat][2]  # it loses no game otherwise
         for other, place in seats.items():
             if other not in bad:
-                assert result.score(seat, place) == (0, 2), (name, other)
+                assert result.score(seat, place) == (0, 0, 2), (name, other)
     assert {result.agents[seat] for seat in result.ranking[7:]} == set(bad)
     assert [name for name, _ in result.skipped] == ["notes.txt"]
     notes = " ".join(result.text_tables()[0].notes)
@@ -105,13 +106,12 @@ def test_a_program_that_never_answers_is_asked_four_times(twelve) -> None:
 
 
 def test_dropouts_are_decided_by_games_in_schedule_order() -> None:
-    pairings = [(0, 1), (0, 2), (1, 2)]
-    dropout = TimeoutDropout(pairings, [1, 2])
+    dropout = TimeoutDropout([1, 2])
 
     def lose(number: int, place: int, kind: str, plies: int) -> None:
         at = slot_of(number, 3)
         first = float(place == 1)
-        dropout.see(at, GameResult(1 - first if at.game else first, first, kind, plies, ""))
+        dropout.add(at, GameResult(1 - first if at.game else first, first, kind, plies, ""))
 
     for number in (0, 1, 6, 7):  # 0 against 1, who is second, first, second, first
         lose(number, 1 - slot_of(number, 3).game, "late", 1 - slot_of(number, 3).game)
@@ -174,7 +174,7 @@ def test_the_games_to_replay_are_those_that_were_played(twelve) -> None:
     result, folder = twelve
     data = json.loads(read(folder / "page.html").data)
     assert data["agents"] == result.agents and len(data["games"]) == 132
-    for game, line in zip(data["games"], Saved.open(folder / "games.jsonl").lines(), strict=True):
+    for game, line in zip(data["games"], SavedMatch.open(folder / "games.jsonl").lines(), strict=True):
         record = Record.parse(json.dumps(line))
         assert tuple(result.agents[seat] for seat in game[1:3]) == record.names
         assert (game[4], game[5]) == (record.kind, record.reason)
@@ -193,7 +193,7 @@ def test_tables_are_for_spreadsheets(twelve) -> None:
         rows = list(csv.DictReader(file))
     assert [row["agent"].removeprefix("'") for row in rows] == [result.agents[seat] for seat in result.ranking]
     assert "'=1+1" in {row["agent"] for row in rows}  # no formula
-    assert [int(row["wins"]) for row in rows] == [result.total(seat)[0] for seat in result.ranking]
+    assert [int(row["wins"]) for row in rows] == [each.total[0] for each in result.standings]
     hangs = next(row for row in rows if row["agent"] == "hangs")
     assert hangs["late"] == "22" and hangs["first"] == "0.0" and hangs["hangs"] == ""
     with (folder / "table-games.csv").open(newline="") as file:
@@ -220,7 +220,7 @@ def test_a_saved_file_gives_the_same_page_and_goes_on(twelve, tuplet, tmp_path: 
     assert tuplet(*words).stdout == done.stdout and (tmp_path / "g").read_bytes() == whole
     (programs / "last").write_text((programs / "last").read_text() + "# another\n")
     changed = tuplet(*words)
-    assert changed.returncode == 2 and "last changed since" in changed.stderr
+    assert changed.returncode == 2 and "its programs changed (last)" in changed.stderr
     assert isinstance(load(tmp_path / "g"), Tournament)
 
 

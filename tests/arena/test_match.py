@@ -14,7 +14,7 @@ import pytest
 from tuplet.agents.agent import Easy, make_agent
 from tuplet.arena.game import play_game
 from tuplet.arena.match import match, tournament
-from tuplet.arena.match_file import GameFile, load, load_game
+from tuplet.arena.match_file import MatchFile, load, load_game
 from tuplet.games.catalogue import game
 from tuplet.games.ewn import Position
 from tuplet.games.record import Forfeit, Record
@@ -122,7 +122,7 @@ def test_results_do_not_depend_on_threads(game: str, tmp_path: Path) -> None:
         files.append(path.read_bytes())
     assert files[0] == files[1] == files[2]
     assert results[0].as_json() == results[1].as_json() == results[2].as_json()
-    assert match("easy", "normal", game, games=26, seed=4).played != results[0].played
+    assert match("easy", "normal", game, games=26, seed=4).results != results[0].results
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -306,7 +306,7 @@ def test_lines_that_are_not_the_matchs_games_are_named(tmp_path: Path) -> None:
 def test_two_matches_cannot_write_one_file(tmp_path: Path) -> None:
     settings = {"agents": ["a", "b"], "kind": "match"}
     held = game("ewn-6x7")
-    with GameFile(tmp_path / "m", settings, held), pytest.raises(ValueError, match="another process"):
+    with MatchFile(tmp_path / "m", settings, held), pytest.raises(ValueError, match="another process"):
         match("easy", "easy", games=2, save=tmp_path / "m")
 
 
@@ -332,7 +332,7 @@ def test_a_match_stopped_by_its_watcher_leaves_no_thread_behind(tmp_path: Path) 
     saved = len(records(tmp_path / "m"))
     assert 0 < saved < 4000
     result = match("hard", "hard", games=saved + 2, save=tmp_path / "m")
-    assert result.played == match("hard", "hard", games=saved + 2).played
+    assert result.results == match("hard", "hard", games=saved + 2).results
 
 
 def test_a_tournament_is_all_pairings_and_does_not_depend_on_threads(tmp_path: Path) -> None:
@@ -341,8 +341,8 @@ def test_a_tournament_is_all_pairings_and_does_not_depend_on_threads(tmp_path: P
     assert whole.games == 30 and list(whole.matches) == [(0, 1), (0, 2), (1, 2)]
     assert [whole.agents[i] for i in whole.ranking] == ["hard", "normal", "easy"]
     for i, j in itertools.permutations(range(3), 2):
-        wins, losses = whole.score(i, j) or (0, 0)
-        assert (losses, wins) == whole.score(j, i) and wins + losses == 10
+        wins, draws, losses = whole.score(i, j)
+        assert (losses, draws, wins) == whole.score(j, i) and wins + losses == 10
     assert whole.score(1, 1) is None
     tournament(agents, games=10, seed=7, threads=8, save=tmp_path / "8")
     data = (tmp_path / "1").read_bytes()
@@ -362,7 +362,7 @@ def test_a_tournament_of_nobody_or_of_twins_is_refused() -> None:
 
 def test_a_match_beats_chance_only_where_it_should() -> None:
     result = match(lambda: make_agent("hard"), "easy", games=60, threads=2)
-    assert result.a == "hard" and result.win_rate > 0.9 and result.ci95[0] > 0.8
+    assert result.a == "hard" and result.score > 0.9 and result.ci95[0] > 0.8
     even = match("easy", "easy", games=600)
     assert even.ci95[0] < 0.5 < even.ci95[1]
     share, (low, high) = even.first_player

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tuplet
-from tuplet.arena.match_file import MOST_AGENTS, GameFile, Saved, load
+from tuplet.arena.match_file import MOST_AGENTS, MatchFile, SavedMatch, load
 from tuplet.system.files import MOST_LINE
 
 HEADER: dict[str, Any] = {
@@ -33,15 +33,15 @@ def play(path: Path) -> Any:
 @pytest.fixture
 def after_three(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
     """Lets something happen when three games were saved."""
-    add = GameFile.add
+    add = MatchFile.add
 
     def arrange(happen: Callable[[], Any]) -> None:
-        def added(self: GameFile, number: int, record: Any) -> None:
+        def added(self: MatchFile, number: int, record: Any) -> None:
             add(self, number, record)
             if number == 2:
                 happen()
 
-        monkeypatch.setattr(GameFile, "add", added)
+        monkeypatch.setattr(MatchFile, "add", added)
 
     return arrange
 
@@ -95,7 +95,7 @@ class Disk:
 
 def test_a_match_goes_on_while_the_disk_is_full(tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "match.jsonl"
-    monkeypatch.setattr("tuplet.arena.match_file.os.write", Disk(range(3, 6)))
+    monkeypatch.setattr("tuplet.arena.resumable.os.write", Disk(range(3, 6)))
     with pytest.warns(UserWarning, match="No space left on device.: they are kept in memory") as told:
         result = play(path)
     assert len(told) == 1 and result.games == 6 and path.read_bytes() == whole
@@ -106,8 +106,8 @@ def test_games_that_could_not_be_saved_are_told_and_leave_no_half_line(
 ) -> None:
     path = tmp_path / "match.jsonl"
     with monkeypatch.context() as full:
-        full.setattr("tuplet.arena.match_file.os.write", Disk(range(3, 999)))
-        with pytest.warns(UserWarning, match="5 games could not be saved in .*: No space left"):
+        full.setattr("tuplet.arena.resumable.os.write", Disk(range(3, 999)))
+        with pytest.warns(UserWarning, match="5 games could not be saved in .*No space left"):
             assert play(path).games == 6
     assert path.read_bytes() == b"".join(whole.splitlines(keepends=True)[:2])
     with warnings.catch_warnings():
@@ -119,7 +119,7 @@ def test_games_that_could_not_be_saved_are_told_and_leave_no_half_line(
 def test_a_disk_that_is_full_at_once_is_told_before_anything_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tuplet.arena.match_file.os.write", Disk(range(0, 999)))
+    monkeypatch.setattr("tuplet.arena.resumable.os.write", Disk(range(0, 999)))
     with pytest.raises(OSError, match="No space left"):
         play(tmp_path / "match.jsonl")
 
@@ -144,7 +144,7 @@ def test_hand_made_settings_are_refused(tmp_path: Path, change: dict[str, Any]) 
         load(path)
 
 
-@pytest.mark.parametrize("read", [load, Saved.open])
+@pytest.mark.parametrize("read", [load, SavedMatch.open])
 def test_a_match_of_a_game_for_one_is_refused(tmp_path: Path, read: Any, whole: bytes) -> None:
     path = tmp_path / "made"
     path.write_bytes(whole.replace(b'"game": "ewn"', b'"game": "2048"', 1))

@@ -12,8 +12,8 @@ import pytest
 
 from holds import drawn_pairs, means, pair_results, rated, shares, shares_after_test
 from tuplet.arena.intervals import Z, effective_games, elo, pair_share, share_at
-from tuplet.arena.match import _Score
-from tuplet.arena.match_file import _played
+from tuplet.arena.match import _Schedule
+from tuplet.arena.match_file import _result
 from tuplet.arena.ratings import ratings
 from tuplet.arena.results import GameResult, Match, Tournament
 from tuplet.arena.sprt import Sprt, _of_five, _of_three
@@ -138,7 +138,7 @@ def test_a_match_that_was_won_outright_is_json_without_infinity() -> None:
 
 # Pairs of a game with draws: A is Black, then White.
 DRAWN = [
-    GameResult.won_by(winner, ("black", "white"), n % 2, kind, 9, "")
+    GameResult.of(winner, ("black", "white"), n % 2, kind, 9, "")
     for n, (winner, kind) in enumerate(
         [
             ("black", "row"),
@@ -159,7 +159,7 @@ def test_draws_are_told_apart_from_wins_and_losses() -> None:
     assert [each.first for each in DRAWN] == [1, 0.5, 0, 0, 0.5, 0.5, 1, 0]
     match = Match("a", "b", "rows", 0, 8, DRAWN, endings=("row", "full"))
     assert (match.wins, match.draws, match.losses) == (4, 3, 1)
-    assert match.pairs == (0, 0, 2, 1, 1) and match.win_rate == 5.5 / 8
+    assert match.pairs == (0, 0, 2, 1, 1) and match.score == 5.5 / 8
     assert match.first_player[0] == 3.5 / 8
     assert match.kinds(0.5) == {"row": 0, "full": 3, **dict.fromkeys(FORFEITS, 0)}
     report = match.as_json()
@@ -171,9 +171,9 @@ def test_draws_are_told_apart_from_wins_and_losses() -> None:
     assert list(whole.rows[0]) == ["wins - draws - losses", "4 - 3 - 1", ""]
     assert list(endings.columns) == ["ended by", "a", "drawn", "b"]
     assert ["full", "0", "3", "0"] in endings.rows and "4-3-1" in repr(match)
-    score = _Score(1, Sprt(0, 50))
-    assert not any(score.add(each) for each in DRAWN)
-    assert tuple(score.pairs) == match.pairs and score.figures()["score"] == "4-3-1"
+    schedule = _Schedule(["easy", "easy"], "ewn", 8, 0, 1, Sprt(0, 50))
+    assert not any(schedule._add(each) for each in DRAWN)
+    assert tuple(schedule.pairs) == match.pairs and schedule._progress().figures["score"] == "4-3-1"
 
 
 def test_nothing_is_said_of_draws_where_there_are_none() -> None:
@@ -195,13 +195,13 @@ def test_players_may_be_called_like_columns_of_the_table() -> None:
     columns, _ = whole.table()
     assert len({*columns}) == len(columns)
     for row in whole.to_dicts():
-        assert row["agent"] in names and row["wins"] == whole.total(names.index(row["agent"]))[0]
+        assert row["agent"] in names and row["wins"] == whole.standings[row["place"] - 1].total[0]
         assert row[f"against {row['agent']}"] is None and row["late"] == 0
 
 
 def test_a_tournament_counts_draws() -> None:
     whole = Tournament.of(["a", "b"], "rows", 0, 8, DRAWN, endings=("row", "full"))
-    assert whole.score(1, 0) == (1, 4) and whole.draws(1, 0) == whole.draws(0, 1) == 3
+    assert whole.score(1, 0) == (1, 3, 4) and whole.score(0, 1) == (4, 3, 1)
     assert [agent["draws"] for agent in whole.as_json()["agents"]] == [3, 3]
     table = whole.text_tables()[0]
     assert "wins - draws - losses" in table.columns
@@ -213,7 +213,7 @@ def test_a_line_without_a_winner_is_a_draw() -> None:
 
     def read(**line: object) -> GameResult:
         text = json.dumps({"pair": 0, "a": "white", "moves": ["1", "2"], **line})
-        return _played(Path("m"), 1, text.encode(), 1, rows)
+        return _result(Path("m"), 1, text.encode(), 2, rows)
 
     assert read(kind="full") == GameResult(0.5, 0.5, "full", 2, "")
     assert read(kind="row", winner="white") == GameResult(1, 0, "row", 2, "")

@@ -145,7 +145,7 @@ def test_a_sweep_of_matches_is_its_matches_whoever_plays(tmp_path: Path) -> None
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     for point, name in zip(one.as_json()["points"], files, strict=False):
         saved = load(tmp_path / "one" / name)
-        assert point["wins"] == saved.as_json()["wins"] and point["share"] == saved.win_rate
+        assert point["wins"] == saved.as_json()["wins"] and point["share"] == saved.score
     lines = [(tmp_path / "one" / name).read_text().splitlines()[1:] for name in files[:2]]
     starts = [[json.loads(line)["start"] for line in each] for each in lines]
     assert starts[0] == starts[1]  # common luck

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tuplet.arena.played import Played
 from tuplet.arena.results import Match
+from tuplet.arena.schedule import GameResult
 from tuplet.studies.page import page
 from tuplet.studies.report import Report, StudyResult
 from tuplet.studies.verdicts import Cell, Estimate, judged, mean_of_runs, share, won, won_in
@@ -29,7 +29,7 @@ def test_a_published_share_has_the_interval_of_its_counts() -> None:
 def test_pairs_that_always_end_alike_count_once() -> None:
     """Hundred games of which a pair is won or lost together tell what fifty would."""
     scores = [1.0, 1.0] * 40 + [0.0, 0.0] * 10
-    played = [Played(a, 1 - n % 2 if a else n % 2, "corner", 20, "") for n, a in enumerate(scores)]
+    played = [GameResult(a, 1 - n % 2 if a else n % 2, "corner", 20, "") for n, a in enumerate(scores)]
     found = won_in(Match("a", "b", "ewn", 0, 100, played))
     assert found.value == 0.8
     assert found.dof in (48, 49)

@@ -1,30 +1,32 @@
-"""A tournament as a page: one HTML file with everything in it, that asks nobody for anything.
+"""A tournament as a self-contained HTML page, and as tables.
 
-Names and reasons are anybody's texts, and escaped. A game to replay is its first board and what
-each move changed on it; `decode` reads that back.
+Names and reasons come from outside and are escaped. A game to replay is its first board and the cells that each
+move changed; `decode` reads that back.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from html import escape
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from tuplet.agents.protocol.program import size
-from tuplet.arena.forfeits import DISQUALIFIED
-from tuplet.arena.match_file import Saved
-from tuplet.arena.played import slot_of
-from tuplet.arena.results import Tournament
+from tuplet.arena.match_file import SavedMatch
+from tuplet.arena.results import Match, Tournament, disqualified_text, elo_text
+from tuplet.arena.schedule import slot_of
+from tuplet.errors import UserError
 from tuplet.games.drawing import colours_of
 from tuplet.games.ewn import Position
 from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
 from tuplet.system.files import atomic_write
-from tuplet.system.page import document
-from tuplet.system.tables import plural
+from tuplet.system.page import document, interval_bars
+from tuplet.system.tables import plural, write_csv
 from tuplet.system.version import __version__
 
 MOST_BYTES = 4_000_000  # of games to replay
@@ -32,15 +34,50 @@ MOST_SHOWN = 3  # forfeits of a program and kind with their transcripts
 Coded = list[Any]  # number, first, second, winner, kind, reason, start, plies
 
 
-def write_page(path: Path, result: Tournament, saved: Saved) -> Path:
-    """Write the page beside `path`, and rename it into place."""
-    text = page(result, saved)
-    with atomic_write(path) as file:
-        file.write(text.encode())
+class Reports:
+    """The page and the tables to write of a tournament; paths that cannot be written are refused at once."""
+
+    def __init__(self, page: str | Path | None, csv: str | Path | None) -> None:
+        self.page = _as_file(page, ".html", "a page")
+        self.csv = _as_file(csv, ".csv", "a table")
+
+    @contextmanager
+    def games(self, save: str | Path | None) -> Iterator[Path | None]:
+        """Where games are saved: in `save`, in a temporary file if a report needs them, or nowhere."""
+        if save is not None or self.page is None:
+            yield None if save is None else Path(save)
+            return
+        with tempfile.TemporaryDirectory(prefix="tuplet-") as folder:
+            yield Path(folder) / "games.jsonl"
+
+    def write(self, result: Match | Tournament, file: Path | None) -> None:
+        """Write the page and the tables."""
+        if self.csv is not None:
+            result.csv(self.csv)
+            if isinstance(result, Tournament):
+                write_csv(self.csv.with_name(f"{self.csv.stem}-games.csv"), *result.games_table())
+        if self.page is not None and file is not None:
+            if isinstance(result, Match):
+                result = Tournament(
+                    [result.a, result.b], result.game, result.seed, result.planned, {(0, 1): result}, result.interrupted
+                )
+            text = page(result, SavedMatch.open(file))
+            with atomic_write(self.page) as written:
+                written.write(text.encode())
+
+
+def _as_file(path: str | Path | None, suffix: str, what: str) -> Path | None:
+    if path is None:
+        return None
+    path = Path(path)
+    if path.suffix.lower() != suffix:
+        raise UserError(f"{path}: the name of {what} ends in {suffix}")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in")
     return path
 
 
-def page(result: Tournament, saved: Saved) -> str:
+def page(result: Tournament, saved: SavedMatch) -> str:
     """A tournament, and the games of its file, as HTML."""
     forfeits = list(_forfeited(saved))
     data, kept = _data(result, saved, [number for number, _, _ in forfeits])
@@ -78,21 +115,19 @@ def _head(result: Tournament) -> str:
 def _standings(result: Tournament) -> str:
     drawn = any(match.draws for match in result.matches.values())
     bounds = [bound for rating in result.ratings for bound in (*rating.ci95, rating.elo)]
-    finite = [bound for bound in bounds if abs(bound) < 1e6] or [0.0]
-    low, high = min(finite), max(finite)
+    scale = [bound for bound in bounds if math.isfinite(bound)]
     rows = []
-    for place, i in enumerate(result.ranking, 1):
-        rating, (wins, losses) = result.ratings[i], result.total(i)
-        lost = sum(result.forfeits_of(i).values())
-        badge = f'<span class="badge">{lost:,}</span>' if lost else ""
-        interval = " to ".join(_elo(bound) for bound in rating.ci95)
-        draws = f"<td>{result.total_draws(i):,}</td>" if drawn else ""
+    for each in result.standings:
+        forfeits, name = sum(result.forfeits_of(each.number).values()), escape(each.agent)
+        wins, draws, losses = each.total
+        bar = interval_bars([("mine", each.rating.elo, each.rating.ci95)], min(scale), max(scale))
         rows.append(
-            f'<tr{" class=first" if place == 1 else ""}><td class="place">{place}</td>'
-            f'<td class="name" title="{escape(result.agents[i])}">{escape(result.agents[i])}</td>'
-            f'<td class="bars wide">{_bar(rating.elo, rating.ci95, low, high)}</td>'
-            f'<td class="elo">{_elo(rating.elo)}</td><td class="wide">{interval}</td>'
-            f"<td>{wins:,}</td>{draws}<td>{losses:,}</td><td>{badge}</td></tr>"
+            f'<tr{" class=first" if each.place == 1 else ""}><td class="place">{each.place}</td>'
+            f'<td class="name" title="{name}">{name}</td><td class="bars wide">{bar}</td>'
+            f'<td class="elo">{elo_text(each.rating.elo)}</td>'
+            f'<td class="wide">{" to ".join(map(elo_text, each.rating.ci95))}</td>'
+            f"<td>{wins:,}</td>{f'<td>{draws:,}</td>' if drawn else ''}<td>{losses:,}</td>"
+            f"<td>{f'<span class=badge>{forfeits:,}</span>' if forfeits else ''}</td></tr>"
         )
     head = (
         '<tr><th></th><th class="name">player</th><th class="wide"></th><th>Elo</th>'
@@ -101,53 +136,36 @@ def _standings(result: Tournament) -> str:
     )
     return (
         f'<section><h2>Standings</h2><div class="scroll"><table><thead>{head}</thead><tbody>'
-        f'{"".join(rows)}</tbody></table></div><p class="note">Elo relative to the mean of all, '
-        "by Bradley &amp; Terry's model, with 95 % intervals. A forfeited game is a lost game.</p>"
-        "</section>"
-    )
-
-
-def _bar(elo: float, ci95: tuple[float, float], low: float, high: float) -> str:
-    """An interval and its middle on a scale that all share."""
-
-    def x(value: float) -> str:
-        share = (min(max(value, low), high) - low) / ((high - low) or 1)
-        return f"{4 + 192 * share:.1f}"
-
-    return (
-        '<svg viewBox="0 0 200 22" preserveAspectRatio="none" aria-hidden="true">'
-        '<line class="axis" x1="0" x2="200" y1="11" y2="11"/>'
-        f'<line class="range" x1="{x(ci95[0])}" x2="{x(ci95[1])}" y1="11" y2="11"/>'
-        f'<ellipse class="dot" cx="{x(elo)}" cy="11" rx="4" ry="5"/></svg>'
+        f'{"".join(rows)}</tbody></table></div><p class="note">Elo relative to the mean of all '
+        "(Bradley &amp; Terry), with 95 % intervals. A forfeited game is a lost game.</p></section>"
     )
 
 
 def _cross_table(result: Tournament) -> str:
-    order = result.ranking
-    head = "".join(f"<th>{place}</th>" for place, _ in enumerate(order, 1))
-    rows = []
-    for place, i in enumerate(order, 1):
+    standings, rows = result.standings, []
+    for each in standings:
         cells = []
-        for j in order:
-            score, draws = result.score(i, j), result.draws(i, j)
+        for other, score in zip(standings, each.against, strict=True):
             if score is None:
-                cells.append(f'<td class="self">{"" if i == j else "·"}</td>')
+                cells.append(f'<td class="self">{"" if other is each else "·"}</td>')
                 continue
-            points = score[0] + draws / 2
-            shade = round(10 * points / (sum(score) + draws))
-            text = "–".join(f"{n:,}" for n in ((score[0], draws, score[1]) if draws else score))
-            cells.append(f'<td class="w{shade}"><a href="#replay" data-one="{i}" data-other="{j}">{text}</a></td>')
-        name = escape(result.agents[i])
-        rows.append(f'<tr><th class="name" title="{name}">{place}. {name}</th>{"".join(cells)}</tr>')
+            wins, draws, losses = score
+            shade = round(10 * (wins + draws / 2) / sum(score))
+            text = "–".join(f"{n:,}" for n in (score if draws else (wins, losses)))
+            link = f'<a href="#replay" data-one="{each.number}" data-other="{other.number}">{text}</a>'
+            cells.append(f'<td class="w{shade}">{link}</td>')
+        name = escape(each.agent)
+        rows.append(f'<tr><th class="name" title="{name}">{each.place}. {name}</th>{"".join(cells)}</tr>')
+    head = "".join(f"<th>{each.place}</th>" for each in standings)
     return (
-        '<section><h2>Everybody against everybody</h2><div class="scroll"><table class="cross">'
+        '<section><h2>Cross table</h2><div class="scroll"><table class="cross">'
         f'<thead><tr><th class="name"></th>{head}</tr></thead><tbody>{"".join(rows)}</tbody>'
-        '</table></div><p class="note">Won and lost by the player of the row; a column for each '
+        '</table></div><p class="note">Games won and lost by the player of the row; a column for each '
         "opponent, by its place. A click shows the games.</p></section>"
     )
 
 
-def _forfeited(saved: Saved) -> Iterator[tuple[int, str, dict[str, Any]]]:
+def _forfeited(saved: SavedMatch) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """The first forfeits of each player and kind: their number, who forfeited, and the line."""
     seen: dict[tuple[str, str], int] = {}
     for number, line in enumerate(saved.lines(), 1):
@@ -164,7 +182,7 @@ def _forfeits(result: Tournament, shown: list[tuple[int, str, dict[str, Any]]]) 
         f'<p class="note"><b>{escape(name)}</b> did not play: {escape(why)}</p>' for name, why in result.skipped
     )
     if not shown:
-        none = '<p class="lead">Nobody forfeited a game.</p>'
+        none = '<p class="lead">No game was forfeited.</p>'
         return f"<section><h2>Forfeits</h2>{none}{skipped}</section>" if skipped else ""
     parts = []
     for i in result.ranking:
@@ -175,18 +193,9 @@ def _forfeits(result: Tournament, shown: list[tuple[int, str, dict[str, Any]]]) 
                 continue
             inner = "".join(_one_forfeit(name, number, line) for number, _, line in own)
             reason = str(own[0][2].get("reason", "")).removeprefix(f"{name}: ")
-            unplayed = (
-                sum(
-                    each["games"]
-                    for match in result.matches.values()
-                    for each in match.forfeits
-                    if each["agent"] == name and each["reason"].endswith(DISQUALIFIED)
-                )
-                if kind == "late"
-                else 0
+            reason += disqualified_text(
+                [each for each in result.forfeits if (each["agent"], each["kind"]) == (name, kind)]
             )
-            if unplayed:
-                reason += f"; {unplayed:,} of them were not played: it {DISQUALIFIED}"
             parts.append(
                 f"<details><summary><b>{escape(name)}</b> "
                 f'<span class="badge">{kind}</span> {plural(count, "game")}: '
@@ -203,12 +212,12 @@ def _one_forfeit(name: str, number: int, line: dict[str, Any]) -> str:
     reason = str(line.get("reason", "")).removeprefix(f"{name}: ")
     moves = len(line.get("moves", []))
     link = f'<a href="#replay" data-game="{number}">game {number:,}</a>'
-    told = "\n".join(_said(str(each)) for each in line.get("transcript", []))
-    said = f"<pre>{told}</pre>" if told else ""
-    return f"<p>{link}, after {plural(moves, 'move')}: {escape(reason)}</p>{said}"
+    transcript = "\n".join(_transcript_line(str(each)) for each in line.get("transcript", []))
+    shown = f"<pre>{transcript}</pre>" if transcript else ""
+    return f"<p>{link}, after {plural(moves, 'move')}: {escape(reason)}</p>{shown}"
 
 
-def _said(line: str) -> str:
+def _transcript_line(line: str) -> str:
     kind = "complaint" if line.startswith("!") else "theirs" if " < " in line[:14] else ""
     return f'<span class="{kind}">{escape(line)}</span>' if kind else escape(line)
 
@@ -217,8 +226,8 @@ def _replay(result: Tournament, kept: int) -> str:
     some = ""
     if kept < result.games:
         some = (
-            f'<p class="note">{kept:,} of {result.games:,} games are here: the first forfeits, '
-            "and the first pairs of every pairing. The saved file has all.</p>"
+            f'<p class="note">{kept:,} of {result.games:,} games can be replayed here: the first forfeits, and '
+            "the first pairs of every pairing. The saved file has all.</p>"
         )
     chooser = "".join(
         f'<select id="{name}" aria-label="{label}"></select>'
@@ -248,23 +257,20 @@ def _replay(result: Tournament, kept: int) -> str:
     )
 
 
-def _foot(saved: Saved) -> str:
-    limits = saved.settings.get("limits")
-    told = ""
+def _foot(saved: SavedMatch) -> str:
+    limits, text = saved.settings.get("limits"), ""
     if isinstance(limits, dict):
         memory = limits.get("memory")
-        room = f", {size(memory)} of resident memory" if isinstance(memory, int) else ""
-        told = (
-            f"Programs had {limits.get('time')} s a move{room}, and were ended with all that they "
-            "started. That is no sandbox: they ran with all rights of whoever started the "
-            "tournament. "
+        resident = f" and {size(memory)} of resident memory" if isinstance(memory, int) else ""
+        text = (
+            f"Each program had {limits.get('time')} s per move{resident}. This was no sandbox: programs ran with the "
+            "rights of the user who started the tournament. "
         )
-    return f"<footer><p>{escape(told)}Made by tuplet {__version__}.</p></footer>"
+    return f"<footer><p>{escape(text)}Made by tuplet {__version__}.</p></footer>"
 
 
-def _data(result: Tournament, saved: Saved, first: Iterable[int]) -> tuple[str, list[int]]:
+def _data(result: Tournament, saved: SavedMatch, first: Iterable[int]) -> tuple[str, list[int]]:
     """The games to replay as JSON that is safe within HTML, and their numbers."""
-    pairings = list(combinations(range(len(result.agents)), 2))
     games: dict[int, Coded] = {}
     pieces: dict[str, list[str]] = {}
     written, wanted, grid = 0, set(first), (0, 0)
@@ -275,16 +281,13 @@ def _data(result: Tournament, saved: Saved, first: Iterable[int]) -> tuple[str, 
             if written > MOST_BYTES:
                 break
             record = Record.parse(json.dumps(line))
-            at = slot_of(number - 1, len(pairings))
-            seats = pairings[at.pairing][:: -1 if at.game else 1]
-            games[number] = encode(record, number, *seats)
+            slot = slot_of(number - 1, len(result.agents))
+            games[number] = encode(record, number, slot.first, slot.second)
             written += len(json.dumps(games[number]))
             grid = len(record.start.cells), max(map(len, record.start.cells), default=0)
-            for text in filter(None, games[number][6]):
+            texts = [*games[number][6], *(text for step in games[number][7] for text in step[3::2])]
+            for text in filter(None, texts):
                 pieces.setdefault(text, _piece(saved.game, record, text))
-            for step in games[number][7]:
-                for text in filter(None, step[3::2]):
-                    pieces.setdefault(text, _piece(saved.game, record, text))
     numbers = sorted(games)
     data = {
         "agents": result.agents,
@@ -292,7 +295,7 @@ def _data(result: Tournament, saved: Saved, first: Iterable[int]) -> tuple[str, 
         "sides": list(saved.game.sides),
         "rows": grid[0],
         "columns": grid[1],
-        "corners": _is_ewn(saved),
+        "corners": saved.game.name.startswith("ewn"),
         "pieces": pieces,
         "games": [games[number] for number in numbers],
     }
@@ -300,10 +303,6 @@ def _data(result: Tournament, saved: Saved, first: Iterable[int]) -> tuple[str, 
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text, numbers
-
-
-def _is_ewn(saved: Saved) -> bool:
-    return saved.game.name.startswith("ewn")
 
 
 def _piece(game: Game, record: Record, text: str) -> list[str]:
@@ -316,7 +315,7 @@ def _piece(game: Game, record: Record, text: str) -> list[str]:
 def encode(record: Record, number: int, first: int, second: int) -> Coded:
     """A game as a page has it: [number, first, second, winner, kind, reason, start, plies].
 
-    The winner is 0, 1, or -1 for nobody; a ply is [move, die, cell, text, cell, text, ...].
+    The winner is 0, 1, or -1 for a draw; a ply is [move, die, cell, text, cell, text, ...].
     """
     before = start = _flat(record.start)
     plies: list[list[Any]] = []
@@ -347,9 +346,3 @@ def decode(game: Coded) -> list[list[str]]:
 
 def _flat(position: Any) -> list[str]:
     return [cell for row in position.cells for cell in row]
-
-
-def _elo(value: float) -> str:
-    if abs(value) > 1e6:
-        return "∞" if value > 0 else "−∞"
-    return f"{value:+.0f}".replace("-", "−")

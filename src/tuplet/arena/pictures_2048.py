@@ -163,14 +163,14 @@ def _draw_losses(axes: Any, found: Any) -> None:
         linewidth=1.1,
         rasterized=len(costly) > MANY,
     )
-    diagnoses = [move for move in costly if move.blunder]
+    blunders = [move for move in costly if move.blunder]
     axes.plot(
-        [m.number for m in diagnoses],
-        [m.loss for m in diagnoses],
+        [m.number for m in blunders],
+        [m.loss for m in blunders],
         "o",
         color=BLUNDER,
         markersize=3.5,
-        rasterized=len(diagnoses) > MANY,
+        rasterized=len(blunders) > MANY,
     )
     last, taken = len(found.moves), list[int]()
     for move in found.worst(LABELLED):
@@ -194,8 +194,8 @@ def _draw_losses(axes: Any, found: Any) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     axes.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
     _in_points(axes)
-    count = f"{len(diagnoses):,} blunder{'' if len(diagnoses) == 1 else 's'}"
-    axes.set_title(f"● {count}", fontsize=9.5, color=BLUNDER if diagnoses else DARK, loc="right", pad=2)
+    count = f"{len(blunders):,} blunder{'' if len(blunders) == 1 else 's'}"
+    axes.set_title(f"● {count}", fontsize=9.5, color=BLUNDER if blunders else DARK, loc="right", pad=2)
 
 
 def worst_boards(worst: Any) -> str:  # a `MoveReview`

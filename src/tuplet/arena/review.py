@@ -148,7 +148,7 @@ class Review(Displayable):
         return self.counts["best"] / len(self.moves)
 
     @property
-    def diagnoses(self) -> int:
+    def blunders(self) -> int:
         """How many moves cost more than a twentieth of all that was to come."""
         return self.counts["bad"]
 
@@ -204,7 +204,7 @@ class Review(Displayable):
             f"accuracy {self.accuracy:.1f} %   "
             + "   ".join(f"{band} {count:,}" for band, count in self.counts.items()),
             f"best moves {percent(self.best_share)}   mean loss {self.mean_loss:,.1f} points a "
-            f"move   blunders {self.diagnoses:,}",
+            f"move   blunders {self.blunders:,}",
         ]
         rows = [
             [
@@ -264,7 +264,7 @@ class Review(Displayable):
             "score": self.episode.score,
             "mean_loss": self.mean_loss,
             "best_share": self.best_share,
-            "blunders": self.diagnoses,
+            "blunders": self.blunders,
             "moves": [move.as_json() for move in self.moves],
             "game": GameOf2048((board.rows, board.columns), self.spawn4).name,
             "judge": self.judge,

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from tuplet.arena.differences import GroupComparison, MeanDifference, compare_to_best
 from tuplet.arena.grids import Axis, label
-from tuplet.arena.sweep_picture import draw_sweep
+from tuplet.arena.pictures import draw_sweep
 from tuplet.system.intervals import Interval
 from tuplet.system.pictures import can_draw, inline_svg
 from tuplet.system.tables import Displayable, Table, TextTable, percent

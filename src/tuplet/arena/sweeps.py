@@ -120,10 +120,9 @@ def sweep_match(
 def _of_match(found: Match) -> PointResult:
     report = found.as_json()
     keys = ("wins", "draws", "losses", "elo", "elo_ci95", "pairs", "forfeits")
-    scores = [each.a for each in found.played]
-    shares = [(a + b) / 2 for a, b in zip(scores[::2], scores[1::2], strict=True)]
+    shares = [points / 2 for points in found.pair_points]
     facts = {"opponent": found.b, **{key: report[key] for key in keys}}
-    return PointResult(found.win_rate, found.ci95, found.games, shares, facts)
+    return PointResult(found.score, found.ci95, found.games, shares, facts)
 
 
 def sweep_eval(

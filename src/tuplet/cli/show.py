@@ -49,7 +49,7 @@ def show(
 
     """
     from tuplet.arena.match_file import load, load_game
-    from tuplet.arena.reports import Reports
+    from tuplet.arena.page import Reports
     from tuplet.games.catalogue import game as game_of
 
     if rules is not None:

@@ -59,5 +59,4 @@ def _against(found: Match, base: Match) -> str:
 
 def _by_pairs(match: Match) -> list[float]:
     """The share of points in each pair of games."""
-    scores = [each.a for each in match.played]
-    return [(a + b) / 2 for a, b in zip(scores[::2], scores[1::2], strict=True)]
+    return [points / 2 for points in match.pair_points]

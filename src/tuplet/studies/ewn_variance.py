@@ -67,10 +67,9 @@ def draw(played: list[Match]) -> Any:
     axes = figure.subplots()
     for number, (found, (a, b, _, _)) in enumerate(zip(played, MATCHES.values(), strict=True)):
         counts, ratios = [0] * 5, []
-        scores = [each.a for each in found.played]
         assert found.sprt is not None
-        for first, second in zip(scores[::2], scores[1::2], strict=True):
-            counts[round(2 * (first + second))] += 1
+        for points in found.pair_points:
+            counts[round(2 * points)] += 1
             ratios.append(found.sprt.llr(*counts))
         axes.plot(range(2, 2 * len(ratios) + 1, 2), ratios, label=f"{a} - {b}", linewidth=1.2, **line_style(number))
     assert played[0].sprt is not None

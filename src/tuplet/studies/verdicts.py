@@ -56,7 +56,7 @@ def won(wins: int, losses: int) -> Estimate:
 def won_in(match: Match) -> Estimate:
     """A's share of a match in pairs, as sure as so many independent games would make it."""
     games = effective_games(*match.pairs)
-    return share(match.win_rate * games, games, match.ci95)._replace(games=match.games)
+    return share(match.score * games, games, match.ci95)._replace(games=match.games)
 
 
 def mean_of_runs(runs: Sequence[Sequence[float]]) -> Estimate:

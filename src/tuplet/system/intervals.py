@@ -75,3 +75,13 @@ def share_interval(count: float, total: float, z: float = Z) -> Interval:
     half = z * math.sqrt(middle * (1 - middle) / counted)
     error = math.erfc(z / math.sqrt(2))
     return (max(middle - half, share * error), min(middle + half, 1 - (1 - share) * error))
+
+
+def finite(value: float) -> float | None:
+    """A number for JSON, which has no infinity: None in its place."""
+    return value if math.isfinite(value) else None
+
+
+def finite_interval(interval: Interval) -> list[float | None]:
+    """Both ends of an interval, for JSON."""
+    return [finite(bound) for bound in interval]

@@ -6,7 +6,7 @@ The policy in a page's head forbids all network, and every script and style but 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -36,6 +36,24 @@ def picture(svg: str, alt: str) -> str:
     """A picture that a page has in it, kept apart from the page's own style."""
     data = b64encode(svg.encode()).decode()
     return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def interval_bars(bars: Sequence[tuple[str, float, tuple[float, float]]], low: float, high: float) -> str:
+    """Values with their intervals, one below the other, on the scale from `low` to `high`, as SVG.
+
+    A bar is a CSS class, a value, and the ends of its interval.
+    """
+
+    def x(value: float) -> str:
+        share = (min(max(value, low), high) - low) / ((high - low) or 1)
+        return f"{4 + 192 * share:.1f}"
+
+    parts = [
+        f'<g class="{name}"><line x1="{x(ends[0])}" x2="{x(ends[1])}" y1="{y}" y2="{y}" stroke-width="3" '
+        f'stroke-linecap="round" opacity="0.45"/><circle cx="{x(value)}" cy="{y}" r="3.5" stroke="none"/></g>'
+        for y, (name, value, ends) in zip(range(8, 10**6, 10), bars, strict=False)
+    ]
+    return f'<svg viewBox="0 0 200 {6 + 10 * len(bars)}" aria-hidden="true">{"".join(parts)}</svg>'
 
 
 def _digest(text: str) -> str:
