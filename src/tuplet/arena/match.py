@@ -252,7 +252,12 @@ class _Schedule:
                 for n in range(self._loaded, self.total)
             )
             records = ordered_map(
-                _play_number, blocks, threads=threads, executor=pool, stop=stop, look=lambda _: watch(self._progress())
+                _play_number,
+                blocks,
+                threads=threads,
+                executor=pool,
+                stop=stop,
+                on_tick=lambda _: watch(self._progress()),
             )
             for number, record in enumerate(records, self._loaded):
                 if record is None:
