@@ -12,14 +12,14 @@ import pytest
 from holds import SCORES
 from tuplet import Board, Stop, Stopped, compare, evaluate
 from tuplet.arena.compare import Comparison
-from tuplet.arena.differences import holm, independent_scores, p_value, welch
-from tuplet.arena.evaluate import judge
+from tuplet.arena.differences import holm, independent_scores, welch
+from tuplet.arena.evaluate import summarise_games
 from tuplet.games.g2048.statistics import Results
 
 
 def played(scores: np.ndarray, name: str) -> object:
     tiles = np.where(scores > 10_000, 11, 10).astype(np.uint8)
-    return judge(name, len(scores), Results(scores.astype(np.int64), tiles, scores // 10), 1.0)
+    return summarise_games(name, len(scores), Results(scores.astype(np.int64), tiles, scores // 10), 1.0)
 
 
 def test_welch_is_what_textbooks_say() -> None:
@@ -28,8 +28,8 @@ def test_welch_is_what_textbooks_say() -> None:
     b = np.array([27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4])
     apart = welch(a.mean() - b.mean(), *((each.var(ddof=1) / len(each), 14) for each in (a, b)))
     assert apart.value == pytest.approx(-2.1667, abs=1e-3) and apart.dof in (24, 25)
-    assert apart.value / apart.error == pytest.approx(-2.46, abs=0.005)
-    assert p_value(apart) == pytest.approx(0.0214, abs=5e-4)
+    assert apart.value / apart.stderr == pytest.approx(-2.46, abs=0.005)
+    assert apart.p_value == pytest.approx(0.0214, abs=5e-4)
 
 
 def test_intervals_of_a_difference_cover_it_and_verdicts_seldom_mislead() -> None:
@@ -37,7 +37,7 @@ def test_intervals_of_a_difference_cover_it_and_verdicts_seldom_mislead() -> Non
     covered = misled = 0
     for _ in range(400):
         a, b, c = (rng.gamma(2, scale, size) for scale, size in ((3, 30), (3, 60), (3, 40)))
-        chances = [p_value(independent_scores(x, y)) for x, y in ((a, b), (a, c), (b, c))]
+        chances = [independent_scores(x, y).p_value for x, y in ((a, b), (a, c), (b, c))]
         covered += chances[0] >= 0.05
         misled += min(holm(chances)) < 0.05
     assert 365 <= covered <= 395 and misled <= 32
@@ -49,18 +49,18 @@ def test_what_is_said_of_players() -> None:
     result = Comparison(["a", "b"], [played(s, n) for s, n in zip(far, "ab", strict=True)], {}, 400)
     (difference,) = result.differences
     assert difference.better == "a" and "a is better than b by " in difference.verdict
-    low, high = difference.ci95
-    assert 4000 < low < difference.difference < high < 6000
+    low, high = difference.difference.ci95
+    assert 4000 < low < difference.difference.value < high < 6000
     near = [rng.normal(20_000, 3000, 400).round() for _ in range(3)]
     result = Comparison([*"abc"], [played(s, n) for s, n in zip(near, "abc", strict=True)], {}, 400)
     assert all(each.better is None for each in result.differences)
     assert len(result.differences) == 3 and "Holm" in result.text_tables()[1].columns[3]
     first = result.differences[0]
-    assert "cannot be told apart" in first.verdict and "would tell 400 points" in first.verdict
+    assert "do not differ significantly" in first.verdict and "would detect 400 points" in first.verdict
     # With that many games of each, four of five such differences are found, as one of three.
-    assert first.planned == 400
+    assert first.points == 400
     means = (20_400, 20_000)
-    chances = [p_value(independent_scores(*(rng.normal(m, 3000, first.needed) for m in means))) for _ in range(200)]
+    chances = [independent_scores(*(rng.normal(m, 3000, first.games) for m in means)).p_value for _ in range(200)]
     found = sum(chance < 0.05 / 3 for chance in chances)
     assert 140 <= found <= 180
 
@@ -72,7 +72,7 @@ def test_the_interval_of_a_difference_holds_the_truth_with_few_games() -> None:
     for games in (2, 3, 5):
         drawn = np.random.default_rng(games).choice(scores, (4000, 2, games))
         apart = [independent_scores(a, 0.05 * b) for a, b in drawn]
-        held = sum(p_value(each._replace(value=each.value - truth)) >= 0.05 for each in apart)
+        held = sum(each._replace(value=each.value - truth).p_value >= 0.05 for each in apart)
         assert held / 4000 > 0.945
 
 
@@ -85,7 +85,7 @@ def test_players_of_any_kind_are_compared_by_the_games_of_eval(trained_run: Path
     assert [each["better"] for each in report["pairs"]][:2] == [trained_run.name] * 2
     assert result.settings == {} and "<Comparison" in repr(result)
     done = tuplet("compare", trained_run, trained_run, "--games", 5)
-    assert done.returncode == 0 and "run (1) and run (2) cannot be told apart" in done.stdout
+    assert done.returncode == 0 and "run (1) and run (2) do not differ significantly" in done.stdout
     done = tuplet("compare", trained_run, "greedy", "--games", 20, "--seed", 3, "--json")
     assert json.loads(done.stdout)["pairs"][0]["difference"] == report["pairs"][0]["difference"]
     for words in ([trained_run], [trained_run, "nobody"], []):

@@ -181,7 +181,7 @@ def test_forfeits_are_counted_and_the_match_goes_on(tmp_path: Path) -> None:
         assert [f["games"] for f in result.forfeits] == [10]
         assert result.forfeits[0]["agent"] == "student" and "oops" in result.forfeits[0]["reason"]
     assert (tmp_path / "1").read_bytes() == (tmp_path / "3").read_bytes()
-    assert len(made) >= 20 and all(t_quantile.closed for t_quantile in made)
+    assert len(made) >= 20 and all(student.closed for student in made)
 
 
 def test_agents_that_cannot_be_made_end_the_match_and_leave_no_file(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_verdicts_on_noise_are_wrong_at_most_once_in_twenty() -> None:
         ):
             values = [float(np.mean(each)) for each in samples]
             found = compare_to_best(values, [""] * 4, lambda i, j, a=apart, s=samples: a(s[i], s[j]))
-            wrong[name] += any(each is not None and not each.noise for each in found.behind)
+            wrong[name] += any(each is not None and each.significant for each in found.behind)
     assert all(count / trials <= 0.075 for count in wrong.values()), wrong
 
 
@@ -101,7 +101,9 @@ def test_all_intervals_of_a_sweep_together_hold_the_truth() -> None:
         values = [float(np.mean(each)) for each in samples]
         found = compare_to_best(values, [""] * 3, lambda i, j, s=samples: paired_scores(s[i], s[j]))
         pairs = zip(found.behind, found.best, truth, strict=True)
-        held += all(each is None or each.ci95[0] <= own - truth[best] <= each.ci95[1] for each, best, own in pairs)
+        held += all(
+            each is None or each.joint_ci95[0] <= own - truth[best] <= each.joint_ci95[1] for each, best, own in pairs
+        )
     assert held / 2000 >= 0.95
 
 
@@ -116,20 +118,20 @@ def test_what_is_noise_has_an_interval_that_holds_0() -> None:
         assert found.comparisons == 10
         for each, value in zip(found.behind, values, strict=True):
             if each is not None:
-                assert not each.noise or each.ci95[0] <= 0 <= each.ci95[1]
-                assert each.noise or each.ci95[0] < 0
+                assert each.significant or each.joint_ci95[0] <= 0 <= each.joint_ci95[1]
+                assert not each.significant or each.joint_ci95[0] < 0
                 assert each.value == pytest.approx(value - max(values))
-                told.add(each.noise)
+                told.add(each.significant)
     assert told == {True, False}
 
 
 def test_a_few_pairs_that_agree_prove_nothing() -> None:
-    assert paired_shares([1, 1, 1], [1, 1, 1]).error > 0.2
-    assert not np.isfinite(paired_scores([5.0], [3.0]).error)
-    assert not np.isfinite(independent_runs([[1.0, 2.0]], [[3.0, 4.0]]).error)
+    assert paired_shares([1, 1, 1], [1, 1, 1]).stderr > 0.2
+    assert not np.isfinite(paired_scores([5.0], [3.0]).stderr)
+    assert not np.isfinite(independent_runs([[1.0, 2.0]], [[3.0, 4.0]]).stderr)
     # Three runs whose means happen to agree are no surer than their games.
     same = independent_runs([[0.0, 10.0]] * 3, [[1.0, 11.0]] * 3)
-    assert same.error > 3
+    assert same.stderr > 3
 
 
 def told(sweep: Sweep) -> dict[str, object]:

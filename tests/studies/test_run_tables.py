@@ -121,21 +121,21 @@ def test_a_run_of_train_is_taken_over_into_its_study(tmp_path: Path) -> None:
 def test_means_of_runs_are_as_sure_as_runs_and_games_allow() -> None:
     """Blocks of means 10 and 30: 20 ± 12.706 · 10; alike ones: what their scores deviate."""
     found = mean_at([(10, 1, 100), (30, 1, 100)])
-    assert (found.value, found.error, found.dof) == (20, 10, 1)
+    assert (found.value, found.stderr, found.dof) == (20, 10, 1)
     assert found.ci95 == pytest.approx((0, 20 + 127.06), abs=0.1)  # no mean score is below 0
-    assert mean_at([(20, 8, 4), (20, 8, 4)]).error == pytest.approx(math.sqrt(8))
+    assert mean_at([(20, 8, 4), (20, 8, 4)]).stderr == pytest.approx(math.sqrt(8))
     assert mean_at([(20, 8, 4)]) == Estimate(20, games=4)
 
 
 def test_shares_of_runs_and_what_another_run_may_be() -> None:
     flags = [[True] * 60 + [False] * 40, [True] * 80 + [False] * 20]
     found = share_of_runs(flags)
-    assert found.value == 0.7 and found.error == pytest.approx(0.1)  # √(0.02 / 2)
+    assert found.value == 0.7 and found.stderr == pytest.approx(0.1)  # √(0.02 / 2)
     assert found.ci95 == (0.0, 1.0)
     # Between the runs: 0.02 less what 100 games deviate, the mean of 0.0024 and 0.0016.
-    assert for_another(found, flags).error == pytest.approx(math.sqrt(0.01 + 0.018))
+    assert for_another(found, flags).stderr == pytest.approx(math.sqrt(0.01 + 0.018))
     alike = [[True] * 50 + [False] * 50] * 2
-    assert for_another(share_of_runs(alike), alike).error == share(100, 200).error
+    assert for_another(share_of_runs(alike), alike).stderr == share(100, 200).stderr
     assert share_of_runs(flags[:1]) == Estimate(0.6, games=100)
 
 

@@ -23,7 +23,7 @@ def test_a_published_share_has_the_interval_of_its_counts() -> None:
     found = won(793, 207)
     assert found.value == 0.793
     assert found.ci95 == pytest.approx((0.7668, 0.8170), abs=5e-5)
-    assert found.error == pytest.approx(math.sqrt(794 / 1002 * 208 / 1002 / 1002))
+    assert found.stderr == pytest.approx(math.sqrt(794 / 1002 * 208 / 1002 / 1002))
 
 
 def test_pairs_that_always_end_alike_count_once() -> None:

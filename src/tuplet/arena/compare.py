@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist, fmean
@@ -13,12 +14,12 @@ from typing import Any, NamedTuple
 
 from tuplet.agents.g2048 import Player, adapted, player_from
 from tuplet.agents.specs import Spec, name_of
-from tuplet.arena.differences import ERROR, POWER, holm, independent_scores, p_value
+from tuplet.arena.differences import ERROR, POWER, Difference, corrected, independent_scores
 from tuplet.arena.evaluate import Evaluation, evaluate
 from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_variance
 from tuplet.learn.run import CONFIG, Run
-from tuplet.system.intervals import Interval, share_interval, t_quantile
+from tuplet.system.intervals import share_interval
 from tuplet.system.progress import Progress, ProgressOption, Watcher, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, Table, TextTable, percent, plural, table_of
@@ -28,53 +29,49 @@ MOST_TILES = 5  # the largest, in tables
 _HOW_LONG = ("games", "budget", "threads", "checkpoint", "keep", "evaluate")
 
 
-class Difference(NamedTuple):
-    """A's mean score less B's (Welch 1947: their deviations need not be alike)."""
+class PlayerDifference(NamedTuple):
+    """A's mean score minus B's."""
 
     a: str
     b: str
-    difference: float
-    ci95: Interval  # of this difference by itself
-    p: float  # how likely a difference as large is if there were none
-    p_holm: float  # the same, given how many pairs are compared (Holm 1979)
-    needed: int  # games of each that would tell `asked`, among so many pairs
-    asked: float
+    difference: Difference
+    points: float  # a difference that would matter
+    games: int  # of each, that would detect it among all pairs
 
     @property
     def better(self) -> str | None:
-        """Who is better; None if they cannot be told apart."""
-        if self.p_holm >= ERROR:
+        """The better player; None if the difference is not significant."""
+        if not self.difference.significant:
             return None
-        return self.a if self.difference > 0 else self.b
+        return self.a if self.difference.value > 0 else self.b
 
     @property
     def verdict(self) -> str:
         """In words."""
-        low, high = self.ci95
         if self.better is None:
-            most = max(abs(low), abs(high))
+            most = max(map(abs, self.difference.ci95))
             return (
-                f"{self.a} and {self.b} cannot be told apart: at most {most:,.0f} points lie "
-                f"between them; some {self.needed:,} games of each would tell {self.asked:,.0f} "
-                "points apart"
+                f"{self.a} and {self.b} do not differ significantly: at most {most:,.0f} points lie between them; "
+                f"about {self.games:,} games of each would detect {self.points:,.0f} points"
             )
-        sign = 1 if self.difference > 0 else -1
-        worse = self.b if sign > 0 else self.a
-        near, far = sorted((sign * low, sign * high))
-        return f"{self.better} is better than {worse} by {abs(self.difference):,.0f} points ({near:,.0f} to {far:,.0f})"
+        worse = self.b if self.better == self.a else self.a
+        sign, value = (1 if self.better == self.a else -1), abs(self.difference.value)
+        low, high = sorted(sign * end for end in self.difference.ci95)
+        return f"{self.better} is better than {worse} by {value:,.0f} points ({low:,.0f} to {high:,.0f})"
 
     def as_json(self) -> dict[str, Any]:
         """What `--json` says of the pair."""
+        value, ci95, _, p, p_holm = self.difference
         return {
             "a": self.a,
             "b": self.b,
-            "difference": self.difference,
-            "ci95": list(self.ci95),
-            "p": self.p,
-            "p_holm": self.p_holm,
+            "difference": value,
+            "ci95": list(ci95),
+            "p": p,
+            "p_holm": p_holm,
             "better": self.better,
             "verdict": self.verdict,
-            "games_to_tell": {"points": self.asked, "games": self.needed},
+            "games_to_tell": {"points": self.points, "games": self.games},
         }
 
 
@@ -93,22 +90,19 @@ class Comparison(Displayable):
         return any(each.interrupted for each in self.evaluations)
 
     @property
-    def differences(self) -> list[Difference]:
-        """Of every two, in the order they were named."""
+    def differences(self) -> list[PlayerDifference]:
+        """Of every two players, in the order they were named."""
         scores: list[list[float]] = [each.results.scores.tolist() for each in self.evaluations]
         pairs = list(combinations(range(len(scores)), 2))
-        found = [independent_scores(scores[i], scores[j]) for i, j in pairs]
-        chances = [p_value(each) for each in found]
-        about = _round(0.02 * max(map(fmean, scores)))
-        # As strict as for the first of them after Holm, which has all others against it.
-        both = NormalDist().inv_cdf(1 - ERROR / len(pairs) / 2) + NormalDist().inv_cdf(POWER)
+        points = _round(0.02 * max(map(fmean, scores)))
+        # As strict as Holm is to the smallest p-value, which has all others against it.
+        quantiles = NormalDist().inv_cdf(1 - ERROR / len(pairs) / 2) + NormalDist().inv_cdf(POWER)
         differences = []
-        for (i, j), apart, p, p_holm in zip(pairs, found, chances, holm(chances), strict=True):
-            half = t_quantile(apart.dof) * apart.error
-            ci95 = apart.value - half, apart.value + half
-            spread = score_variance(scores[i]) + score_variance(scores[j])
-            needed = max(int(_round(both**2 * spread / about**2, 2)), 2)
-            differences.append(Difference(self.names[i], self.names[j], apart.value, ci95, p, p_holm, needed, about))
+        known = corrected([independent_scores(scores[i], scores[j]) for i, j in pairs])
+        for (i, j), each in zip(pairs, known, strict=True):
+            variance = score_variance(scores[i]) + score_variance(scores[j])
+            games = max(int(_round(quantiles**2 * variance / points**2, 2)), 2)
+            differences.append(PlayerDifference(self.names[i], self.names[j], each, points, games))
         return differences
 
     @property
@@ -166,9 +160,9 @@ class Comparison(Displayable):
         rows = [
             [
                 f"{each.a} - {each.b}",
-                f"{each.difference:+,.0f}",
-                f"{each.ci95[0]:+,.0f} to {each.ci95[1]:+,.0f}",
-                _p(each.p_holm),
+                f"{each.difference.value:+,.0f}",
+                f"{each.difference.ci95[0]:+,.0f} to {each.difference.ci95[1]:+,.0f}",
+                _p(each.difference.p_holm),
             ]
             for each in differences
         ]
@@ -258,7 +252,7 @@ def compare(
                         downgrade=downgrade,
                         executor=executor,
                         stop=stop,
-                        progress=_counting(watch, len(done), len(texts), names),
+                        progress=partial(_report, watch, len(done) * games, len(texts) * games, names[len(done)]),
                     )
                 )
             except Stopped:
@@ -268,6 +262,11 @@ def compare(
         raise Stopped("stopped before two players had played games to compare")
     settings = _settings([players[i] for i in told])
     return Comparison([names[i] for i in told], [done[i] for i in told], settings, games)
+
+
+def _report(watch: Watcher, before: int, total: int, name: str, event: Progress) -> None:
+    """Report progress of one player's games as progress of all."""
+    watch(event.within(before, total, now=name))
 
 
 def _player(player: Any) -> Any:
@@ -283,19 +282,6 @@ def _names(players: Sequence[Any]) -> list[str]:
     if len(set(full)) < len(full):
         return [f"{name} ({number})" for number, name in enumerate(short, 1)]
     return short if len(set(short)) == len(short) else full
-
-
-def _counting(watch: Watcher, before: int, players: int, names: list[str]) -> Watcher:
-    """Progress of one player's games as that of all."""
-
-    def tell(event: Progress) -> None:
-        if event.total:
-            total = event.total
-            figures = {"now": names[before], **event.figures}
-            event = event._replace(done=event.done + before * total, total=players * total, figures=figures)
-        watch(event)
-
-    return tell
 
 
 def _settings(players: Sequence[Any]) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from tuplet.arena.differences import GroupComparison, MeanDifference, compare_to_best
 from tuplet.arena.grids import Axis, label
 from tuplet.arena.pictures import draw_sweep
-from tuplet.system.intervals import Interval
+from tuplet.system.intervals import Interval, finite_interval
 from tuplet.system.pictures import can_draw, inline_svg
 from tuplet.system.tables import Displayable, Table, TextTable, percent
 
@@ -85,9 +85,8 @@ class Sweep(Displayable):
 
     def word(self, number: int) -> str:
         """What became of a point."""
-        if self.verdict.behind[number] is None:
-            return BEST
-        return NOISE if self.verdict.noise(number) else WORSE
+        behind = self.verdict.behind[number]
+        return BEST if behind is None else WORSE if behind.significant else NOISE
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
@@ -96,14 +95,19 @@ class Sweep(Displayable):
             found = self.verdict.behind[number]
             behind = None
             if found is not None:
-                behind = {"difference": found.value, "ci95": _finite(found.ci95), "p": found.p, "noise": found.noise}
+                behind = {
+                    "difference": found.value,
+                    "ci95": finite_interval(found.joint_ci95),
+                    "p": found.p_holm,
+                    "noise": not found.significant,
+                }
             points.append(
                 {
                     "settings": dict(zip([axis.name for axis in self.axes], point.values, strict=True)),
                     "spec": point.spec,
                     "games": out.games,
                     self.measure: out.value,
-                    "ci95": _finite(out.ci95),
+                    "ci95": finite_interval(out.ci95),
                     "best": found is None,
                     "behind": behind,
                     **out.facts,
@@ -127,7 +131,7 @@ class Sweep(Displayable):
             found = self.verdict.behind[number]
             behind = ["", ""]
             if found is not None:
-                low, high = found.ci95
+                low, high = found.joint_ci95
                 behind = [self._shown(0.0 - found.value), self._range((-high, -low))]
             rows.append(
                 [*self.points[number].values, self._shown(out.value), self._range(out.ci95), *behind, self.word(number)]
@@ -173,7 +177,7 @@ class Sweep(Displayable):
             if worse := [self.label(i) for i in inside if self.word(i) == WORSE]:
                 line += f" Worse: {_listed(worse)}."
             lines.append(line)
-        gaps = [(each.ci95[1] - each.ci95[0]) / 2 for each in self.verdict.behind if each]
+        gaps = [(each.joint_ci95[1] - each.joint_ci95[0]) / 2 for each in self.verdict.behind if each]
         if self.basis:
             lines.append(self.basis)
         if gaps and all(map(math.isfinite, gaps)):
@@ -202,14 +206,14 @@ class Sweep(Displayable):
         rows = []
         for number, (point, out) in enumerate(zip(self.points, self.results, strict=False)):
             found = self.verdict.behind[number]
-            gaps = [None] * 4 if found is None else [found.value, *_finite(found.ci95), found.p]
+            gaps = [None] * 4 if found is None else [found.value, *finite_interval(found.joint_ci95), found.p_holm]
             rows.append(
                 [
                     *point.values,
                     point.spec,
                     out.games,
                     out.value,
-                    *_finite(out.ci95),
+                    *finite_interval(out.ci95),
                     *gaps,
                     self.word(number),
                     *(out.facts[name] for name in facts),
@@ -251,11 +255,6 @@ def kept_in_folder(sweep: Sweep) -> Sweep:
     except OSError as error:  # its tables are shown all the same
         warnings.warn(f"the sweep's table or picture was not written: {error}", stacklevel=2)
     return sweep
-
-
-def _finite(interval: Interval) -> list[float | None]:
-    """JSON knows no infinity."""
-    return [bound if math.isfinite(bound) else None for bound in interval]
 
 
 def _listed(names: list[str]) -> str:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from tuplet.arena.differences import MeanDifference, independent_runs, paired_scores, run_error
+from tuplet.arena.differences import MeanDifference, independent_runs, paired_scores, run_stderr
 from tuplet.arena.evaluate import evaluate
 from tuplet.arena.grids import Axis, axis, label, points_of, template
 from tuplet.arena.sweep import GridPoint, PointResult, Sweep, kept_in_folder
@@ -32,7 +32,7 @@ from tuplet.learn.settings import Method, RunOptions, split
 from tuplet.learn.train import resume, train
 from tuplet.learn.training import Training
 from tuplet.system.blocks import Worker, as_executor, as_threads, cores, ordered_map
-from tuplet.system.intervals import Interval, t_quantile
+from tuplet.system.intervals import Interval
 from tuplet.system.progress import Progress, ProgressOption, Watcher, watching
 from tuplet.system.settings import setting_fields
 from tuplet.system.stop import Stop, Stopped
@@ -321,9 +321,7 @@ def _interval(scores: list[list[int]]) -> Interval:
     if len(scores) == 1:
         return score_interval([*map(float, scores[0])])
     mean = fmean(map(fmean, scores))
-    error, dof = run_error(scores)
-    half = t_quantile(dof) * error
-    return (mean - half, mean + half)
+    return MeanDifference(mean, *run_stderr(scores)).interval()
 
 
 def _apart(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> MeanDifference:

@@ -9,7 +9,6 @@ from tuplet.arena.results import Match
 from tuplet.studies.context import Pairing, StudyContext
 from tuplet.studies.ewn_agents import SIMS, cell, mcts, remarks, report, shares_picture
 from tuplet.studies.report import StudyResult
-from tuplet.system.intervals import t_quantile
 
 CLAIM = (
     "The report plays winning and only moves at once, in random games too, simulates 25 games at "
@@ -52,8 +51,7 @@ def run(context: StudyContext, sims: int = SIMS) -> StudyResult:
 def _against(found: Match, base: Match) -> str:
     """The difference from the agent as reported, in the same pairs of games."""
     apart = paired_shares(_by_pairs(found), _by_pairs(base))
-    half = t_quantile(apart.dof) * apart.error
-    low, high = 100 * (apart.value - half), 100 * (apart.value + half)
+    low, high = (100 * end for end in apart.interval())
     return f"{100 * apart.value:+.1f} points ({low:+.1f} to {high:+.1f}) in the same pairs"
 
 

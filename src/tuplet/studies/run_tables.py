@@ -9,14 +9,14 @@ from contextlib import suppress
 from statistics import fmean, variance
 from typing import Any, NamedTuple
 
-from tuplet.arena.differences import welch
+from tuplet.arena.differences import MeanDifference, welch
 from tuplet.studies.context import PARTS, SETTINGS, StudyContext
 from tuplet.studies.report_learner import LearnerVariant, tuples_of
 from tuplet.studies.report_run import learned, name_of, settings_of
 from tuplet.studies.verdicts import Cell, Estimate, mean_of_runs, share
 from tuplet.system.blocks import Worker
 from tuplet.system.files import atomic_write
-from tuplet.system.intervals import Interval, t_quantile
+from tuplet.system.intervals import Interval
 from tuplet.system.pictures import escape_label, line_style, new_figure, style_axes
 from tuplet.system.progress import Progress, RateMeter
 from tuplet.system.version import __version__
@@ -132,10 +132,9 @@ def mean_at(points: Sequence[tuple[float, float, int]]) -> Estimate:
 def _over_runs(means: Sequence[float], inside: float, ends: Interval, games: int) -> Estimate:
     """The mean of runs' means, given the squared error that follows from their games alone."""
     value, dof = fmean(means), len(means) - 1
-    error = math.sqrt(max(variance(means) / len(means), inside))
-    half = t_quantile(dof) * error
-    around = (max(value - half, ends[0]), min(value + half, ends[1]))
-    return Estimate(value, around, error, dof, games)
+    mean = MeanDifference(value, math.sqrt(max(variance(means) / len(means), inside)), dof)
+    low, high = mean.interval()
+    return Estimate(value, (max(low, ends[0]), min(high, ends[1])), mean.stderr, dof, games)
 
 
 def share_of_runs(runs: Sequence[Sequence[bool]]) -> Estimate:
@@ -144,7 +143,7 @@ def share_of_runs(runs: Sequence[Sequence[bool]]) -> Estimate:
     games = sum(map(len, runs))
     if len(runs) < 2:
         return Estimate(shares[0], games=games)
-    return _over_runs(shares, share(sum(map(sum, runs)), games).error ** 2, (0.0, 1.0), games)
+    return _over_runs(shares, share(sum(map(sum, runs)), games).stderr ** 2, (0.0, 1.0), games)
 
 
 def for_another(ours: Estimate, runs: Sequence[Sequence[bool]]) -> Estimate:
@@ -157,20 +156,19 @@ def for_another(ours: Estimate, runs: Sequence[Sequence[bool]]) -> Estimate:
         return ours
     inside = fmean(s * (1 - s) / len(each) for s, each in zip(shares, runs, strict=True))
     between = max(variance(shares) - inside, 0.0)
-    return ours._replace(error=math.sqrt(ours.error**2 + between))
+    return ours._replace(stderr=math.sqrt(ours.stderr**2 + between))
 
 
 def change(ours: Estimate, right: Estimate) -> Estimate:
     """By what share of `right` ours differs from it: -0.1 is a tenth less (Welch 1947, of logs)."""
     if min(ours.value, right.value) <= 0:
         return Estimate(math.nan)
-    sides = [((each.error / each.value) ** 2, each.dof) for each in (ours, right)]
+    sides = [((each.stderr / each.value) ** 2, each.dof) for each in (ours, right)]
     apart = welch(math.log(ours.value / right.value), *sides)
-    if not math.isfinite(apart.error):
+    if not math.isfinite(apart.stderr):
         return Estimate(math.expm1(apart.value))
-    half = t_quantile(apart.dof) * apart.error
-    ends = (math.expm1(apart.value - half), math.expm1(apart.value + half))
-    return Estimate(math.expm1(apart.value), ends)
+    low, high = apart.interval()
+    return Estimate(math.expm1(apart.value), (math.expm1(low), math.expm1(high)))
 
 
 def change_told(found: Estimate, right: str) -> str:

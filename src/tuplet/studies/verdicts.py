@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
-from tuplet.arena.differences import ERROR, POWER, MeanDifference, holm, p_value, run_error, welch
+from tuplet.arena.differences import ERROR, POWER, MeanDifference, holm, run_stderr, welch
 from tuplet.arena.intervals import effective_games
 from tuplet.arena.results import Match
 from tuplet.system.intervals import Interval, share_interval, t_quantile
@@ -29,7 +29,7 @@ class Estimate(NamedTuple):
 
     value: float
     ci95: Interval | None = None  # None: nobody knows
-    error: float = math.inf  # standard, as a test takes it
+    stderr: float = math.inf  # as a test takes it
     dof: int = 1  # Student's
     games: int | None = None  # that it is of
 
@@ -40,7 +40,7 @@ def share(count: float, total: float, ci95: Interval | None = None) -> Estimate:
     They add a success and a failure, so that a share of 0 or 1 is not taken for certain.
 
     >>> found = share(90, 100)
-    >>> [round(x, 4) for x in (found.value, *found.ci95, found.error)]
+    >>> [round(x, 4) for x in (found.value, *found.ci95, found.stderr)]
     [0.9, 0.8239, 0.9465, 0.0307]
     """
     middle = (count + 1) / (total + 2)
@@ -65,12 +65,11 @@ def mean_of_runs(runs: Sequence[Sequence[float]]) -> Estimate:
     With one run nobody knows how far the next would be from it: there is no interval.
     """
     value = math.fsum(math.fsum(scores) / len(scores) for scores in runs) / len(runs)
-    error, dof = run_error(runs)
+    mean = MeanDifference(value, *run_stderr(runs))
     games = sum(map(len, runs))
-    if not math.isfinite(error):
+    if not math.isfinite(mean.stderr):
         return Estimate(value, games=games)
-    half = t_quantile(dof) * error
-    return Estimate(value, (value - half, value + half), error, dof, games)
+    return Estimate(value, mean.interval(), mean.stderr, mean.dof, games)
 
 
 class Cell(NamedTuple):
@@ -116,9 +115,9 @@ def judged(cells: Sequence[Cell]) -> list[Row]:
     """A verdict for each cell."""
     tested: dict[int, MeanDifference] = {}
     for number, (_, ours, published, *_) in enumerate(cells):
-        if published is not None and math.isfinite(ours.error + published.error):
+        if published is not None and math.isfinite(ours.stderr + published.stderr):
             tested[number] = _apart(ours, published)
-    chances = [p_value(apart) for apart in tested.values()]
+    chances = [difference.p_value for difference in tested.values()]
     corrected = dict(zip(tested, holm(chances), strict=True))
     rows = []
     for number, cell in enumerate(cells):
@@ -142,12 +141,12 @@ def _detectable(apart: MeanDifference, cells: int) -> float:
     As strict as for the first of so many cells after Holm, which has all others against it.
     """
     called = t_quantile(apart.dof, 1 - ERROR / cells)
-    return (called + NormalDist().inv_cdf(POWER)) * apart.error
+    return (called + NormalDist().inv_cdf(POWER)) * apart.stderr
 
 
 def _apart(ours: Estimate, published: Estimate) -> MeanDifference:
     """How far ours is from the published."""
-    sides = ((each.error**2, each.dof) for each in (ours, published))
+    sides = ((each.stderr**2, each.dof) for each in (ours, published))
     return welch(ours.value - published.value, *sides)
 
 
