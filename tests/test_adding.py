@@ -39,7 +39,7 @@ def run_lines(tuplet, text: str, here: Path) -> None:
         if "--games" in words:
             at = words.index("--games") + 1
             words[at] = {"30000": "300", "20000": "200", "1000": "20"}.get(words[at], "2")
-        if words[0] == "train" and "--resume" not in words:
+        if words[0] == "train":
             words += ["--net", "5x4"]
         done = tuplet(*words, cwd=here)
         assert done.returncode == 0, (line, done.stderr)
@@ -122,7 +122,7 @@ def test_connect_four_is_played_like_any_other_game(tuplet, here: Path) -> None:
             6,
             "--threads",
             threads,
-            "--save",
+            "--out",
             file,
             "--json",
             cwd=here,
@@ -137,21 +137,21 @@ def test_connect_four_is_played_like_any_other_game(tuplet, here: Path) -> None:
     lines = (here / "a").read_text().splitlines()
     assert len({json.loads(line)["start"] for line in lines[1:]}) == 3  # pairs differ
     (here / "b").write_text("\n".join(lines[:4]) + "\n" + lines[4][:20])
-    again = tuplet("match", *agents, "--game", CONNECT4, "--games", 6, "--save", "b", "--json", cwd=here, process=True)
+    again = tuplet("match", *agents, "--game", CONNECT4, "--games", 6, "--out", "b", "--json", cwd=here, process=True)
     assert json.loads(again.stdout) == report
     assert (here / "a").read_bytes() == (here / "b").read_bytes()
-    refused = tuplet("show", "a", "--game", 1, cwd=here, process=True)
+    refused = tuplet("show", "a", "--number", 1, cwd=here, process=True)
     assert refused.returncode == 2 and "must be asked for first" in refused.stderr
-    again = tuplet("show", "a", "--rules", CONNECT4, "--json", cwd=here, process=True)
+    again = tuplet("show", "a", "--game", CONNECT4, "--json", cwd=here, process=True)
     assert json.loads(again.stdout) == report
-    shown = tuplet("show", "a", "--game", 1, "--rules", CONNECT4, cwd=here, process=True)
+    shown = tuplet("show", "a", "--number", 1, "--game", CONNECT4, cwd=here, process=True)
     assert "(yellow)" in shown.stdout and "yellow plays" in shown.stdout
-    drawn = tuplet("show", "a", "--game", 1, "--svg", "a.svg", "--rules", CONNECT4, cwd=here, process=True)
+    drawn = tuplet("show", "a", "--number", 1, "--out", "a.svg", "--game", CONNECT4, cwd=here, process=True)
     assert drawn.returncode == 0, drawn.stderr
     assert (here / "a.svg").read_text().startswith("<svg")
     table = tuplet("tournament", "easy", *agents, "--game", CONNECT4, "--games", 2, "--json", cwd=here, process=True)
     assert len(json.loads(table.stdout)["agents"]) == 3
-    watched = tuplet("play", CONNECT4, "--agent", "easy", "--watch", "--seed", 1, "--save", "g", cwd=here, process=True)
+    watched = tuplet("play", CONNECT4, "--agent", "easy", "--watch", "--seed", 1, "--out", "g", cwd=here, process=True)
     assert watched.returncode == 0 and "yellow easy, red easy: " in watched.stdout
     for words, complaint in (
         (("match", "hard", "easy", "--game", CONNECT4), "hard plays EWN"),

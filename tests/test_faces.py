@@ -42,6 +42,8 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
     named |= {f"{name}_cluster" for name in app["cluster"] if not name.startswith("-")}
     assert named == {
         "train",
+        "resume",
+        "population",
         "evaluate",
         "compare",
         "plot",
@@ -65,7 +67,7 @@ def test_each_command_is_a_public_function_of_the_same_name() -> None:
         "serve",
         "check_cluster",
     }
-    for name in named | {"resume"}:
+    for name in named:
         function = getattr(package, name)
         assert inspect.isfunction(function) and function.__doc__, name
 
@@ -119,7 +121,7 @@ def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[
             package.train("5x4", games=100, out=folder / "one"),
             ["train", "--net", "5x4", "--games", "100", "--out", str(folder / "two")],
         ),
-        (package.resume(folder / "one", games=150), ["train", "--resume", str(folder / "two"), "--games", "150"]),
+        (package.resume(folder / "one", games=150), ["resume", str(folder / "two"), "--games", "150"]),
         (
             package.reproduce("regret", board="2x2", scale=0.0005, out=folder / "study"),
             ["reproduce", "regret", "--board", "2x2", "--scale", "0.0005", "--out", str(folder / "study")],

@@ -140,15 +140,15 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
             continue  # the first takes its time, the others a person
         words = [re.sub(r"sims=\d{4,}", "sims=300", word) for word in words]
         first = words[1] if len(words) > 1 else ""
-        in_python = "--episodes" in words or first.startswith("mine:")
+        in_python = "--out" in words or first.startswith("mine:")
         searched = "mcts" in first or "--depth" in words
         slow = words[0] in ("match", "tournament", "sweep") or searched or in_python
-        budget = "2s" if "--resume" in words else "1s"
+        budget = "2s" if words[0] == "resume" else "1s"
         words += ["--sims", "60"] if first.startswith("ewn-t") else []
         for option, value in (("--games", "2" if slow else "300"), ("--budget", budget), ("--scale", "0.002")):
             if option in words:
                 words[words.index(option) + 1] = value
-        if words[0] == "train" and "--resume" not in words and "--net" not in words:
+        if words[0] == "train" and "--net" not in words:
             words += ["--net", "5x4"]
         done = tuplet(*words, cwd=tmp_path, input="", process=words[0] == "agent")
         assert done.returncode == 0, (line, done.stderr)

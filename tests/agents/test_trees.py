@@ -93,7 +93,7 @@ def test_a_proof_is_shown() -> None:
 def test_json_text_and_picture_tell_the_same(tuplet, tmp_path: Path) -> None:
     picture, grown = tmp_path / "tree.svg", tmp_path / "growth.svg"
     words = ["analyze", "ewn", NOTATION, "--agent", "mcts:sims=2000", "--tree", "2"]
-    done = tuplet(*words, "--json", "--svg", picture, "--growth", grown)
+    done = tuplet(*words, "--json", "--out", picture, "--plot", grown)
     report = json.loads(done.stdout)
     assert done.returncode == 0 and "root" in report["tree"]["values"]
     assert set(report["tree"]["children"][0]) == {
@@ -115,8 +115,8 @@ def test_json_text_and_picture_tell_the_same(tuplet, tmp_path: Path) -> None:
         assert f"red {child['move']}" in text and f"{child['visits']:,}" in text
     assert "<svg" in grown.read_text()
     for wrong, why in (
-        (["--svg", "tree.png"], ".svg"),
-        (["--growth", "a.txt"], ".png"),
+        (["--out", "tree.png"], ".svg"),
+        (["--plot", "a.txt"], ".png"),
         (["--agent", "hard"], "grows no tree"),
     ):
         done = (

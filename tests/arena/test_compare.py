@@ -129,7 +129,7 @@ def test_games_become_a_table(trained_run: Path, tuplet, tmp_path: Path) -> None
     assert [int(row["score"]) for row in rows] == result.results.scores.tolist()
     assert list(rows[0]) == ["game", "score", "tile", "moves"]
     saved = tmp_path / "m.jsonl"
-    done = tuplet("match", "easy", "normal", "--games", 4, "--save", saved, "--csv", tmp_path / "m.csv", "--json")
+    done = tuplet("match", "easy", "normal", "--games", 4, "--out", saved, "--csv", tmp_path / "m.csv", "--json")
     assert tuplet("show", saved, "--csv", tmp_path / "s.csv").returncode == 0
     assert (tmp_path / "m.csv").read_bytes() == (tmp_path / "s.csv").read_bytes()
     with (tmp_path / "m.csv").open() as file:

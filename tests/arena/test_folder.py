@@ -203,7 +203,7 @@ def test_tables_are_for_spreadsheets(twelve) -> None:
 
 def test_a_saved_file_gives_the_same_page_and_goes_on(twelve, tuplet, tmp_path: Path) -> None:
     _, folder = twelve
-    shown = tuplet("show", folder / "games.jsonl", "--page", tmp_path / "a.html", "--csv", tmp_path / "a.csv")
+    shown = tuplet("show", folder / "games.jsonl", "--html", tmp_path / "a.html", "--csv", tmp_path / "a.csv")
     assert shown.returncode == 0, shown.stderr
     assert (tmp_path / "a.csv").read_bytes() == (folder / "table.csv").read_bytes()
     assert read(tmp_path / "a.html").data == read(folder / "page.html").data
@@ -211,7 +211,7 @@ def test_a_saved_file_gives_the_same_page_and_goes_on(twelve, tuplet, tmp_path: 
     programs.mkdir()
     for name in ("first", "last"):
         shutil.copy(folder / "submissions" / name, programs / name)
-    words = ["tournament", "easy", "--folder", programs, "--games", 2, "--save", tmp_path / "g"]
+    words = ["tournament", "easy", "--folder", programs, "--games", 2, "--out", tmp_path / "g"]
     done = tuplet(*words)
     assert done.returncode == 0 and "first" in done.stdout, done.stderr
     whole = (tmp_path / "g").read_bytes()
@@ -259,7 +259,7 @@ def test_wrong_words_are_refused_in_one_line(tuplet, tmp_path: Path) -> None:
         (["--folder", tmp_path / "nothing"], "not a folder"),
         (["--folder", tmp_path / "empty"], "no program in"),
         (["easy", "hard", "--time", 1], "which folder?"),
-        (["easy", "hard", "--page", tmp_path / "page.pdf"], "ends in .html"),
+        (["easy", "hard", "--html", tmp_path / "page.pdf"], "ends in .html"),
         (["easy", "hard", "--csv", tmp_path / "no" / "a.csv"], "no folder"),
     ):
         done = tuplet("tournament", *words)
@@ -270,7 +270,7 @@ def test_wrong_words_are_refused_in_one_line(tuplet, tmp_path: Path) -> None:
 
 def test_any_match_has_a_page(tuplet, tmp_path: Path) -> None:
     package.match("easy", "easy", "ewn", games=4, save=tmp_path / "g", progress=False)
-    done = tuplet("show", tmp_path / "g", "--page", tmp_path / "p.html")
+    done = tuplet("show", tmp_path / "g", "--html", tmp_path / "p.html")
     assert done.returncode == 0, done.stderr
     data = json.loads(read(tmp_path / "p.html").data)
     assert [game[1:3] for game in data["games"]] == [[0, 1], [1, 0]] * 2

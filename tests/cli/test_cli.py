@@ -98,7 +98,7 @@ def test_eval_takes_players_by_module_and_class_and_saves_episodes(tuplet, tmp_p
         "--games",
         3,
         "--json",
-        "--episodes",
+        "--out",
         tmp_path / "games.txt",
         cwd=tmp_path,
     )
@@ -231,7 +231,7 @@ def test_folders_that_cannot_be_written_are_one_line(tuplet, trained_run, tmp_pa
     one_line(tuplet("train", "--games", 5, "--net", "5x4", "--out", tmp_path / "file" / "run"), "file")
     one_line(tuplet("train", "--games", 5, "--net", "5x4", "--out", "/proc/run"), "/proc")
     one_line(tuplet("plot", trained_run, "-o", tmp_path / "no" / "a.png"), "no")
-    one_line(tuplet("train", "--games", 5, "--net", "5x4", "--out", trained_run), "--resume")
+    one_line(tuplet("train", "--games", 5, "--net", "5x4", "--out", trained_run), "tuplet resume")
 
 
 @pytest.mark.slow
@@ -274,7 +274,7 @@ def test_a_person_plays_with_hints_and_takes_back(trained_run: Path, tmp_path: P
         ("q ends", "u"),
         ("q ends", "q"),
     ]
-    screen = at_terminal(keys, "play", "2048", "--agent", trained_run, "--seed", 1, "--save", tmp_path / "g.txt")
+    screen = at_terminal(keys, "play", "2048", "--agent", trained_run, "--seed", 1, "--out", tmp_path / "g.txt")
     assert "hint:  " in screen and "score" in screen
     assert (tmp_path / "g.txt").read_text().startswith("you:random@")
 

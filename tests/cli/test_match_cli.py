@@ -32,7 +32,7 @@ def test_match_prints_json_and_a_table(tuplet, tmp_path: Path) -> None:
     assert report["games"] == 20 == report["wins"] + report["losses"]
     assert report["win_rate"] == report["wins"] / 20
     assert report["ci95"][0] < report["win_rate"] <= report["ci95"][1]
-    done = tuplet("match", "hard", "easy", *options, "--sprt", "0,20", "--save", tmp_path / "m")
+    done = tuplet("match", "hard", "easy", *options, "--sprt", "0,20", "--out", tmp_path / "m")
     assert f"{report['wins']} - {report['losses']}" in done.stdout
     for word in ("Elo", "95 %", "first player", "plies", "corner", "LLR"):
         assert word in done.stdout
@@ -50,27 +50,27 @@ def test_an_odd_number_of_games_is_rounded_up_aloud(tuplet) -> None:
 
 def test_show_replays_a_game_and_draws_it(tuplet, tmp_path: Path) -> None:
     path = tmp_path / "m"
-    tuplet("match", "easy", "normal", "--game", "ewn", "--games", 4, "--save", path)
-    text = tuplet("show", path, "--game", 2).stdout
-    record = json.loads(tuplet("show", path, "--game", 2, "--json").stdout)
+    tuplet("match", "easy", "normal", "--game", "ewn", "--games", 4, "--out", path)
+    text = tuplet("show", path, "--number", 2).stdout
+    record = json.loads(tuplet("show", path, "--number", 2, "--json").stdout)
     assert text.startswith("Game 2: normal (red) - easy (blue), ewn")
     assert text.count("to move, die") == len(record["moves"]) and "has won" in text
     for move in record["moves"]:
         assert f"plays {move} to row" in text
-    assert tuplet("show", path, "--game", 2, "--ply", 0).stdout in text
+    assert tuplet("show", path, "--number", 2, "--ply", 0).stdout in text
     for more in ([], ["--ply", "3"], ["--ply", "0"]):
-        done = tuplet("show", path, "--game", 1, "--svg", tmp_path / "p.svg", *more)
+        done = tuplet("show", path, "--number", 1, "--out", tmp_path / "p.svg", "--force", *more)
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "p.svg").read_text().startswith("<svg")
-    one_line(tuplet("show", path, "--game", 9), "games 1 to 4")
-    one_line(tuplet("show", path, "--game", 1, "--ply", 999), "moves")
+    one_line(tuplet("show", path, "--number", 9), "games 1 to 4")
+    one_line(tuplet("show", path, "--number", 1, "--ply", 999), "moves")
     one_line(tuplet("show", path, "--ply", 1), "--game")
     one_line(tuplet("show", tmp_path / "p.svg"), "not a saved match")
     one_line(tuplet("show", tmp_path / "nothing"), "nothing")
 
 
 def test_tournament_prints_json_and_a_cross_table(tuplet, tmp_path: Path) -> None:
-    arguments = ["tournament", "easy", "normal", "hard", "--games", "6", "--save", tmp_path / "t"]
+    arguments = ["tournament", "easy", "normal", "hard", "--games", "6", "--out", tmp_path / "t"]
     report = json.loads(tuplet(*arguments, "--json").stdout)
     assert report["games"] == 18 and len(report["matches"]) == 3
     assert {row["agent"] for row in report["agents"]} == {"easy", "normal", "hard"}
@@ -85,7 +85,7 @@ def test_tournament_prints_json_and_a_cross_table(tuplet, tmp_path: Path) -> Non
 
 def test_ctrl_c_reports_what_was_played_and_the_match_goes_on(tmp_path: Path, tuplet) -> None:
     path = tmp_path / "m"
-    command = ["match", "hard", "normal", "--games", "3000", "--save", str(path), "--json"]
+    command = ["match", "hard", "normal", "--games", "3000", "--out", str(path), "--json"]
     process = subprocess.Popen(
         [sys.executable, "-m", "tuplet", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -102,7 +102,7 @@ def test_ctrl_c_reports_what_was_played_and_the_match_goes_on(tmp_path: Path, tu
     assert "not finished" in unfinished.stdout
     saved = path.read_bytes()
     games = str(report["games"] + 10)
-    done = tuplet("match", "hard", "normal", "--games", games, "--save", path, "--json")
+    done = tuplet("match", "hard", "normal", "--games", games, "--out", path, "--json")
     assert path.read_bytes().startswith(saved)
     fresh = tuplet("match", "hard", "normal", "--games", games, "--json")
     assert done.stdout == fresh.stdout
@@ -110,16 +110,16 @@ def test_ctrl_c_reports_what_was_played_and_the_match_goes_on(tmp_path: Path, tu
 
 def test_a_match_killed_outright_goes_on(tmp_path: Path, tuplet) -> None:
     path = tmp_path / "m"
-    command = ["match", "hard", "normal", "--games", "3000", "--save", str(path), "--json"]
+    command = ["match", "hard", "normal", "--games", "3000", "--out", str(path), "--json"]
     process = subprocess.Popen([sys.executable, "-m", "tuplet", *command])
     deadline = time.time() + 60
     while time.time() < deadline and not (path.exists() and path.read_bytes().count(b"\n") > 6):
         time.sleep(0.02)
-    done = tuplet("match", "hard", "normal", "--games", 6, "--save", path, "--json")
+    done = tuplet("match", "hard", "normal", "--games", 6, "--out", path, "--json")
     one_line(done, "another process")
     process.kill()
     process.wait()
-    done = tuplet("match", "hard", "normal", "--games", 10, "--save", path, "--json")
+    done = tuplet("match", "hard", "normal", "--games", 10, "--out", path, "--json")
     fresh = tuplet("match", "hard", "normal", "--games", 10, "--json")
     assert done.returncode == 0 and done.stdout == fresh.stdout
 
@@ -160,8 +160,8 @@ def test_at_a_terminal_a_bar_shows_the_running_score() -> None:
         (["match", "easy", "easy", "--seed", "-1"], ["seed"]),
         (["match", "easy", "easy", "--sprt", "20"], ["--sprt must be elo0,elo1"]),
         (["match", "easy", "easy", "--sprt", "20,0"], ["elo0 < elo1"]),
-        (["match", "easy", "easy", "--save", "no/folder/m"], ["no/folder/m"]),
-        (["match", "easy", "easy", "--save", "."], ["not a file"]),
+        (["match", "easy", "easy", "--out", "no/folder/m"], ["no/folder/m"]),
+        (["match", "easy", "easy", "--out", "."], ["not a file"]),
         (["tournament"], ["agents"]),
         (["tournament", "easy"], ["agents"]),
         (["tournament", "easy", "easy"], ["twice"]),
@@ -176,13 +176,13 @@ def test_bad_input_is_one_line_and_exit_code_2(tuplet, tmp_path, arguments, word
 
 def test_games_saved_by_play_are_replayed(tuplet, tmp_path: Path) -> None:
     file = tmp_path / "games.jsonl"
-    done = tuplet("play", "ewn", "--agent", "easy", "--watch", "--speed", 8, "--seed", 1, "--save", file)
+    done = tuplet("play", "ewn", "--agent", "easy", "--watch", "--speed", 8, "--seed", 1, "--out", file)
     assert done.returncode == 0, done.stderr
-    done = tuplet("show", file, "--game", 1)
+    done = tuplet("show", file, "--number", 1)
     assert done.returncode == 0 and "Game 1: easy (red) - easy (blue), ewn" in done.stdout
     assert "has won" in done.stdout
     done = tuplet("show", file)
-    assert done.returncode == 2 and "--game 1" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and "--number 1" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_agents_of_a_sweep_are_told_apart_in_a_pipe(tuplet) -> None:
@@ -206,10 +206,10 @@ def test_no_result_is_lost_to_a_terminal_of_another_encoding(encoding: str) -> N
 
 
 def test_names_in_a_file_cannot_command_a_terminal(tuplet, tmp_path: Path) -> None:
-    tuplet("match", "easy", "normal", "--games", 2, "--save", tmp_path / "m")
+    tuplet("match", "easy", "normal", "--games", 2, "--out", tmp_path / "m")
     text = (tmp_path / "m").read_text().replace("normal", "\\u001b]0;gotcha\\u0007")
     (tmp_path / "m").write_text(text)
-    for more in ((), ("--game", 1)):
+    for more in ((), ("--number", 1)):
         done = tuplet("show", tmp_path / "m", *more)
         assert done.returncode == 0 and "gotcha" in done.stdout
         assert "\x1b" not in done.stdout and "\x07" not in done.stdout

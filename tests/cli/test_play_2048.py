@@ -61,7 +61,7 @@ def test_game_over_offers_undo_and_a_new_game(tmp_path: Path) -> None:
         "greedy",
         "--seed",
         1,
-        "--save",
+        "--out",
         tmp_path / "g.jsonl",
     )
     assert "game over" in screen and "u takes back" in screen and "n new game" in screen
@@ -101,7 +101,7 @@ def test_keys_without_a_meaning_do_nothing(tmp_path: Path) -> None:
         "greedy",
         "--seed",
         1,
-        "--save",
+        "--out",
         tmp_path / "g",
     )
     assert len(Episode.parse((tmp_path / "g").read_text()).slides) == 1
@@ -132,7 +132,7 @@ def test_a_search_is_left_at_once(agent: str, watch: list[str], leave: str, tmp_
         *watch,
         "--seed",
         1,
-        "--save",
+        "--out",
         tmp_path / "g",
         before=OWN_PLAYERS,
         code=0 if leave == "q" else 130,
@@ -151,7 +151,7 @@ def test_the_game_is_saved_and_the_terminal_restored_when_told_to_end(tmp_path: 
         "greedy",
         "--seed",
         1,
-        "--save",
+        "--out",
         tmp_path / "g",
         code=130,
     )
@@ -179,7 +179,7 @@ def test_a_hint_can_be_stopped_and_the_keys_stay() -> None:
         (["--board", "5x5"], "2x2 to 4x4"),
         (["--board", "3x3", "--agent", "small"], "4x4 boards, not 3x3"),
         (["2048:board=2x2", "--board", "3x3"], "leave --board out"),
-        (["--save", "."], "folder"),
+        (["--out", "."], "folder"),
     ],
 )
 def test_bad_input_is_one_line(tuplet, words: list[str], said: str) -> None:
@@ -189,7 +189,7 @@ def test_bad_input_is_one_line(tuplet, words: list[str], said: str) -> None:
 
 
 def test_a_small_board_is_played_through_and_saved(tuplet, tmp_path: Path) -> None:
-    done = tuplet("play", "2048:board=2x3", "--watch", "--agent", "greedy", "--save", tmp_path / "g")
+    done = tuplet("play", "2048:board=2x3", "--watch", "--agent", "greedy", "--out", tmp_path / "g")
     assert "game over" in done.stdout
     record = Record.parse((tmp_path / "g").read_text())
     assert record.over and record.start.game == "2048:board=2x3"

@@ -69,7 +69,7 @@ def test_a_person_plays_with_hints_thoughts_and_takes_back(tmp_path: Path) -> No
         "telling",
         "--seed",
         1,
-        "--save",
+        "--out",
         tmp_path / "g.jsonl",
         before=OWN_AGENTS,
         lines=24,
@@ -88,7 +88,7 @@ def test_the_rolls_are_the_same_after_a_move_was_taken_back(tmp_path: Path) -> N
         presses = [("▸1", keys[0])]
         for key in keys[1:]:
             presses.append(("▸1" if key == "u" else "taken back", key))
-        at_terminal([*presses, ("▸1", "q")], "play", "ewn", "--agent", "normal", "--seed", 7, "--save", tmp_path / name)
+        at_terminal([*presses, ("▸1", "q")], "play", "ewn", "--agent", "normal", "--seed", 7, "--out", tmp_path / name)
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
 
 
@@ -111,7 +111,7 @@ def test_a_game_is_played_to_its_end(game: str, tmp_path: Path) -> None:
         "random",
         "--seed",
         3,
-        "--save",
+        "--out",
         tmp_path / "g",
     )
     assert records(tmp_path / "g") == [seated.record]
@@ -168,7 +168,7 @@ def test_the_terminal_stays_awake_while_an_agent_thinks() -> None:
 
 def test_watching_without_a_terminal_plays_to_the_end(tuplet, tmp_path: Path) -> None:
     words = ("play", "ewn", "--agent", "normal", "--against", "easy", "--watch", "--side", "blue")
-    done = [tuplet(*words, "--seed", 3, "--save", tmp_path / "g") for _ in range(2)]
+    done = [tuplet(*words, "--seed", 3, "--out", tmp_path / "g") for _ in range(2)]
     assert done[0].returncode == 0, done[0].stderr
     assert done[0].stdout == done[1].stdout
     assert "red easy, blue normal: " in done[0].stdout and "has won" in done[0].stdout
@@ -190,7 +190,7 @@ def test_watching_without_a_terminal_plays_to_the_end(tuplet, tmp_path: Path) ->
         (["ewn", "--watch", "--spawn4", "0.1"], "2048"),
         (["ewn", "--watch", "--seed", "-1"], "seed"),
         (["ewn", "--watch", "--side", "green"], "green"),
-        (["ewn", "--watch", "--save", "no/where/g"], "no/where"),
+        (["ewn", "--watch", "--out", "no/where/g"], "no/where"),
         (["2048", "--watch", "--agent", "random", "--against", "random"], "--against"),
     ],
 )

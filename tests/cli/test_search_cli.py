@@ -86,7 +86,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_review_tells_what_each_move_cost(tuplet, trained_run: Path, games: Path) -> None:
     options = ("--agent", trained_run, "--depth", 2, "--json")
-    done = tuplet("review", games, *options, "--game", 2)
+    done = tuplet("review", games, *options, "--number", 2)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     moves = report["moves"]
@@ -122,9 +122,9 @@ def test_review_shows_the_costliest_moves(tuplet, trained_run: Path, games: Path
         (["nowhere.txt", "--agent", "{run}"], ["nowhere.txt"]),
         (["{games}", "--agent", "nowhere"], ["nowhere"]),
         (["{games}", "--agent", "greedy"], ["greedy"]),
-        (["{games}", "--agent", "{run}", "--game", "4"], ["game 4", "earns 4"]),
-        (["{games}", "--agent", "{run}", "--game", "5"], ["4 games"]),
-        (["{games}", "--agent", "{run}", "--game", "0"], ["game 0"]),
+        (["{games}", "--agent", "{run}", "--number", "4"], ["game 4", "earns 4"]),
+        (["{games}", "--agent", "{run}", "--number", "5"], ["4 games"]),
+        (["{games}", "--agent", "{run}", "--number", "0"], ["game 0"]),
         (["{games}", "--agent", "{run}", "--top", "-1"], ["-1"]),
         (["{run}/weights.safetensors", "--agent", "{run}"], ["the weights of a network"]),
         (["{run}", "--agent", "{run}"], ["the folder of a training run"]),
@@ -157,7 +157,7 @@ def test_the_docs_commands_and_python_run_as_written(tuplet, trained_run: Path, 
     for line in lines:
         words = [w.strip('"') for w in re.findall(r'"[^"]*"|\S+', line.split("#")[0])]
         if words[1] == "play":  # takes a person
-            tuplet("eval", "random", "--games", 1, "--episodes", "game.txt")
+            tuplet("eval", "random", "--games", 1, "--out", "game.txt")
             continue
         # As written, but for the time: hours become seconds.
         for option, value in (("--games", "2"), ("--time", "0.0005"), ("--depth", "2")):

@@ -47,7 +47,7 @@ def test_the_pages_commands_and_code_run(tuplet, tmp_path: Path, monkeypatch) ->
         (["match", "mcts", "hard"], "nothing to sweep"),
         (["match", "mcts:c={1,x}", "hard"], "c must be a number"),
         (["match", "mcts:c={1,2}", "hard", "--game", "2048"], "sweep eval"),
-        (["match", "{easy,hard}", "hard", "-o", "x.jpg"], "picture"),
+        (["match", "{easy,hard}", "hard", "--plot", "x.jpg"], "picture"),
         (["match", "{easy,hard}", "hard", "--csv", "no/x.csv"], "no folder no"),
         (["match", "{easy,hard}", "hard", "--threads", "0"], "--threads must be 1 to 256 (got 0)"),
         (["eval", "mcts:sims=1", "mcts:sims=2"], "in quotes"),

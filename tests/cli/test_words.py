@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import tuplet as package
 from tuplet.cli import app, run
 
 EMPTY = ",".join(["0"] * 15)
@@ -22,7 +24,7 @@ SMALL = "2048:board=3x4 2,2,0,0/0,0,0,0/0,0,0,0 0"
         (["match", "easy", "easy", "--games", "1e3"], ["--games", "whole number"]),
         (["train", "--games", "2.0"], ["--games", "whole number"]),
         (["train", "--lambda", "2"], ["--lambda must be a number from 0 to 1 (got 2.0)"]),
-        (["train", "--budget", "-5s"], ["--budget must be a time such as 90s", "(got '-5s')"]),
+        (["train", "--budget", "-5s"], ["--budget must be a time such as 5ms", "(got '-5s')"]),
         (["train", "--checkpoint", "-5s"], ["--checkpoint must be a time", "(got '-5s')"]),
         (["train", "--threads", "0"], ["--threads must be a whole number from 1 to 256 (got 0)"]),
         (["match", "easy", "easy", "--threads", "0"], ["--threads must be 1 to 256 (got 0)"]),
@@ -96,7 +98,7 @@ def test_one_game_is_not_one_games(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_match_of_others_is_named_in_good_grammar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    played = ["match", "easy", "easy", "--games", "2", "--save", str(tmp_path / "m")]
+    played = ["match", "easy", "easy", "--games", "2", "--out", str(tmp_path / "m")]
     assert run(played) == 0
     assert run([*played[:2], "normal", *played[3:]]) == 2
     assert "its agents are easy, easy, not easy, normal" in capsys.readouterr().err
@@ -118,3 +120,83 @@ def test_a_network_too_large_to_pack_is_told_why_and_what_to_write() -> None:
 
     with pytest.raises(ValueError, match=r"its boards are 3x3; write a\.safetensors instead"):
         write_packed(Parameters("012", board=(3, 3)), Path("a.xz"))
+
+
+def test_every_command_shows_three_examples_that_name_its_options() -> None:
+    from tuplet.cli import examples
+
+    commands = [app[name] for name in app if name[0] != "-"]
+    commands += [command[part] for command in commands for part in command if part[0] != "-"]
+    for command in commands:
+        if command.default_command is None:
+            continue
+        lines = examples(command.default_command).splitlines()
+        assert len(lines) == 3, command.name
+        for line in lines:
+            words = shlex.split(line)[1:]
+            _, _, unused = app.parse_commands(words)
+            _, _, unknown, *_ = app.parse_known_args(words)
+            assert unused is not None and not unknown, line
+
+
+def test_a_bug_of_ours_is_not_shown_as_the_users_error(monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("not enough values to unpack")
+
+    monkeypatch.setattr("tuplet.list_games", broken, raising=False)
+    assert run(["list", "games"]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "internal error: ValueError: not enough values" in error and "--debug" in error
+    assert run(["list", "games", "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_users_errors_have_a_class_of_their_own() -> None:
+    source = Path(package.__file__).parent
+    plain = [path for path in source.rglob("*.py") if "templates" not in path.parts]
+    assert len(plain) > 200
+    for path in plain:
+        text = path.read_text(encoding="utf-8").replace("class UserError(ValueError)", "")
+        assert "ValueError(" not in text, path
+
+
+def test_a_users_error_has_a_traceback_with_debug(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["eval", "random", "--games", "0", "--debug"]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_quiet_prints_results_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["match", "easy", "easy", "--games", "3"]
+    assert run(words) == 0
+    assert "pairs" in capsys.readouterr().err
+    assert run([*words, "-q"]) == 0
+    output = capsys.readouterr()
+    assert output.err == "" and "easy" in output.out
+    assert run(["--quiet", "train", "--net", "0123", "--games", "50", "--out", str(tmp_path / "run")]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_files_that_exist_are_not_overwritten_unless_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine").write_text("mine")
+    Path("mine.svg").write_text("mine")
+    for words in (
+        ["eval", "greedy", "--games", "1", "--csv", "mine"],
+        ["eval", "greedy", "--games", "1", "--out", "mine"],
+        ["match", "easy", "easy", "--games", "2", "--csv", "mine"],
+        ["solve", "2048", "--board", "2x2", "--out", "mine"],
+        ["analyze", "ewn", "--agent", "mcts:sims=10", "--out", "mine.svg"],
+        ["analyze", "ewn", "--agent", "mcts:sims=10", "--plot", "mine.svg"],
+    ):
+        assert run(words) == 2
+        file = next(word for word in words if word.startswith("mine"))
+        assert f"tuplet: {file} exists: add --force" in capsys.readouterr().err
+        assert Path(file).read_text() == "mine"
+        assert run([*words, "--force", "-q"]) == 0
+        assert Path(file).read_bytes() != b"mine"
+        Path(file).write_text("mine")
+    # What belongs to saved work is brought up to date when that continues.
+    again = ["match", "easy", "easy", "--games", "2", "--out", "games", "--csv", "table.csv"]
+    assert run(again) == run(again) == 0

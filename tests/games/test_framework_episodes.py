@@ -170,7 +170,7 @@ def test_a_game_of_the_frameworks_can_be_learned_from() -> None:
 
 
 def test_review_reads_files_of_the_framework(tuplet: Any) -> None:
-    done = tuplet("review", FILES / "python-windows.txt", "--game", 3, "--depth", 1, "--top", 1)
+    done = tuplet("review", FILES / "python-windows.txt", "--number", 3, "--depth", 1, "--top", 1)
     assert done.returncode == 0 and done.stdout.startswith("my_TD(0)  score ")
-    done = tuplet("review", FILES / "odd-names.txt", "--game", 2, "--depth", 1, "--json")
+    done = tuplet("review", FILES / "odd-names.txt", "--number", 2, "--depth", 1, "--json")
     assert '"player": "a@b"' in done.stdout

@@ -166,14 +166,14 @@ def test_the_docs_and_the_card_show_the_same_script(model: Path) -> None:
         "convert MODEL again.w",
         "convert MODEL again.xz",
         "play 2048 --agent MODEL --watch",
-        "review games.txt --agent MODEL --game 1",
+        "review games.txt --agent MODEL --number 1",
     ],
 )
 def test_every_command_that_takes_weights_takes_a_model_folder(
     model: Path, tuplet: Any, tmp_path: Path, words: str
 ) -> None:
     if "games.txt" in words:
-        tuplet("eval", "random", "--games", 1, "--episodes", "games.txt", cwd=tmp_path)
+        tuplet("eval", "random", "--games", 1, "--out", "games.txt", cwd=tmp_path)
     done = tuplet(*words.replace("MODEL", str(model)).split(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 

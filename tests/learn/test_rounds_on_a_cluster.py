@@ -102,7 +102,7 @@ def test_the_command_line_trains_on_a_cluster_and_goes_on_without(
     assert run([*words[:-1], str(plain), "--games", "200"]) == 0
     assert run(["train", "--resume", str(plain), "--games", "900", *where]) == 0  # goes on there
     assert (plain / ROUNDS).exists()
-    assert run([*words[:-1], str(tmp_path / "pop"), "--games", "100", "--runs", "2", *where]) == 0
+    assert run(["population", *words[1:-1], str(tmp_path / "pop"), "--games", "100", "--seeds", "2", *where]) == 0
     assert "the average of all" in capsys.readouterr().out
 
 
@@ -113,7 +113,7 @@ def test_a_cluster_that_is_gone_costs_the_round_under_way(alone: bytes, tmp_path
             if games == 1000:
                 workers.client.loop.add_callback(workers.client.close)
 
-        with pytest.warns(UserWarning, match=r"is gone.*--resume"):
+        with pytest.warns(UserWarning, match=r"is gone.*tuplet resume"):
             found = tuplet.train(**SETTINGS, executor=workers, out=tmp_path / "run", on_block=leave)
     assert found.interrupted
     assert 1000 <= found.games < 1500

@@ -21,7 +21,7 @@ from tuplet.learn.checkpoints import Checkpoint
 from tuplet.learn.run import locked
 from tuplet.learn.settings import Method, RunOptions, split
 from tuplet.learn.training import Training
-from tuplet.system.settings import seconds
+from tuplet.system.settings import parse_duration
 from tuplet.values.weights import read_weights
 
 CLOCKS = ("elapsed_s", "moves_per_s")
@@ -119,7 +119,7 @@ def test_an_interrupted_run_saves_says_where_and_resumes_bit_for_bit(
     process.send_signal(kind)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Stopped after" in errors and f"--resume {tmp_path / 'parts'}" in errors
+    assert "Stopped after" in errors and f"tuplet resume {tmp_path / 'parts'}" in errors
     stopped = int(read_weights(tmp_path / "parts").notes["games"])
     assert 1000 <= stopped < 6000
     done = tuplet("train", "--resume", tmp_path / "parts", "--json")
@@ -318,10 +318,10 @@ def test_weights_that_are_not_finite_never_replace_a_checkpoint(tmp_path: Path) 
 
 
 def test_times_and_settings() -> None:
-    assert [seconds(t) for t in ("90", "90s", "10m", "1.5h", "1h30m")] == [90, 90, 600, 5400, 5400]
+    assert [parse_duration(t) for t in ("90", "90s", "10m", "1.5h", "1h30m")] == [90, 90, 600, 5400, 5400]
     for text in ("", "x", "-5s", "5 parsecs", "0", "1e"):
         with pytest.raises(ValueError, match="must be a time"):
-            seconds(text)
+            parse_duration(text)
     for wrong in (
         {"alpha": 0},
         {"alpha": float("nan")},

@@ -135,8 +135,8 @@ def test_results_are_those_of_threads(two: Cluster, trained_run: Path, tmp_path:
     for number, (words, option, file) in enumerate(
         (
             (["eval", str(trained_run), "--games", "60"], "--csv", ""),
-            (["match", "mcts:sims=50", "easy", "--games", "20"], "--save", ""),
-            (["tournament", "mcts:sims=50", "easy", "hard", "--games", "4"], "--save", ""),
+            (["match", "mcts:sims=50", "easy", "--games", "20"], "--out", ""),
+            (["tournament", "mcts:sims=50", "easy", "hard", "--games", "4"], "--out", ""),
             (["sweep", "match", "{easy,normal}", "easy", "--games", "4"], "--csv", ""),
             (
                 [
@@ -333,7 +333,7 @@ def test_a_scheduler_that_dies_costs_nothing_that_was_done(
     logged = logging.handlers.BufferingHandler(1000)
     monkeypatch.setattr(logging.getLogger("distributed.client"), "handlers", [logged])
     machines, saved = Machines(tmp_path), tmp_path / "match.jsonl"
-    words = ["match", "mcts:sims=300", "mcts:sims=290", "--games", "40", "--save", str(saved)]
+    words = ["match", "mcts:sims=300", "mcts:sims=290", "--games", "40", "--out", str(saved)]
 
     def kill() -> None:
         until(lambda: saved.exists() and len(saved.read_bytes().splitlines()) > 5)
@@ -569,7 +569,7 @@ def test_ctrl_c_saves_says_where_and_leaves_no_worker(tmp_path: Path) -> None:
     import psutil
 
     saved = tmp_path / "games.jsonl"
-    words = ["match", "mcts:sims=2000", "mcts:sims=1900", "--games", "4000", "--save", str(saved)]
+    words = ["match", "mcts:sims=2000", "mcts:sims=1900", "--games", "4000", "--out", str(saved)]
     process = subprocess.Popen(
         [sys.executable, "-m", "tuplet", *words, "--cluster", "local:2"],
         stdout=subprocess.PIPE,

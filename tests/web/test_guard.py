@@ -225,7 +225,7 @@ def test_strange_addresses_and_ports_are_told_in_one_line(tuplet: Any) -> None:
         (("--port", "99999"), "--port must be 0 to 65535 (got 99999)"),
         (("--host", "no.such.host.example"), "is no address of this machine"),
         (("--host", "0.0.0.0", "--token", "short"), "16 letters"),
-        (("--rules", "nothing.py:GAME"), "nothing.py"),
+        (("--game", "nothing.py:GAME"), "nothing.py"),
         (("--host", "1.2.3.4"), "1.2.3.4 is no address of this machine"),
         (("--runs", __file__), "--runs must be a folder"),
         (("--allowed-host", "https://x/"), "--allowed-host must be a host name"),

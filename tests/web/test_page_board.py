@@ -101,7 +101,7 @@ def test_agents_play_a_game_with_chance_to_its_end(pages: Looking) -> None:
 
 def test_without_a_game_of_ones_own_the_page_says_how_to_bring_one(looking: Looking) -> None:
     page = looking.open("/board")
-    page.wait_for_selector("#caption:has-text('--rules')")
+    page.wait_for_selector("#caption:has-text('--game')")
 
 
 def test_it_fits_a_phone(pages: Looking) -> None:

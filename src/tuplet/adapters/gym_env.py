@@ -14,6 +14,7 @@ from tuplet.adapters import boards, one_of
 from tuplet.adapters.boards import ENDED, NEXT, SCORE, SEED, EnvConfig, board_of, first_legal
 from tuplet.adapters.drawing import FPS, Screen, pixels, tiles_of
 from tuplet.adapters.seeds import as_word, seed_of
+from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board, Size
 
 Array = np.ndarray[Any, Any]
@@ -168,8 +169,8 @@ class Env2048(Env[Array, int]):
         if status == boards.NEEDS_RESET:
             return ResetNeeded("no episode is under way: reset() begins one")
         if not 0 <= int(action) < 4:
-            return ValueError(f"a move is 0 up, 1 right, 2 down or 3 left, not {action}")
-        return ValueError(
+            return UserError(f"a move is 0 up, 1 right, 2 down or 3 left, not {action}")
+        return UserError(
             f"{MOVES[int(action)]} changes nothing here, and illegal='error': "
             f"info['action_mask'] has the legal moves, {', '.join(self.board.legal_moves())}"
         )

@@ -16,8 +16,8 @@ class LookaheadOptions:
     )
     time: float | None = setting(
         None,
-        "Time limit per move of such a player, in seconds, with or without --depth. The result "
-        "then depends on the machine.",
+        "Time limit per move of such a player, with or without --depth. The result then depends on the machine.",
+        seconds=True,
     )
     downgrade: int | None = setting(
         None,

@@ -93,7 +93,7 @@ class SavedMatch(NamedTuple):
         with _opened(path) as file:
             first = file.readline(MOST_LINE)
             if _is_record(first):
-                raise UserError(f"{path} holds single games: --game 1 replays the first")
+                raise UserError(f"{path} holds single games: --number 1 replays the first")
             settings = _header(path, first)
             games = [*_games(read_lines(file, path), settings)]
         game = find_game(settings["game"])

@@ -5,12 +5,14 @@ errors to standard error; bad input is one line and exit code 2.
 from __future__ import annotations
 
 import atexit
+import inspect
 import io
 import os
 import re
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +27,7 @@ from tuplet.cli.ascii_fallback import ERRORS
 from tuplet.cli.bench import bench
 from tuplet.cli.check import check
 from tuplet.cli.cluster import cluster
-from tuplet.cli.common import INTERRUPTED
+from tuplet.cli.common import INTERRUPTED, quiet
 from tuplet.cli.compare import compare
 from tuplet.cli.convert import convert
 from tuplet.cli.eval import eval_
@@ -43,37 +45,75 @@ from tuplet.cli.show import show
 from tuplet.cli.solve import solve
 from tuplet.cli.sweep import sweep
 from tuplet.cli.tournament import tournament
-from tuplet.cli.train import train
+from tuplet.cli.train import population, resume, train
+from tuplet.errors import UserError
 from tuplet.system.stop import Stopped
 from tuplet.system.text import in_one_line
+
+COMMANDS: dict[str, tuple[Any, ...]] = {
+    "Play": (play, serve, analyze, review),
+    "Learn": (train, resume, population, plot, convert),
+    "Measure": (eval_, compare, solve, regret, sweep, reproduce, bench),
+    "Compete": (match, tournament, show, check, agent),
+    "Extend": (new, list_, cluster),
+}
+GLOBAL = """Every command takes -q or --quiet (no progress, no notes) and --debug (a traceback instead of a short
+error). Times are written 5ms, 0.2s, 10m or 2h; a bare number is seconds. Files that exist are not overwritten:
+saved work is continued by the same command, anything else is refused unless you add --force."""
+REPORT = "This is a bug in tuplet: please report it with the traceback that --debug shows"
 
 app = App(
     name="tuplet",
     help="Train and evaluate agents for 2048 and EinStein würfelt nicht!",
+    help_epilogue=GLOBAL,
     version=tuplet.__version__,
     help_format="markdown",  # fills paragraphs to the width of the terminal
     default_parameter=Parameter(negative=(), show_default=shown_default),
     suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
-COMMANDS: dict[str, tuple[Any, ...]] = {
-    "Play and analyse": (play, serve, analyze, review),
-    "Train and evaluate players of 2048": (train, eval_, compare, plot),
-    "Play matches": (match, tournament, show, agent, check),
-    "Solve small boards": (solve, regret),
-    "Experiment": (sweep, reproduce),
-    "Tools": (list_, new, convert, bench, cluster),
-}
-for title, commands in COMMANDS.items():
-    group = Group.create_ordered(title)
-    for command in commands:
-        if isinstance(command, App):
-            command.group, command.default_parameter = group, app.default_parameter
-            app.command(command)
-        else:
-            app.command(with_whole_numbers(command), name=command.__name__.strip("_"), group=group)
-options = Group.create_ordered("Options")
-for flag in ("--help", "--version"):
-    app[flag].group = options
+
+
+def examples(command: Any) -> str:
+    """The examples of a command's docstring, one a line."""
+    lines = (inspect.getdoc(command) or "").partition("Examples\n--------\n")[2]
+    return lines.partition("\n\n")[0].strip()
+
+
+def _with_examples(command: App, function: Any) -> None:
+    # Markdown: a line of its own each, as code.
+    lines = "  \n".join(f"`{line}`" for line in examples(function).splitlines())
+    command.help_epilogue = f"Examples:  \n{lines}"
+
+
+def _register() -> None:
+    for title, commands in COMMANDS.items():
+        group = Group.create_ordered(title)
+        for command in commands:
+            if isinstance(command, App):
+                command.group, command.default_parameter = group, app.default_parameter
+                app.command(command)
+                names = [name for name in command if not name.startswith("-")]
+                subcommands = [command[name] for name in names]
+                for each in subcommands:
+                    _with_examples(each, each.default_command)
+                firsts = [examples(each.default_command).splitlines()[0] for each in subcommands]
+                command.help_epilogue = "Examples:  \n" + "  \n".join(f"`{line}`" for line in firsts)
+            else:
+                name = command.__name__.strip("_")
+                app.command(with_whole_numbers(command), name=name, group=group)
+                _with_examples(app[name], command)
+    options = Group.create_ordered("Options")
+
+    @app.command(name="--install-completion", group=options)
+    def install_completion() -> None:
+        """Install completion of commands and options for your shell (bash, zsh, fish)."""
+        print(f"Installed: {app.install_completion()}. Start a new shell to use it.")
+
+    for flag in ("--help", "--version"):
+        app[flag].group = options
+
+
+_register()
 
 
 def main() -> None:
@@ -83,9 +123,9 @@ def main() -> None:
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # until the end
     code = run(sys.argv[1:])
     if threading.active_count() > 1 or code == INTERRUPTED:
-        # Somebody's agent may never answer, or be compiling, where an orderly exit would pull
-        # LLVM from under it. What must be done at the end is done; nobody is waited for. (Nor is
-        # the half second in which the compiler is taken down, where somebody said stop.)
+        # A user's agent may never answer, or be compiling, where an orderly exit would pull LLVM
+        # from under it. What must be done at the end is done, without waiting for its threads. (Nor
+        # is the half second spent in which the compiler is taken down, after Ctrl-C.)
         atexit._run_exitfuncs()
         with suppress(OSError, ValueError):
             sys.stdout.flush()
@@ -95,22 +135,28 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command; returns the exit code."""
-    for stream in (sys.stdout, sys.stderr):  # a sign that a terminal lacks costs no result
+    """Run a command; returns the exit code.
+
+    A `UserError`, an OSError and a wrong option are one line and 2. Any other exception is a bug of
+    tuplet's: it is said to be one, and the code is 1.
+    """
+    for stream in (sys.stdout, sys.stderr):  # a character that a terminal lacks costs no result
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ERRORS)
-    asked = False  # to stop: Numba may make something else of it while it compiles
+    interrupted = False  # Numba may make another exception of it while it compiles
 
-    def stop(*_: object) -> None:
-        nonlocal asked
-        asked = True
+    def interrupt(*_: object) -> None:
+        nonlocal interrupted
+        interrupted = True
         raise KeyboardInterrupt
 
-    kinds: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)  # the same to us
-    if threading.current_thread() is not threading.main_thread():
-        kinds = ()
-    before = [signal.signal(kind, stop) for kind in kinds]
-    shown, warnings.showwarning = warnings.showwarning, _warn
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    signals = (signal.SIGINT, signal.SIGTERM) if in_main_thread else ()
+    handlers = [(number, signal.signal(number, interrupt)) for number in signals]
+    show_warning, warnings.showwarning = warnings.showwarning, _warn
+    debug, arguments = _take(arguments, "--debug")
+    is_quiet, arguments = _take(arguments, "--quiet", "-q")
+    token = quiet.set(is_quiet)
     try:
         result = app(
             [_as_value(each) for each in arguments],
@@ -120,53 +166,68 @@ def run(arguments: list[str]) -> int:
         )
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
-    except CycloptsError as error:
-        return complain(_in_one_line(error))
+    except Exception as error:
+        if debug and not isinstance(error, Stopped | BrokenPipeError | CycloptsError):
+            traceback.print_exc()
+        return _explain(error, interrupted, arguments)
     except KeyboardInterrupt:
-        print("\ntuplet: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except Stopped as stopped:
-        print(f"\ntuplet: interrupted: {in_one_line(str(stopped))}", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader (head, less) has seen enough
+        return _interrupted()
+    finally:
+        quiet.reset(token)
+        warnings.showwarning = show_warning
+        for number, handler in handlers:
+            signal.signal(number, handler)
+
+
+def _explain(error: Exception, interrupted: bool, arguments: list[str]) -> int:
+    """Say in one line what went wrong; returns the exit code."""
+    kind = type(error).__name__
+    if isinstance(error, Stopped):
+        return _interrupted(f": {in_one_line(str(error))}")
+    if isinstance(error, BrokenPipeError):  # the reader (head, less) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except MemoryError as error:
-        own = type(error) is MemoryError and error.args  # not NumPy's, which tells of arrays
-        return complain(str(error) if own else "there is not enough memory")
-    except OSError as error:
+    if isinstance(error, CycloptsError):
+        return complain(_usage_error(error))
+    if isinstance(error, UserError):
+        return complain(_with_option(str(error), arguments))
+    if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return complain(f"{where}{error.strerror or error}")
-    except ValueError as error:
-        return complain(_of_option(str(error), arguments))
-    except ModuleNotFoundError as error:
-        if "pip install" not in str(error):  # it is no extra that is missing
-            raise
+    if isinstance(error, MemoryError):
+        own = type(error) is MemoryError and error.args  # not NumPy's, which tells of arrays
+        return complain(str(error) if own else "there is not enough memory")
+    if isinstance(error, ModuleNotFoundError) and "pip install" in str(error):  # an extra is missing
         return complain(str(error))
-    except Exception as error:
-        if not asked and type(error).__module__.startswith("numba."):  # somebody's own code
-            from tuplet.kernel import describe_error
+    if interrupted:
+        return _interrupted()
+    if type(error).__module__.startswith("numba."):  # a user's own kernel
+        from tuplet.kernel import describe_error
 
-            return complain(describe_error(error))
-        if not asked:
-            raise
-        print("\ntuplet: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    finally:
-        warnings.showwarning = shown
-        for kind, handler in zip(kinds, before, strict=True):
-            signal.signal(kind, handler)
+        return complain(describe_error(error))
+    return complain(f"internal error: {kind}: {error}. {REPORT}", code=1)
+
+
+def _interrupted(why: str = "") -> int:
+    print(f"\ntuplet: interrupted{why}", file=sys.stderr)
+    return INTERRUPTED
+
+
+def _take(arguments: list[str], *flags: str) -> tuple[bool, list[str]]:
+    """Whether one of these flags is among the arguments, and the others."""
+    rest = [each for each in arguments if each not in flags]
+    return len(rest) < len(arguments), rest
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning of the library, in one line."""
+    """Print a warning of the library in one line."""
     print(f"tuplet: {in_one_line(str(message))}", file=sys.stderr)
 
 
-def complain(text: str) -> int:
-    """One line on standard error; returns the exit code for bad input."""
+def complain(text: str, code: int = 2) -> int:
+    """Print one line on standard error; returns the exit code."""
     print(f"tuplet: {in_one_line(text)}", file=sys.stderr)
-    return 2
+    return code
 
 
 def _as_value(argument: str) -> str:
@@ -177,8 +238,8 @@ def _as_value(argument: str) -> str:
 _BOARD = re.compile(r"-[\d\s|.,_-]*[\d\s|.,_]+[\s|,]")
 
 
-def _in_one_line(error: CycloptsError) -> str:
-    """What Cyclopts complains of, without its box, in one line, and where help is."""
+def _usage_error(error: CycloptsError) -> str:
+    """An error of Cyclopts without its box, in one line, with where to find help."""
     text = " ".join(str(error).split())
     chain = error.command_chain or ()
     if isinstance(error, MissingArgumentError) and chain and error.argument is not None:
@@ -189,8 +250,8 @@ def _in_one_line(error: CycloptsError) -> str:
     return f"{text}  ({command} --help says more)"
 
 
-def _of_option(text: str, arguments: list[str]) -> str:
-    """A message about an argument of Python, "lam must be ...", for the one who typed --lambda."""
+def _with_option(text: str, arguments: list[str]) -> str:
+    """A message about a parameter of Python, "lam must be ...", with the option: "--lambda must be ..."."""
     name, must, rest = text.partition(" must be ")
     if must and name.isidentifier():
         _, apps, _ = app.parse_commands(arguments)

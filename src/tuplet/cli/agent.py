@@ -7,13 +7,19 @@ import random
 import sys
 from contextlib import suppress
 from functools import cache
-from typing import Literal
+from typing import Annotated, Literal
 
+from tuplet.cli.options import TIME
 from tuplet.system.text import in_one_line
 
 
 def agent(
-    agent: str = "best", /, *, game: Literal["ewn-6x7"] = "ewn-6x7", time: float = 1.8, seed: int | None = None
+    agent: str = "best",
+    /,
+    *,
+    game: Literal["ewn-6x7"] = "ewn-6x7",
+    time: Annotated[float, TIME] = 1.8,
+    seed: int | None = None,
 ) -> int:
     """Play ewn-6x7 on standard input and output, for a referee.
 
@@ -27,9 +33,15 @@ def agent(
     game
         The game: only ewn-6x7 has a protocol.
     time
-        Time limit per move, in seconds.
+        Time limit per move.
     seed
         Random seed. [default: different each time]
+
+    Examples
+    --------
+    tuplet agent
+    tuplet agent hard
+    tuplet agent mcts:results=rich --time 900ms --seed 1
 
     """
     from tuplet.agents.protocol.session import GAME, converse, ready
@@ -39,7 +51,7 @@ def agent(
 
     @cache  # each once
     def complain(text: str) -> None:
-        """A line on standard error, unless its reader has left or does not read."""
+        """Print a line on standard error, unless its reader has left or does not read."""
         with suppress(OSError, ValueError):
             if ready([], [sys.stderr.fileno()]):
                 print(f"tuplet: {in_one_line(text)}", file=sys.stderr, flush=True)

@@ -1,17 +1,26 @@
-"""`tuplet analyze`: what is each move worth in my position, and why?"""
+"""`tuplet analyze`: the value of each move in a position."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 from tuplet.agents.lookahead import LookaheadOptions
-from tuplet.cli.common import INTERRUPTED, Json, show_result, working
+from tuplet.cli.common import (
+    INTERRUPTED,
+    LOOKAHEAD,
+    Force,
+    Json,
+    Out,
+    Plot,
+    check_writable,
+    long_call,
+    note,
+    show_result,
+)
 from tuplet.cli.options import with_settings
 
 
-@with_settings(LookaheadOptions)
+@with_settings(LookaheadOptions, LOOKAHEAD)
 def analyze(
     game: str,
     position: str | None = None,
@@ -20,11 +29,12 @@ def analyze(
     agent: str | None = None,
     tree: int | None = None,
     share: float | None = None,
-    svg: Path | None = None,
-    growth: Path | None = None,
+    out: Out = None,
+    plot: Plot = None,
+    force: Force = False,
     seed: int = 0,
     json_: Json = False,
-    **looking: Any,
+    **lookahead: Any,
 ) -> int:
     """Show the value of each move in a position.
 
@@ -48,41 +58,39 @@ def analyze(
         Show the search tree of mcts or mcs down to this depth (at most the 400 most visited nodes).
     share
         Show only the nodes of the tree with at least this share of the visits, such as 0.01.
-    svg
-        Draw the tree into this SVG file.
-    growth
-        Draw how the visits and values of the moves grew during the search into this file: .svg,
-        .png or .pdf.
+    out
+        Draw the search tree into this SVG file.
+    plot
+        Draw how the visits and values of the moves grew during the search: .svg, .png or .pdf.
     seed
         Random seed.
+
+    Examples
+    --------
+    tuplet analyze 2048 "2,4,8,16, 0,2,64,32, 4,8,256,128, 0,2,512,1024" --depth 2
+    tuplet analyze ewn --agent mcts:sims=20000 --tree 3
+    tuplet analyze ewn-6x7 --agent mcts:sims=20000 --tree 3 --out tree.svg --plot growth.png
 
     """
     import tuplet
     from tuplet.games.tree import as_tree_picture
     from tuplet.system.pictures import as_picture
 
-    if svg is not None:
-        as_tree_picture(svg)
-    if growth is not None:
-        as_picture(growth)
-    asked: Any = True if svg is not None and tree is None and share is None else tree
-    with working(quiet=json_) as work:
+    if out is not None:
+        as_tree_picture(out)
+    if plot is not None:
+        as_picture(plot)
+    check_writable(out, plot, force=force)
+    kept_tree: Any = True if out is not None and tree is None and share is None else tree
+    with long_call(json_) as call:
         result = tuplet.analyze(
-            game,
-            position,
-            agent,
-            tree=asked,
-            share=share,
-            growth=growth is not None,
-            seed=seed,
-            **looking,
-            **work._asdict(),
+            game, position, agent, tree=kept_tree, share=share, growth=plot is not None, seed=seed, **lookahead, **call
         )
-    drawn = []
-    if svg is not None and result.tree is not None:
-        drawn.append(result.tree.save(svg))
-    if growth is not None and result.growth is not None:
-        drawn.append(result.growth.plot(growth))
+    pictures = []
+    if out is not None and result.tree is not None:
+        pictures.append(result.tree.save(out))
+    if plot is not None and result.growth is not None:
+        pictures.append(result.growth.plot(plot))
     if not json_:
         print(result.position)
         print()
@@ -92,9 +100,9 @@ def analyze(
 
         print()
         show_tree(result.tree)
-    for path in drawn:
-        print(f"Drawn: {path}", file=sys.stderr)
+    for path in pictures:
+        note(f"Drawn: {path}")
     if result.interrupted:
         how_far = result.note.partition(";")[0].partition("\n")[0]
-        print(f"Stopped early: what was found by then is kept ({how_far}).", file=sys.stderr)
+        note(f"Stopped early: what was found by then is kept ({how_far}).")
     return INTERRUPTED if result.interrupted else 0

@@ -1,10 +1,10 @@
-"""`tuplet bench`: how fast is this machine?"""
+"""`tuplet bench`: the speed of this machine."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from tuplet.cli.common import Json, show_result, working
+from tuplet.cli.common import Json, long_call, show_result
 
 
 def bench(
@@ -41,11 +41,15 @@ def bench(
     seed
         Random seed. With one thread, the same seed gives the same games.
 
+    Examples
+    --------
+    tuplet bench 2048
+    tuplet bench 2048 --learner tc --threads 2
+    tuplet bench ewn --json
+
     """
     import tuplet
 
-    with working(quiet=json_) as work:
-        result = tuplet.bench(
-            game, threads=threads, net=net, learner=learner, target=target, seed=seed, **work._asdict()
-        )
+    with long_call(json_) as call:
+        result = tuplet.bench(game, threads=threads, net=net, learner=learner, target=target, seed=seed, **call)
     show_result(result, json_)

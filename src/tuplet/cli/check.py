@@ -1,19 +1,13 @@
-"""`tuplet check`: does a program speak the protocol of `ewn-6x7`, and how fast does it answer?"""
+"""`tuplet check`: a program's test against the protocol of `ewn-6x7`."""
 
 from __future__ import annotations
 
-from tuplet.cli.common import INTERRUPTED, Json, show_result, working
+from tuplet.cli.common import INTERRUPTED, Json, long_call, show_result
+from tuplet.cli.options import Time
 
 
 def check(
-    program: str,
-    /,
-    *,
-    time: float | None = None,
-    memory: str | None = None,
-    games: int = 8,
-    seed: int = 0,
-    json_: Json = False,
+    program: str, /, *, time: Time = None, memory: str | None = None, games: int = 8, seed: int = 0, json_: Json = False
 ) -> int:
     """Test a program against the ewn-6x7 protocol.
 
@@ -29,7 +23,7 @@ def check(
     program
         A program: ./agent, agent.py, "python3 agent.py --level 3", exec[time=1]:./agent.
     time
-        Time limit per move, in seconds. [default: 2]
+        Time limit per move. [default: 2s]
     memory
         Memory limit for all its processes together, such as 1GB. [default: none]
     games
@@ -37,11 +31,17 @@ def check(
     seed
         Random seed of setups, dice and the opponents' moves.
 
+    Examples
+    --------
+    tuplet check ./agent
+    tuplet check "python3 agent.py --level 3" --time 500ms
+    tuplet check agent.py --games 20 --memory 1GB --json
+
     """
     import tuplet
 
-    with working(quiet=json_) as work:
-        result = tuplet.check(program, time=time, memory=memory, games=games, seed=seed, **work._asdict())
+    with long_call(json_) as call:
+        result = tuplet.check(program, time=time, memory=memory, games=games, seed=seed, **call)
     show_result(result, json_)
     if result.interrupted:
         return INTERRUPTED

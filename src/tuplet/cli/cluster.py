@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cyclopts import App
 
-from tuplet.cli.common import Json, Tls, show_result, working
+from tuplet.cli.common import Json, Tls, long_call, show_result
 
 cluster = App(name="cluster", help="Inspect a Dask cluster.")
 
@@ -24,10 +24,16 @@ def check(address: str, /, *, runs: Path = Path("runs"), tls: Tls = None, json_:
     runs
         The folder of training runs that the workers should see.
 
+    Examples
+    --------
+    tuplet cluster check local:2
+    tuplet cluster check tcp://host:8786 --runs /shared/runs
+    tuplet cluster check tls://host:8786 --tls keys --json
+
     """
     import tuplet
 
-    with working(quiet=json_):
+    with long_call(json_):
         result = tuplet.check_cluster(address, runs, tls=tls)
     show_result(result, json_)
     return 0 if result.fit else 1

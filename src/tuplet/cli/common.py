@@ -1,125 +1,161 @@
-"""What commands share: progress, Ctrl-C, results as tables or JSON."""
+"""What commands share: options, long calls, files to write, results as tables or JSON."""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from tuplet.errors import UserError
 from tuplet.system.text import sanitize
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-    from tuplet.system.progress import Watcher
     from tuplet.system.stop import Stop
     from tuplet.system.tables import TextTable
 
-Json = Annotated[bool, Parameter(name="--json", help="Print one JSON object.")]
-Cluster = Annotated[
-    str | None,
-    Parameter(
-        name="--cluster",
-        help="Run on a Dask cluster: local:N starts N workers on this machine; tcp://host:8786, "
-        "tls://host:8786 or a scheduler file names a running cluster. [default: threads here]",
+LOOKAHEAD = Group.create_ordered("Search of a learned player")
+METHOD = Group.create_ordered("Learning")
+LIMITS = Group.create_ordered("How long and how")
+PARALLEL = Group.create_ordered("Parallel work")
+OUTPUT = Group.create_ordered("Output")
+
+
+def _option(group: Group, help: str = "", *names: str) -> Parameter:
+    about: dict[str, Any] = {"name": names, "help": help}  # without a help, the command's docstring has it
+    return Parameter(group=group, **{key: value for key, value in about.items() if value})
+
+
+Out = Annotated[Path | None, _option(OUTPUT, "", "--out", "-o")]
+Csv = Annotated[Path | None, _option(OUTPUT)]
+Html = Annotated[Path | None, _option(OUTPUT, "Write an HTML page with tables, forfeits and games to replay.")]
+Plot = Annotated[Path | None, _option(OUTPUT)]
+Force = Annotated[bool, _option(OUTPUT, "Replace files that exist.")]
+Json = Annotated[bool, _option(OUTPUT, "Print one JSON object.", "--json")]
+Threads = Annotated[
+    int | None,
+    _option(
+        PARALLEL,
+        "Number of games played at a time. It does not change the result. [default: all cores; 1 with time "
+        "limits, programs or your own classes, where it could]",
     ),
 ]
-Tls = Annotated[
-    Path | None, Parameter(name="--tls", help="A folder with ca.pem, cert.pem and key.pem, for a tls:// cluster.")
+Cluster = Annotated[
+    str | None,
+    _option(
+        PARALLEL,
+        "Run on a Dask cluster: local:N starts N workers on this machine; tcp://host:8786, tls://host:8786 or a "
+        "scheduler file names a running cluster. [default: threads here]",
+    ),
 ]
+Tls = Annotated[Path | None, _option(PARALLEL, "A folder with ca.pem, cert.pem and key.pem, for a tls:// cluster.")]
 INTERRUPTED = 130  # the exit code
 WIDE = 1000  # columns, where there is no terminal
+quiet = ContextVar("quiet", default=False)  # --quiet
 
 
-class Work(NamedTuple):
-    """What a long function is given."""
-
-    progress: Watcher
-    stop: Stop
-
-
-class Shared(NamedTuple):
-    """What a long function is given whose work can leave this process."""
-
-    progress: Watcher
-    stop: Stop
-    executor: Executor | None
+def note(text: str) -> None:
+    """Print a line about the work, which is not its result, on standard error."""
+    if not quiet.get():
+        print(text, file=sys.stderr)
 
 
 @contextmanager
-def working(quiet: bool = False) -> Iterator[Work]:
-    """Show how far a long function is, and let Ctrl-C and SIGTERM stop it.
+def long_call(as_json: bool = False, cluster: str | None = None, tls: Path | None = None) -> Iterator[dict[str, Any]]:
+    """Arguments for a long function: `progress`, `stop` and, on a cluster, its `executor`.
 
-    Where it is `quiet`, whatever is printed meanwhile is no result, and goes to standard error.
+    Progress is shown on standard error; Ctrl-C and SIGTERM set `stop`. With `as_json`, whatever is
+    printed meanwhile goes to standard error, too: the result alone is printed to standard output.
     """
-    from tuplet.system.progress import show_progress
     from tuplet.system.stop import Stop
 
-    stop = Stop()
-    with ExitStack() as stack:
-        stack.enter_context(stopping(stop))
-        progress = stack.enter_context(show_progress())
-        if quiet:
-            stack.enter_context(redirect_stdout(sys.stderr))
-        yield Work(progress, stop)
-
-
-@contextmanager
-def sharing(cluster: str | None, tls: Path | None, quiet: bool = False) -> Iterator[Shared]:
-    """The same, with the workers of a cluster if one is named."""
     if tls is not None and cluster is None:
         raise UserError("--tls is for a cluster: name it with --cluster tls://host:8786")
-    with working(quiet) as work, ExitStack() as stack:
-        executor = None
+    with ExitStack() as stack:
+        stop = Stop()
+        stack.enter_context(stop_on_signals(stop))
+        call: dict[str, Any] = {"progress": stack.enter_context(progress_display()), "stop": stop}
+        if as_json:
+            stack.enter_context(redirect_stdout(sys.stderr))
         if cluster is not None:
-            from tuplet.system.cluster import cluster as joined
+            from tuplet.system.cluster import cluster as connect
 
-            executor = stack.enter_context(joined(cluster, tls))
-        yield Shared(*work, executor)
+            call["executor"] = stack.enter_context(connect(cluster, tls))
+        yield call
 
 
 @contextmanager
-def stopping(stop: Stop) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM set `stop` instead of tearing the program down.
+def progress_display() -> Iterator[Any]:
+    """What to call with events of progress to show them; nothing is shown with --quiet."""
+    if quiet.get():
+        yield lambda _: None
+        return
+    from tuplet.system.progress import show_progress
 
-    Asked a second time, the program ends as it would have.
-    """
+    with show_progress() as show:
+        yield show
+
+
+@contextmanager
+def stop_on_signals(stop: Stop) -> Iterator[None]:
+    """Let Ctrl-C, SIGTERM and a closed terminal set `stop`; the second time they end the program as usual."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    kinds = [signal.SIGINT, signal.SIGTERM]
-    if hasattr(signal, "SIGHUP"):  # the terminal was closed
-        kinds.append(signal.SIGHUP)
-    before = [signal.getsignal(kind) for kind in kinds]
+    signals = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in signals}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def handle(*_: Any) -> None:
         stop.set()
         restore()
 
-    def restore() -> None:
-        for kind, handler in zip(kinds, before, strict=True):
-            signal.signal(kind, handler)
-
-    for kind in kinds:
-        signal.signal(kind, handle)
+    for number in signals:
+        signal.signal(number, handle)
     try:
         yield
     finally:
         restore()
 
 
-def check_writable(file: Path | None) -> None:
-    """Complain before the work, not after it, that a file cannot be written where it should."""
-    if file is not None and not file.absolute().parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {file.parent} to write {file.name} in")
+def check_writable(*files: Path | None, force: bool = False) -> None:
+    """Refuse, before the work, a file that could not be written after it, or that exists.
+
+    Files are never overwritten unless `force` is set.
+    """
+    for file in filter(None, files):
+        folder = file.absolute().parent
+        if not folder.is_dir():
+            raise UserError(f"there is no folder {file.parent} to write {file.name} in")
+        if file.is_dir():
+            raise UserError(f"{file} is a folder: name a file")
+        if file.is_file() and not force:
+            raise UserError(f"{file} exists: add --force to replace it, or name another file")
+        if not os.access(file if file.exists() else folder, os.W_OK):
+            raise UserError(f"{file} cannot be written: name another file")
+
+
+def default_threads(threads: int | None, *agents: str, timed: bool = False) -> int:
+    """The number of threads: all cores unless it could change the result."""
+    from tuplet.agents.specs import Spec
+    from tuplet.system.worker import cores
+
+    if threads is not None:
+        return threads
+    specs = [Spec(agent) for agent in agents]
+    timed = timed or any("time=" in spec.settings or spec.is_program or spec.is_class for spec in specs)
+    return 1 if timed else cores()
 
 
 def show_result(result: Any, as_json: bool) -> None:
@@ -130,15 +166,15 @@ def show_result(result: Any, as_json: bool) -> None:
         show_tables(result.text_tables())
 
 
-def show_tables(text_tables: Sequence[TextTable]) -> None:
-    """Tables of a result, for people."""
+def show_tables(sheets: Sequence[TextTable]) -> None:
+    """Print the tables of a result."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     # A pipe or a file is as wide as what is written to it.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
-    for number, sheet in enumerate(text_tables):
+    for number, sheet in enumerate(sheets):
         if number and sheet.rows and not sheet.title:
             console.print()
         if sheet.title:
@@ -157,12 +193,12 @@ def show_tables(text_tables: Sequence[TextTable]) -> None:
                 cells = [Text(sanitize(cell)) for cell in row]
                 table.add_row(*cells, style="bold green" if i == sheet.marked else "")
             console.print(table)
-        for note in sheet.notes:
-            console.print(Text(sanitize(note)), soft_wrap=True)
+        for line in sheet.notes:
+            console.print(Text(sanitize(line)), soft_wrap=True)
 
 
 def _width(sheet: TextTable) -> int:
-    """Of the table, in columns of the terminal."""
+    """The width of a table, in columns of the terminal."""
     from rich.cells import cell_len
 
     rows = [*sheet.rows, sheet.columns] if sheet.columns else sheet.rows
@@ -170,27 +206,26 @@ def _width(sheet: TextTable) -> int:
 
 
 def _in_lines(sheet: TextTable, width: int) -> Iterator[str]:
-    """A table that is wider than the terminal: each row as some lines, cells with their names."""
+    """The rows of a table that is wider than the terminal, each as some lines of named cells."""
     for row in sheet.rows:
         line = ""
         for i, cell in enumerate(map(sanitize, row)):
             name = sanitize(sheet.columns[i]).strip() if sheet.columns else ""
-            told = f"{name}: {cell.strip()}" if name and i not in sheet.words else cell.strip()
-            if cell and line.strip() and len(line) + len(told) + 2 > width:
+            text = f"{name}: {cell.strip()}" if name and i not in sheet.words else cell.strip()
+            if cell and line.strip() and len(line) + len(text) + 2 > width:
                 yield line
-                line = "    " + told
+                line = "    " + text
             elif cell:
-                line += f"  {told}" if line else told
+                line += f"  {text}" if line else text
         yield line
 
 
-def report_stopped(interrupted: bool, done: int, asked: int, what: str, then: str = "") -> int:
+def report_stopped(interrupted: bool, done: int, planned: int, unit: str, then: str = "") -> int:
     """Say where a call ended if it ended early; returns the exit code."""
     from tuplet.system.tables import plural
 
     if interrupted:
-        text = f"Stopped after {done:,} of {plural(asked, what.removesuffix('s'))}. {then}"
-        print(text.rstrip(), file=sys.stderr)
+        note(f"Stopped after {done:,} of {plural(planned, unit.removesuffix('s'))}. {then}".rstrip())
     return INTERRUPTED if interrupted else 0
 
 
@@ -198,28 +233,27 @@ def run_match(
     play: Callable[..., Any],
     games: int,
     pairings: int,
-    save: Path | None,
+    out: Path | None,
     as_json: bool,
     csv: Path | None = None,
     cluster: str | None = None,
     tls: Path | None = None,
 ) -> int:
-    """Let a match or tournament be played, and show it; returns the exit code."""
+    """Play a match or tournament and show it; returns the exit code."""
     from tuplet.system.stop import Stopped
 
-    check_writable(csv)
-    asked = (games + games % 2) * pairings
+    planned = (games + games % 2) * pairings
     if games % 2 and games > 0:
-        print(f"Games come in pairs: {games + 1:,} are played, not {games:,}.", file=sys.stderr)
-    then = "The games are not saved: with --save FILE they are kept and can be resumed."
-    if save is not None:
-        then = f"Saved in {save}; the same command resumes it."
+        note(f"Games come in pairs: {games + 1:,} are played, not {games:,}.")
+    then = "The games are not saved: with --out FILE they are kept and can be resumed."
+    if out is not None:
+        then = f"Saved in {out}; the same command resumes it."
     try:
-        with sharing(cluster, tls, quiet=as_json) as work:
-            result = play(games=games, save=save, **work._asdict())
+        with long_call(as_json, cluster, tls) as call:
+            result = play(games=games, save=out, **call)
     except Stopped:  # before the first pair was finished
-        return report_stopped(True, 0, asked, "games", then)
+        return report_stopped(True, 0, planned, "games", then)
     if csv is not None:
         result.csv(csv)
     show_result(result, as_json)
-    return report_stopped(result.interrupted, result.games, asked, "games", then)
+    return report_stopped(result.interrupted, result.games, planned, "games", then)

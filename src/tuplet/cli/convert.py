@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from tuplet.cli.common import Json, show_result
-from tuplet.system.progress import show_progress
+from tuplet.cli.common import Force, Json, check_writable, progress_display, show_result
+from tuplet.errors import UserError
 
 Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]
 
@@ -20,6 +20,7 @@ def convert(
     net: str | None = None,
     first: Literal["low", "high"] = "low",
     size: str | None = None,
+    force: Force = False,
     json_: Json = False,
 ) -> None:
     """Convert a network's weights to another program's format, or to tuplet's.
@@ -30,7 +31,7 @@ def convert(
         A run folder, a model folder, or a weight file of tuplet (packed or not), TDL2048-Demo,
         TDL2048+ or the 2048-Framework.
     target
-        The file or model folder to write. An existing one is replaced once the new one is complete.
+        The file or model folder to write.
     to
         The format to write. packed is small, with rounded weights, and is for playing only. hub is
         a model folder; 1,000 games are played for its model card. [default: by the file's ending:
@@ -45,9 +46,19 @@ def convert(
         packed: the largest size of the file, such as 32M. Weights are rounded until it fits.
         [default: rounded so little that play is not affected]
 
+    Examples
+    --------
+    tuplet convert runs/first weights.bin
+    tuplet convert runs/first small.xz --size 32M
+    tuplet convert runs/first model --to hub
+
     """
     import tuplet
 
-    with show_progress() as progress:  # Ctrl-C: the file is written whole, or not at all
+    if to != "hub":
+        check_writable(target, force=force)
+    elif target.exists() and not force:
+        raise UserError(f"{target} exists: add --force to replace it, or name another folder")
+    with progress_display() as progress:  # Ctrl-C: the file is written whole, or not at all
         result = tuplet.convert(source, target, to=to, net=net, first=first, size=size, progress=progress)
     show_result(result, json_)

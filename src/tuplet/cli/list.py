@@ -1,4 +1,4 @@
-"""`tuplet list`: what there is to choose from."""
+"""`tuplet list`: games, agents and runs to choose from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuplet.cli.common import Json, show_result
 
 def list_(
     what: Literal["games", "agents", "runs"], /, *, game: str = "2048", runs: Path = Path("runs"), json_: Json = False
-) -> int:
+) -> None:
     """List games, the agents of a game, or training runs.
 
     Parameters
@@ -22,14 +22,19 @@ def list_(
     runs
         The folder of training runs to list.
 
+    Examples
+    --------
+    tuplet list games
+    tuplet list agents --game ewn
+    tuplet list runs --runs /shared/runs --json
+
     """
     import tuplet
 
     if what == "games":
-        found = tuplet.list_games()
+        result = tuplet.list_games()
     elif what == "agents":
-        found = tuplet.list_agents(game, runs)
+        result = tuplet.list_agents(game, runs)
     else:
-        found = tuplet.list_runs(runs)
-    show_result(found, json_)
-    return 0
+        result = tuplet.list_runs(runs)
+    show_result(result, json_)

@@ -1,11 +1,10 @@
-"""`tuplet match`: who of two agents plays a game better?"""
+"""`tuplet match`: which of two agents plays a game better?"""
 
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
-from tuplet.cli.common import Cluster, Json, Tls, run_match
+from tuplet.cli.common import Cluster, Csv, Force, Json, Out, Threads, Tls, check_writable, default_threads, run_match
 
 
 def match(
@@ -16,12 +15,13 @@ def match(
     game: str = "ewn-6x7",
     games: int = 1000,
     seed: int = 0,
-    threads: int = 1,
     sprt: str | None = None,
-    save: Path | None = None,
-    csv: Path | None = None,
+    threads: Threads = None,
     cluster: Cluster = None,
     tls: Tls = None,
+    out: Out = None,
+    csv: Csv = None,
+    force: Force = False,
     json_: Json = False,
 ) -> int:
     """Play a match between two agents, and report A's share of the points and Elo, with intervals.
@@ -42,19 +42,23 @@ def match(
         Number of games. An odd number is rounded up to whole pairs.
     seed
         Random seed. The same seed gives the same games.
-    threads
-        Number of games played at a time. It does not change the result. (Your own classes are
-        played in processes.)
     sprt
         Stop as soon as a sequential test can decide between two differences in Elo: 0,20 asks
         whether A is no better or 20 Elo better.
-    save
-        Save every game to this file. If it already has games of this match, the match continues.
+    out
+        Save every game to this file. If it has games of the same match, the match continues.
     csv
-        Write a table of the games to this file: who moved first, who won, and how.
+        Write a table of the games: who moved first, who won, and how.
+
+    Examples
+    --------
+    tuplet match hard normal --games 200
+    tuplet match mcts:results=rich,sims=20000 hard --out games.jsonl
+    tuplet match exec:./agent easy --game ewn-6x7 --games 20 --sprt 0,20
 
     """
     import tuplet
 
-    play = partial(tuplet.match, a, b, game, seed=seed, threads=threads, sprt=sprt)
-    return run_match(play, games, 1, save, json_, csv, cluster, tls)
+    check_writable(csv, force=force or (out is not None and out.exists()))
+    play = partial(tuplet.match, a, b, game, seed=seed, threads=default_threads(threads, a, b), sprt=sprt)
+    return run_match(play, games, 1, out, json_, csv, cluster, tls)

@@ -1,11 +1,10 @@
-"""`tuplet new`: a file of one's own to begin with."""
+"""`tuplet new`: a file to start from."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
-from tuplet.cli.common import Json, show_result
+from tuplet.cli.common import Json, Out, show_result
 
 
 def new(
@@ -13,9 +12,9 @@ def new(
     name: str,
     /,
     *,
-    out: Path | None = None,
+    out: Out = None,
     json_: Json = False,
-) -> int:
+) -> None:
     """Write a commented file to start from, NAME.py, that works at once.
 
     Parameters
@@ -26,10 +25,15 @@ def new(
     name
         Its name: my_idea gives the file my_idea.py with the class MyIdea.
     out
-        The folder or file to write. Existing files are not overwritten. [default: this folder]
+        The folder or file to write. A file that exists is never overwritten. [default: this folder]
+
+    Examples
+    --------
+    tuplet new player corner
+    tuplet new agent my_idea --out agents
+    tuplet new game hex --out hex.py
 
     """
     import tuplet
 
     show_result(tuplet.new(kind, name, out=out), json_)
-    return 0

@@ -1,4 +1,4 @@
-"""Options of a command made from declared settings."""
+"""Options of a command made from declared settings, and how numbers and times are read."""
 
 from __future__ import annotations
 
@@ -8,67 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, NoneType
 from typing import Annotated, Any, TypeVar, Union, get_args
 
-from cyclopts import Parameter, Token
+from cyclopts import Group, Parameter, Token
 
 from tuplet.errors import UserError
-from tuplet.system.settings import setting_fields
+from tuplet.system.settings import parse_duration, setting_fields
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_LAST = ("out", "csv", "episodes", "save", "game", "seed", "json_")  # stand behind settings in a help
 
-
-def with_settings(
-    *kinds: type, lists: bool = False, without: tuple[str, ...] = (), usual: Mapping[str, str] = MappingProxyType({})
-) -> Callable[[F], F]:
-    """Let a command that takes `**settings` have an option for each setting of these classes.
-
-    An option that is not given is not passed on: recipes and defaults come in later. Where it may
-    be a list of values, it is taken as a text. `usual` has this command's own defaults, for the
-    help.
-    """
-
-    def decorate(command: F) -> F:
-        hints = typing.get_type_hints(command, include_extras=True)
-        own = [
-            parameter.replace(annotation=hints[parameter.name])
-            for parameter in inspect.signature(command).parameters.values()
-            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
-        options = [
-            _option(name, str if lists else hint, each.metadata, each.default, usual.get(name))
-            for kind in kinds
-            for name, hint, each in setting_fields(kind)
-            if not each.metadata["hidden"] and name not in without
-        ]
-        named = [i for i, each in enumerate(own) if each.kind is each.KEYWORD_ONLY]
-        last = next((i for i in named if own[i].name in _LAST), len(own))
-        own[last:last] = options
-        command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
-        command.__annotations__ = {each.name: each.annotation for each in own}
-        return command
-
-    return decorate
-
-
-def shown_default(value: Any) -> str | None:
-    """A default as the help shows it: not that a flag is off, nor that there is nothing."""
-    return None if isinstance(value, bool) or value in ("", None) else str(value)
-
-
-def with_whole_numbers(command: F) -> F:
-    """Let a command's numbers be whole where they count something: 1.5 games are not 2."""
-    hints = typing.get_type_hints(command, include_extras=True)
-    parameters = []
-    for each in inspect.signature(command).parameters.values():
-        hint = hints.get(each.name, each.annotation)
-        bare = get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
-        if int in (bare, *get_args(bare)):
-            hint = Annotated[hint, Parameter(converter=_whole)]
-        parameters.append(each.replace(annotation=hint))
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in parameters}
-    return command
+def _time(_: object, tokens: Sequence[Token]) -> float:
+    (token,) = tokens
+    try:
+        return parse_duration(token.value, "")
+    except UserError as error:
+        raise UserError(str(error).strip()) from None
 
 
 def _whole(_: object, tokens: Sequence[Token]) -> int:
@@ -79,13 +32,81 @@ def _whole(_: object, tokens: Sequence[Token]) -> int:
         raise UserError(f"must be a whole number (got {token.value!r})") from None
 
 
-def _option(name: str, hint: Any, about: Any, default: Any, usual: str | None) -> inspect.Parameter:
+# -5s is a wrong time, not an unknown option.
+TIME = Parameter(converter=_time, metavar="TIME", allow_leading_hyphen=True)
+Time = Annotated[float | None, TIME]
+
+
+def with_settings(
+    settings: type,
+    group: Group,
+    *,
+    lists: bool = False,
+    without: tuple[str, ...] = (),
+    defaults: Mapping[str, str] = MappingProxyType({}),
+) -> Callable[[F], F]:
+    """Give a command that takes `**settings` an option for each setting of a class.
+
+    An option that is not given is not passed on, so that recipes and defaults come in later. With
+    `lists` an option takes several values and is passed on as text. `defaults` are this command's
+    own, as the help shows them.
+    """
+
+    def decorate(command: F) -> F:
+        own = [each for each in _parameters(command) if each.kind is not each.VAR_KEYWORD]
+        options = [
+            _option(name, str if lists else hint, each, group, defaults.get(name), lists)
+            for name, hint, each in setting_fields(settings)
+            if not each.metadata["hidden"] and name not in without
+        ]
+        rest = [each for each in _parameters(command) if each.kind is each.VAR_KEYWORD]
+        return _with_parameters(command, [*own, *options, *rest])
+
+    return decorate
+
+
+def with_whole_numbers(command: F) -> F:
+    """Let a command's integers be whole numbers only: 1.5 games are not 2."""
+    parameters = []
+    for each in _parameters(command):
+        hint = each.annotation
+        bare = get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
+        if int in (bare, *get_args(bare)):
+            each = each.replace(annotation=Annotated[hint, Parameter(converter=_whole)])
+        if each.kind is not each.VAR_KEYWORD:
+            parameters.append(each)
+    return _with_parameters(command, parameters)
+
+
+def shown_default(value: Any) -> str | None:
+    """A default as the help shows it: not that a flag is off, nor that there is none."""
+    return None if isinstance(value, bool) or value in ("", None) else str(value)
+
+
+def _parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters of a command, with their annotations as types."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    parameters = inspect.signature(command).parameters.values()
+    return [each.replace(annotation=hints.get(each.name, each.annotation)) for each in parameters]
+
+
+def _with_parameters(command: F, parameters: list[inspect.Parameter]) -> F:
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command
+
+
+def _option(name: str, hint: Any, field: Any, group: Group, default: str | None, lists: bool) -> inspect.Parameter:
+    about = field.metadata
     kinds = [kind for kind in get_args(hint) if kind is not NoneType]
-    kind: Any = str if about["seconds"] else kinds[0] if NoneType in get_args(hint) else hint
-    shown = usual or about["usual"] or shown_default(default)
-    help_ = f"{about['doc']} [default: {shown}]" if shown else about["doc"]
-    option = f"--{(about['option'] or name).replace('_', '-')}"
-    hyphen = about["seconds"]  # -5s is no option, but a wrong time
-    about_option = Parameter(name=option, help=help_, allow_leading_hyphen=hyphen)
-    annotation = Annotated[Union[kind, None], about_option]  # noqa: UP007  # made at run time
+    kind: Any = kinds[0] if NoneType in get_args(hint) else hint
+    default = default or about["usual"] or shown_default(field.default)
+    option = Parameter(
+        name=f"--{(about['option'] or name).replace('_', '-')}",
+        help=f"{about['doc']} [default: {default}]" if default else about["doc"],
+        group=group,
+    )
+    if about["seconds"] and not lists:
+        kind = Annotated[kind, TIME]
+    annotation = Annotated[Union[kind, None], option]  # noqa: UP007  # made at run time
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
-from pathlib import Path
 from typing import Any
 
 from tuplet.agents.lookahead import LookaheadOptions
+from tuplet.cli.common import LOOKAHEAD, Out, check_writable
 from tuplet.cli.options import with_settings
 from tuplet.errors import UserError
 
 
-@with_settings(LookaheadOptions)
+@with_settings(LookaheadOptions, LOOKAHEAD)
 def play(
     game: str,
     /,
@@ -25,8 +24,8 @@ def play(
     board: str | None = None,
     spawn4: float | None = None,
     seed: int | None = None,
-    save: Path | None = None,
-    **looking: Any,
+    out: Out = None,
+    **lookahead: Any,
 ) -> int:
     """Play 2048, or another game against an agent, or watch agents play.
 
@@ -61,12 +60,17 @@ def play(
         2048: the probability that a new tile is a 4. [default: as trained, otherwise 0.1]
     seed
         Random seed. [default: different each time]
-    save
-        Append the games to this file, a line of text each.
+    out
+        Add the games to this file, a line of text each.
+
+    Examples
+    --------
+    tuplet play 2048
+    tuplet play 2048 --agent small --watch
+    tuplet play ewn --agent hard --side blue --out games.jsonl
 
     """
-    if save is not None:
-        _check_can_be_written(save)
+    check_writable(out, force=True)
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     if game == "2048" or game.startswith("2048:"):
         if against is not None:
@@ -74,21 +78,11 @@ def play(
         from tuplet.cli.play_2048 import play_2048
 
         speed = 5 if speed is None else speed
-        return play_2048(game, board, agent, watch, speed, spawn4, seed, save, looking)
+        return play_2048(game, board, agent, watch, speed, spawn4, seed, out, lookahead)
     from tuplet.cli.play_game import play_game
 
-    for name, value in (("board", board), ("spawn4", spawn4), *looking.items()):
+    for name, value in (("board", board), ("spawn4", spawn4), *lookahead.items()):
         if value is not None:
             raise UserError(f"--{name} is only for 2048 (got {game})")
     speed = 3 if speed is None else speed
-    return play_game(game, agent, against, watch, side, speed, seed, save)
-
-
-def _check_can_be_written(path: Path) -> None:
-    """Before a game is played, not after."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to save the game in")
-    if path.is_dir():
-        raise UserError(f"{path} is a folder: name a file to save the game in")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise PermissionError(f"{path} cannot be written: name another file to save the game in")
+    return play_game(game, agent, against, watch, side, speed, seed, out)

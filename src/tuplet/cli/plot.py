@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import Parameter
-
-from tuplet.cli.common import Json, check_writable, show_result
+from tuplet.cli.common import Csv, Force, Json, Out, check_writable, show_result
 
 
 def plot(
@@ -17,8 +15,9 @@ def plot(
     log: bool = False,
     by: Literal["games", "time"] = "games",
     band: bool = False,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    csv: Path | None = None,
+    out: Out = None,
+    csv: Csv = None,
+    force: Force = False,
     json_: Json = False,
 ) -> None:
     """Draw the learning curves of one or more runs: mean score against games or time.
@@ -34,17 +33,23 @@ def plot(
     band
         Draw runs that differ only in their seeds as one curve: their mean, with a band for its 95 %
         interval (Student's t).
-    output
-        The picture to write: .png, .svg or .pdf. [default: curve.png in the folder of a single run,
-        curves.png for several]
+    out
+        The picture to write: .png, .svg or .pdf. [default: the run's own curve.png, which is drawn
+        anew, or curves.png for several]
     csv
-        Also write a table of all metrics to this file, a line for each block of games.
+        Write a table of all metrics, a line for each block of games.
+
+    Examples
+    --------
+    tuplet plot runs/first
+    tuplet plot runs/td runs/tc --log --out curves.svg
+    tuplet plot runs/seed-0 runs/seed-1 runs/seed-2 --band --by time --csv metrics.csv
 
     """
     import tuplet
 
-    check_writable(csv)
-    path = output or (runs[0] / "curve.png" if len(runs) == 1 else Path("curves.png"))
+    path = out or (runs[0] / "curve.png" if len(runs) == 1 else Path("curves.png"))
+    check_writable(csv, None if out is None and len(runs) == 1 else path, force=force)
     result = tuplet.plot(*runs, path=path, log=log, by=by, band=band)
     if csv is not None:
         result.csv(csv)

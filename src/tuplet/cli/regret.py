@@ -1,10 +1,10 @@
-"""`tuplet regret`: how far is a player from perfect play?"""
+"""`tuplet regret`: how far a player is from perfect play."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tuplet.cli.common import Json, report_stopped, show_result, working
+from tuplet.cli.common import Json, Threads, default_threads, long_call, report_stopped, show_result
 
 
 def regret(
@@ -16,7 +16,7 @@ def regret(
     spawn4: float | None = None,
     games: int | None = None,
     seed: int = 0,
-    threads: int = 1,
+    threads: Threads = None,
     json_: Json = False,
 ) -> int:
     """Compare a player with perfect play on a small board, move by move.
@@ -40,15 +40,20 @@ def regret(
         Play this many games instead of computing the exact result.
     seed
         Random seed of these games. The same seed gives the same games.
-    threads
-        Number of these games played at a time.
+
+    Examples
+    --------
+    tuplet regret greedy
+    tuplet regret runs/small-board --table 2x3.table
+    tuplet regret mcts:sims=100 --board 2x2 --games 200
 
     """
     import tuplet
 
-    with working(quiet=json_) as work:
+    threads = default_threads(threads, player)
+    with long_call(json_) as call:
         result = tuplet.regret(
-            player, board=board, table=table, spawn4=spawn4, games=games, seed=seed, threads=threads, **work._asdict()
+            player, board=board, table=table, spawn4=spawn4, games=games, seed=seed, threads=threads, **call
         )
     show_result(result, json_)
     done = result.as_json().get("games", games)

@@ -1,12 +1,16 @@
-"""`tuplet reproduce`: run an experiment again."""
+"""`tuplet reproduce`: a published experiment, run again."""
 
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
+from typing import Annotated
 
-from tuplet.cli.common import Cluster, Json, Tls, sharing, show_result
+from cyclopts import Group, Parameter
+
+from tuplet.cli.common import Cluster, Json, Out, Threads, Tls, long_call, note, show_result, show_tables
+
+OF_STUDY = Parameter(group=Group.create_ordered("Settings of some studies"))
+Text = Annotated[str | None, OF_STUDY]
 
 
 def reproduce(
@@ -14,21 +18,20 @@ def reproduce(
     /,
     *,
     scale: float = 1.0,
-    out: Path | None = None,
     seed: int = 0,
-    sims: int | None = None,
-    board: str | None = None,
-    net: str | None = None,
-    minutes: str | None = None,
-    recipes: str | None = None,
-    keep: bool = False,
-    player: str | None = None,
-    milliseconds: str | None = None,
-    downgrade: int | None = None,
-    learners: str | None = None,
-    threads: int | None = None,
+    sims: Annotated[int | None, OF_STUDY] = None,
+    board: Text = None,
+    net: Text = None,
+    times: Text = None,
+    recipes: Text = None,
+    keep: Annotated[bool, OF_STUDY] = False,
+    player: Text = None,
+    downgrade: Annotated[int | None, OF_STUDY] = None,
+    learners: Text = None,
+    threads: Threads = None,
     cluster: Cluster = None,
     tls: Tls = None,
+    out: Out = None,
     json_: Json = False,
 ) -> None:
     """Rerun a published experiment and compare the results, with intervals and verdicts.
@@ -41,8 +44,6 @@ def reproduce(
         The study.
     scale
         The share of the study's games to play, such as 0.1 for a quick look.
-    out
-        The folder for its games, pictures and report. [default: studies/NAME]
     seed
         Random seed. The same seed gives the same result.
     sims
@@ -51,17 +52,16 @@ def reproduce(
         regret: the boards. [default: 2x2 2x3]
     net
         Studies of learning: the network. [default: 8g in tuples, otherwise 4x6]
-    minutes
-        leaderboard: how many minutes each recipe learns: "1 3 10". [default: 1 3 10 30]
+    times
+        leaderboard: how long each recipe learns. looking-ahead: the time limits per move. Several
+        times in quotes: "1m 3m 10m", "0.1ms 1ms". [default: the study's]
     recipes
-        leaderboard: the recipes, each at all of these times or at its own: "grown quick@1".
+        leaderboard: the recipes, each at all of these times or at its own: "grown quick@1m".
         [default: those that lead at some time, and the published one]
     keep
         leaderboard: also keep the weights of the runs (up to a gigabyte each).
     player
         looking-ahead: the player, a run folder or a weight file. [default: strong]
-    milliseconds
-        looking-ahead: the time limits per move: "0.1 1 10". [default: 0.1 0.3 1 3 10]
     downgrade
         looking-ahead: search boards with this tile or a larger one as if their large tiles were
         half as big. [default: never]
@@ -69,15 +69,26 @@ def reproduce(
         rounds: the numbers of learners: "1 4". [default: 1 2 4 8 16]
     threads
         Number of games or runs at a time. It does not change the result. [default: all cores]
+    out
+        The folder for its games, pictures and report. [default: studies/NAME]
+
+    Examples
+    --------
+    tuplet reproduce
+    tuplet reproduce ewn-c --scale 0.1
+    tuplet reproduce leaderboard --times "1m 3m" --recipes "grown quick" --out studies/mine
 
     """
     import tuplet
-    from tuplet.studies.reproduce import folder_of
+    from tuplet.studies.reproduce import STUDIES, Listed, folder_of
 
     if name is None:
-        _list(json_)
+        if json_:
+            print(json.dumps({name: study._asdict() for name, study in STUDIES.items()}))
+        else:
+            show_tables(Listed().text_tables())
         return
-    with sharing(cluster, tls, quiet=json_) as work:
+    with long_call(json_, cluster, tls) as call:
         result = tuplet.reproduce(
             name,
             scale=scale,
@@ -86,25 +97,14 @@ def reproduce(
             sims=sims,
             board=board,
             net=net,
-            minutes=minutes,
+            times=times,
             recipes=recipes,
             player=player,
-            milliseconds=milliseconds,
             downgrade=downgrade,
             learners=learners,
             keep=keep or None,
             threads=threads,
-            **work._asdict(),
+            **call,
         )
     show_result(result, json_)
-    print(f"The report is {folder_of(name, out) / 'report.html'}.", file=sys.stderr)
-
-
-def _list(as_json: bool) -> None:
-    from tuplet.cli.common import show_tables
-    from tuplet.studies.reproduce import STUDIES, Listed
-
-    if as_json:
-        print(json.dumps({name: study._asdict() for name, study in STUDIES.items()}))
-    else:
-        show_tables(Listed().text_tables())
+    note(f"The report is {folder_of(name, out) / 'report.html'}.")

@@ -1,4 +1,4 @@
-"""`tuplet review`: where did a game go wrong?"""
+"""`tuplet review`: where a game went wrong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from tuplet.agents.lookahead import LookaheadOptions
-from tuplet.cli.common import Json, show_result, show_tables, working
+from tuplet.cli.common import LOOKAHEAD, Json, long_call, show_result, show_tables
 from tuplet.cli.options import with_settings
 from tuplet.errors import UserError
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from tuplet.games.record import Record
 
 
-@with_settings(LookaheadOptions, usual={"depth": "3, unless --time is given"})
+@with_settings(LookaheadOptions, LOOKAHEAD, defaults={"depth": "3, unless --time is given"})
 def review(
     record: Annotated[str, Parameter(allow_leading_hyphen=True)],  # -
     /,
     *,
     agent: str | None = None,
-    game: int = 1,
+    number: int = 1,
     top: int = 5,
     json_: Json = False,
-    **looking: Any,
+    **lookahead: Any,
 ) -> None:
     """Review a recorded game of 2048: what each move cost, and the costliest moves.
 
@@ -44,39 +44,45 @@ def review(
     Parameters
     ----------
     record
-        A file that tuplet play --save or tuplet eval --episodes wrote, or a game of 2048verse; a
+        A file that tuplet play --out or tuplet eval --out wrote, or a game of 2048verse; a
         single hyphen for standard input; or the text of one game.
     agent
         The judge: a run folder, a weight file, a table of tuplet solve, or a search. [default:
         small, the player that comes with tuplet; on boards of up to six cells, the exact solution]
-    game
-        Which game of the file, counted from 1.
+    number
+        The number of the game in the file, counted from 1.
     top
         How many of the costliest moves to show.
+
+    Examples
+    --------
+    tuplet review games.txt
+    tuplet review games.txt --number 2 --agent runs/first --depth 2
+    tuplet review games.txt --time 100ms --top 3 --json
 
     """
     import tuplet
 
     if top < 0:
         raise UserError(f"--top must be 0 or more (got {top})")
-    played = _played(record, game)
-    with working(quiet=json_) as work:
-        result = tuplet.review(played, agent, **looking, **work._asdict())
+    played = _read(record, number)
+    with long_call(json_) as call:
+        result = tuplet.review(played, agent, **lookahead, **call)
     if json_:
         show_result(result, True)
     else:
         _show(result, top)
 
 
-def _played(record: str, game: int) -> Episode | Record:
-    """Game number `game` of a file, of standard input, or of the text itself."""
+def _read(record: str, number: int) -> Episode | Record:
+    """A game of a file, of standard input, or of the text itself."""
     from tuplet.games.reading import read_game
 
     if record != "-":
-        return read_game(record, game)
+        return read_game(record, number)
     try:
-        return read_game(sys.stdin.read(), game)
-    except ValueError as error:
+        return read_game(sys.stdin.read(), number)
+    except UserError as error:
         raise UserError(f"standard input: {error}") from None
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tuplet.cli.common import stopping
+from tuplet.cli.common import note, stop_on_signals
 
 
 def serve(
@@ -16,11 +16,11 @@ def serve(
     port: int | None = None,
     host: str = "127.0.0.1",
     runs: Path = Path("runs"),
-    rules: list[str] | None = None,
+    game: list[str] | None = None,
     token: str | None = None,
     allowed_host: list[str] | None = None,
     open_: Annotated[bool, Parameter(name="--open", negative="--no-open")] = True,
-) -> int:
+) -> None:
     """Open the page in your browser: play, analyse, and watch agents think. Ctrl-C ends it.
 
     The page has an HTTP/JSON API under /api/ that gives the same answers as --json. The page /api
@@ -35,7 +35,7 @@ def serve(
         (0.0.0.0 for all networks) anyone who has the token can.
     runs
         The folder of training runs to choose from.
-    rules
+    game
         A game of your own to offer: path/to/file.py:GAME. May be repeated.
     token
         The token others need to connect. [default: a new one each time]
@@ -45,6 +45,12 @@ def serve(
     open_
         Open the browser.
 
+    Examples
+    --------
+    tuplet serve
+    tuplet serve --port 8000 --no-open
+    tuplet serve --game examples/connect4.py:CONNECT4
+
     """
     import tuplet
     from tuplet.system.stop import Stop
@@ -52,26 +58,25 @@ def serve(
     def ready(address: str) -> None:
         print(f"The page: {address}   (Ctrl-C ends it)", flush=True)
         if open_:
-            _open(address)
+            _open_browser(address)
 
     stop = Stop()
-    with stopping(stop):
+    with stop_on_signals(stop):
         tuplet.serve(
             port=port,
             host=host,
             runs=runs,
-            rules=rules or (),
+            rules=game or (),
             token=token,
             allowed_hosts=allowed_host or (),
             ready=ready,
             stop=stop,
         )
-    print("Closed.", file=sys.stderr)
-    return 0
+    note("Closed.")
 
 
-def _open(address: str) -> None:
-    """Where there is a browser and a screen; nobody waits for it."""
+def _open_browser(address: str) -> None:
+    """Open the page in a browser if there is a screen, without waiting for it."""
     import os
     import threading
     import webbrowser

@@ -1,4 +1,4 @@
-"""`tuplet show`: a saved match once more, or one of its games."""
+"""`tuplet show`: a saved match, or one of its games."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tuplet.cli.common import Json, show_result
+from tuplet.cli.common import Csv, Force, Html, Json, Out, check_writable, show_result
 from tuplet.errors import UserError
 from tuplet.system.text import sanitize
 
@@ -18,12 +18,13 @@ def show(
     file: Path,
     /,
     *,
-    game: int | None = None,
+    number: int | None = None,
     ply: int | None = None,
-    svg: Path | None = None,
-    page: Path | None = None,
-    csv: Path | None = None,
-    rules: str | None = None,
+    game: str | None = None,
+    out: Out = None,
+    html: Html = None,
+    csv: Csv = None,
+    force: Force = False,
     json_: Json = False,
 ) -> None:
     """Show a saved match or tournament, or replay one of its games.
@@ -31,45 +32,50 @@ def show(
     Parameters
     ----------
     file
-        A file that --save of tuplet match, tournament or play wrote.
-    game
-        Replay the game with this number, counted from 1.
+        A file that --out of tuplet match, tournament or play wrote.
+    number
+        Replay the game with this number, plural from 1.
     ply
         Only show the position after this many moves of the game.
-    svg
+    game
+        The game, if it is your own, as the file names it: path/to/file.py:GAME. (A saved file alone
+        never runs code.)
+    out
         Draw that position (without --ply, the last one) to this SVG file instead.
-    page
-        Write an HTML page with tables, forfeits and their causes, and games to replay.
     csv
         Write a table to this file. For a match: its games. For a tournament: ratings and scores,
         and beside it the games (table.csv and table-games.csv).
-    rules
-        The game, if it is your own, as the file names it: path/to/file.py:GAME. (A saved file alone
-        never runs code.)
+
+    Examples
+    --------
+    tuplet show games.jsonl
+    tuplet show games.jsonl --number 1 --ply 12 --out position.svg
+    tuplet show games.jsonl --html table.html --csv table.csv
 
     """
     from tuplet.arena.match_file import load, load_game
     from tuplet.arena.page import Reports
     from tuplet.games.catalogue import game as game_of
 
-    if rules is not None:
-        game_of(rules)
-    if game is None and (ply is not None or svg is not None):
-        raise UserError("which game? --ply and --svg need --game")
-    if game is not None and (page is not None or csv is not None):
-        raise UserError("--page and --csv are of the whole file, not of one --game")
     if game is not None:
-        record = load_game(file, game)
-        if svg is not None:
-            svg.write_text(_svg(record, ply), encoding="utf-8")
+        game_of(game)
+    if number is None and (ply is not None or out is not None):
+        raise UserError("--ply and --out need a game of the file: add --number")
+    if number is not None and (html is not None or csv is not None):
+        raise UserError("--html and --csv are for the whole file: leave out --number")
+    check_writable(out, html, csv, force=force)
+    if number is not None:
+        record = load_game(file, number)
+        if out is not None:
+            out.write_text(_svg(record, ply), encoding="utf-8")
         elif json_:
             print(json.dumps(record.as_json()))
         elif ply is not None:
             print(sanitize(str(_after(record, ply)[0])))
         else:
-            _replay(record, game)
+            _replay(record, number)
         return
-    reports = Reports(page, csv)
+    reports = Reports(html, csv)
     result = load(file)
     reports.write(result, file)
     show_result(result, json_)
@@ -78,7 +84,7 @@ def show(
 
 
 def _replay(record: Record, number: int) -> None:
-    """Every position with the move made on it."""
+    """Print every position with the move made on it."""
     players = " - ".join(f"{record.name(side)} ({side})" for side in record.sides)
     print(sanitize(f"Game {number:,}: {players}, {record.start.game}"))
     for count, (position, move) in enumerate(record.replay(), 1):
@@ -88,12 +94,11 @@ def _replay(record: Record, number: int) -> None:
     print(sanitize(f"\n{record.position}"))
     if record.reason:
         loser = next(side for side in record.sides if side != record.winner)
-        told = f"{record.winner} has won: {loser} forfeits ({record.kind}): {record.reason}"
-        print(sanitize(told))
+        print(sanitize(f"{record.winner} has won: {loser} forfeits ({record.kind}): {record.reason}"))
 
 
 def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:
-    """The position after so many moves (None: all), the one before, and the move between them."""
+    """The position after `ply` moves (None: all), the one before, and the move between them."""
     from tuplet.system.tables import plural
 
     ply = len(record.moves) if ply is None else ply

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-from tuplet.cli.common import Json, show_result, working
-from tuplet.errors import UserError
+from tuplet.cli.common import Force, Json, Out, Threads, check_writable, default_threads, long_call, note, show_result
 
 
 def solve(
@@ -15,8 +11,9 @@ def solve(
     *,
     board: str | None = None,
     spawn4: float | None = None,
-    threads: int = 1,
-    out: Path | None = None,
+    threads: Threads = None,
+    out: Out = None,
+    force: Force = False,
     json_: Json = False,
 ) -> None:
     """Solve 2048 on a small board exactly: the expected score of perfect and of random play.
@@ -32,21 +29,27 @@ def solve(
     spawn4
         The probability that a new tile is a 4. [default: 0.1]
     threads
-        Number of threads. It does not change the result.
+        Number of threads. It does not change the result. [default: all cores]
     out
         Save the table of all values to this file, for tuplet analyze and regret (3x3: 585 MB).
+
+    Examples
+    --------
+    tuplet solve 2048
+    tuplet solve 2048 --board 2x2 --spawn4 0.5
+    tuplet solve 2048 --board 3x3 --out 3x3.table
 
     """
     import tuplet
     from tuplet.games.g2048.position import GameOf2048
 
-    held = GameOf2048.of(game, board or (None if "board=" in game else "2x3"), spawn4)
-    if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        what = "it is a folder" if out.is_dir() else f"there is no folder {out.parent}"
-        raise UserError(f"cannot write {out}: {what}; name a file with --out")
-    with working(quiet=json_) as work:
-        solution = tuplet.solve((held.rows, held.columns), spawn4=held.spawn4, threads=threads, **work._asdict())
+    solved = GameOf2048.of(game, board or (None if "board=" in game else "2x3"), spawn4)
+    check_writable(out, force=force)
+    with long_call(json_) as call:
+        solution = tuplet.solve(
+            (solved.rows, solved.columns), spawn4=solved.spawn4, threads=default_threads(threads), **call
+        )
     show_result(solution, json_)
     if out is not None:
         solution.save(out)
-        print(f"Saved in {out}.", file=sys.stderr)
+        note(f"Saved in {out}.")

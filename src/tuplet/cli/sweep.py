@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,16 +9,29 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from tuplet.cli.common import Cluster, Json, Tls, report_stopped, sharing, show_result
+from tuplet.cli.common import (
+    LIMITS,
+    METHOD,
+    OUTPUT,
+    Cluster,
+    Force,
+    Json,
+    Out,
+    Threads,
+    Tls,
+    check_writable,
+    long_call,
+    note,
+    report_stopped,
+    show_result,
+)
 from tuplet.cli.options import with_settings, with_whole_numbers
 from tuplet.errors import UserError
 from tuplet.learn.settings import Method, RunOptions
 
 sweep = App(name="sweep", help="Try combinations of settings: which are better, and which differences are noise?")
-Picture = Annotated[
-    Path | None, Parameter(name=["--output", "-o"], help="Draw the results into this file: .svg, .png or .pdf.")
-]
-Csv = Annotated[Path | None, Parameter(help="Write a table to this file, a line for each combination.")]
+Csv = Annotated[Path | None, Parameter(group=OUTPUT, help="Write a table, a line for each combination.")]
+Plot = Annotated[Path | None, Parameter(group=OUTPUT, help="Draw the results: .svg, .png or .pdf.")]
 
 
 @sweep.command
@@ -29,17 +41,16 @@ def match(
     game: str = "ewn-6x7",
     games: int = 1000,
     seed: int = 0,
-    threads: int | None = None,
-    out: Path | None = None,
-    csv: Csv = None,
-    output: Picture = None,
+    threads: Threads = None,
     cluster: Cluster = None,
     tls: Tls = None,
+    out: Out = None,
+    csv: Csv = None,
+    plot: Plot = None,
+    force: Force = False,
     json_: Json = False,
 ) -> int:
     """Play an agent with each combination of settings against the same opponent, in the same games.
-
-    tuplet sweep match "mcts:ucb=ucb1,c={0.2,0.6,1.0}" hard --games 400
 
     Parameters
     ----------
@@ -52,10 +63,14 @@ def match(
         Number of games per combination. An odd number is rounded up to whole pairs.
     seed
         Random seed. The same seed gives the same games.
-    threads
-        Number of games played at a time. It does not change the result. [default: all cores]
     out
         Save the games in this folder. The same command continues there, also with more values.
+
+    Examples
+    --------
+    tuplet sweep match "mcts:ucb=ucb1,c={0.2,0.6,1.0}" hard --games 400
+    tuplet sweep match "{easy,normal}" easy --game ewn --csv table.csv
+    tuplet sweep match "mcts:sims={100,1000}" normal --out runs/sims --plot runs/sims.png
 
     """
     import tuplet
@@ -64,9 +79,9 @@ def match(
         expanded = " (in quotes, or the shell takes the braces)" if len(agents) > 2 else ""
         raise UserError(f"a sweep of matches takes an agent and its opponent{expanded}")
     if games % 2 and games > 0:
-        print(f"Games come in pairs: {games + 1:,} are played, not {games:,}.", file=sys.stderr)
-    play = partial(tuplet.sweep_match, *agents, game, games=games)
-    return _play(play, seed, threads, out, csv, output, cluster, tls, json_)
+        note(f"Games come in pairs: {games + 1:,} are played, not {games:,}.")
+    play = partial(tuplet.sweep_match, *agents, game, games=games, seed=seed, threads=threads)
+    return _run(play, out, csv, plot, force, cluster, tls, json_)
 
 
 @sweep.command(name="eval")
@@ -75,18 +90,17 @@ def eval_(
     *player: str,
     games: int = 1000,
     seed: int = 0,
-    threads: int | None = None,
     spawn4: float | None = None,
-    out: Path | None = None,
-    csv: Csv = None,
-    output: Picture = None,
+    threads: Threads = None,
     cluster: Cluster = None,
     tls: Tls = None,
+    out: Out = None,
+    csv: Csv = None,
+    plot: Plot = None,
+    force: Force = False,
     json_: Json = False,
 ) -> int:
     """Evaluate a player of 2048 with each combination of settings, with the same seeds.
-
-    tuplet sweep eval "expectimax:depth={1,2},values=small" --games 50
 
     Parameters
     ----------
@@ -96,12 +110,16 @@ def eval_(
         Number of games per combination.
     seed
         Random seed. The same seed gives the same games.
-    threads
-        Number of games played at a time. It does not change the result. [default: all cores]
     spawn4
         The probability that a new tile is a 4. [default: as trained, otherwise 0.1]
     out
         Save the scores in this folder. The same command continues there, also with more values.
+
+    Examples
+    --------
+    tuplet sweep eval "expectimax:depth={1,2},values=small" --games 50
+    tuplet sweep eval "mcts:sims={50,100,200}" --games 20 --out runs/sims
+    tuplet sweep eval "{small,greedy,random}" --plot players.png
 
     """
     import tuplet
@@ -109,87 +127,99 @@ def eval_(
     if len(player) != 1:
         expanded = " (in quotes, or the shell takes the braces)" if player else ""
         raise UserError(f"a sweep of evaluations takes one player{expanded}")
-    play = partial(tuplet.sweep_eval, *player, games=games, spawn4=spawn4)
-    return _play(play, seed, threads, out, csv, output, cluster, tls, json_)
+    play = partial(tuplet.sweep_eval, *player, games=games, spawn4=spawn4, seed=seed, threads=threads)
+    return _run(play, out, csv, plot, force, cluster, tls, json_)
 
 
 @sweep.command
 @with_whole_numbers
-@with_settings(Method, RunOptions, lists=True, without=("threads", "seed"))
+@with_settings(RunOptions, LIMITS, lists=True, without=("threads", "seed"))
+@with_settings(Method, METHOD, lists=True)
 def train(
     *,
     seeds: int = 3,
     evaluate_games: int = 1000,
     recipe: str | None = None,
-    threads: int | None = None,
     seed: int = 0,
-    out: Path = Path("runs/sweep"),
-    csv: Csv = None,
-    output: Picture = None,
+    threads: Threads = None,
     cluster: Cluster = None,
     tls: Tls = None,
+    out: Out = Path("runs/sweep"),
+    csv: Csv = None,
+    plot: Plot = None,
+    force: Force = False,
     json_: Json = False,
     **settings: Any,
 ) -> int:
     """Train a network with each combination of settings, with several seeds, and evaluate each run.
-
-    tuplet sweep train --alpha 0.025,0.05,0.1 --learner td --games 5000 --seeds 3
 
     Every option of train takes several values, separated by commas.
 
     Parameters
     ----------
     seeds
-        Number of runs per combination.
+        Number of runs per combination, with different seeds.
     evaluate_games
         Number of games that evaluate each run.
     recipe
         Named settings, as in tuplet train.
-    threads
-        Number of runs at a time, each on one core. [default: all cores]
     seed
         The first of the random seeds.
+    threads
+        Number of runs at a time, each on one core. [default: all cores]
     out
         The folder of the sweep, with a run folder for every seed of every combination. The same
         command continues there, also with more values and seeds.
+
+    Examples
+    --------
+    tuplet sweep train --alpha 0.025,0.05,0.1 --learner td --games 5000 --seeds 3
+    tuplet sweep train --net 4x6,5x6 --budget 10m --out runs/nets
+    tuplet sweep train --learner td,tc --games 20000 --plot learners.svg
 
     """
     import tuplet
 
     given = {name: value for name, value in settings.items() if value is not None}
-    play = partial(tuplet.sweep_train, seeds=seeds, evaluate_games=evaluate_games, recipe=recipe, **given)
-    return _play(play, seed, threads, out, csv, output, cluster, tls, json_)
+    play = partial(
+        tuplet.sweep_train,
+        seeds=seeds,
+        evaluate_games=evaluate_games,
+        recipe=recipe,
+        seed=seed,
+        threads=threads,
+        **given,
+    )
+    return _run(play, out, csv, plot, force, cluster, tls, json_)
 
 
-def _play(
+def _run(
     play: Callable[..., Any],
-    seed: int,
-    threads: int | None,
     out: Path | None,
     csv: Path | None,
-    output: Path | None,
+    plot: Path | None,
+    force: bool,
     cluster: str | None,
     tls: Path | None,
     as_json: bool,
 ) -> int:
-    """Let a sweep be played, and show it; returns the exit code."""
+    """Run a sweep and show it; returns the exit code."""
     from tuplet.system.pictures import as_picture
     from tuplet.system.stop import Stopped
 
-    if output is not None:
-        as_picture(output)  # refuses it now, not after hours
-    if csv is not None and not csv.absolute().parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {csv.parent} to write {csv.name} in")
+    if plot is not None:
+        as_picture(plot)  # refuses it now, not after hours
+    check_writable(plot, csv, force=force or (out is not None and out.exists()))
     then = "The games are not saved: with --out FOLDER they are kept, and the sweep can be resumed."
     if out is not None:
         then = f"Saved in {out}; the same command resumes it."
     try:
-        with sharing(cluster, tls, quiet=as_json) as work:
-            result = play(seed=seed, threads=threads, out=out, **work._asdict())
+        with long_call(as_json, cluster, tls) as call:
+            result = play(out=out, **call)
     except Stopped as stopped:
         raise Stopped(f"{stopped}. {then}") from None
-    if output is not None:
-        result.plot(output)
+    if plot is not None:
+        result.plot(plot)
     if csv is not None:
         result.csv(csv)
     show_result(result, as_json)

@@ -1,12 +1,25 @@
-"""`tuplet tournament`: who of many agents plays a game best?"""
+"""`tuplet tournament`: which of many agents plays a game best?"""
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 
-from tuplet.cli.common import Cluster, Json, Tls, run_match
+from tuplet.cli.common import (
+    Cluster,
+    Csv,
+    Force,
+    Html,
+    Json,
+    Out,
+    Threads,
+    Tls,
+    check_writable,
+    default_threads,
+    note,
+    run_match,
+)
+from tuplet.cli.options import Time
 from tuplet.system.tables import plural
 from tuplet.system.text import sanitize
 
@@ -14,17 +27,18 @@ from tuplet.system.text import sanitize
 def tournament(
     *agents: str,
     folder: Path | None = None,
-    time: float | None = None,
+    time: Time = None,
     memory: str | None = None,
     game: str = "ewn-6x7",
     games: int = 200,
     seed: int = 0,
-    threads: int = 1,
-    save: Path | None = None,
-    page: Path | None = None,
-    csv: Path | None = None,
+    threads: Threads = None,
     cluster: Cluster = None,
     tls: Tls = None,
+    out: Out = None,
+    html: Html = None,
+    csv: Csv = None,
+    force: Force = False,
     json_: Json = False,
 ) -> int:
     """Play a round-robin tournament; report a cross table and ratings with intervals.
@@ -42,7 +56,7 @@ def tournament(
         folders with a file "run" (see docs/class.md). Each is named after its file or folder. A
         program that fails forfeits its game, and the tournament goes on.
     time
-        Time limit per move for programs of the folder, in seconds. [default: 2]
+        Time limit per move for programs of the folder. [default: 2s]
     memory
         Memory limit for all processes of such a program together, such as 1GB (resident memory,
         checked ten times a second). [default: none]
@@ -53,20 +67,21 @@ def tournament(
         Number of games per pairing. An odd number is rounded up to whole pairs.
     seed
         Random seed. The same seed gives the same games.
-    threads
-        Number of games played at a time. It does not change the result. (Your own classes are
-        played in processes.)
-    save
-        Save every game to this file. If it already has games of this tournament, it continues.
-    page
-        Write an HTML page with tables, forfeits and their causes, and games to replay. It needs
-        only a browser.
+    out
+        Save every game to this file. If it has games of the same tournament, it continues.
     csv
         Write the table to this file, and the games beside it (table.csv and table-games.csv).
+
+    Examples
+    --------
+    tuplet tournament easy normal hard
+    tuplet tournament --folder submissions --games 10 --html table.html
+    tuplet tournament mcts:c=0.2 mcts:c=0.6 mcts:c=1.0 --game ewn --out games.jsonl
 
     """
     import tuplet
 
+    check_writable(html, csv, force=force or (out is not None and out.exists()))
     play = partial(
         tuplet.tournament,
         agents,
@@ -75,26 +90,26 @@ def tournament(
         time=time,
         memory=memory,
         seed=seed,
-        threads=threads,
-        page=page,
+        threads=default_threads(threads, *agents, timed=folder is not None),
+        page=html,
         csv=csv,
     )
-    players = len(agents) + (0 if folder is None else _tell_who_plays(folder))
-    code = run_match(play, games, players * (players - 1) // 2, save, json_, None, cluster, tls)
-    for file in filter(None, (page, csv)):
+    players = len(agents) + (0 if folder is None else _list_programs(folder))
+    code = run_match(play, games, players * (players - 1) // 2, out, json_, None, cluster, tls)
+    for file in filter(None, (html, csv)):
         if file.is_file():
-            print(f"Written: {file}", file=sys.stderr)
+            note(f"Written: {file}")
     return code
 
 
-def _tell_who_plays(folder: Path) -> int:
-    """Say what a folder has, before hours go by; returns how many programs."""
+def _list_programs(folder: Path) -> int:
+    """Say which programs of a folder play, before hours go by; returns how many."""
     from tuplet.agents.protocol.submissions import submissions
 
     programs, skipped = submissions(folder)
-    if programs:  # else it is told at once that there are none
+    if programs:  # else an error says that there are none
         names = ", ".join(each.name for each in programs)
-        print(sanitize(f"{plural(len(programs), 'program')} in {folder}: {names}"), file=sys.stderr)
+        note(sanitize(f"{plural(len(programs), 'program')} in {folder}: {names}"))
     for name, why in skipped:
-        print(sanitize(f"{name} does not play: {why}"), file=sys.stderr)
+        note(sanitize(f"{name} does not play: {why}"))
     return len(programs)

@@ -1,4 +1,4 @@
-"""`tuplet train`: teach a network by letting it play."""
+"""`tuplet train`, `resume` and `population`: networks that learn by playing."""
 
 from __future__ import annotations
 
@@ -9,57 +9,80 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from tuplet.cli.common import INTERRUPTED, Cluster, Tls, check_writable, sharing, show_result
+from tuplet.cli.common import (
+    INTERRUPTED,
+    LIMITS,
+    METHOD,
+    OUTPUT,
+    Cluster,
+    Csv,
+    Force,
+    Json,
+    Out,
+    Tls,
+    check_writable,
+    long_call,
+    note,
+    show_result,
+)
 from tuplet.cli.options import with_settings
-from tuplet.errors import UserError
 from tuplet.learn.settings import Method, RunOptions
 
 if TYPE_CHECKING:
     from tuplet.games.g2048.statistics import Summary
     from tuplet.learn.run import Run
 
+Recipe = Annotated[
+    str | None,
+    Parameter(
+        help="Named settings that work well together: homework, quick, grown, strong, small, states, restart, stages "
+        "or optimistic (see docs/learning.md). Other options override the recipe's."
+    ),
+]
+TensorBoard = Annotated[
+    bool,
+    Parameter(
+        name="--tensorboard",
+        group=OUTPUT,
+        help="Also write TensorBoard logs to the run folder (needs pip install 'tuplet[tensorboard]').",
+    ),
+]
+Metrics = Annotated[bool, Parameter(name="--json", group=OUTPUT, help="Print only the last line of metrics, as JSON.")]
 
-@with_settings(Method, RunOptions)
+
+@with_settings(RunOptions, LIMITS)
+@with_settings(Method, METHOD)
 def train(
     *,
-    recipe: str | None = None,
-    out: Path | None = None,
-    tensorboard: bool = False,
+    recipe: Recipe = None,
     resume: Path | None = None,
-    runs: int = 1,
-    evaluate_games: int = 1000,
-    csv: Path | None = None,
     cluster: Cluster = None,
     tls: Tls = None,
-    json_: Annotated[bool, Parameter(name="--json")] = False,
+    out: Out = None,
+    csv: Csv = None,
+    force: Force = False,
+    tensorboard: TensorBoard = False,
+    json_: Metrics = False,
     **settings: Any,
 ) -> int:
     """Train a network to play 2048, and save it in a run folder.
 
-    Prints statistics after every 1,000 games. Ctrl-C saves the run; --resume continues it.
+    Prints statistics after every 1,000 games. Ctrl-C saves the run; tuplet resume continues it.
 
     Parameters
     ----------
-    recipe
-        Named settings that work well together: homework, quick, grown, strong, small, states,
-        restart, stages or optimistic (see docs/learning.md). Other options override the recipe's.
-    out
-        The run folder to create. [default: a new one in runs/]
-    tensorboard
-        Also write TensorBoard logs to the run folder (needs pip install 'tuplet[tensorboard]').
     resume
-        Continue the run in this folder. You may change --games and --budget (they are totals),
-        --threads, --tasks, --checkpoint, --keep and --evaluate.
-    runs
-        Train this many runs with different seeds in parallel, each on one core; keep the best and
-        the average.
-    evaluate_games
-        With --runs: number of games that evaluate each run.
+        Continue the run in this folder, as tuplet resume does.
+    out
+        The run folder to create. A run that exists is not overwritten. [default: a new one in runs/]
     csv
-        Also write a table of the metrics to this file, a line for each block of games (with --runs,
-        for each run).
-    json_
-        Print only the last line of metrics, as JSON.
+        Write a table of the metrics, a line for each block of games.
+
+    Examples
+    --------
+    tuplet train --budget 10m --out runs/first
+    tuplet train --recipe homework --games 20000 --seed 1
+    tuplet train --net 4x6 --learner tc --lambda 0.5 --games 100000 --evaluate 1000@10m
 
     """
     import tuplet
@@ -67,52 +90,143 @@ def train(
     from tuplet.learn.run import free_folder
     from tuplet.learn.settings import split
 
-    check_writable(csv)
-    given = {name: value for name, value in settings.items() if value is not None}
-    told: dict[str, Any] = {"on_begin": _say, "loggers": _loggers(tensorboard)}
-    if not json_:
-        told |= {"on_block": _print_block, "on_evaluation": _print_evaluation}
-    if runs != 1:
-        if resume is not None or tensorboard:
-            raise UserError("--runs has no --resume (the same command resumes it) and no --tensorboard")
-        with sharing(cluster, tls, quiet=json_) as work:
-            found = tuplet.population(
-                runs=runs,
-                evaluate_games=evaluate_games,
-                recipe=recipe,
-                out=out or Path("runs/population"),
-                **given,
-                **work._asdict(),
-            )
-        if csv is not None:
-            found.csv(csv)
-        show_result(found, json_)
-        return INTERRUPTED if found.interrupted else 0
+    given = _given(settings)
     if resume is not None:
         given |= {name: value for name, value in (("recipe", recipe), ("out", out)) if value}
-        with sharing(cluster, tls) as work:
-            run = tuplet.resume(resume, **given, **work._asdict(), **told)
-    else:
-        method, _ = split(choose(recipe, given), trusted=True)
-        with sharing(cluster, tls) as work:
-            run = tuplet.train(recipe=recipe, **given, **work._asdict(), **told, out=out or free_folder(method))
+        return _resume(resume, given, cluster, tls, csv, force, tensorboard, json_)
+    check_writable(csv, force=force)
+    method, _ = split(choose(recipe, given), trusted=True)
+    with long_call(False, cluster, tls) as call:
+        watch = _watchers(tensorboard, json_)
+        run = tuplet.train(recipe=recipe, **given, **call, **watch, out=out or free_folder(method))
+    return _report(run, csv, json_)
+
+
+@with_settings(RunOptions, LIMITS)
+def resume(
+    run: Path,
+    /,
+    *,
+    learner: str | None = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
+    csv: Csv = None,
+    force: Force = False,
+    tensorboard: TensorBoard = False,
+    json_: Metrics = False,
+    **settings: Any,
+) -> int:
+    """Continue a training run where it ended.
+
+    --games and --budget are totals: they include what was done before.
+
+    Parameters
+    ----------
+    run
+        The run folder.
+    learner
+        Your own learning rule, as the run names it: file.py:LEARNER. (A run folder alone never runs code.)
+    csv
+        Write a table of the metrics, a line for each block of games.
+
+    Examples
+    --------
+    tuplet resume runs/first
+    tuplet resume runs/first --budget 20m
+    tuplet resume runs/first --games 200000 --threads 2 --evaluate 1000@10m
+
+    """
+    return _resume(run, _given({"learner": learner, **settings}), cluster, tls, csv, force, tensorboard, json_)
+
+
+@with_settings(RunOptions, LIMITS)
+@with_settings(Method, METHOD)
+def population(
+    *,
+    seeds: int = 4,
+    evaluate_games: int = 1000,
+    recipe: Recipe = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
+    out: Out = Path("runs/population"),
+    csv: Csv = None,
+    force: Force = False,
+    json_: Json = False,
+    **settings: Any,
+) -> int:
+    """Train runs with different seeds in parallel, each on one core; keep the best and the average.
+
+    Ctrl-C saves the runs; the same command continues them.
+
+    Parameters
+    ----------
+    seeds
+        Number of runs.
+    evaluate_games
+        Number of games that evaluate each run.
+    out
+        The folder of the runs.
+    csv
+        Write a table, a line for each run.
+
+    Examples
+    --------
+    tuplet population --seeds 4 --games 20000
+    tuplet population --seeds 8 --recipe quick --games 20000 --seed 1 --out runs/eight
+    tuplet population --seeds 8 --budget 10m --cluster tcp://host:8786
+
+    """
+    import tuplet
+
+    assert out is not None
+    check_writable(csv, force=force or out.exists())
+    with long_call(json_, cluster, tls) as call:
+        result = tuplet.population(
+            runs=seeds, evaluate_games=evaluate_games, recipe=recipe, out=out, **_given(settings), **call
+        )
     if csv is not None:
-        run.csv(csv)
-    return _report(run, json_)
+        result.csv(csv)
+    show_result(result, json_)
+    return INTERRUPTED if result.interrupted else 0
 
 
-def _loggers(tensorboard: bool) -> list[object]:
-    if not tensorboard:
-        return []
-    from tuplet.adapters.tensorboard import TensorBoard
-
-    return [TensorBoard()]
+def _given(settings: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if value is not None}
 
 
-def _say(run: Run) -> None:
-    """Say first what will be done."""
+def _resume(
+    folder: Path,
+    changes: dict[str, Any],
+    cluster: str | None,
+    tls: Path | None,
+    csv: Path | None,
+    force: bool,
+    tensorboard: bool,
+    as_json: bool,
+) -> int:
+    import tuplet
+
+    check_writable(csv, force=force)
+    with long_call(False, cluster, tls) as call:
+        run = tuplet.resume(folder, **changes, **call, **_watchers(tensorboard, as_json))
+    return _report(run, csv, as_json)
+
+
+def _watchers(tensorboard: bool, as_json: bool) -> dict[str, Any]:
+    """What a run calls as it goes on."""
+    watchers: dict[str, Any] = {"on_begin": _announce, "loggers": []}
+    if tensorboard:
+        from tuplet.adapters.tensorboard import TensorBoard
+
+        watchers["loggers"] = [TensorBoard()]
+    if not as_json:
+        watchers |= {"on_block": _print_block, "on_evaluation": _print_evaluation}
+    return watchers
+
+
+def _announce(run: Run) -> None:
     method = run.method
-    print(f"{run.folder}: {method.net}, {method.name}. {run.description}.", file=sys.stderr)
+    note(f"{run.folder}: {method.net}, {method.name}. {run.description}.")
 
 
 def _print_block(games: int, summary: Summary) -> None:
@@ -121,33 +235,33 @@ def _print_block(games: int, summary: Summary) -> None:
     _print(printout(games, summary))
 
 
-def _print_evaluation(told: dict[str, Any]) -> None:
-    low, high = told["ci95"]
+def _print_evaluation(evaluation: dict[str, Any]) -> None:
+    low, high = evaluation["ci95"]
     _print(
-        f"{told['learned']}\tfresh games: avg = {told['mean_score']:.1f}\tmax = {told['max_score']}"
-        f"\t({told['games']} games, 95 %: {low:.1f} to {high:.1f})"
+        f"{evaluation['learned']}\tfresh games: avg = {evaluation['mean_score']:.1f}\tmax = {evaluation['max_score']}"
+        f"\t({evaluation['games']} games, 95 %: {low:.1f} to {high:.1f})"
     )
 
 
 def _print(text: str) -> None:
     try:
         print(text, flush=True)
-    except BrokenPipeError:  # nobody reads on (`| head`): the training goes on
+    except BrokenPipeError:  # the reader has left (`| head`): the training goes on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _report(run: Run, as_json: bool) -> int:
+def _report(run: Run, csv: Path | None, as_json: bool) -> int:
     from tuplet.system.tables import format_duration, plural
 
+    if csv is not None:
+        run.csv(csv)
     if run.picture_error:
         print(f"tuplet: no picture of the curve: {run.picture_error}", file=sys.stderr)
-    if run.save_error:  # a warning has told it
+    if run.save_error:  # a warning has said it
         return 2
     if run.interrupted:
-        print(
-            f"Stopped after {plural(run.games, 'game')}. Saved in {run.folder}; "
-            f"resume with  tuplet train --resume {run.folder}",
-            file=sys.stderr,
+        note(
+            f"Stopped after {plural(run.games, 'game')}. Saved in {run.folder}; resume with  tuplet resume {run.folder}"
         )
     if as_json:
         show_result(run, True)
@@ -155,6 +269,5 @@ def _report(run: Run, as_json: bool) -> int:
         assert run.folder is not None
         drawn = run.metrics and not run.picture_error
         picture = f" The curve: {run.folder / 'curve.png'}" if drawn else ""
-        done = f"{plural(run.games, 'game')} in {format_duration(run.elapsed_s)}"
-        print(f"{done}. Saved in {run.folder}.{picture}", file=sys.stderr)
+        note(f"{plural(run.games, 'game')} in {format_duration(run.elapsed_s)}. Saved in {run.folder}.{picture}")
     return INTERRUPTED if run.interrupted else 0

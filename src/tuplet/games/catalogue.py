@@ -51,7 +51,7 @@ def find_game(named: str | Game, *, trusted: bool = False) -> Game:
     if not (trusted and user_code.may_trust()):
         raise UserError(
             f"{named} is a game of somebody's own, and must be asked for first: with "
-            "tuplet.game in Python, with --rules in tuplet show"
+            "tuplet.game in Python, with --game in tuplet show"
         )
     return _enter(_loaded(named))
 

@@ -19,7 +19,7 @@ from tuplet.kernel import stream
 from tuplet.learn.self_play import play_greedily
 from tuplet.system.blocks import ordered_map
 from tuplet.system.progress import Progress, Watcher
-from tuplet.system.settings import seconds
+from tuplet.system.settings import parse_duration
 from tuplet.system.stop import Stop
 from tuplet.values.network import Network
 
@@ -53,7 +53,7 @@ def parse_evaluate(text: str) -> EvaluationPlan | None:
     many, _, often = (part.strip().replace("_", "") for part in text.partition("@"))
     timed = not often.isdecimal()
     try:
-        every = seconds(often) if timed else float(often)
+        every = parse_duration(often) if timed else float(often)
         if 2 <= int(many) <= MOST and 0 < every < math.inf:
             return EvaluationPlan(int(many), every, timed)
     except ValueError:

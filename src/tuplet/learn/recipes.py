@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from tuplet.errors import UserError
 from tuplet.system.blocks import cores
-from tuplet.system.settings import seconds
+from tuplet.system.settings import parse_duration
 
 
 class Recipe(NamedTuple):
@@ -79,7 +79,7 @@ def choose(recipe: str | None, settings: dict[str, Any]) -> dict[str, Any]:
         raise UserError(f"there is no recipe {recipe!r}: take one of {', '.join(RECIPES)}")
     budget = settings.get("budget")
     if isinstance(budget, str):
-        budget = seconds(budget, "budget")
+        budget = parse_duration(budget, "budget")
     fixed = {"net", "grow", "board", "learner", "target", "stages", "initial", "delay", "order", "steps"}
     if recipe is None and budget is not None and not fixed & set(settings):
         recipe = for_budget(budget)

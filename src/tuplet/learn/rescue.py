@@ -7,6 +7,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from tuplet.errors import UserError
 from tuplet.learn.checkpoints import Checkpoint, CheckpointWriter
 from tuplet.learn.run import CONFIG, Run
 from tuplet.learn.settings import save_settings
@@ -48,7 +49,7 @@ def rescue(run: Run, error: OSError, now: Checkpoint) -> None:
 
 def lost(run: Run, error: Exception) -> None:
     """Say that others who learned for a run are gone: it ends here, and is saved."""
-    again = f": go on with  tuplet train --resume {run.folder}" if run.folder else ""
+    again = f": go on with  tuplet resume {run.folder}" if run.folder else ""
     run.save_error = f"{error}{again}"
     warnings.warn(run.save_error, stacklevel=3)
 
@@ -57,4 +58,4 @@ def diverged(run: Run, games: int) -> ValueError:
     """What to say when weights have become no numbers; the last checkpoint stays as it is."""
     kept = f" {run.folder} keeps the checkpoint of game {run.games:,}." if run.folder else ""
     fix = "one thread" if run.options.threads > 1 else "a smaller alpha"
-    return ValueError(f"the weights are no longer finite numbers after {games:,} games: learn with {fix}.{kept}")
+    return UserError(f"the weights are no longer finite numbers after {games:,} games: learn with {fix}.{kept}")

@@ -246,7 +246,9 @@ def as_run_folder(folder: str | Path) -> Path:
 def create_folder(folder: Path) -> Path:
     """Make a run folder; refuses one that already holds a run."""
     if (folder / CONFIG).exists():
-        raise UserError(f"{folder} already holds a run: continue it with --resume {folder}, or choose another --out")
+        raise UserError(
+            f"{folder} already holds a run: continue it with  tuplet resume {folder}, or choose another --out"
+        )
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file: choose another --out")
     folder.mkdir(parents=True, exist_ok=True)

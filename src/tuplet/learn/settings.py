@@ -207,14 +207,14 @@ class RunOptions:
 
     games: int | None = setting(
         None,
-        "Total games, including those before --resume.",
+        "Total games, including those before a resume.",
         least=1,
         most=10**12,
         usual=f"{USUAL_GAMES:,}, or no limit with --budget",
     )
     budget: float | None = setting(
         None,
-        "Total time, including that before --resume: 60s, 10m, 2h. Also picks the recipe that "
+        "Total time, including that before a resume: 60s, 10m, 2h. Also picks the recipe that "
         "learns most in that time, unless --recipe, --net, --grow, --board, --stages, --learner, "
         "--target, --initial, --delay, --order or --steps is given.",
         above=0,

@@ -66,7 +66,7 @@ def _of_lines(head: bytes) -> str:
         if held.get("kind") in ("match", "tournament") and "agents" in held:
             return f"a saved {held['kind']}, for tuplet show"
         if "start" in held:
-            return "games as tuplet play saves them, for tuplet show --game 1"
+            return "games as tuplet play saves them, for tuplet show --number 1"
         return "the metrics of a training run: name its folder" if "mean_score" in held else ("a JSON file")
     if _EPISODE.match(head):
         return "games of 2048, for tuplet review"

@@ -62,7 +62,7 @@ def check(settings: Any) -> None:
             value = value.item()
             object.__setattr__(settings, name, value)
         if each.metadata.get("seconds") and isinstance(value, str):
-            value = seconds(value, name)
+            value = parse_duration(value, name)
             object.__setattr__(settings, name, value)
         if not (value is None and NoneType in _kinds(hint)):
             _check(name, _kinds(hint), value, each.metadata)
@@ -206,24 +206,25 @@ def describe_all_settings(names: Sequence[str], settings: Sequence[Mapping[str, 
     return [line for name, own in known.items() for line in describe_settings(name, own)]
 
 
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-def seconds(text: str, name: str = "value") -> float:
-    """A time such as 90s, 10m, 1.5h, or 1h30m, in seconds.
+def parse_duration(text: str, name: str = "value") -> float:
+    """A time such as 5ms, 0.2s, 10m, 1h30m, or a bare number of seconds, in seconds.
 
-    >>> seconds("90"), seconds("1h30m")
-    (90.0, 5400.0)
+    >>> parse_duration("90"), parse_duration("5ms"), parse_duration("1h30m")
+    (90.0, 0.005, 5400.0)
     """
-    parts = re.findall(r"([0-9.]+)\s*([a-z]*)", text.strip().lower())
-    if "".join(number + unit for number, unit in parts) == text.strip().lower().replace(" ", ""):
+    words = text.strip().lower().replace(" ", "")
+    parts = re.findall(r"([0-9.]+(?:e-?[0-9]+)?)([a-z]*)", words)
+    if "".join(number + unit for number, unit in parts) == words:
         try:
             total = sum(float(number) * _UNITS[unit] for number, unit in parts)
         except (KeyError, ValueError):
             total = 0.0
         if total > 0:
             return total
-    raise UserError(f"{name} must be a time such as 90s, 10m or 2h (got {text!r})")
+    raise UserError(f"{name} must be a time such as 5ms, 0.2s, 10m or 2h (got {text!r})")
 
 
 _SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}

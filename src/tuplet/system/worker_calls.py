@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tuplet.errors import UserError
 from tuplet.system.version import __version__
 from tuplet.system.worker import Worker, cores
 
@@ -73,7 +74,7 @@ def run_block(call: bytes) -> bytes:
         work, *arguments = pickle.loads(call)
     except Exception as error:
         why = f"{error} (on {_where()}): what plays must be there, too"
-        return pickle.dumps((FAILED, ValueError(why)))
+        return pickle.dumps((FAILED, UserError(why)))
     worker = arguments[-1] if arguments else None
     if isinstance(worker, Worker) and worker.stop.is_set():
         return pickle.dumps((GIVEN_UP, None))
@@ -85,8 +86,8 @@ def run_block(call: bytes) -> bytes:
 
 def _told(error: BaseException) -> Exception:
     """An error as somebody elsewhere can understand it."""
-    if isinstance(error, ValueError | ImportError):
-        return ValueError(f"{error} (on {_where()})")
+    if isinstance(error, UserError | ImportError):
+        return UserError(f"{error} (on {_where()})")
     if isinstance(error, OSError):
         return OSError(f"{error} (on {_where()})")
     told = f"on {_where()}:\n{''.join(traceback.format_exception(error))}"

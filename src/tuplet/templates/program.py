@@ -2,7 +2,7 @@
 """A program that plays ewn-6x7 with any referee of the course's protocol; it needs only Python.
 
     tuplet match exec:./template.py easy --games 20
-    tuplet match exec:./template.py normal --games 20 --save games.jsonl
+    tuplet match exec:./template.py normal --games 20 --out games.jsonl
 
 The protocol is characters without separators, on standard input and output. The program receives
 6 digits (Red's cubes on its starting squares), 6 digits (Blue's), 21 digits (the die), and f (it

@@ -42,7 +42,7 @@ KINDS = {
     "program": (
         "a program that plays ewn-6x7",
         "tuplet match exec:{program} easy --games 20",
-        "tuplet match exec:{program} normal --games 20 --save {name}.jsonl",
+        "tuplet match exec:{program} normal --games 20 --out {name}.jsonl",
     ),
 }
 

@@ -175,7 +175,7 @@ def read_external(
     """
 
     def unsound(why: object) -> ValueError:
-        return ValueError(f"{path} is not a sound {kind} file: {why}")
+        return UserError(f"{path} is not a sound {kind} file: {why}")
 
     with path.open("rb") as file:
         try:

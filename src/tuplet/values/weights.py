@@ -263,7 +263,7 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
         raise UserError(f"{path} is a safetensors file, but not one of tuplet's networks")
 
     def unsound(why: object) -> ValueError:
-        return ValueError(f"{path} is not a sound weight file: {why}")
+        return UserError(f"{path} is not a sound weight file: {why}")
 
     try:
         size = as_size(notes.pop("board", "4x4"))

@@ -42,7 +42,7 @@ Watch = Callable[[Analysis], object] | None
 
 
 def games(context: ServerContext) -> Annotated[Json, responses.Games]:
-    """The games there are, EWN's family by examples, and those of `serve --rules`."""
+    """The games there are, EWN's family by examples, and those of `serve --game`."""
     return list_games(context.own).as_json()
 
 

@@ -46,7 +46,7 @@ export const post = (path, body, signal) => ask(path, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal,
 });
 
-/** Whether a game is one of somebody's own, from `serve --rules`: all others have pages of their own. */
+/** Whether a game is one of somebody's own, from `serve --game`: all others have pages of their own. */
 export const isOwn = (game) => !/^(2048|ewn)(:|$)|^ewn-6x7$/.test(game);
 
 const MOST_JOBS = 4, MOST_TEXT = 1 << 20; // of a socket at once, and letters of a long text: as the server has them

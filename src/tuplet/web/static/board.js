@@ -1,4 +1,4 @@
-// The board of a game of one's own (tuplet serve --rules): drawn by the server, played with buttons.
+// The board of a game of one's own (tuplet serve --game): drawn by the server, played with buttons.
 import * as address from "./address.js";
 import { chooser } from "./agents.js";
 import { Live, get, isOwn } from "./api.js";
@@ -183,7 +183,7 @@ async function restore(given, memory) {
   const { games } = await get("/api/games");
   const own = games.filter((each) => isOwn(each.game));
   const found = own.find((each) => each.game === given.game) ?? own[0];
-  if (!found) throw new Error("there is no game here: start the server with tuplet serve --rules path/to/file.py:GAME");
+  if (!found) throw new Error("there is no game here: start the server with tuplet serve --game path/to/file.py:GAME");
   halt();
   by("title").textContent = found.title;
   document.title = `${found.title} · tuplet`;
