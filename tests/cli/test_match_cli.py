@@ -64,7 +64,7 @@ def test_show_replays_a_game_and_draws_it(tuplet, tmp_path: Path) -> None:
         assert (tmp_path / "p.svg").read_text().startswith("<svg")
     one_line(tuplet("show", path, "--number", 9), "games 1 to 4")
     one_line(tuplet("show", path, "--number", 1, "--ply", 999), "moves")
-    one_line(tuplet("show", path, "--ply", 1), "--game")
+    one_line(tuplet("show", path, "--ply", 1), "--number")
     one_line(tuplet("show", tmp_path / "p.svg"), "not a saved match")
     one_line(tuplet("show", tmp_path / "nothing"), "nothing")
 

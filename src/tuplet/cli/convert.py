@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Literal
 
 from tuplet.cli.common import Force, Json, check_writable, progress_display, show_result
-from tuplet.errors import UserError
 
 Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]
 
@@ -55,10 +54,8 @@ def convert(
     """
     import tuplet
 
-    if to != "hub":
+    if to != "hub":  # a model folder is brought up to date, any other is refused
         check_writable(target, force=force)
-    elif target.exists() and not force:
-        raise UserError(f"{target} exists: add --force to replace it, or name another folder")
     with progress_display() as progress:  # Ctrl-C: the file is written whole, or not at all
         result = tuplet.convert(source, target, to=to, net=net, first=first, size=size, progress=progress)
     show_result(result, json_)

@@ -50,7 +50,8 @@ def regret(
     """
     import tuplet
 
-    threads = default_threads(threads, player)
+    if threads is None:
+        threads = 1 if games is None else default_threads(threads, player)
     with long_call(json_) as call:
         result = tuplet.regret(
             player, board=board, table=table, spawn4=spawn4, games=games, seed=seed, threads=threads, **call
