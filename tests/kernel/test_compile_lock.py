@@ -15,16 +15,16 @@ import pytest
 pytest.importorskip("fcntl")
 
 from tuplet.kernel import compile_lock
-from tuplet.kernel.compile_lock import leave, take
+from tuplet.kernel.compile_lock import acquire, release
 
 pytestmark = pytest.mark.slow
 
 WAITS = """
 import sys
 from pathlib import Path
-from tuplet.kernel.compile_lock import take
+from tuplet.kernel.compile_lock import acquire
 print("here", flush=True)
-take(Path(sys.argv[1]), sys.argv[2])
+acquire(Path(sys.argv[1]), sys.argv[2])
 print("mine", flush=True)
 sys.stdin.read()
 """
@@ -87,8 +87,8 @@ def test_a_turn_is_waited_for_until_it_is_left_or_its_process_dies(killed: bool,
         for each in (first, second, other):
             each.kill()
             each.wait()
-    take(tmp_path, "a")
-    leave(tmp_path, "a")
+    acquire(tmp_path, "a")
+    release(tmp_path, "a")
 
 
 def test_a_process_that_was_stopped_in_its_turn_is_waited_for_once_and_not_for_long(
@@ -101,10 +101,10 @@ def test_a_process_that_was_stopped_in_its_turn_is_waited_for_once_and_not_for_l
         assert holder.stdout.readline() + holder.stdout.readline() == "here\nmine\n"
         holder.send_signal(signal.SIGSTOP)
         with pytest.warns(UserWarning, match="this one compiles for itself"):
-            take(tmp_path, "a")
+            acquire(tmp_path, "a")
         monkeypatch.setattr(compile_lock, "LONGEST", 1e9)
-        take(tmp_path, "a")  # and it is waited for no more
-        leave(tmp_path, "a")
+        acquire(tmp_path, "a")  # and it is waited for no more
+        release(tmp_path, "a")
     finally:
         holder.kill()
         holder.wait()

@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from tuplet.kernel import (
     bits as bit_twins,
+    cache_folders,
     draw,
-    folders,
     kernel,
     load_pair,
     pdep,
@@ -156,7 +156,7 @@ def test_without_a_writable_cache_kernels_run_uncached(tmp_path: Path) -> None:
 
 def test_only_sources_of_kernels_name_the_cache() -> None:
     """Editing a page of the command line recompiles nothing; a constant of the rules does."""
-    names = set(folders.kernel_sources())
+    names = set(cache_folders.kernel_sources())
     assert {"tuplet.learn.td", "tuplet.games.g2048.rules", "tuplet.kernel.dispatch"} <= names
     assert "tuplet.games.ewn.variant" in names  # says which kernels a game has
     assert "tuplet.values.patterns" in names  # has constants that kernels' modules import
@@ -272,14 +272,14 @@ def test_a_game_that_is_gone_does_no_harm_and_what_is_damaged_heals(own_game: Pa
 @pytest.mark.long
 def test_code_for_games_nobody_has_played_for_a_month_is_removed(own_game: Path) -> None:
     run_cached(own_game)
-    (old,) = (own_game / "cache").rglob("own-*")
+    (old,) = (own_game / "cache").rglob("user-*")
     os.utime(old, (0, 0))
     run_cached(own_game)  # is playing it
     assert old.stat().st_mtime > 0
     os.utime(old, (0, 0))
     (own_game / "helper.py").write_text("FACTOR = 3")
     run_cached(own_game)
-    (new,) = (own_game / "cache").rglob("own-*")
+    (new,) = (own_game / "cache").rglob("user-*")
     assert new != old
 
 

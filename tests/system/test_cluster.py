@@ -486,7 +486,7 @@ def test_threads_of_a_worker_share_the_tables_of_a_network(machines: Machines, t
     source = AgentSource(Spec(str(path), trusted=True), digest=file_digest(path))
     with cluster(str(machines.file)) as workers:
         until(lambda: workers.members.workers)
-        assert workers._max_workers == 2
+        assert workers.workers == 2
         found = list(ordered_map(network_of, ((source, n) for n in range(12)), executor=workers))
     threads, tables = zip(*found, strict=True)
     assert len(set(threads)) == 2 and len(set(tables)) == 1

@@ -152,20 +152,20 @@ def test_the_compiler_says_when_it_compiles() -> None:
     import numba
 
     from tuplet.kernel import compiling
-    from tuplet.kernel.watch import _compiler
+    from tuplet.kernel.compile import _events
 
     seen: list[bool] = []
-    start = type(_compiler).on_start
+    start = type(_events).on_start
 
     def told(self: object, event: object) -> None:
         start(self, event)  # type: ignore[arg-type]
         seen.append(compiling())
 
-    type(_compiler).on_start = told  # type: ignore[method-assign,assignment]
+    type(_events).on_start = told  # type: ignore[method-assign,assignment]
     try:
         assert numba.njit(_fresh)(1) == 2
     finally:
-        type(_compiler).on_start = start  # type: ignore[method-assign]
+        type(_events).on_start = start  # type: ignore[method-assign]
     assert seen == [True] and not compiling()
 
 

@@ -1,16 +1,15 @@
-"""How Python becomes machine code: the one compile decorator, random streams, bit tricks.
+"""How Python becomes machine code: the one compile decorator, dispatch by type, random streams, bit operations.
 
-Everything here also runs uncompiled (`NUMBA_DISABLE_JIT=1`): each trick that needs the
-processor's help has a plain-Python twin of the same name, and tests compare the two.
+Everything here also runs uncompiled (`NUMBA_DISABLE_JIT=1`): each intrinsic has a plain-Python twin of the same name, and
+tests compare the two.
 """
 
 from tuplet.kernel.bits import line_aligned, load_pair, pdep, pext, popcount, prefetch
 from tuplet.kernel.cache_folders import cache_folder, cache_root, user_code_digest
 from tuplet.kernel.clock import now
-from tuplet.kernel.compile import describe_error, inlined, kernel
+from tuplet.kernel.compile import compiling, describe_error, inlined, kernel
 from tuplet.kernel.dispatch import implementation_of, register
 from tuplet.kernel.random import as_seed, draw, mix, stream
-from tuplet.kernel.watch import compiling
 
 __all__ = [
     "as_seed",

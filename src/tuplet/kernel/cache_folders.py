@@ -1,12 +1,10 @@
-"""Where compiled code is kept, and of which sources it is.
+"""Where compiled code is cached, under names that stand for its sources.
 
-Compiled code is kept in the user's cache folder, under a name that hashes the Numba version
-and every source file that holds a kernel, or constants that such a file imports. Numba's own cache
-looks only at the file a function stands in, and would go on serving old code after a helper in
-another file changed.
+Compiled code is in the user's cache folder, under a hash of the Numba version and of every source file that holds a kernel,
+or constants that such a file imports. Numba's own cache looks only at the file that defines a function, and would serve old
+code after a helper in another file has changed.
 
-Code for a game or a learner of somebody's own has a folder beside it, `own-...`, whose name hashes
-their module and what it imports: nobody who does not have them ever looks there.
+Code for a user's game or learner is in a folder `user-...` inside it, whose name hashes their module and what it imports.
 """
 
 from __future__ import annotations
@@ -37,25 +35,25 @@ _HOLDS_KERNELS = re.compile(rb"^(@kernel|@inlined|@intrinsic|@overload|register)
 _CONSTANTS = re.compile(rb"^from (tuplet[\w.]*) import (?:\([^)]*|.*)\b[A-Z][A-Z0-9_]+\b", re.M)
 _INSTALLED = {Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")}
 _STARTED = time.time()
-_HOMES: dict[type, set[str]] = {}  # the modules that a type's code is from
-_OWN: dict[frozenset[str], Path] = {}  # their folders, by the modules
+_MODULES: dict[type, set[str]] = {}  # the modules that define the kernels of a type
+_USER_FOLDERS: dict[frozenset[str], Path] = {}  # by user modules
 
 
 def cache_root() -> Path:
-    """The user's cache folder: NUMBA_CACHE_DIR/tuplet if that is set."""
+    """The user's cache folder, or NUMBA_CACHE_DIR/tuplet if that is set."""
     base = os.environ.get("NUMBA_CACHE_DIR")
     return Path(base, "tuplet") if base else user_cache_path("tuplet", appauthor=False)
 
 
 @cache
 def cache_folder() -> Path | None:
-    """Where compiled kernels are kept, or None where nothing can be written."""
+    """The folder of compiled kernels, or None if it cannot be written."""
     try:
-        folder = cache_root() / f"kernels-{_sources_hash()}"
+        folder = cache_root() / f"kernels-{_digest({**kernel_sources(), 'numba': numba.__version__.encode()})}"
         if not folder.exists():
             folder.mkdir(parents=True, exist_ok=True)
             _remove_old(folder.parent, "kernels-*")
-        os.utime(folder)  # it is in use
+        os.utime(folder)  # mark it as used
         tempfile.TemporaryFile(dir=folder).close()
     except (OSError, RuntimeError):  # unwritable, full, or no home folder
         return None
@@ -63,51 +61,42 @@ def cache_folder() -> Path | None:
 
 
 def _remove_old(folder: Path, names: str) -> None:
-    """Remove the code that nobody has used for a month."""
+    """Remove folders that have not been used for a month."""
     for old in folder.glob(names):
         with suppress(FileNotFoundError):  # another process was faster
             if time.time() - old.stat().st_mtime > 30 * 86400:
                 shutil.rmtree(old, ignore_errors=True)
 
 
-def _sources_hash() -> str:
-    digest = hashlib.sha256(numba.__version__.encode())
-    for name, source in sorted(kernel_sources().items()):
-        digest.update(name.encode())
-        digest.update(source)
-    return digest.hexdigest()[:16]
-
-
 def kernel_sources() -> dict[str, bytes]:
-    """The modules that hold kernels, and those that these take constants from, by name."""
+    """The sources of modules that hold kernels, and of those that they import constants from, by module name."""
     sources = {
         ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path.read_bytes()
         for path in PACKAGE.rglob("*.py")
-        if path.parent.name != "templates"  # users' files: they hold nothing of ours
+        if path.parent.name != "templates"  # files for users, which tuplet does not import
     }
-    found = {name for name in sources if name.startswith("tuplet.kernel.")}
-    found |= {name for name, source in sources.items() if _HOLDS_KERNELS.search(source)}
-    new = found
+    chosen = {name for name in sources if name.startswith("tuplet.kernel.")}
+    chosen |= {name for name, source in sources.items() if _HOLDS_KERNELS.search(source)}
+    new = chosen
     while new:
-        named = {home.decode() for module in new for home in _CONSTANTS.findall(sources[module])}
-        new = (named & sources.keys()) - found
-        found |= new
-    return {name: sources[name] for name in found}
+        imported = {name.decode() for module in new for name in _CONSTANTS.findall(sources[module])}
+        new = (imported & sources.keys()) - chosen
+        chosen |= new
+    return {name: sources[name] for name in chosen}
 
 
-def comes_from(kind: type, code: Callable[..., Any]) -> None:
-    """Note that what kernels do with a type is also up to the module of `code`."""
-    _HOMES.setdefault(kind, set()).add(code.__module__)
+def note_module(kind: type, code: Callable[..., Any]) -> None:
+    """Note that kernels of a type come from the module of `code`."""
+    _MODULES.setdefault(kind, set()).add(code.__module__)
 
 
-def own_sources(homes: frozenset[str]) -> dict[str, bytes] | None:
-    """Somebody's modules and what they import from beside them, by name.
+def user_sources(modules: frozenset[str]) -> dict[str, bytes] | None:
+    """The sources of user modules and of the modules beside them that they import, by module name.
 
-    None where that cannot be told: a notebook, a module that is still being loaded, or one that
-    was edited since.
+    None if they are unknown: a notebook, a module that is still being loaded, or one that was edited since the start.
     """
-    found: dict[str, bytes] = {}
-    new = set(homes)
+    sources: dict[str, bytes] = {}
+    new = set(modules)
     while new:
         name = new.pop()
         module = sys.modules.get(name)
@@ -116,15 +105,15 @@ def own_sources(homes: frozenset[str]) -> dict[str, bytes] | None:
             return None
         if path.stat().st_mtime > _STARTED or getattr(module.__spec__, "_initializing", False):
             return None
-        found[name] = path.read_bytes()
+        sources[name] = path.read_bytes()
         if path.suffix == ".py":
-            imported = _imports(module, found[name])
-            new |= {other for other in imported - found.keys() if _is_beside(other, module)}
-    return found
+            imported = _imports(module, sources[name])
+            new |= {other for other in imported - sources.keys() if _is_beside(other, module)}
+    return sources
 
 
 def _imports(module: ModuleType, source: bytes) -> set[str]:
-    """The loaded modules that a module imports, or has things of."""
+    """The loaded modules that a module imports, or whose objects it holds."""
     names = {getattr(thing, "__module__", None) for thing in vars(module).values()}
     names |= {t.__name__ for t in vars(module).values() if isinstance(t, ModuleType)}
     for node in ast.walk(ast.parse(source)):
@@ -139,9 +128,9 @@ def _imports(module: ModuleType, source: bytes) -> set[str]:
 
 
 def _is_beside(name: str, module: ModuleType) -> bool:
-    """Whether a module is of the same package or folder as another, or at least not installed."""
+    """True if a module is in the same package or folder as another, or at least not installed."""
     file = getattr(sys.modules[name], "__file__", None)
-    if file is None or is_ours(name) or name == "__main__":
+    if file is None or is_tuplet(name) or name == "__main__":
         return False
     path, other = Path(file), Path(module.__file__ or "")
     if name.split(".")[0] == module.__name__.split(".")[0] or path.parent == other.parent:
@@ -150,8 +139,8 @@ def _is_beside(name: str, module: ModuleType) -> bool:
 
 
 def user_code_digest(kind: type) -> str | None:
-    """What the code of somebody's own type hashes to; None where that cannot be told."""
-    sources = own_sources(frozenset({kind.__module__, *_HOMES.get(kind, ())} - {None}))
+    """A hash of the code of a user's type; None if its sources are unknown."""
+    sources = user_sources(frozenset({kind.__module__, *_MODULES.get(kind, ())} - {None}))
     return None if sources is None else _digest(sources)
 
 
@@ -160,43 +149,43 @@ def _digest(sources: dict[str, bytes]) -> str:
 
 
 def _edited(name: str) -> bool:
-    """Whether a module's file was written since the program began."""
+    """True if a module's file was written since the program started."""
     try:
         return Path(sys.modules[name].__file__ or "").stat().st_mtime > _STARTED
     except (OSError, KeyError):
         return True
 
 
-def own_folder(folder: Path, homes: frozenset[str]) -> Path | None:
-    """Where code is kept that rests on these modules of others, too."""
-    if homes in _OWN and any(_edited(name) for name in homes):
+def user_folder(folder: Path, modules: frozenset[str]) -> Path | None:
+    """The folder of code that depends on these user modules; None if it cannot be cached."""
+    if modules in _USER_FOLDERS and any(_edited(name) for name in modules):
         return None  # and perhaps loaded again: what is compiled now is of another source
-    if homes not in _OWN:
+    if modules not in _USER_FOLDERS:
         try:
-            sources = own_sources(homes)
+            sources = user_sources(modules)
         except (ImportError, SyntaxError, ValueError):
             sources = None
         if sources is None:
             return None
-        own = folder / f"own-{_digest(sources)}"
+        own = folder / f"user-{_digest(sources)}"
         if not own.exists():
-            _remove_old(folder, "own-*")
+            _remove_old(folder, "user-*")
             own.mkdir(exist_ok=True)
         os.utime(own)  # it is in use
-        _OWN[homes] = own
-    return _OWN[homes]
+        _USER_FOLDERS[modules] = own
+    return _USER_FOLDERS[modules]
 
 
-def is_ours(name: str) -> bool:
-    """Whether a module is tuplet's."""
+def is_tuplet(name: str) -> bool:
+    """True for tuplet's own modules."""
     return name.split(".")[0] == "tuplet"
 
 
-def homes_of(kind: Any) -> set[str]:
-    """The modules of others that code for this type rests on."""
+def user_modules_of(kind: Any) -> set[str]:
+    """The user modules that code for this type depends on."""
     if not isinstance(kind, types.BaseTuple):
         return set()
-    homes = set().union(*map(homes_of, kind))
+    modules = set().union(*map(user_modules_of, kind))
     if isinstance(kind, types.BaseNamedTuple):
-        homes |= {kind.instance_class.__module__, *_HOMES.get(kind.instance_class, ())}
-    return {name for name in homes if not is_ours(name)}
+        modules |= {kind.instance_class.__module__, *_MODULES.get(kind.instance_class, ())}
+    return {name for name in modules if not is_tuplet(name)}

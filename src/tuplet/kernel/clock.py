@@ -1,4 +1,4 @@
-"""The time, inside compiled code: a search must know when to stop."""
+"""A monotonic clock for compiled code: a search must know when to stop."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _MONOTONIC = 6 if sys.platform == "darwin" else 1  # the system's number for tha
 
 
 def now() -> float:
-    """Seconds of a clock that never goes back: `time.monotonic`."""
+    """Seconds of `time.monotonic`."""
     return time.monotonic()
 
 
-# Windows has no clock_gettime: there compiled code asks Python, by a name of our own.
-_PYTHONS = "tuplet_monotonic"
-_ask_python = ctypes.CFUNCTYPE(ctypes.c_double)(time.monotonic)
+# Windows has no clock_gettime: there compiled code calls Python's, by a name of ours.
+_FALLBACK = "tuplet_monotonic"
+_python_clock = ctypes.CFUNCTYPE(ctypes.c_double)(time.monotonic)
 _HAS_CLOCK = binding.address_of_symbol("clock_gettime") is not None
 if not _HAS_CLOCK:
-    binding.add_symbol(_PYTHONS, ctypes.cast(_ask_python, ctypes.c_void_p).value)
+    binding.add_symbol(_FALLBACK, ctypes.cast(_python_clock, ctypes.c_void_p).value)
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
@@ -35,8 +35,8 @@ def _clock(typing_context: Any) -> Any:  # noqa: ARG001
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
         if not _HAS_CLOCK:
-            asked = ir.FunctionType(ir.DoubleType(), [])
-            return builder.call(cgutils.get_or_insert_function(builder.module, asked, _PYTHONS), [])
+            signature = ir.FunctionType(ir.DoubleType(), [])
+            return builder.call(cgutils.get_or_insert_function(builder.module, signature, _FALLBACK), [])
         word, number = ir.IntType(64), ir.IntType(32)
         reading = cgutils.alloca_once(builder, ir.ArrayType(word, 2))
         kind = ir.FunctionType(number, [number, ir.ArrayType(word, 2).as_pointer()])

@@ -1,28 +1,22 @@
 """`@kernel` and `@inlined`: the only place where tuplet calls Numba's compiler.
 
-Machine code is kept in a folder that is named by its sources (`folders.py`). Processes that need
-the same kernel take turns: one compiles it, the others read its code (`turns.py`).
+Machine code is cached in a folder that is named by its sources (`cache_folders.py`). One process compiles a kernel, the
+others wait for its code (`compile_lock.py`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
-import shutil
 import sys
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 from numba.core import caching, errors, event
 
-from tuplet.errors import UserError
-from tuplet.kernel.cache_folders import cache_folder, homes_of, is_ours, own_folder
-from tuplet.kernel.compile_lock import leave, take
+from tuplet.kernel.cache_folders import cache_folder, is_tuplet, user_folder, user_modules_of
+from tuplet.kernel.compile_lock import acquire, release
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,20 +24,18 @@ INLINED = {"forceinline": True}  # also the `jit_options` of an inlined overload
 
 
 def kernel(function: F) -> F:
-    """Compile `function` when first called, without the GIL, and cache the machine code.
+    """Compile `function` when first called; it releases the GIL, and its machine code is cached.
 
-    Division follows IEEE rules (no ZeroDivisionError); sums are never reordered, so that the
-    same seed gives the same bytes.
+    Division follows IEEE rules (no ZeroDivisionError); sums are never reordered, so that the same seed gives the same bytes.
     """
     return _compiled(function)
 
 
 def inlined(function: F) -> F:
-    """A kernel whose machine code is copied into each kernel that calls it.
+    """A kernel whose machine code is copied into each kernel that calls it, for helpers of the inner loop.
 
-    For the few helpers of the inner loop. Numba hands an array over as seven words on the
-    stack, and LLVM leaves the larger helpers as calls: a move of 2048 took 22 % longer on a
-    network small enough for the cache, 5 to 10 % on 4x6.
+    Numba passes an array as seven words on the stack, and LLVM leaves larger helpers as calls: a move of 2048 took 22 %
+    longer with a network that fits the cache, 5 to 10 % with 4x6.
     """
     return _compiled(function, **INLINED)
 
@@ -56,17 +48,17 @@ def _compiled(function: F, **options: Any) -> F:
 
 
 def describe_error(error: BaseException) -> str:
-    """What went wrong, in one line; of what the compiler says, what matters."""
+    """An error in one line; of a compiler error, the part that names the cause."""
     text = str(error)
     if isinstance(error, errors.NumbaError):
-        found = _MATTERS.findall(text)
+        causes = _CAUSES.findall(text)
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        text = found[-1] if found else lines[-1] if lines else ""
+        text = causes[-1] if causes else lines[-1] if lines else ""
         return f"cannot be compiled: {text}"
     return f"{type(error).__name__}: {' '.join(text.split())}"[:300]
 
 
-_MATTERS = re.compile(
+_CAUSES = re.compile(
     r"Untyped global name '[^']*'|NameError: .*|Unknown attribute .*|No implementation of function "
     r"Function\(<(?!function)[^\n]*|missing a required argument: .*|Cannot unify .*|"
     r"too many positional arguments|Invalid use of [^\n]*"
@@ -74,7 +66,7 @@ _MATTERS = re.compile(
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]  # Numba has no types
-    """Tells Numba's cache the folder above, and that its name already names the sources."""
+    """Tells Numba's cache the folder, whose name already stands for the sources."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._name = f"{function.__module__}.{function.__code__.co_firstlineno}"
@@ -97,133 +89,93 @@ class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
 
 
-class _CacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]
-    """Numba's index of a kernel's machine code, and the code itself, each behind its checksum.
-
-    Numba would run whatever can still be unpickled. Here damage is found before it runs.
-    """
-
-    def _load_index(self) -> dict[Any, str]:
-        with suppress(FileNotFoundError):
-            stamp, code = caching.pickle.loads(_unsealed(self._index_path))
-            return code if stamp == self._source_stamp else {}
-        return {}
-
-    def _save_index(self, overloads: dict[Any, str]) -> None:
-        self._write(self._index_path, (self._source_stamp, overloads))
-
-    def _load_data(self, name: str) -> Any:
-        try:
-            return caching.pickle.loads(_unsealed(self._data_path(name)))
-        except FileNotFoundError:  # Numba knows what to do: it was removed meanwhile
-            raise
-        except OSError as error:  # a folder stands there, or the disk fails
-            raise UserError(str(error)) from None
-
-    def _save_data(self, name: str, data: Any) -> None:
-        self._write(self._data_path(name), data)
-
-    def _write(self, path: str, what: Any) -> None:
-        data = self._dump(what)
-        if Path(path).is_dir():  # whoever put it there
-            shutil.rmtree(path)
-        with self._open_for_write(path) as file:
-            file.write(hashlib.sha256(data).digest() + data)
-
-
-def _unsealed(path: str) -> bytes:
-    """What stands behind the checksum; ValueError if it is not what was written."""
-    stored = Path(path).read_bytes()
-    if hashlib.sha256(stored[32:]).digest() != stored[:32]:
-        raise UserError(f"{path} is damaged")
-    return stored[32:]
-
-
-@cache
-def _tell_of_damage() -> None:
-    """Once, however many files are damaged."""
-    warnings.warn(
-        f"compiled code kept in {cache_folder()} was damaged: it is compiled again, which takes some seconds",
-        stacklevel=2,
-    )
-
-
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
+    """Numba's cache of one kernel, with a folder per set of user modules and a lock while it is compiled."""
+
     _impl_class = _CacheImpl
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._begun: list[str] = []  # what this process is compiling, one within the other
+        self._locked: list[str] = []  # kernels that this process is compiling, one within the other
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled code, if it is there, or as soon as another process has it."""
-        found = self._read(sig, target_context)
-        if found is None and self._turn_to(sig):
-            self._begin(sig)
-            found = self._read(sig, target_context)
-            if found is not None:
-                self.end()
-        return found
+        """The cached code, waiting for another process that compiles it; None if there is none."""
+        code = self._read(sig, target_context)
+        if code is None and self._open_index(sig):
+            self._lock(sig)
+            code = self._read(sig, target_context)
+            if code is not None:
+                self.unlock()
+        return code
 
     def _read(self, sig: Any, target_context: Any) -> Any:
-        """The code that is there; what is damaged is compiled and written again."""
         try:
-            return super().load_overload(sig, target_context) if self._turn_to(sig) else None
-        except Exception:
-            _tell_of_damage()
+            return super().load_overload(sig, target_context) if self._open_index(sig) else None
+        except Exception:  # an unreadable file: compile it again
             with suppress(OSError):
                 self.flush()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the compiled code; a full disk costs the next start some seconds, no more."""
+        """Cache compiled code; if the disk is full, the next start compiles again."""
         try:
-            if self._turn_to(sig):
+            if self._open_index(sig):
                 super().save_overload(sig, data)
         except OSError:
             self.disable()
         finally:
-            self.end()
+            self.unlock()
 
-    def _begin(self, sig: Any) -> None:
-        """Wait until nobody else compiles this."""
-        self._begun.append(f"{self._impl.filename_base} {sig}")
+    def _lock(self, sig: Any) -> None:
+        self._locked.append(f"{self._impl.filename_base} {sig}")
         if (folder := cache_folder()) is not None:
-            take(folder, self._begun[-1])
+            acquire(folder, self._locked[-1])
 
-    def end(self) -> None:
-        """It is compiled, or cannot be: let others look."""
-        if self._begun and (folder := cache_folder()) is not None:
-            leave(folder, self._begun.pop())
+    def unlock(self) -> None:
+        """Compiling has ended, or failed: let other processes read the cache."""
+        if self._locked and (folder := cache_folder()) is not None:
+            release(folder, self._locked.pop())
 
-    def _turn_to(self, sig: Any) -> bool:
-        """Open the index that has code for such types; False if there is none."""
-        folder, homes = cache_folder(), set().union(*map(homes_of, sig))
-        if folder is None or "__main__" in homes:  # others have another __main__
+    def _open_index(self, sig: Any) -> bool:
+        """Open the index of code for such types; False if it is not cached."""
+        folder, modules = cache_folder(), set().union(*map(user_modules_of, sig))
+        if folder is None or "__main__" in modules:  # each program has another __main__
             return False
-        home = self._py_func.__module__
-        if not is_ours(home):
-            if self._py_func.__code__.co_filename != getattr(sys.modules.get(home), "__file__", 0):
-                return False  # written by a program
-            homes.add(home)
-        if homes:
-            folder = own_folder(folder, frozenset(homes))
+        module = self._py_func.__module__
+        if not is_tuplet(module):
+            if self._py_func.__code__.co_filename != getattr(sys.modules.get(module), "__file__", 0):
+                return False  # generated code
+            modules.add(module)
+        if modules:
+            folder = user_folder(folder, frozenset(modules))
         if folder is not None:
-            self._cache_file = _CacheFile(str(folder), self._impl.filename_base, self._impl.locator.get_source_stamp())
+            stamp = self._impl.locator.get_source_stamp()
+            self._cache_file = caching.IndexDataCacheFile(str(folder), self._impl.filename_base, stamp)
         return folder is not None
 
 
-class _Failures(event.Listener):  # type: ignore[misc]
-    """What cannot be compiled is not waited for."""
+class _CompileEvents(event.Listener):  # type: ignore[misc]
+    """Counts kernels that are being compiled, and unlocks those that fail to compile."""
+
+    def __init__(self) -> None:
+        self.busy: set[Hashable] = set()
 
     def on_start(self, event: event.Event) -> None:
-        """A function is being compiled."""
+        """A kernel is being compiled."""
+        self.busy.add(id(event.data["dispatcher"]))
 
     def on_end(self, event: event.Event) -> None:
-        """It is done, or cannot be."""
-        kept, error = event.data["dispatcher"]._cache, event._exc_details  # (`is_failed` is
-        if error is not None and isinstance(kept, _Cache):  # true where nothing has failed)
-            kept.end()
+        """It is compiled, or has failed to compile."""
+        dispatcher, error = event.data["dispatcher"], event._exc_details  # (`is_failed` is true without a failure, too)
+        self.busy.discard(id(dispatcher))
+        if error is not None and isinstance(dispatcher._cache, _Cache):
+            dispatcher._cache.unlock()
 
 
-event.register("numba:compile", _Failures())
+_events = _CompileEvents()
+event.register("numba:compile", _events)
+
+
+def compiling() -> bool:
+    """True while a kernel is being compiled, in any thread; code read from the cache does not count."""
+    return bool(_events.busy)

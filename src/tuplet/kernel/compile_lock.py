@@ -1,8 +1,8 @@
-"""Processes that need the same kernel take turns: one compiles it, the others read its code.
+"""A lock per kernel, so that one process compiles it and the others read its code from the cache.
 
-Two that begin together on a fresh machine would else compile everything twice. A turn is a lock on
-a byte of a file in the cache folder; the system lets go of it when a process ends, however it does.
-A process that was stopped in the middle keeps its turn: it is waited for once, and not for long.
+Without it, two processes that start together on a fresh machine compile everything twice. A lock is a byte range of a file in
+the cache folder; the system releases it when the process ends. A process that was suspended keeps its lock: others wait for
+it once, and not for long.
 """
 
 from __future__ import annotations
@@ -17,52 +17,48 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows, where everybody compiles
+except ImportError:  # Windows, where every process compiles
     fcntl = None  # type: ignore[assignment]
 
-FILE = "turns"
-LONGEST = 60.0  # seconds to wait, in all: on slow machines a kernel takes half a minute
-_LOOK = 0.02  # seconds between looks
-_hanging: set[Path] = set()  # folders in which a process was waited for in vain
+FILE = "compile.lock"
+LONGEST = 60.0  # seconds to wait in all: on slow machines a kernel takes half a minute
+_RETRY = 0.02  # seconds between attempts
+_abandoned: set[Path] = set()  # folders where waiting timed out
 
 
-def take(folder: Path, name: str) -> None:
-    """Wait while another process compiles what has this name, but not for one that hangs."""
-    if fcntl is None or folder in _hanging:
+def acquire(folder: Path, name: str) -> None:
+    """Wait until no other process compiles the kernel of this name, at most `LONGEST` seconds."""
+    if fcntl is None or folder in _abandoned:
         return
     end = time.monotonic() + LONGEST
-    while True:
+    while time.monotonic() < end:
         try:
-            fcntl.lockf(_opened(folder), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(name))
+            fcntl.lockf(_lock_file(folder), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _byte_of(name))
+            return
         except (BlockingIOError, PermissionError):  # another process has it
-            if time.monotonic() >= end:
-                _hanging.add(folder)
-                warnings.warn(
-                    f"another process has been compiling for {LONGEST:.0f} s, or was stopped while "
-                    "it did: this one compiles for itself",
-                    stacklevel=2,
-                )
-                return
-            time.sleep(_LOOK)
-        except OSError:  # no locks on this disk: everybody compiles
+            time.sleep(_RETRY)
+        except OSError:  # no locks on this disk: every process compiles
             return
-        else:
-            return
+    _abandoned.add(folder)
+    warnings.warn(
+        f"another process has been compiling for {LONGEST:.0f} s, or was suspended: this one compiles for itself",
+        stacklevel=2,
+    )
 
 
-def leave(folder: Path, name: str) -> None:
-    """Let the next one look."""
+def release(folder: Path, name: str) -> None:
+    """Let the next process acquire the lock."""
     if fcntl is not None:
         with suppress(OSError):
-            fcntl.lockf(_opened(folder), fcntl.LOCK_UN, 1, _place(name))
+            fcntl.lockf(_lock_file(folder), fcntl.LOCK_UN, 1, _byte_of(name))
 
 
 @cache
-def _opened(folder: Path) -> int:
-    # Never closed: to close a file lets go of all of the process's locks on it.
+def _lock_file(folder: Path) -> int:
+    # Never closed: closing a file releases all of the process's locks on it.
     return os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
 
-def _place(name: str) -> int:
-    """The byte for something that is to be compiled."""
+def _byte_of(name: str) -> int:
+    """The position in the lock file that stands for a kernel."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:7], "big")

@@ -1,7 +1,7 @@
-"""Functions whose code is picked by the type of their first argument, compiled and interpreted.
+"""Functions that dispatch on the type of their first argument, compiled and interpreted.
 
-A search is written once against such functions and compiled for each game it is used with; a
-learner's update is picked the same way. The types are NamedTuples.
+A search is written once against such functions and compiled for each game; a learner's update is chosen the same way. The
+types are NamedTuples.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
-from tuplet.kernel.cache_folders import comes_from
+from tuplet.kernel.cache_folders import note_module
 from tuplet.kernel.compile import INLINED
 
-_CODE: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
+_IMPLEMENTATIONS: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 
 
 def register(function: Callable[..., Any], kind: type, code: Callable[..., Any]) -> None:
-    """Let `function` run `code`, a kernel, where its first argument is of this kind."""
-    if function not in _CODE:
-        _CODE[function] = {}
+    """Implement `function` by the kernel `code` for a first argument of type `kind`."""
+    if function not in _IMPLEMENTATIONS:
+        _IMPLEMENTATIONS[function] = {}
         overload(function, strict=False, jit_options=INLINED)(_chooser(function))
-    _CODE[function][kind] = code
-    comes_from(kind, code)
+    _IMPLEMENTATIONS[function][kind] = code
+    note_module(kind, code)
     _distinguish(kind)
 
 
 def _distinguish(kind: type) -> None:
-    """Give a type of somebody's own a name that no other has.
+    """Give a user's type a unique name.
 
-    Numba names what it compiles after its arguments' types, whatever module they are from: the
-    code of two games whose rules are both called `Rules` would be one.
+    Numba names compiled code by the names of its arguments' types, without their modules: the code of two games whose rules
+    are both called `Rules` would be mixed up.
     """
     if kind in _NAMED or kind.__module__.startswith("tuplet."):
         return
@@ -47,17 +47,17 @@ _NAMED: list[type] = []
 
 
 def implementation_of(function: Callable[..., Any], first: Any) -> Callable[..., Any]:
-    """What interpreted code runs."""
-    return _CODE[function][type(first)]
+    """The implementation for `type(first)`, used without JIT."""
+    return _IMPLEMENTATIONS[function][type(first)]
 
 
 def _chooser(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What Numba asks for the code behind a function."""
+    """The function that Numba calls to choose an implementation."""
 
     def choose(first: Any, *_: Any) -> Any:
         if not isinstance(first, types.BaseNamedTuple):
             return None
-        code = _CODE[function].get(first.instance_class)
+        code = _IMPLEMENTATIONS[function].get(first.instance_class)
         return getattr(code, "py_func", code)
 
     return choose

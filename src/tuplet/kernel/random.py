@@ -1,4 +1,4 @@
-"""Random streams: one per game played, so that results do not depend on threads.
+"""Random streams, one per game, so that results do not depend on the number of threads.
 
 SplitMix64 (Steele, Lea & Flood 2014). A stream is a 64-bit counter; `draw` scrambles it.
 Draw n of a stream is `draw(start + n * STEP)`, so a stream needs no object and no memory.
@@ -22,7 +22,7 @@ _WORD = (1 << 64) - 1
 
 
 def as_seed(seed: int) -> np.uint64:
-    """A seed as the kernels take it; what does not fit raises ValueError."""
+    """A seed as kernels take it."""
     if not 0 <= seed < 1 << 63:
         raise UserError(f"seed must be 0 to 2^63 - 1 (got {seed})")
     return np.uint64(seed)
