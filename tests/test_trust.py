@@ -34,8 +34,9 @@ from tuplet.system import user_code
 from tuplet.web.app import application
 from tuplet.web.context import ServerContext
 from tuplet.web.guard import Guard
+from tuplet.web.limits import MAX_MESSAGE
 from tuplet.web.schema import arguments_of
-from tuplet.web.websocket import HANDLERS, MOST_MESSAGE
+from tuplet.web.websocket import HANDLERS
 
 EVIL = """
 from pathlib import Path
@@ -222,7 +223,7 @@ def questions(trap: Trap, fields: dict[str, str], usual: dict[str, Any]) -> Iter
 
 
 def test_no_route_over_http(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuplet.web.app.PAUSE", 0.0)
+    monkeypatch.setattr("tuplet.web.limits.LOGIN_DELAY", 0.0)
     app = application(ServerContext(trap.runs), token=TOKEN)  # which has a route more
 
     async def walk() -> None:
@@ -282,10 +283,10 @@ async def talk(app: Guard, messages: list[dict[str, Any]]) -> list[dict[str, Any
         if following is None:
             said.put_nowait({"type": "websocket.disconnect", "code": 1000})
             return
-        awaited = 1 if following["do"] in HANDLERS else 2
+        awaited = 1 if following["type"] in HANDLERS else 2
         say({"id": 1, **following})
         if awaited == 2:  # it may have no answer of its own
-            say({"id": 2, "do": "nothing"})
+            say({"id": 2, "type": "nothing"})
 
     said.put_nowait({"type": "websocket.connect"})
     scope = {
@@ -306,30 +307,26 @@ async def talk(app: Guard, messages: list[dict[str, Any]]) -> list[dict[str, Any
 
 
 def jobs(trap: Trap) -> Iterator[dict[str, Any]]:
-    """Every kind of job, with every text in each of its fields; long texts also in pieces."""
+    """Every kind of job, with every text in each of its fields."""
     position = {"game": "2048:board=2x2", "position": "2,0/0,2", "agents": {"player": "random"}}
     kinds = {str: "string", list: "array", dict: "object"}
-    for do, kind in HANDLERS.items():
-        usual = position if do == "play" else getattr(kind.takes, "example")  # noqa: B009
-        fields = {n: kinds.get(t, "other") for n, (t, _) in arguments_of(kind.takes).items()}
-        for each in questions(trap, {**fields, "pace": "other"}, usual):
-            yield {"do": do, **each}
-        rest = {name: value for name, value in usual.items() if name != kind.pieces}
-        for text in trap.texts if kind.pieces is not None else ():
-            yield {"do": "text", "text": text}
-            yield {"do": do, **rest}
+    for kind, (takes, _) in HANDLERS.items():
+        usual = position if kind == "play" else getattr(takes, "example")  # noqa: B009
+        fields = {name: kinds.get(type_, "other") for name, (type_, _) in arguments_of(takes).items()}
+        for each in questions(trap, fields, usual):
+            yield {"type": kind, **each}
     for text in trap.texts:
-        for do in ("more", "stop", "pace", "text", "", text):
-            yield {"do": do, "pace": text, "text": text, "game": text}
+        for kind in ("ack", "stop", "", text):
+            yield {"type": kind, "pace": text, "text": text, "game": text}
 
 
 def test_no_job_over_the_socket(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuplet.web.websocket.AT_ONCE", 10**9)
-    asked = [each for each in jobs(trap) if len(json.dumps(each)) < MOST_MESSAGE - 100]
+    monkeypatch.setattr("tuplet.web.limits.MESSAGE_BURST", 10**9)
+    asked = [each for each in jobs(trap) if len(json.dumps(each)) < MAX_MESSAGE - 100]
     frames = awaited(talk(application(ServerContext(trap.runs)), asked))
     assert {frame["type"] for frame in frames if "type" in frame} == {"websocket.accept"}
     assert sum(frame.get("done", False) for frame in frames) >= len(asked)
-    assert not [frame for frame in frames if "this failed" in frame.get("error", "")]
+    assert not [frame for frame in frames if "internal error" in frame.get("error", "")]
     trap.check("the socket")
 
 

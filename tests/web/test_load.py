@@ -25,9 +25,9 @@ from browsing import Server, awaited, serving
 from tuplet import Network, Stop
 from tuplet.system.stop import Stopped
 from tuplet.values.weights import read_weights
-from tuplet.web import app, connections, jobs, websocket
+from tuplet.web import connections, jobs, limits
 from tuplet.web.context import ServerContext, memory_of, turn_of
-from tuplet.web.limits import FOR_SEARCHES, MOST_MEMORY, OWN_MEMORY, Busy, Limits
+from tuplet.web.limits import BASE_MEMORY, MAX_JOBS, MAX_MEMORY, SEARCH_MEMORY, Busy, Limits
 
 BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
 START = "ewn-6x7 r4r3r1..../r5r2...../r0....../......b4/.....b2b3/....b1b0b5 red 0:514542503314443010403"
@@ -68,7 +68,7 @@ def is_open(connection: socket.socket) -> bool:
 
 @pytest.mark.parametrize("said", [b"", b"GET", HALF, HEAD, HEAD + b'{"game"', b"GET / HTTP/1.1\r"])
 def test_who_does_not_ask_in_time_is_hung_up_on(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "SECONDS", 0.3)
+    monkeypatch.setattr(limits, "REQUEST_TIMEOUT", 0.3)
     with serving() as server, connected(server, said) as connection:
         assert hung_up(connection)
         assert server.ask("/api/games")[0] == 200
@@ -76,7 +76,7 @@ def test_who_does_not_ask_in_time_is_hung_up_on(said: bytes, monkeypatch: pytest
 
 def test_a_request_that_trickles_in_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each byte on its own comes in time, all of them do not."""
-    monkeypatch.setattr(connections, "SECONDS", 0.5)
+    monkeypatch.setattr(limits, "REQUEST_TIMEOUT", 0.5)
     with serving() as server, connected(server) as connection:
         ended = threading.Thread(target=hung_up, args=(connection,))
         ended.start()
@@ -92,7 +92,7 @@ def test_a_request_that_trickles_in_is_not_waited_for(monkeypatch: pytest.Monkey
 
 def test_who_asks_may_wait_for_the_answer_and_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what a client is to do has a limit, not how long its answer takes."""
-    monkeypatch.setattr(connections, "SECONDS", 0.2)
+    monkeypatch.setattr(limits, "REQUEST_TIMEOUT", 0.2)
     body = json.dumps({"game": "ewn-6x7", "agent": "mcts:time=0.6"})
     with serving() as server:
         asking = http.client.HTTPConnection(server.address.removeprefix("http://"), timeout=120)
@@ -106,7 +106,7 @@ def test_who_asks_may_wait_for_the_answer_and_ask_again(monkeypatch: pytest.Monk
 
 
 def test_who_does_not_read_the_answer_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "SECONDS", 0.3)
+    monkeypatch.setattr(limits, "REQUEST_TIMEOUT", 0.3)
     with serving() as server, connected(server) as connection:
         connection.settimeout(0.2)
 
@@ -121,7 +121,7 @@ def test_who_does_not_read_the_answer_is_hung_up_on(monkeypatch: pytest.MonkeyPa
 
 def test_silent_connections_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """When there are too many, the oldest that nobody answers is closed."""
-    monkeypatch.setattr(connections, "MOST", 20)
+    monkeypatch.setattr(limits, "MAX_CONNECTIONS", 20)
     with serving() as server:
         silent = [connected(server) for _ in range(60)]
         began = time.monotonic()
@@ -136,7 +136,7 @@ def test_fewer_files_mean_fewer_connections(monkeypatch: pytest.MonkeyPatch) -> 
     resource = pytest.importorskip("resource")
     for files, most in ((256, 128), (1, 1), (1 << 20, 512), (resource.RLIM_INFINITY, 512)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
-        assert connections.most_connections() == most
+        assert connections.max_connections() == most
 
 
 class Held:
@@ -170,12 +170,12 @@ def test_a_client_leaves_turns_for_others() -> None:
     limits = Limits(memory=1 << 30, turns=4)
     many = [Held(limits, "one", turn="long").settled() for _ in range(3)]
     assert [each.has for each in many] == 3 * [True]
-    refused = Held(limits, "one", turn="long", patience=0.0).settled()
+    refused = Held(limits, "one", turn="long", timeout=0.0).settled()
     assert isinstance(refused.error, Busy)
     other = Held(limits, "two", turn="long").settled()
     quick = Held(limits, "one", turn="instant").settled()  # which does not wait for long ones
     assert other.has and quick.has
-    assert isinstance(Held(limits, "two", turn="long", patience=0.0).settled().error, Busy)
+    assert isinstance(Held(limits, "two", turn="long", timeout=0.0).settled().error, Busy)
     for each in (*many, other, quick):
         each.release()
 
@@ -184,9 +184,9 @@ def test_of_those_who_wait_the_client_with_the_least_goes_on() -> None:
     limits = Limits(memory=1 << 30, turns=2)
     first = Held(limits, "one", turn="long").settled()
     second = Held(limits, "two", turn="long").settled()
-    waiting = Held(limits, "two", turn="long", patience=60.0)
+    waiting = Held(limits, "two", turn="long", timeout=60.0)
     until(lambda: len(limits._waiting) == 1)
-    last = Held(limits, "three", turn="long", patience=60.0)
+    last = Held(limits, "three", turn="long", timeout=60.0)
     until(lambda: len(limits._waiting) == 2)
     first.release()
     assert last.settled().has and not waiting.has
@@ -200,30 +200,30 @@ def test_of_those_who_wait_the_client_with_the_least_goes_on() -> None:
 def test_searches_and_networks_share_the_memory() -> None:
     limits = Limits(memory=1 << 30)
     one = Held(limits, "one", memory=300 << 20).settled()
-    assert isinstance(Held(limits, "two", memory=200 << 20, patience=0.0).settled().error, Busy)
+    assert isinstance(Held(limits, "two", memory=200 << 20, timeout=0.0).settled().error, Busy)
     small = Held(limits, "two", memory=1 << 20).settled()
     assert one.has and small.has and limits.free == 83 << 20
     limits.add_network(first := Network("0123"), 400 << 20)
     assert limits.free == 83 << 20  # each has its part
-    assert limits.lacks(240 << 20) == 0 and limits.lacks(241 << 20) == 1 << 20
+    assert limits.missing(240 << 20) == 0 and limits.missing(241 << 20) == 1 << 20
     del first
-    assert limits.networks == 0 and limits.lacks(1 << 40) == 0
+    assert limits.networks == 0 and limits.missing(1 << 40) == 0
     limits.add_network(huge := Network("0123"), 1 << 40)  # leaves room for two searches
-    assert limits.free == FOR_SEARCHES - (301 << 20)
+    assert limits.free == SEARCH_MEMORY - (301 << 20)
     one.release()
     assert Held(limits, "two", memory=64 << 20).settled().has and huge.weights is not None
 
 
 def test_limits_come_from_cores_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     for free, cores, memory, turns in (
-        (1 << 40, 2, MOST_MEMORY - OWN_MEMORY, 6),
-        (3 << 30, 16, (3 << 29) - OWN_MEMORY, 48),
-        (100 << 20, 1, 3 * FOR_SEARCHES, 3),
+        (1 << 40, 2, MAX_MEMORY - BASE_MEMORY, 6),
+        (3 << 30, 16, (3 << 29) - BASE_MEMORY, 48),
+        (100 << 20, 1, 3 * SEARCH_MEMORY, 3),
     ):
         monkeypatch.setattr("tuplet.web.limits.available_memory", lambda free=free: free)
         monkeypatch.setattr("tuplet.web.limits.cores", lambda cores=cores: cores)
         found = Limits()
-        assert (found.memory, found.turns) == (memory, turns) and found.of_client < turns
+        assert (found.memory, found.turns) == (memory, turns) and found.turns_per_client < turns
 
 
 @pytest.mark.parametrize(
@@ -256,10 +256,10 @@ def test_what_an_agent_costs_is_known_before_it_begins(game: str, agent: str, ki
 @pytest.mark.parametrize(
     ("agent", "told"),
     [
-        ("mcts:nodes=1000001", "nodes is 1,000,000 at most over the network, not 1,000,001"),
-        ("mcts:batch=10001", "batch is 10,000 at most"),
-        ("mcts:time=61", "time is 60.0 at most"),
-        ("alphabeta:depth=25", "depth is 24 at most"),
+        ("mcts:nodes=1000001", r"nodes must be at most 1,000,000 over the network \(got 1,000,001\)"),
+        ("mcts:batch=10001", "batch must be at most 10,000"),
+        ("mcts:time=61", "time must be at most 60.0"),
+        ("alphabeta:depth=25", "depth must be at most 24"),
     ],
 )
 def test_a_search_over_the_network_has_a_budget(agent: str, told: str) -> None:
@@ -324,8 +324,8 @@ def test_a_question_ends_in_time_whatever_it_waits_for(trained_run: Path, monkey
     go = threading.Event()
     monkeypatch.setattr("tuplet.web.context.read_weights", lambda *_, **__: go.wait(60))
     monkeypatch.setattr("tuplet.web.context.find_weights", lambda path: (go.wait(60), path)[1])
-    monkeypatch.setattr(app, "LONGEST", 0.2)
-    monkeypatch.setattr(app, "GRACE", 0.2)
+    monkeypatch.setattr(limits, "CALL_TIMEOUT", 0.2)
+    monkeypatch.setattr(limits, "STOP_TIMEOUT", 0.2)
     with serving(runs=trained_run.parent) as server:
         asked = {"game": "2048", "position": BOARD, "agent": trained_run.name}
         status, answer = server.ask("/api/analyze", asked)
@@ -336,29 +336,29 @@ def test_a_question_ends_in_time_whatever_it_waits_for(trained_run: Path, monkey
 
 def play_of(number: int, agents: dict[str, str], game: str = "ewn-6x7") -> str:
     position = {"2048": BOARD, "ewn-6x7": START}[game]
-    return json.dumps({"id": number, "do": "play", "game": game, "position": position, "agents": agents})
+    return json.dumps({"id": number, "type": "play", "game": game, "position": position, "agents": agents})
 
 
 def test_jobs_that_nobody_looks_at_give_back_what_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve games of trees where there is room for two; they go on when somebody looks."""
-    monkeypatch.setattr(jobs, "STALLED", 0.2)
-    monkeypatch.setattr("tuplet.web.limits.MOST_MEMORY", OWN_MEMORY)
+    monkeypatch.setattr(limits, "STALL_TIMEOUT", 0.2)
+    monkeypatch.setattr("tuplet.web.limits.MAX_MEMORY", BASE_MEMORY)
     trees = {"player": "mcts:time=0.02"}
 
     async def run(server: Server) -> None:
         async with AsyncExitStack() as stack, asyncio.timeout(120):
             lines = [await stack.enter_async_context(websockets.connect(server.socket)) for _ in range(3)]
             for line in lines:
-                for number in range(websocket.MOST_JOBS):
+                for number in range(MAX_JOBS):
                     await line.send(play_of(number, trees, "2048"))
             for line in lines:  # each has begun, and was sent a first frame
-                frames = [json.loads(await line.recv()) for _ in range(websocket.MOST_JOBS)]
-                assert {frame["id"] for frame in frames} == {*range(websocket.MOST_JOBS)}
+                frames = [json.loads(await line.recv()) for _ in range(MAX_JOBS)]
+                assert {frame["id"] for frame in frames} == {*range(MAX_JOBS)}
                 assert not any("error" in frame or frame["done"] for frame in frames)
             asked = {"game": "ewn", "agent": "mcts:time=0.02"}
             status, answer = await asyncio.to_thread(server.ask, "/api/analyze", asked)
             assert status == 200, answer
-            await lines[0].send('{"id": 2, "do": "more"}')
+            await lines[0].send('{"id": 2, "type": "ack"}')
             on = json.loads(await lines[0].recv())
             assert on["id"] == 2 and on["steps"]
 
@@ -384,8 +384,8 @@ def test_an_agent_takes_no_memory_before_there_is_room_for_it(monkeypatch: pytes
 
 
 def test_a_socket_that_is_not_used_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(websocket, "MOST_SOCKETS", 2)
-    searching = {"do": "analyze", "game": "ewn-6x7", "agent": "mcts:time=60"}
+    monkeypatch.setattr(limits, "MAX_SOCKETS", 2)
+    searching = {"type": "analyze", "game": "ewn-6x7", "agent": "mcts:time=60"}
 
     async def run(server: Server) -> None:
         async with AsyncExitStack() as stack, asyncio.timeout(120):
@@ -397,13 +397,13 @@ def test_a_socket_that_is_not_used_makes_room(monkeypatch: pytest.MonkeyPatch) -
             await busy.send(json.dumps(searching | {"id": 1}))
             await busy.recv()
             third = await connect()
-            with pytest.raises(websockets.ConnectionClosed, match="not used for longest"):
+            with pytest.raises(websockets.ConnectionClosed, match="idle for longest"):
                 await silent.recv()
             await third.send(json.dumps(searching | {"id": 1}))
             await third.recv()
             refused = await connect_and_close(server)
             assert refused
-            await busy.send('{"id": 1, "do": "stop"}')
+            await busy.send('{"id": 1, "type": "stop"}')
             while not json.loads(await busy.recv())["done"]:
                 pass
 
@@ -442,7 +442,7 @@ class Asking:
 
     QUESTIONS: tuple[tuple[str, Any], ...] = (
         ("/api/games", None),
-        ("/api/play", {"game": "2048", "position": BOARD, "move": "left", "luck": "1"}),
+        ("/api/play", {"game": "2048", "position": BOARD, "move": "left", "rng": "1"}),
         ("/api/analyze", {"game": "2048", "position": BOARD, "agent": "small", "depth": 2}),
     )
 
@@ -514,7 +514,7 @@ def test_64_searches_and_16_sockets_stay_below_2_gigabytes(tmp_path: Path) -> No
                 frame = json.loads(await line.recv())
                 frames += 1
                 if frame["id"] % 2 and not frame["done"]:
-                    await line.send(json.dumps({"id": frame["id"], "do": "more"}))
+                    await line.send(json.dumps({"id": frame["id"], "type": "ack"}))
 
         async with AsyncExitStack() as stack:
             for _ in range(16):

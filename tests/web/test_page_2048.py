@@ -137,14 +137,14 @@ def test_keys_faster_than_the_tiles_are_not_lost(looking: Looking, server: Serve
         page.keyboard.press("n")
     found = answer.value.json()
     until(page, found["position"]["notation"])
-    position, luck, made = found["position"], found["luck"], 0
+    position, rng, made = found["position"], found["rng"], 0
     moves = ["left", "down", "right", "down", "left", "up", "right", "down", "left", "down"]
     for move in moves:
         page.keyboard.press(KEYS[move], delay=0)
         if move in position["legal_moves"]:
-            asked = {"game": "2048", "position": position["notation"], "move": move, "luck": luck}
+            asked = {"game": "2048", "position": position["notation"], "move": move, "rng": rng}
             _, answered = server.ask("/api/play", asked)
-            position, luck, made = answered["position"], answered["luck"], made + 1
+            position, rng, made = answered["position"], answered["rng"], made + 1
     until(page, position["notation"])
     assert page.inner_text("#moves-made") == str(made)
 
@@ -318,6 +318,7 @@ def test_what_is_pasted_is_shown_and_can_be_copied(looking: Looking) -> None:
     assert page.evaluate(copied) == last
     page.go_back()
     until(page, board)
+    looking.errors = [each for each in looking.errors if "400" not in each]  # of the text that is neither
 
 
 def test_a_review_adds_up_and_leads_to_the_mistakes(looking: Looking) -> None:

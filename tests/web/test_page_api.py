@@ -22,7 +22,7 @@ def test_every_call_is_shown_with_an_example_that_is_answered(looking: Any) -> N
     shown = page.locator("#calls h2").all_inner_texts()
     assert [each.split()[-1] for each in shown] == [path for _, path in CALLS]
     page.click("#play-ask")
-    page.get_by_text('"happened"').wait_for()
+    page.get_by_text('"outcome"').wait_for()
     assert json.loads(page.inner_text("#play-answer"))["position"]["game"] == "2048"
     page.fill("#analyze-question", '{"game": "chess"}')
     page.click("#analyze-ask")

@@ -15,8 +15,7 @@ import websockets
 
 import tuplet
 from browsing import Server, awaited
-from tuplet.web.jobs import MOST_STEPS
-from tuplet.web.websocket import MOST_JOBS
+from tuplet.web.limits import MAX_JOBS, MAX_MESSAGE, MAX_STEPS
 
 BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
@@ -50,7 +49,7 @@ class Line:
             frames.append(await self.frame())
             if frames[-1]["done"]:
                 return frames
-            await self.say(id=message["id"], do="more")
+            await self.say(id=message["id"], type="ack")
 
 
 def over(server: Server, do: Any) -> Any:
@@ -65,7 +64,7 @@ def over(server: Server, do: Any) -> Any:
 
 def test_a_tree_grows_into_the_searchs_own_result(server: Server) -> None:
     asked = {"game": "ewn", "position": START, "agent": "mcts:sims=400000", "seed": 3}
-    frames = over(server, lambda line: line.job(id=1, do="analyze", **asked, tree=2))
+    frames = over(server, lambda line: line.job(id=1, type="analyze", **asked, tree=2))
     told = [frame["analysis"] for frame in frames if "analysis" in frame]
     visits = [sum(move["visits"] for move in each["moves"]) for each in told]
     assert len(told) > 1 and visits == sorted(visits)
@@ -80,7 +79,7 @@ def test_a_tree_grows_into_the_searchs_own_result(server: Server) -> None:
 
 
 def test_a_search_goes_deeper_before_ones_eyes(server: Server) -> None:
-    frames = over(server, lambda line: line.job(id=1, do="analyze", game="2048", position=BOARD, depth=3))
+    frames = over(server, lambda line: line.job(id=1, type="analyze", game="2048", position=BOARD, depth=3))
     told = [frame["analysis"] for frame in frames if "analysis" in frame]
     assert told[-1]["depth"] == 3 and told[0]["depth"] < 3
     alone = tuplet.analyze("2048", BOARD, "small", depth=3, progress=False).as_json()
@@ -90,7 +89,7 @@ def test_a_search_goes_deeper_before_ones_eyes(server: Server) -> None:
 def test_agents_play_by_the_rules_to_the_end(server: Server) -> None:
     position = "2048:board=2x2 2,0/0,2 0"
     asked = {"game": "2048:board=2x2", "position": position, "agents": {"player": "random"}}
-    frames = over(server, lambda line: line.job(id=1, do="play", **asked))
+    frames = over(server, lambda line: line.job(id=1, type="play", **asked))
     game, at = tuplet.game("2048:board=2x2"), tuplet.game("2048:board=2x2").parse(position)
     for move, outcome, reward, notation in (s for f in frames for s in f.get("steps", ())):
         after = at.play(move)
@@ -102,8 +101,8 @@ def test_agents_play_by_the_rules_to_the_end(server: Server) -> None:
 
 def test_an_agent_plays_until_a_person_is_to_move(server: Server) -> None:
     async def do(line: Line) -> list[dict[str, Any]]:
-        asked = {"game": "ewn", "position": START, "luck": "0000000000000001"}
-        return await line.job(id=1, do="play", **asked, agents={"red": "easy"}, thoughts=True)
+        asked = {"game": "ewn", "position": START, "rng": "0000000000000001"}
+        return await line.job(id=1, type="play", **asked, agents={"red": "easy"}, analysis=True)
 
     frames = over(server, do)
     steps = [step for frame in frames for step in frame.get("steps", ())]
@@ -111,28 +110,18 @@ def test_an_agent_plays_until_a_person_is_to_move(server: Server) -> None:
     assert frames[-1]["position"]["die"] is not None  # it is rolled for whoever is next
 
 
-def test_long_games_come_and_go_in_pieces(server: Server) -> None:
-    """A game that no message could hold is read, reviewed and written over the socket."""
-    episode = tuplet.play_episode(tuplet.make_player("greedy"), tuplet.RandomEnvironment(1))
+def test_a_long_game_is_read_reviewed_and_written(server: Server) -> None:
+    player = tuplet.make_player("greedy")
+    episodes = (tuplet.play_episode(player, tuplet.RandomEnvironment(seed)) for seed in range(99))
+    episode = next(each for each in episodes if len(str(each)) > 3000)
     text = str(episode)
-
-    async def do(line: Line) -> list[dict[str, Any]]:
-        async def send(number: int, task: str, whole: str, **asked: Any) -> dict[str, Any]:
-            for at in range(0, len(whole), 700):
-                await line.say(id=number, do="text", text=whole[at : at + 700])
-            frames = await line.job(id=number, do=task, **asked)
-            return frames[-1]
-
-        read = await send(1, "read", text)
-        review = await send(2, "review", text, depth=1)
-        steps = json.dumps([step[:2] for step in read["read"]["steps"]])
-        asked = {"game": "2048", "start": read["read"]["start"], "format": "episode"}
-        return [read, review, await send(3, "write", steps, **asked)]
-
-    read, review, write = over(server, do)
-    assert read["read"]["position"]["score"] == episode.score
-    assert len(review["review"]["moves"]) == len(episode.slides)
-    written = tuplet.Episode.parse(write["write"]["text"])
+    _, read = server.ask("/api/read", {"text": text})
+    assert read["position"]["score"] == episode.score
+    review = over(server, lambda line: line.job(id=2, type="review", record=text, depth=1))[-1]["review"]
+    assert len(review["moves"]) == len(episode.slides)
+    asked = {"game": "2048", "start": read["start"], "format": "episode"}
+    _, write = server.ask("/api/write", asked | {"steps": [step[:2] for step in read["steps"]]})
+    written = tuplet.Episode.parse(write["text"])
     assert list(written.replay()) == [(board, action._replace(time_ms=0)) for board, action in episode.replay()]
 
 
@@ -141,14 +130,14 @@ def test_nothing_queues_up_for_who_looks_slowly(server: Server) -> None:
 
     async def do(line: Line) -> tuple[int, int]:
         asked = {"game": "2048", "position": BOARD, "agents": {"player": "small"}}
-        await line.say(id=1, do="play", **asked)
+        await line.say(id=1, type="play", **asked)
         first = await line.frame()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1.5):
                 await line.connection.recv()
-        await line.say(id=1, do="more")
+        await line.say(id=1, type="ack")
         second = await line.frame()
-        await line.say(id=1, do="stop")
+        await line.say(id=1, type="stop")
         last = await line.frame()
         while not last["done"]:
             last = await line.frame()
@@ -156,14 +145,14 @@ def test_nothing_queues_up_for_who_looks_slowly(server: Server) -> None:
         return len(first["steps"]), len(second["steps"])
 
     first, second = over(server, do)
-    assert first == 1 and 1 < second <= MOST_STEPS
+    assert first == 1 and 1 < second <= MAX_STEPS
 
 
 def test_a_job_is_stopped_with_what_it_has(server: Server) -> None:
     async def do(line: Line) -> dict[str, Any]:
-        await line.say(id=7, do="analyze", game="ewn-6x7", agent="mcts:time=60")
+        await line.say(id=7, type="analyze", game="ewn-6x7", agent="mcts:time=60")
         await line.frame()
-        await line.say(id=7, do="stop")
+        await line.say(id=7, type="stop")
         return await line.frame()
 
     last = over(server, do)
@@ -173,11 +162,12 @@ def test_a_job_is_stopped_with_what_it_has(server: Server) -> None:
 @pytest.mark.parametrize(
     ("message", "told"),
     [
-        ({"do": []}, "what to do is one of"),
-        ({"do": "play", "game": "2048", "position": BOARD, "agents": {}, "pace": "x"}, "the pace"),
-        ({"do": "play", "game": "2048", "position": BOARD, "agents": {"red": "small"}}, "sides"),
-        ({"do": "analyze", "game": "chess"}, "is not a game"),
-        ({"do": "write", "game": "2048", "start": BOARD}, "steps is missing"),
+        ({"type": []}, "type must be one of"),
+        ({"type": "play", "game": "2048", "position": BOARD, "agents": {}, "pace": "x"}, "pace must be a number"),
+        ({"type": "play", "game": "2048", "position": BOARD, "agents": {"red": "small"}}, "sides"),
+        ({"type": "analyze", "game": "chess"}, "is not a game"),
+        ({"type": "review", "depth": 1}, "record is missing"),
+        ({"type": "play", "game": "2048", "position": BOARD, "agents": {}, "pace": 61}, "pace must be 0 to 60"),
     ],
 )
 def test_what_is_wrong_with_a_job_is_told_in_one_line(server: Server, message: dict[str, Any], told: str) -> None:
@@ -187,14 +177,14 @@ def test_what_is_wrong_with_a_job_is_told_in_one_line(server: Server, message: d
 
 def test_too_many_jobs_are_refused(server: Server) -> None:
     async def do(line: Line) -> list[str]:
-        for number in range(MOST_JOBS + 1):
-            await line.say(id=number, do="analyze", game="ewn-6x7", agent="mcts:time=60")
+        for number in range(MAX_JOBS + 1):
+            await line.say(id=number, type="analyze", game="ewn-6x7", agent="mcts:time=60")
         while True:
             frame = await line.frame()
             if "error" in frame:
                 return [frame["error"], frame["id"]]
 
-    assert over(server, do) == [f"a socket has {MOST_JOBS} jobs at most: stop one", MOST_JOBS]
+    assert over(server, do) == [f"at most {MAX_JOBS} jobs can run on a socket: stop one first", MAX_JOBS]
 
 
 @pytest.mark.parametrize(
@@ -203,11 +193,10 @@ def test_too_many_jobs_are_refused(server: Server) -> None:
         ("{", 1003),
         ("[]", 1003),
         ('{"id": "x"}', 1003),
-        ('{"id": -1, "do": "stop"}', 1003),
+        ('{"id": -1, "type": "stop"}', 1003),
         ("[" * 9000, 1003),
-        (" " * 17_000, 1009),
+        (" " * (MAX_MESSAGE + 1), 1009),
         (b"\x00\xff", None),
-        ('{"id": 1, "do": "text", "text": 3}', 1003),
     ],
 )
 def test_rubbish_closes_its_socket_and_nothing_else(server: Server, rubbish: str | bytes, code: int | None) -> None:
@@ -215,7 +204,7 @@ def test_rubbish_closes_its_socket_and_nothing_else(server: Server, rubbish: str
         async with websockets.connect(server.socket) as other:
             await line.connection.send(rubbish)
             await line.until_closed()
-            frames = await Line(other).job(id=1, do="analyze", game="2048", position=BOARD)
+            frames = await Line(other).job(id=1, type="analyze", game="2048", position=BOARD)
             assert frames[-1]["analysis"]["best"]
         return line.connection.close_code
 
@@ -227,7 +216,7 @@ def test_a_flood_closes_its_socket(server: Server) -> None:
     async def do(line: Line) -> int | None:
         with suppress(websockets.ConnectionClosed):
             for _ in range(5000):
-                await line.say(id=1, do="more")
+                await line.say(id=1, type="ack")
         await line.until_closed()
         return line.connection.close_code
 
@@ -239,7 +228,7 @@ def test_fifty_look_on_at_once(server: Server) -> None:
     async def one(number: int) -> str:
         async with websockets.connect(server.socket) as connection:
             asked = {"game": "2048", "position": BOARD, "agents": {"player": "small"}, "moves": 20}
-            frames = await Line(connection).job(id=number, do="play", **asked)
+            frames = await Line(connection).job(id=number, type="play", **asked)
             return str(frames[-1]["position"]["notation"])
 
     async def all_of_them() -> list[str]:
@@ -249,7 +238,7 @@ def test_fifty_look_on_at_once(server: Server) -> None:
     assert len(found) == 50 and len(set(found)) > 40  # each has luck of its own
 
 
-HANDLERS = ["analyze", "play", "review", "read", "write", "more", "stop", "pace", "text", "x"]
+TYPES = ["analyze", "play", "review", "ack", "stop", "pace", "x"]
 
 
 def _rubbish(luck: random.Random, deep: int = 0) -> Any:
@@ -286,7 +275,7 @@ def _rubbish(luck: random.Random, deep: int = 0) -> Any:
         return luck.choice([None, True, False])
     if kind == 7:
         return [_rubbish(luck, deep + 1) for _ in range(luck.randrange(4))]
-    names = ["game", "position", "agent", "move", "luck", "depth", "time", "tree", "id", "do"]
+    names = ["game", "position", "agent", "move", "rng", "depth", "time", "tree", "id", "type"]
     return {luck.choice(names): _rubbish(luck, deep + 1) for _ in range(luck.randrange(5))}
 
 
@@ -294,7 +283,7 @@ def _fuzz(server: Server, seed: int, questions: int) -> None:
     luck = random.Random(seed)
     paths = ["position", "play", "analyze", "explain", "evaluate", "review", "read", "write"]
     for _ in range(questions):
-        names = ["game", "position", "agent", "move", "luck", "outcome", "depth", "seed", "tree"]
+        names = ["game", "position", "agent", "move", "rng", "outcome", "depth", "seed", "tree"]
         body = {luck.choice(names): _rubbish(luck) for _ in range(luck.randrange(6))}
         asked = luck.choice([body, _rubbish(luck), {"game": "2048", **body}, {"game": "ewn", **body}])
         data = json.dumps(asked).encode()
@@ -308,7 +297,7 @@ def _fuzz(server: Server, seed: int, questions: int) -> None:
             async with websockets.connect(server.socket) as connection:
                 with suppress(websockets.ConnectionClosed):
                     for number in range(20):
-                        message = {"id": number % 3, "do": luck.choice(HANDLERS)}
+                        message = {"id": number % 3, "type": luck.choice(TYPES)}
                         message |= luck.choice([{}, {"game": "ewn"}, {"game": "2048"}])
                         more = _rubbish(luck)
                         message |= more if isinstance(more, dict) and "id" not in more else {}
@@ -343,7 +332,24 @@ def test_what_is_no_text_closes_the_socket_with_a_reason(server: Server, capfd: 
                 await connection.recv()
             return connection.close_code, connection.close_reason
 
-    assert awaited(told(b"bytes")) == (1003, "a message is text, not bytes")
+    assert awaited(told(b"bytes")) == (1003, "a message must be text, not bytes")
     assert awaited(told(b"\xff\xff"))[0] == 1007  # no UTF-8
     assert "Traceback" not in capfd.readouterr().err
     assert server.ask("/api/games")[0] == 200
+
+
+def test_a_bug_is_a_500_with_a_traceback_on_the_terminal(
+    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A user's error is a line; any other exception is not shown as one."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("inner detail")
+
+    monkeypatch.setattr("tuplet.arena.analyze.analyze", broken)
+    asked = {"game": "2048", "position": BOARD}
+    status, answer = server.ask("/api/analyze", asked)
+    frame = over(server, lambda line: line.job(id=1, type="analyze", **asked))[-1]
+    for error in (answer["error"], frame["error"]):
+        assert error.startswith("internal error (KeyError)") and "detail" not in error
+    assert status == 500 and caplog.text.count("KeyError: 'inner detail'") == 2

@@ -1,7 +1,7 @@
-"""What the server has at hand, and how much of it anybody may ask for.
+"""What the requests of a server share: its games, the folder of runs, networks in memory, and the jobs under way.
 
-Whoever asks over HTTP is not trusted: an agent of theirs names no program and no class, a run is in
-the folder of runs, and a search has a budget.
+Requests come from outside and are not trusted: an agent's name may not name a program or a class, a run must be in the
+folder of runs, and a search has a budget.
 """
 
 from __future__ import annotations
@@ -30,118 +30,105 @@ from tuplet.games.position import Game
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
 from tuplet.values.weights import estimate_weights, find_weights, read_weights
-from tuplet.web.limits import PATIENCE, Busy as Busy, Limits
+from tuplet.web import limits
+from tuplet.web.limits import Busy, Limits
 
-LONGEST = 256  # letters of what names a game or an agent
-MOST_SIMS, MOST_SECONDS, MOST_DEPTH, MOST_NODES, MOST_TABLE = 10_000_000, 60.0, 24, 1_000_000, 22
-MOST_AHEAD = 6  # moves, over learned values
-MOST_GAMES = 100  # of an evaluation
-KEPT = 4  # networks in memory
-SMALL = 64 << 20  # bytes of a network that is read beside others
-SHORT = 1.0  # seconds, about, of a short search
-_LOOK = 0.1  # seconds between looks at whether to stop
-
-Key = tuple[str, int, int]  # a weight file: its path, when it was written, and its size
+Key = tuple[str, int, int]  # a weight file: its path, the time it was written, and its size
 
 
 class ServerContext:
-    """Networks that were read, the folder of runs, games of one's own, and the jobs under way."""
+    """What requests share. `games` are the games of `serve --game`."""
 
-    def __init__(self, runs: str | Path = "runs", limits: Limits | None = None, own: Sequence[Game] = ()) -> None:
-        self.runs, self.limits, self.own = Path(runs), limits or Limits(), own
+    def __init__(self, runs: str | Path = "runs", limits: Limits | None = None, games: Sequence[Game] = ()) -> None:
+        self.runs, self.limits, self.games = Path(runs), limits or Limits(), games
         self._networks: OrderedDict[Key, Future[Network]] = OrderedDict()
-        self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._jobs: dict[Stop, str] = {}  # whose they are
+        self._lock, self._loading = threading.Lock(), threading.Lock()
+        self._jobs: dict[Stop, str] = {}  # and the client of each
 
     def game(self, text: str) -> Game:
-        """The game that a text names, which is none of somebody's own unless it was asked for."""
-        if len(text) > LONGEST:
-            raise UserError(f"a game is named in {LONGEST} letters at most")
-        return find_game(text)
+        """The game of this name: a built-in one, or one of `serve --game`."""
+        return find_game(_check_name("game", text))
 
     def position(self, game: Game, text: str) -> Any:
-        """A position that a text describes."""
+        """The position that a text describes."""
         if isinstance(game, GameOf2048) and "/" not in text:
             return game.standing(text)
         return game.parse(text)
 
     def agent(self, text: str | None, game: Game, stop: Stop | None = None) -> Any:
-        """An agent within its budget, made for one job."""
-        text = default_agent(game) if text is None else text
-        if len(text) > LONGEST:
-            raise UserError(f"an agent is named in {LONGEST} letters at most")
-        spec = Spec(text, folder=self.runs)
+        """A new agent, within its budget."""
+        spec = Spec(default_agent(game) if text is None else _check_name("agent", text), folder=self.runs)
         try:
             if isinstance(game, GameOf2048):
-                made: Any = make_player(spec, load=lambda path: self._network(path, stop or Stop()))
-                if not isinstance(made, LearnedPlayer):  # which expects what it has learned from
-                    made = adapted(made, spawn4=game.spawn4)
+                agent: Any = make_player(spec, load=lambda path: self._network(path, stop or Stop()))
+                if not isinstance(agent, LearnedPlayer):  # which expects the tiles that it learned with
+                    agent = adapted(agent, spawn4=game.spawn4)
             else:
-                made = make_agent(spec, game)
-        except (OSError, ValueError) as error:  # where the folder is, is nobody's business
+                agent = make_agent(spec, game)
+        except (OSError, UserError) as error:  # without the place of the folder
             raise UserError(str(error).replace(f"{self.runs.resolve()}/", "")) from None
-        check_budget(made)
-        return made
+        check_budget(agent)
+        return agent
 
     def _network(self, path: Path, stop: Stop) -> Network:
-        """A network, read once; who waits for it can be told to stop."""
+        """A network, read once. Raises Stopped if `stop` is set meanwhile."""
         file = find_weights(path)
-        about = file.stat()
-        key = (str(file), about.st_mtime_ns, about.st_size)
+        stat = file.stat()
+        key = (str(file), stat.st_mtime_ns, stat.st_size)
         with self._lock:
-            found = self._networks.get(key)
-            if found is None or (found.done() and found.exception() is not None):
-                found = self._networks[key] = Future()
-                threading.Thread(target=self._read, args=(file, key, found), daemon=True).start()
+            future = self._networks.get(key)
+            if future is None or (future.done() and future.exception() is not None):
+                future = self._networks[key] = Future()
+                threading.Thread(target=self._read, args=(file, key, future), daemon=True).start()
             self._networks.move_to_end(key)
-        while not found.done():
+        while not future.done():
             if stop.is_set():
                 raise Stopped(f"stopped while {path.name} was read")
             with suppress(TimeoutError):
-                found.exception(_LOOK)
-        return found.result()
+                future.exception(limits.POLL)
+        return future.result()
 
-    def _read(self, file: Path, key: Key, reading: Future[Network]) -> None:
-        """Read a network once there is room for it; large ones one after another."""
+    def _read(self, file: Path, key: Key, future: Future[Network]) -> None:
+        """Read a network once there is memory for it; large ones one after another."""
         try:
-            size, until = 4 * estimate_weights(file), time.monotonic() + PATIENCE
-            with self._reading if size > SMALL else nullcontext():
+            size, deadline = 4 * estimate_weights(file), time.monotonic() + limits.WAIT_TIMEOUT
+            with self._loading if size > limits.SMALL_NETWORK else nullcontext():
                 self._make_room(key, size)
-                while self.limits.lacks(size) and time.monotonic() < until:
-                    time.sleep(_LOOK)
+                while self.limits.missing(size) and time.monotonic() < deadline:
+                    time.sleep(limits.POLL)
                     self._make_room(key, size)
-                with self.limits.reading(size) as able:
-                    if not able:
+                with self.limits.loading(size) as enough:
+                    if not enough:
                         raise Busy("too many networks are in use: try again in a moment")
-                    net = Network.of(read_weights(file, memory=False).parameters)
-                self.limits.add_network(net, net.weights.nbytes)
-            reading.set_result(net)
-        except BaseException as error:
-            reading.set_exception(error)
+                    network = Network.of(read_weights(file, memory=False).parameters)
+                self.limits.add_network(network, network.weights.nbytes)
+            future.set_result(network)
+        except BaseException as error:  # raised by `_network`
+            future.set_exception(error)
 
     def _make_room(self, key: Key, size: int) -> None:
-        """Let networks go that were not asked for of late, if that is enough for another."""
+        """Forget the networks that were used least recently, if that frees enough for another."""
         with self._lock:
-            old = [k for k, read in self._networks.items() if k != key and read.done()]
-            for other in [k for k in old if k[0] == key[0]]:  # it was written anew
-                old.remove(other)
-                del self._networks[other]
+            others = [other for other, future in self._networks.items() if other != key and future.done()]
+            for outdated in [other for other in others if other[0] == key[0]]:  # the file was written again
+                others.remove(outdated)
+                del self._networks[outdated]
             going: list[Key] = []
-            lacks = self.limits.lacks(size)
-            for other in old:
-                if lacks > 0 or len(self._networks) - len(going) > KEPT:
+            missing = self.limits.missing(size)
+            for other in others:
+                if missing > 0 or len(self._networks) - len(going) > limits.KEPT_NETWORKS:
                     going.append(other)
-                    error = self._networks[other].exception()
-                    lacks -= 0 if error else self._networks[other].result().weights.nbytes
-            going = going if lacks <= 0 else []
+                    future = self._networks[other]
+                    missing -= 0 if future.exception() else future.result().weights.nbytes
+            going = going if missing <= 0 else []
             for other in going:
                 del self._networks[other]
         if going:
-            gc.collect()  # agents that were watched refer to themselves
+            gc.collect()  # agents that were watched are in reference cycles
 
     @contextmanager
     def job(self, stop: Stop, client: str = "") -> Iterator[None]:
-        """Something that takes a while, and ends when it is told to."""
+        """A client's job, which `close` stops."""
         with self._lock:
             self._jobs[stop] = client
         try:
@@ -152,66 +139,67 @@ class ServerContext:
 
     @contextmanager
     def taking(
-        self, stop: Stop | None, *agents: Any, turn: str | None = None, patience: float = PATIENCE
+        self, stop: Stop | None, *agents: Any, turn: str | None = None, timeout: float = limits.WAIT_TIMEOUT
     ) -> Iterator[None]:
-        """The memory that agents need, and a turn of a kind (see `turn_of`), for a while."""
+        """Have the memory that agents need, and a turn (see `turn_of`), in a `with` block."""
         memory, stop = sum(map(memory_of, agents)), stop or Stop()
-        client = self._jobs.get(stop, "")
-        with self.limits.taking(client, stop, memory=memory, turn=turn, patience=patience):
+        with self.limits.taking(self._jobs.get(stop, ""), stop, memory=memory, turn=turn, timeout=timeout):
             yield
 
-    @property
-    def jobs(self) -> int:
-        """How many are under way."""
-        return len(self._jobs)
-
     def close(self) -> None:
-        """Tell all that is under way to end."""
+        """Stop all jobs."""
         with self._lock:
             for stop in self._jobs:
                 stop.set()
 
 
+def _check_name(field: str, text: str) -> str:
+    if len(text) > limits.MAX_NAME or not text.isprintable():
+        raise UserError(f"{field} must be a name of at most {limits.MAX_NAME} printable characters")
+    return text
+
+
 def memory_of(agent: Any) -> int:
-    """How many bytes a search may take, about; 0 where it is less than a megabyte or two."""
-    search, found = getattr(agent, "search", None), 0
-    if isinstance(search, Mcts):
-        # A batch of simulations adds the children of one node at most.
+    """About how many bytes a search may take; 0 if less than 2 MB."""
+    search, memory = getattr(agent, "search", None), 0
+    if isinstance(search, Mcts):  # a batch of simulations adds the children of at most one node
         batches = search.nodes if search.sims is None else search.sims // search.batch + 1
-        found = 60 * min(search.nodes, 64 * batches)
+        memory = 60 * min(search.nodes, 64 * batches)
     elif isinstance(search, AlphaBeta):
-        found = 16 << search.table
-    return found if found >= 2 << 20 else 0
+        memory = 16 << search.table
+    return memory if memory >= 2 << 20 else 0
 
 
 def turn_of(agent: Any) -> str:
-    """The kind of turn that a move takes: what takes no time does not wait for what takes some."""
+    """The kind of turn that a move takes: instant, short or long. Quick moves do not wait for long searches."""
+    short, long = limits.SHORT_SEARCH, limits.MAX_SECONDS
     search, seconds = getattr(agent, "search", None), 0.0
     if isinstance(agent, LearnedPlayer):
         depth = agent.depth or 1
-        by_depth = 0.0 if depth <= 2 else SHORT if depth == 3 else MOST_SECONDS
+        by_depth = 0.0 if depth <= 2 else short if depth == 3 else long
         seconds = by_depth if agent.time is None else agent.time
     elif isinstance(search, Mcts):
-        seconds = search.time or (SHORT if search.most <= 100_000 else MOST_SECONDS)
+        seconds = search.time or (short if search.most <= 100_000 else long)
     elif isinstance(search, AlphaBeta):
-        usual = SHORT if (search.depth or MOST_DEPTH) <= 3 else MOST_SECONDS
-        seconds = float(search.all_settings().get("time", usual))
-    return "instant" if seconds == 0 else "short" if seconds <= SHORT else "long"
+        by_depth = short if (search.depth or limits.MAX_DEPTH) <= 3 else long
+        seconds = float(search.all_settings().get("time", by_depth))
+    return "instant" if seconds == 0 else "short" if seconds <= short else "long"
 
 
 def check_budget(agent: Any) -> None:
-    """Raise ValueError where an agent would take more than anybody may ask for."""
-    search = getattr(agent, "search", None)
-    limits: list[tuple[str, float | None, float]] = []
-    if isinstance(agent, LearnedPlayer):
-        limits = [("depth", agent.depth if agent.time is None else None, MOST_AHEAD)]
-        limits += [("time", agent.time, MOST_SECONDS)]
-    elif isinstance(search, Mcts | AlphaBeta):
-        names = {"sims": MOST_SIMS, "time": MOST_SECONDS, "table": MOST_TABLE}
-        names |= {"depth": MOST_AHEAD if isinstance(agent, SearchPlayer) else MOST_DEPTH}
-        if isinstance(search, Mcts):
-            names |= {"nodes": MOST_NODES, "batch": 10_000}
-        limits = [(name, getattr(search, name, None), most) for name, most in names.items()]
-    for name, value, most in limits:
-        if value is not None and value > most:
-            raise UserError(f"{name} is {most:,} at most over the network, not {value:,}")
+    """Raise UserError if an agent would search more than a request may ask for."""
+    search, most = getattr(agent, "search", None), {"time": limits.MAX_SECONDS, "depth": limits.MAX_LOOKAHEAD}
+    searcher = agent
+    if isinstance(search, Mcts | AlphaBeta):
+        searcher = search
+        most |= {"sims": limits.MAX_SIMULATIONS, "table": limits.MAX_TABLE}
+        most |= {} if isinstance(agent, SearchPlayer) else {"depth": limits.MAX_DEPTH}
+        most |= {"nodes": limits.MAX_NODES, "batch": limits.MAX_BATCH} if isinstance(search, Mcts) else {}
+    elif not isinstance(agent, LearnedPlayer):
+        return
+    for name, limit in most.items():
+        value = getattr(searcher, name, None)
+        if name == "depth" and searcher is agent and agent.time is not None:
+            continue  # the time is the limit
+        if value is not None and value > limit:
+            raise UserError(f"{name} must be at most {limit:,} over the network (got {value:,})")

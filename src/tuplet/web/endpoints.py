@@ -1,6 +1,6 @@
-"""What can be asked over HTTP: each a function of plain values that returns plain values.
+"""The calls over HTTP: functions of plain values that return plain values.
 
-They are the public functions, asked by somebody who is not trusted: `ServerContext` sees to that.
+They call the public functions with the text of an untrusted client, within the limits of `ServerContext`.
 """
 
 from __future__ import annotations
@@ -15,24 +15,21 @@ import numpy as np
 from tuplet.agents.g2048 import adapted
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.listing import list_agents, list_games, list_runs
-from tuplet.arena.analyze import analyze as analyzed
-from tuplet.arena.evaluate import evaluate as evaluated
-from tuplet.arena.review import review as reviewed
+from tuplet.arena import analyze as analyzing, evaluate as evaluating, review as reviewing
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
 from tuplet.games.ewn.position import Position
 from tuplet.games.g2048.position import GameOf2048, Standing
 from tuplet.games.position import GamePosition
-from tuplet.games.reading import read as readable, written
+from tuplet.games.reading import read as read_text, written
 from tuplet.kernel import as_seed, stream
 from tuplet.system.progress import ProgressOption
 from tuplet.system.stop import Stop
 from tuplet.values.downgrade import downgrade_board
-from tuplet.web import responses
-from tuplet.web.context import MOST_GAMES, ServerContext, check_budget, turn_of
+from tuplet.web import limits, responses
+from tuplet.web.context import ServerContext, check_budget, turn_of
 from tuplet.web.schema import example
 
-MOST_TREE = 12  # moves that a tree is shown deep
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
 EPISODE = "me:random@0|0121#D31#L[4]72|@0"
 BOARD = "2048 2,4,8,16/0,2,4,8/0,0,2,4/0,0,0,2 120"
@@ -42,20 +39,20 @@ Watch = Callable[[Analysis], object] | None
 
 
 def games(context: ServerContext) -> Annotated[Json, responses.Games]:
-    """The games there are, EWN's family by examples, and those of `serve --game`."""
-    return list_games(context.own).as_json()
+    """List the games: 2048, the EWN family by examples, and the games of `serve --game`."""
+    return list_games(context.games).as_json()
 
 
 def agents(context: ServerContext, *, game: str = "2048") -> Annotated[Json, responses.Agents]:
-    """Who plays a game, and what can be set.
+    """List the agents of a game and their settings.
 
-    game: which game, as in ewn or 2048:board=3x3.
+    game: the game, such as ewn or 2048:board=3x3.
     """
     return list_agents(context.game(game), context.runs).as_json()
 
 
 def runs(context: ServerContext) -> Annotated[Json, responses.Runs]:
-    """The training runs in the server's folder, with their last figures."""
+    """List the training runs in the server's folder, with their last metrics."""
     return list_runs(context.runs).as_json() | {"folder": context.runs.name}
 
 
@@ -70,59 +67,67 @@ def position(
     blue: str | None = None,
     die: str | None = None,
     roll: bool = False,
-) -> Annotated[Json, responses.Dealt]:
-    """A position: the one that is described, or a first one, and a stream of luck to go on with.
+) -> Annotated[Json, responses.NewPosition]:
+    """Describe a position, or make a starting position, and the random state to play on with.
 
-    game: which game, as in ewn or 2048:board=3x3.
-    position: its notation; of 2048 also the tiles alone.
-    seed: of the first position and the luck; a different one each time if it is left out.
-    red: EWN: the numbers of red's cubes in the order of the starting squares.
+    game: the game, such as ewn or 2048:board=3x3.
+    position: its notation; for 2048 also the tiles alone.
+    seed: random seed of the starting position and of what follows; by default a new one each time.
+    red: EWN: the numbers of red's cubes, in the order of the starting squares.
     blue: EWN: the numbers of blue's cubes.
-    die: EWN with a known die: its values.
-    roll: let chance act, if it is to.
+    die: EWN with a known die: its numbers.
+    roll: apply chance, if it is chance's turn.
     """
-    held, state = context.game(game), rng_from(None, seed)
+    played, state = context.game(game), rng_from(None, seed)
     if position is not None:
-        found = context.position(held, position)
+        first = context.position(played, position)
     elif red is not None or blue is not None or die is not None:
-        state, dealt = held.deal(state)
+        state, dealt = played.deal(state)
         if not isinstance(dealt, Position):
-            raise UserError(f"cubes are placed in EWN, not in {held.name}")
+            raise UserError(f"red, blue and die are for EWN (got the game {played.name})")
         known = "".join(map(str, dealt.known_die)) if die is None else die
         if not all(text is None or text.isdecimal() for text in (red, blue, known or None)):
-            raise UserError("cubes and dice are numbers, as in 123456")
-        found = Position.start(held.name, red=red or "", blue=blue or "", die=known)
+            raise UserError("red, blue and die must be digits, such as 123456")
+        first = Position.start(played.name, red=red or "", blue=blue or "", die=known)
     else:
-        state, found = held.deal(state)
+        state, first = played.deal(state)
     if roll:
-        state, found, _ = apply_chance(found, None, state)
-    return {"position": shown(found), "luck": rng_text(state)}
+        state, first, _ = apply_chance(first, None, state)
+    return {"position": position_json(first), "rng": rng_text(state)}
 
 
-def shown(position: Any) -> Json:
-    """A position as plain values; one of a game of somebody's own with its drawing."""
+def position_json(position: Any) -> Json:
+    """A position as plain values, with its drawing for games that have no page."""
     drawing = {"svg": position._repr_svg_()} if isinstance(position, GamePosition) else {}
     return {**position.as_json(), **drawing}
 
 
-def rng_from(luck: str | None, seed: int | None = None) -> np.uint64:
-    """A stream of luck: one that goes on, the seed's, or a new one."""
-    if luck is not None:
+def rng_from(text: str | None, seed: int | None = None) -> np.uint64:
+    """The state of a random stream: of a text that `rng_text` gave, of a seed, or a new one."""
+    if text is not None:
         try:
-            return np.uint64(int(luck, 16))
+            return np.uint64(int(text, 16))
         except (ValueError, OverflowError):
-            raise UserError("luck is sixteen hexadecimal digits, as they were given") from None
-    seed = secrets.randbits(63) if seed is None else seed
-    return np.uint64(stream(as_seed(seed), np.uint64(0)))
+            raise UserError(f"rng must be sixteen hexadecimal digits, as the server sent them (got {text!r})") from None
+    return np.uint64(stream(as_seed(secrets.randbits(63) if seed is None else seed), np.uint64(0)))
 
 
 def rng_text(state: np.uint64) -> str:
-    """A stream as text."""
+    """The state of a random stream as text."""
     return f"{int(state):016x}"
 
 
+def apply_move(position: Any, move: str) -> tuple[Any, int]:
+    """The position after a move, and the reward."""
+    after = position.play(move)
+    return after, after.score - position.score if isinstance(after, Standing) else 0
+
+
 def apply_chance(position: Any, outcome: str | None, state: Any) -> tuple[Any, Any, str | None]:
-    """Let chance act where it is to: the stream, the position, and what happened."""
+    """Apply an outcome, or draw one: the random state, the position and the outcome.
+
+    Nothing happens if it is not chance's turn, or if neither an outcome nor a state is given.
+    """
     if not position.is_chance or (outcome is None and state is None):
         return state, position, None
     if outcome is None:
@@ -130,7 +135,7 @@ def apply_chance(position: Any, outcome: str | None, state: Any) -> tuple[Any, A
     return state, position.happen(outcome), outcome
 
 
-@example(game="2048", position=BOARD, move="left", luck="00000000000004d2")
+@example(game="2048", position=BOARD, move="left", rng="00000000000004d2")
 def play(
     context: ServerContext,
     *,
@@ -138,41 +143,34 @@ def play(
     position: str,
     move: str | None = None,
     outcome: str | None = None,
-    luck: str | None = None,
+    rng: str | None = None,
 ) -> Annotated[Json, responses.Played]:
-    """Play a move, and let chance act.
+    """Play a move and apply chance.
 
-    game: which game.
+    game: the game.
     position: its notation.
-    move: a legal move; without one chance alone acts.
-    outcome: what chance does, as in 4@15 or 6.
-    luck: a stream of luck to draw it from; with neither, chance does not act yet.
+    move: a legal move; without one, only chance is applied.
+    outcome: the outcome of chance, such as 4@15 or 6.
+    rng: the random state to draw the outcome from. With neither, chance is not applied.
     """
-    held = context.game(game)
-    before = context.position(held, position)
-    state = None if luck is None else rng_from(luck)
-    after, reward = (before, 0) if move is None else played(before, move)
-    state, found, what = apply_chance(after, outcome, state)
+    before = context.position(context.game(game), position)
+    state = None if rng is None else rng_from(rng)
+    after, reward = (before, 0) if move is None else apply_move(before, move)
+    state, then, drawn = apply_chance(after, outcome, state)
     answer: Json = {
-        "position": shown(found),
-        "after": None if what is None else shown(after),
-        "happened": what,
+        "position": position_json(then),
+        "after": None if drawn is None else position_json(after),
+        "outcome": drawn,
         "reward": reward,
-        "luck": None if state is None else rng_text(state),
+        "rng": None if state is None else rng_text(state),
     }
     if isinstance(before, Standing):
         answer["motion"] = [] if move is None else motion(before, move)
     return answer
 
 
-def played(position: Any, move: str) -> tuple[Any, int]:
-    """The position after a move, and its reward."""
-    after = position.play(move)
-    return after, after.score - position.score if isinstance(after, Standing) else 0
-
-
 def motion(board: Standing, move: str) -> list[Json]:
-    """Where each tile goes."""
+    """Where each tile goes in a move."""
     return [{"from": a, "to": b, "merged": merged} for a, b, merged in board.motion(move)]
 
 
@@ -193,30 +191,30 @@ def analyze(
     watch: Watch = None,
     stop: Stop | None = None,
 ) -> Annotated[Json, responses.Analyzed]:
-    """What an agent thinks of a position: the value of every move, the best, and why.
+    """Analyze a position: the value of every move, the best one, and why.
 
-    game: which game.
-    position: its notation; the seed's first one if it is left out.
-    agent: who is asked, as in small or mcts:ucb=tuned,sims=20000.
-    depth: moves ahead, of learned values.
-    time: seconds a move, of learned values.
-    downgrade: from this tile on, large tiles are seen as half of what they are.
-    tree: of mcts and mcs: show the tree so many moves deep.
-    share: the part of the visits that its nodes have at least.
-    growth: of mcts and mcs: how visits and values grew.
-    seed: of the agent's random choices.
+    game: the game.
+    position: its notation; by default the starting position of the seed.
+    agent: the agent, such as small or mcts:ucb=tuned,sims=20000.
+    depth: moves to look ahead, for learned values.
+    time: seconds per move, for learned values.
+    downgrade: from this tile on, large tiles are valued as if they were half as large.
+    tree: for mcts and mcs: the depth of the tree to return, in moves.
+    share: leave out nodes with a smaller share of the visits.
+    growth: for mcts and mcs: return how visits and values grew.
+    seed: random seed.
     """
-    held = context.game(game)
-    asked = looking(context.agent(agent, held, stop), depth, time, downgrade)
-    if tree is not None and not 1 <= tree <= MOST_TREE:
-        raise UserError(f"tree must be 1 to {MOST_TREE} (got {tree})")
-    given = None if position is None else context.position(held, position)
-    with context.taking(stop, asked, turn=turn_of(asked)):
+    played = context.game(game)
+    searcher = with_lookahead(context.agent(agent, played, stop), depth, time, downgrade)
+    if tree is not None and not 1 <= tree <= limits.MAX_TREE_DEPTH:
+        raise UserError(f"tree must be 1 to {limits.MAX_TREE_DEPTH} (got {tree})")
+    root = None if position is None else context.position(played, position)
+    with context.taking(stop, searcher, turn=turn_of(searcher)):
         began = clock.perf_counter()
-        found = analyzed(
-            held.name,
-            given,
-            asked,
+        analysis = analyzing.analyze(
+            played.name,
+            root,
+            searcher,
             tree=tree,
             share=share,
             growth=growth,
@@ -225,37 +223,36 @@ def analyze(
             progress=False,
             stop=stop,
         )
-        return found.as_json() | {"seconds": clock.perf_counter() - began}
+        return analysis.as_json() | {"seconds": clock.perf_counter() - began}
 
 
-def looking(agent: Any, depth: int | None, time: float | None, downgrade: int | None = None) -> Any:
-    """An agent that looks so far ahead, within its budget."""
+def with_lookahead(agent: Any, depth: int | None, time: float | None, downgrade: int | None = None) -> Any:
+    """An agent with another depth or time, within its budget."""
     if depth is time is downgrade is None:
         return agent
-    made: Any = adapted(agent, depth=depth, time=time, downgrade=downgrade)
-    check_budget(made)
-    return made
+    changed: Any = adapted(agent, depth=depth, time=time, downgrade=downgrade)
+    check_budget(changed)
+    return changed
 
 
 @example(game="2048", position=BOARD, move="left")
 def explain(
     context: ServerContext, *, game: str, position: str, move: str, agent: str | None = None, stop: Stop | None = None
 ) -> Annotated[Json, responses.Explained]:
-    """Which tuples make the value of the board after a move, in each of their eight placements.
+    """Split the value of the board after a move into its tuples, each in its eight placements.
 
     game: 2048.
     position: its notation.
     move: a legal move.
-    agent: somebody with learned values.
+    agent: an agent with learned values.
     """
-    held = context.game(game)
-    player = context.agent(agent, held, stop)
-    if not isinstance(held, GameOf2048) or not isinstance(player, LearnedPlayer):
-        raise UserError("only learned values of 2048 are made of tuples: take small, or a run")
-    after, reward = played(context.position(held, position), move)
-    net = player.network
-    seen = downgrade_board(net.as_board(after), player.downgrade)
-    parts = net.explain(seen)
+    played = context.game(game)
+    player = context.agent(agent, played, stop)
+    if not isinstance(played, GameOf2048) or not isinstance(player, LearnedPlayer):
+        raise UserError("explain needs an agent with learned values of 2048: use small, or a run")
+    after, reward = apply_move(context.position(played, position), move)
+    network = player.network
+    parts = network.explain(downgrade_board(network.as_board(after), player.downgrade))
     return {
         "move": move,
         "reward": reward,
@@ -271,8 +268,8 @@ def explain(
     }
 
 
-def _cells(spelled: str) -> list[int]:
-    return [int(digit, 16) for digit in spelled]
+def _cells(digits: str) -> list[int]:
+    return [int(digit, 16) for digit in digits]
 
 
 @example(agent="small", games=10)
@@ -286,19 +283,19 @@ def evaluate(
     seed: int = 0,
     stop: Stop | None = None,
 ) -> Annotated[Json, responses.Evaluated]:
-    """Let a player of 2048 play some games: mean score and tiles, with 95 % intervals.
+    """Let an agent play games of 2048: mean score and tiles reached, with 95 % intervals.
 
-    agent: who plays.
-    games: how many, 100 at most.
-    depth: moves ahead, of learned values.
-    time: seconds a move, of learned values.
-    seed: the same seed gives the same games.
+    agent: the agent.
+    games: how many games, at most 100.
+    depth: moves to look ahead, for learned values.
+    time: seconds per move, for learned values.
+    seed: random seed; the same seed gives the same games.
     """
-    if not 1 <= games <= MOST_GAMES:
-        raise UserError(f"an evaluation over the network has 1 to {MOST_GAMES} games, not {games}")
-    player = looking(context.agent(agent, context.game("2048"), stop), depth, time)
+    if not 1 <= games <= limits.MAX_GAMES:
+        raise UserError(f"games must be 1 to {limits.MAX_GAMES} over the network (got {games})")
+    player = with_lookahead(context.agent(agent, context.game("2048"), stop), depth, time)
     with context.taking(stop, player, turn="long"):
-        return evaluated(player, games=games, seed=seed, progress=False, stop=stop).as_json()
+        return evaluating.evaluate(player, games=games, seed=seed, progress=False, stop=stop).as_json()
 
 
 @example(record=EPISODE)
@@ -312,31 +309,31 @@ def review(
     progress: ProgressOption = False,
     stop: Stop | None = None,
 ) -> Annotated[Json, responses.Reviewed]:
-    """Go through a game of 2048: what each move cost, and what was luck.
+    """Review a game of 2048: what each move cost, and what was luck.
 
-    record: the game, a line of text.
-    agent: the judge, somebody with values.
-    depth: moves ahead, of learned values.
-    time: seconds a move, of learned values.
+    record: the game, as one line of text.
+    agent: the judge, an agent that values moves.
+    depth: moves to look ahead, for learned values.
+    time: seconds per move, for learned values.
     """
-    played = readable(record).record
+    played = read_text(record).record
     if played is None or not isinstance(played.start, Standing):
-        raise UserError(f"a game of 2048 is a line of text, as in {EPISODE}")
-    whole = len(played.start.tiles) == 16
-    judge = context.agent(agent, played.start.held, stop) if agent is not None or whole else None
-    judge = looking(judge, depth, time)
+        raise UserError(f"record must be a game of 2048 in one line, such as {EPISODE}")
+    full_size = len(played.start.tiles) == 16
+    judge = context.agent(agent, played.start.held, stop) if agent is not None or full_size else None
+    judge = with_lookahead(judge, depth, time)
     with context.taking(stop, judge, turn="long"):
-        return reviewed(played, judge, progress=progress, stop=stop).as_json()
+        return reviewing.review(played, judge, progress=progress, stop=stop).as_json()
 
 
 @example(text="2 . . 4 / . 8 . . / . . . . / . . . .")
 def read(context: ServerContext, *, text: str, game: str | None = None) -> Annotated[Json, responses.Read]:
-    """What somebody pasted: a position, or a game with all its steps.
+    """Read a pasted text: a position, or a game with all its steps.
 
-    text: a board in whatever dress, a notation, a record, the Framework's line, 2048verse's.
-    game: which game is meant, where the text does not say.
+    text: a board in almost any form, a notation, a record, a line of the 2048-Framework, or a game of 2048verse.
+    game: the game, where the text does not say.
     """
-    return readable(text, None if game is None else context.game(game)).as_json()
+    return read_text(text, None if game is None else context.game(game)).as_json()
 
 
 @example(game="2048:board=2x2", start="2,0/0,2", steps=[["left", "2@1"], ["left", None]])
@@ -349,13 +346,13 @@ def write(
     format: str = "record",
     names: list[Any] | None = None,
 ) -> Annotated[Json, responses.Written]:
-    """A game as text, to be pasted elsewhere.
+    """Write a game as text, to paste it elsewhere.
 
-    game: which game.
-    start: the position it began with.
-    steps: a move and what chance did after it, each.
-    format: record (tuplet's), episode (the Framework's) or 2048verse.
-    names: of the players, in the order of the sides.
+    game: the game.
+    start: the notation of its first position.
+    steps: for each move, the move and the outcome of chance after it.
+    format: record (tuplet's), episode (the 2048-Framework's) or 2048verse.
+    names: the names of the players, in the order of the sides.
     """
     return {"text": written(context.game(game).name, start, steps, format, names)}
 

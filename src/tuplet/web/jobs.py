@@ -1,4 +1,4 @@
-"""Jobs of the socket, and the one that takes longest: a game that agents play."""
+"""Jobs of the websocket, and the longest of them: a game that agents play while a client watches."""
 
 from __future__ import annotations
 
@@ -12,32 +12,28 @@ from tuplet.errors import UserError
 from tuplet.games import life
 from tuplet.games.g2048.position import Standing
 from tuplet.system.stop import Stop, Stopped
-from tuplet.web import endpoints
+from tuplet.web import endpoints, limits
 from tuplet.web.context import ServerContext, turn_of
-
-MOST_STEPS = 500  # in a frame: whoever plays faster waits for the one who looks
-STALLED = 10.0  # seconds without an answer to a frame after which nobody looks
-LONGEST_WAIT = 3600.0  # seconds for somebody who does not look
 
 Frame = dict[str, Any]
 
 
 class Job:
-    """Something under way in a thread of its own, and the frames it has for its client."""
+    """Work in a thread, and the frames that it sends to its client."""
 
     def __init__(self, number: int, send: Callable[[Frame], None]) -> None:
         self.number, self.stop, self._send = number, Stop(), send
-        self.serialize: Callable[[Frame], Frame] = dict  # a frame as it is sent
-        self._lock = threading.Condition()
-        self._ready = True  # the client has drawn the last frame
-        self._sent = 0.0  # when that was sent
+        self.serialize: Callable[[Frame], Frame] = dict  # makes a frame plain values
+        self.pace = 0.0  # seconds per move, at least
+        self.done = False
+        self._condition = threading.Condition()
+        self._acknowledged = True  # the client has drawn the last frame
+        self._sent = 0.0  # the time when it was sent
         self._next: Frame = {}
-        self.pace = 0.0  # seconds a move at least
-        self.ended = False
 
-    def tell(self, news: Frame) -> None:
-        """Send something, or put it to what waits to be sent: lists grow, the rest is replaced."""
-        with self._lock:
+    def update(self, news: Frame) -> None:
+        """Send a frame, or merge it into the one that waits: lists are extended, other values replaced."""
+        with self._condition:
             self._next.pop("compiling", None)
             for name, value in news.items():
                 if isinstance(value, list) and name in self._next:
@@ -46,76 +42,69 @@ class Job:
                     self._next[name] = value
             self._flush()
 
-    def end(self, news: Frame) -> None:
-        """The last frame, whoever is ready."""
-        with self._lock:
-            self.ended = True
-            more = {"stopped": True} if self.stop.is_set() and "error" not in news else {}
+    def finish(self, last: Frame) -> None:
+        """Send the last frame, whether or not the one before is acknowledged."""
+        with self._condition:
+            self.done = True
+            stopped = {"stopped": True} if self.stop.is_set() and "error" not in last else {}
             self._next.pop("compiling", None)
             rest = self.serialize(self._next) if self._next else {}
-            self._send({"id": self.number, **rest, **news, **more, "done": True})
-            self._lock.notify_all()
+            self._send({"id": self.number, **rest, **last, **stopped, "done": True})
+            self._condition.notify_all()
 
-    def more(self) -> None:
-        """The client has drawn what it was sent."""
-        with self._lock:
-            self._ready = True
+    def ack(self) -> None:
+        """The client has drawn the last frame."""
+        with self._condition:
+            self._acknowledged = True
             self._flush()
-            self._lock.notify_all()
+            self._condition.notify_all()
 
     def cancel(self) -> None:
-        """End it."""
+        """Stop the job."""
         self.stop.set()
-        with self._lock:
-            self._lock.notify_all()
+        with self._condition:
+            self._condition.notify_all()
 
     @property
     def ready(self) -> bool:
-        """Whether the client would see what is told now."""
-        return self._ready and not self.ended
+        """Whether a frame would be sent at once."""
+        return self._acknowledged and not self.done
 
     @property
     def stalled(self) -> bool:
-        """Whether the client has not drawn the last frame for long."""
-        return not self._ready and time_now() - self._sent > STALLED
+        """Whether the client has not acknowledged the last frame for long."""
+        return not self._acknowledged and time_now() - self._sent > limits.STALL_TIMEOUT
 
     def wait(self, seconds: float) -> None:
-        """Wait, unless it is told to stop."""
-        with self._lock:
-            self._lock.wait_for(self.stop.is_set, seconds)
+        """Sleep, or until the job is stopped."""
+        with self._condition:
+            self._condition.wait_for(self.stop.is_set, seconds)
 
     def wait_for_client(self, seconds: float) -> bool:
-        """Wait until the client looks, and few steps are on their way; whether it does by then."""
+        """Wait until the client watches and few moves wait to be sent; False if it does not by then."""
 
-        def looks() -> bool:
-            few = len(self._next.get("steps", ())) < MOST_STEPS
+        def watches() -> bool:
+            few = len(self._next.get("steps", ())) < limits.MAX_STEPS
             return self.stop.is_set() or (few and not self.stalled)
 
-        with self._lock:
-            return self._lock.wait_for(looks, seconds)
+        with self._condition:
+            return self._condition.wait_for(watches, seconds)
 
     def _flush(self) -> None:
-        if self._ready and self._next and not self.ended:
+        if self.ready and self._next:
             self._send({"id": self.number, **self.serialize(self._next), "done": False})
-            self._ready, self._next, self._sent = False, {}, time_now()
+            self._acknowledged, self._next, self._sent = False, {}, time_now()
 
 
-def asked_of_play(
-    *,
-    game: str,
-    position: str,
-    agents: dict[str, str],
-    luck: str | None = None,
-    depth: int | None = None,
-    time: float | None = None,
-    moves: int | None = None,
-    thoughts: bool = False,
-) -> None:
-    """What `play` takes."""
+def check_pace(pace: object) -> float:
+    """Seconds per move. Raises UserError if that is not a number from 0 to 60."""
+    if type(pace) not in (int, float) or not 0 <= pace <= 60:  # type: ignore[operator]
+        raise UserError(f"pace must be 0 to 60 seconds per move (got {pace})")
+    return float(pace)  # type: ignore[arg-type]
 
 
 class AgentGame:
-    """A game that agents play before somebody's eyes."""
+    """A game that agents play for some sides, until it is over or another side is to move."""
 
     def __init__(
         self,
@@ -125,94 +114,91 @@ class AgentGame:
         game: str,
         position: str,
         agents: dict[str, Any],
-        luck: str | None = None,
+        rng: str | None = None,
         depth: int | None = None,
         time: float | None = None,
         moves: int | None = None,
-        thoughts: bool = False,
+        pace: float = 0.0,
+        analysis: bool = False,
     ) -> None:
-        held = context.game(game)
-        self.context, self.job, self.thoughts, self.left = context, job, thoughts, moves
-        self.position, self.luck = context.position(held, position), endpoints.rng_from(luck)
+        played = context.game(game)
+        self.context, self.job, self.analysis, self.moves_left = context, job, analysis, moves
+        self.position, self.rng = context.position(played, position), endpoints.rng_from(rng)
+        job.pace = check_pace(pace)
+        job.serialize = self._serialize
         for side, text in agents.items():
-            if side not in held.sides or not isinstance(text, str):
-                sides = " and ".join(held.sides)
-                raise UserError(f"agents are named by the sides of {held.name}: {sides}")
+            if side not in played.sides or not isinstance(text, str):
+                raise UserError(f"agents must be named by the sides of {played.name}: {' and '.join(played.sides)}")
 
         def make(side: str) -> Any:
-            made = context.agent(agents[side], held, job.stop)
-            made = endpoints.looking(made, depth, time)
-            if hasattr(made, "stop"):
-                made.stop = job.stop
-            return made
+            agent = endpoints.with_lookahead(context.agent(agents[side], played, job.stop), depth, time)
+            if hasattr(agent, "stop"):
+                agent.stop = job.stop
+            return agent
 
         self._sides, self._make = list(agents), make
-        self._made, self._began = 0, time_now()
-        job.serialize = self._dressed
+        self._played, self._began = 0, time_now()
 
     def run(self) -> Frame:
-        """Play; the last frame has what was not sent yet.
+        """Play; the last frame has the final position.
 
-        While nobody looks there are no agents: what they keep in memory is for others.
+        While the client does not watch there are no agents: their memory is free for others.
         """
         with suppress(Stopped):
-            while not self._finished():
-                if not self.job.wait_for_client(LONGEST_WAIT):
-                    raise UserError("the game was given up: nobody looked at it for an hour")
-        return self._at(self.position, self.luck)
+            while not self._play():
+                if not self.job.wait_for_client(limits.IDLE_TIMEOUT):
+                    raise UserError("the game was stopped: nobody watched it for an hour")
+        return self._state(self.position, self.rng)
 
-    def _finished(self) -> bool:
-        """Make agents and let them play; whether that was all, or nobody looks any longer."""
+    def _play(self) -> bool:
+        """Make the agents and let them play to the end; False if the client stops watching before."""
         agents = {side: self._make(side) for side in self._sides}
         with self.context.taking(self.job.stop, *agents.values()):
-            for side, agent in agents.items():  # not before: an agent may take its memory now
+            for side, agent in agents.items():  # here, because an agent may allocate its memory now
                 life.begin(agent, self.position, side, endpoints.rng_from(None))
-            return self._play(agents)
-
-    def _play(self, agents: dict[str, Any]) -> bool:
-        """Play on; whether that was all. It is not when nobody looks any longer."""
-        job = self.job
-        while not self.position.over and not job.stop.is_set():
-            began, before = time_now(), self.position
-            if before.is_chance:
-                self.luck, self.position, outcome = endpoints.apply_chance(before, None, self.luck)
-                self._tell([None, outcome, 0, self.position.notation])
-                continue
-            if before.turn not in agents or self.left == 0:
-                break
-            agent = agents[before.turn]
-            with self.context.taking(job.stop, turn=turn_of(agent), patience=LONGEST_WAIT):
-                move = str(agent.choose(before))
-                if job.stop.is_set():
-                    break  # what it had by then is not its choice
-                more: Frame = {"moved": (before, move)}
-                if self.thoughts and life.tells(agent) and (job.ready or job.pace):
-                    more["found"] = life.thoughts(agent, before, move)
-            after, reward = endpoints.played(before, move)
-            self.luck, self.position, outcome = endpoints.apply_chance(after, None, self.luck)
-            self._tell([move, outcome, reward, self.position.notation], **more)
-            self.left = None if self.left is None else self.left - 1
-            job.wait(job.pace - (time_now() - began))
-            if not job.wait_for_client(STALLED):
-                return False
+            while not self.position.over and not self.job.stop.is_set():
+                if self.position.is_chance:
+                    self.rng, self.position, outcome = endpoints.apply_chance(self.position, None, self.rng)
+                    self._update([None, outcome, 0, self.position.notation])
+                elif self.position.turn not in agents or self.moves_left == 0:
+                    break
+                elif not self._move(agents[self.position.turn]):
+                    return False
         return True
 
-    def _tell(self, step: list[Any], **more: Any) -> None:
-        self._made += 1
-        self.job.tell({"steps": [step], "at": (self.position, self.luck), **more})
+    def _move(self, agent: Any) -> bool:
+        """Play a move; False if the client does not watch any longer."""
+        job, before, began = self.job, self.position, time_now()
+        details: Frame = {}
+        with self.context.taking(job.stop, turn=turn_of(agent), timeout=limits.IDLE_TIMEOUT):
+            move = str(agent.choose(before))
+            if job.stop.is_set():
+                return True  # this may not be its choice: it was interrupted
+            if self.analysis and life.tells(agent) and (job.ready or job.pace):
+                details["analysis"] = life.thoughts(agent, before, move)
+        after, reward = endpoints.apply_move(before, move)
+        self.rng, self.position, outcome = endpoints.apply_chance(after, None, self.rng)
+        self._update([move, outcome, reward, self.position.notation], moved=(before, move), **details)
+        self.moves_left = None if self.moves_left is None else self.moves_left - 1
+        job.wait(job.pace - (time_now() - began))
+        return job.wait_for_client(limits.STALL_TIMEOUT)
 
-    def _dressed(self, frame: Frame) -> Frame:
-        """A frame as it is sent: plain values, of the last move alone what is of one move."""
+    def _update(self, step: list[Any], **details: Any) -> None:
+        self._played += 1
+        self.job.update({"steps": [step], "state": (self.position, self.rng), **details})
+
+    def _serialize(self, frame: Frame) -> Frame:
+        """A frame as plain values; what belongs to a single move is of the last one."""
         if "steps" not in frame:
             return frame
-        told: Frame = {"steps": frame["steps"], **self._at(*frame["at"])}
-        if (used := time_now() - self._began) > 0.5:
-            told["moves_per_s"] = self._made / used
-        if "found" in frame:
-            told["analysis"] = frame["found"].as_json()
+        plain: Frame = {"steps": frame["steps"], **self._state(*frame["state"])}
+        if (seconds := time_now() - self._began) > 0.5:
+            plain["moves_per_s"] = self._played / seconds
+        if "analysis" in frame:
+            plain["analysis"] = frame["analysis"].as_json()
         if len(frame["steps"]) == 1 and "moved" in frame and isinstance(frame["moved"][0], Standing):
-            told["motion"] = endpoints.motion(*frame["moved"])
-        return told
+            plain["motion"] = endpoints.motion(*frame["moved"])
+        return plain
 
-    def _at(self, position: Any, luck: Any) -> Frame:
-        return {"position": endpoints.shown(position), "luck": endpoints.rng_text(luck)}
+    def _state(self, position: Any, rng: Any) -> Frame:
+        return {"position": endpoints.position_json(position), "rng": endpoints.rng_text(rng)}

@@ -1,7 +1,7 @@
-"""How much is done at once: turns to search and memory, shared fairly among clients.
+"""What a client may ask for, and how the server's turns and memory are shared among clients.
 
-Who asks for something that is not to be had now waits for it. Of those who wait, the one goes on
-whose client has the least; so nobody who asks much can keep the others out.
+A request that cannot be served now waits. Of those that wait, the one goes on whose client has the least, so a client
+with many requests cannot keep the others out.
 """
 
 from __future__ import annotations
@@ -19,23 +19,57 @@ from tuplet.system.blocks import cores
 from tuplet.system.memory import available_memory
 from tuplet.system.stop import Stop, Stopped
 
-MOST_MEMORY = 2 << 30  # bytes that the server takes, all in all
-OWN_MEMORY = 704 << 20  # of these, for itself: Python, compiled code, threads, answers
-FOR_SEARCHES = 128 << 20  # at least, however large a network is: two of the largest
-TURNS = 3  # searches for each core, of each kind
-PATIENCE = 10.0  # seconds that somebody waits
-MOST_WAITING = 256
-_LOOK = 0.1  # seconds between looks at whether to stop
-_SEARCHES = "too many searches are under way: try again in a moment"
+# Connections
+MAX_CONNECTIONS = 512
+REQUEST_TIMEOUT = 10.0  # seconds for a request to arrive in full, and for a client to read its response
+KEEP_ALIVE = 30  # seconds that an idle connection stays open
+MAX_BODY = 1 << 20  # bytes of a request
+MAX_NAME = 256  # characters of a game's or an agent's name
+
+# Calls over HTTP
+CALL_TIMEOUT = 60.0  # seconds until a call is stopped; it returns what it has
+STOP_TIMEOUT = 5.0  # seconds that a stopped call has for that
+LOGIN_DELAY = 0.5  # seconds after a wrong token, which makes guessing slow
+
+# The websocket
+MAX_SOCKETS = 128
+MAX_JOBS = 4  # per socket
+MAX_MESSAGE = 1 << 20  # bytes
+MESSAGE_RATE, MESSAGE_BURST = 200, 400  # messages a second, and at once; each 16 KiB count as one
+MAX_QUEUED_FRAMES = 1000  # for a client that does not read
+JOB_TIMEOUT = 600.0  # seconds of a job, except a game
+IDLE_TIMEOUT = 3600.0  # seconds until a silent socket, or a game that nobody watches, is closed
+STALL_TIMEOUT = 10.0  # seconds without an acknowledgement until a client counts as not watching
+MAX_STEPS = 500  # moves of a game that wait for an acknowledgement
+
+# Searches
+MAX_SIMULATIONS, MAX_SECONDS, MAX_DEPTH, MAX_NODES, MAX_TABLE, MAX_BATCH = 10_000_000, 60.0, 24, 1_000_000, 22, 10_000
+MAX_LOOKAHEAD = 6  # moves, over learned values
+MAX_TREE_DEPTH = 12  # moves of a tree that is sent
+MAX_GAMES = 100  # of an evaluation
+SHORT_SEARCH = 1.0  # seconds, about
+
+# Sharing
+MAX_MEMORY = 2 << 30  # bytes of the whole process
+BASE_MEMORY = 704 << 20  # of these for Python, compiled code, threads and responses
+SEARCH_MEMORY = 128 << 20  # bytes for searches at least, whatever networks take: two of the largest
+SMALL_NETWORK = 64 << 20  # bytes of a network that may be read beside others
+KEPT_NETWORKS = 4
+TURNS_PER_CORE = 3  # searches of each kind (instant, short, long) at once
+WAIT_TIMEOUT = 10.0  # seconds to wait for a turn or for memory
+MAX_WAITING = 256  # requests
+POLL = 0.1  # seconds between checks whether to stop
+
+_BUSY = "too many searches are under way: try again in a moment"
 _ALL = "*"  # in place of a client
 
 
 class Busy(Exception):  # noqa: N818  # nothing went wrong
-    """There is too much under way."""
+    """The server has no turn or no memory for this now."""
 
 
 class Claim:
-    """A client's part: so many bytes, and perhaps a turn of a kind."""
+    """A client's request for memory and perhaps a turn."""
 
     def __init__(self, client: str, memory: int, turn: str | None, number: int) -> None:
         self.client, self.memory, self.turn, self.number = client, memory, turn, number
@@ -43,44 +77,45 @@ class Claim:
 
 
 class Limits:
-    """What there is, and who has it.
+    """The turns and the memory that there are, and the claims on them.
 
-    `memory` bytes are for searches (three eighths) and networks; by default they are a half of what
-    is free, 2 GB at most. `turns` is how many searches of each kind go on at once, and a client has
-    three quarters of them at most.
+    `memory` bytes are for searches (three eighths) and networks; the default is half of the free memory, at most 2 GB
+    with what the server itself takes. `turns` searches of each kind run at once; a client has at most three quarters
+    of them.
     """
 
     def __init__(self, memory: int | None = None, turns: int | None = None) -> None:
-        room = min(available_memory() // 2, MOST_MEMORY) - OWN_MEMORY if memory is None else memory
-        self.memory, self.turns = max(room, 3 * FOR_SEARCHES), turns or TURNS * cores()
+        if memory is None:
+            memory = min(available_memory() // 2, MAX_MEMORY) - BASE_MEMORY
+        self.memory, self.turns = max(memory, 3 * SEARCH_MEMORY), turns or TURNS_PER_CORE * cores()
         self.for_searches = 3 * self.memory // 8
-        self.of_client = max(3 * self.turns // 4, 1)
+        self.turns_per_client = max(3 * self.turns // 4, 1)
         self._networks: list[tuple[weakref.ref[Any], int]] = []
-        self._taken = self._read = 0  # bytes of searches, and of networks that are being read
-        self._clients: Counter[str] = Counter()  # claims that are granted
-        self._turns: Counter[tuple[str | None, str]] = Counter()  # of a kind, by client and in all
+        self._taken = self._loading = 0  # bytes of searches, and of networks that are being read
+        self._clients: Counter[str] = Counter()  # granted claims
+        self._turns: Counter[tuple[str | None, str]] = Counter()  # by kind and client, and by kind and _ALL
         self._waiting: list[Claim] = []
         self._numbers = itertools.count()
         self._lock = threading.Lock()
 
     @contextmanager
     def taking(
-        self, client: str, stop: Stop, *, memory: int = 0, turn: str | None = None, patience: float = PATIENCE
+        self, client: str, stop: Stop, *, memory: int = 0, turn: str | None = None, timeout: float = WAIT_TIMEOUT
     ) -> Iterator[None]:
-        """Have memory or a turn for a while. Raises Busy if there is none, Stopped if told to."""
+        """Have memory and a turn in a `with` block. Raises Busy after `timeout` seconds, Stopped if `stop` is set."""
         claim = Claim(client, memory, turn, next(self._numbers))
         with self._lock:
-            if len(self._waiting) >= MOST_WAITING:
-                raise Busy(_SEARCHES)
+            if len(self._waiting) >= MAX_WAITING:
+                raise Busy(_BUSY)
             self._waiting.append(claim)
             self._grant()
         try:
-            until = time.monotonic() + patience
-            while not claim.granted.wait(_LOOK):
+            deadline = time.monotonic() + timeout
+            while not claim.granted.wait(POLL):
                 if stop.is_set():
                     raise Stopped("stopped before it could begin")
-                if time.monotonic() > until:
-                    raise Busy(_SEARCHES)
+                if time.monotonic() > deadline:
+                    raise Busy(_BUSY)
             yield
         finally:
             with self._lock:
@@ -90,63 +125,58 @@ class Limits:
                     self._waiting.remove(claim)
                 self._grant()
 
-    def lacks(self, size: int) -> int:
-        """How many bytes are too few to read a network now. One is read, however large it is."""
+    def missing(self, size: int) -> int:
+        """How many bytes are missing to read a network now. If there is no other, none are, whatever its size."""
         taken = self.networks
         return max(taken + size - self.memory + self.for_searches, 0) if taken else 0
 
     @contextmanager
-    def reading(self, size: int) -> Iterator[bool]:
-        """Have so many bytes while a network is read; whether there are as many."""
+    def loading(self, size: int) -> Iterator[bool]:
+        """Reserve memory while a network is read; False if there is not enough."""
         with self._lock:
-            able = not self.lacks(size)
-            self._read += size if able else 0
+            reserved = 0 if self.missing(size) else size
+            self._loading += reserved
         try:
-            yield able
+            yield reserved == size
         finally:
             with self._lock:
-                self._read -= size if able else 0
+                self._loading -= reserved
                 self._grant()
 
     def add_network(self, network: Any, size: int) -> None:
-        """Count the bytes of a network as long as anybody has it."""
+        """Count the bytes of a network for as long as it is referenced."""
         with self._lock:
             self._networks.append((weakref.ref(network), size))
 
     @property
     def networks(self) -> int:
-        """Bytes of the networks in memory, or on their way there."""
+        """Bytes of the networks in memory, and of those being read."""
         self._networks = [each for each in self._networks if each[0]() is not None]
-        return sum(size for _, size in self._networks) + self._read
+        return sum(size for _, size in self._networks) + self._loading
 
     @property
     def free(self) -> int:
-        """Bytes that searches may still have."""
-        left = max(self.memory - self.networks, FOR_SEARCHES)
-        return min(left, self.for_searches) - self._taken
+        """Bytes left for searches."""
+        return min(max(self.memory - self.networks, SEARCH_MEMORY), self.for_searches) - self._taken
 
-    def _count(self, claim: Claim, more: int) -> None:
-        self._taken += more * claim.memory
-        self._clients[claim.client] += more
-        self._turns[claim.turn, claim.client] += more
-        self._turns[claim.turn, _ALL] += more
-        self._clients, self._turns = +self._clients, +self._turns  # nobody who has left
+    def _count(self, claim: Claim, change: int) -> None:
+        self._taken += change * claim.memory
+        self._clients[claim.client] += change
+        for client in (claim.client, _ALL):
+            self._turns[claim.turn, client] += change
+        self._clients, self._turns = +self._clients, +self._turns  # without zeros
 
     def _grant(self) -> None:
-        """Let those go on for whom there is room."""
-        while self._waiting:
-            free = self.free
-            able = [claim for claim in self._waiting if self._fits(claim, free)]
-            if not able:
-                return
-            first = min(able, key=lambda claim: (self._clients[claim.client], claim.number))
+        """Grant all claims that fit, the ones of clients with the least first."""
+        while claims := [claim for claim in self._waiting if self._fits(claim)]:
+            first = min(claims, key=lambda claim: (self._clients[claim.client], claim.number))
             self._waiting.remove(first)
             self._count(first, 1)
             first.granted.set()
 
-    def _fits(self, claim: Claim, free: int) -> bool:
-        if claim.memory > max(free, 0):
+    def _fits(self, claim: Claim) -> bool:
+        if claim.memory > max(self.free, 0):
             return False
         return claim.turn is None or (
-            self._turns[claim.turn, _ALL] < self.turns and self._turns[claim.turn, claim.client] < self.of_client
+            self._turns[claim.turn, _ALL] < self.turns and self._turns[claim.turn, claim.client] < self.turns_per_client
         )

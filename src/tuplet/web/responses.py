@@ -1,10 +1,10 @@
-"""What answers look like: types that OpenAPI's schemas are made of. Answers may have more keys."""
+"""The types of the answers, from which the OpenAPI schemas are made. Answers may have more keys."""
 
 from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-Interval = list[float]  # its two ends, of 95 %
+Interval = list[float]  # the two ends of a 95 % interval
 
 
 class GameRow(TypedDict):
@@ -17,7 +17,7 @@ class GameRow(TypedDict):
 
 
 class Games(TypedDict):
-    """The games there are."""
+    """The games."""
 
     games: list[GameRow]
 
@@ -43,14 +43,14 @@ class AgentRow(TypedDict):
 
 
 class Agents(TypedDict):
-    """The agents of a game, and the one that is asked where none is named."""
+    """The agents of a game, and the default one."""
 
     default: str
     agents: list[AgentRow]
 
 
 class RunRow(TypedDict):
-    """A training run, with its last figures."""
+    """A training run, with its last metrics."""
 
     run: str
     net: str
@@ -63,7 +63,7 @@ class RunRow(TypedDict):
 
 
 class Runs(TypedDict):
-    """The runs of the server's folder."""
+    """The runs in the server's folder."""
 
     folder: str
     runs: list[RunRow]
@@ -90,33 +90,33 @@ class State(TypedDict):
     die: NotRequired[int | None]
 
 
-class Dealt(TypedDict):
-    """A position, and the stream of luck to go on with."""
+class NewPosition(TypedDict):
+    """A position, and the random state to play on with."""
 
     position: State
-    luck: str
+    rng: str
 
 
 class Motion(TypedDict("_From", {"from": int})):
-    """Where a tile of 2048 goes: cells are numbered row by row."""
+    """Where a tile of 2048 goes. Cells are numbered row by row."""
 
     to: int
     merged: bool
 
 
 class Played(TypedDict):
-    """The position after a move; `after` is the one before chance acted."""
+    """The position after a move and chance; `after` is the one between them."""
 
     position: State
     after: State | None
-    apply_chance: str | None
+    outcome: str | None
     reward: int
-    luck: str | None
+    rng: str | None
     motion: NotRequired[list[Motion]]
 
 
 class Move(TypedDict):
-    """What a move is worth: points in 2048, else the probability to win."""
+    """The value of a move: points in 2048, else from 0 (lost) to 1 (won)."""
 
     move: str
     value: float | None
@@ -125,6 +125,8 @@ class Move(TypedDict):
     visits: NotRequired[int | None]
     ci95: NotRequired[Interval | None]
     proven: NotRequired[bool]
+    loss: NotRequired[float]
+    band: NotRequired[str]
 
 
 class Node(TypedDict):
@@ -142,7 +144,7 @@ class Node(TypedDict):
 
 
 class Tree(Node):
-    """The root of a tree, and what its values mean."""
+    """The root of a search tree."""
 
     values: str
     nodes: int
@@ -150,7 +152,7 @@ class Tree(Node):
 
 
 class Grown(TypedDict):
-    """A move as the search went on: lists as long as `simulations`."""
+    """A move during the search: lists as long as `simulations`."""
 
     visits: list[int]
     value: list[float | None]
@@ -166,11 +168,12 @@ class Growth(TypedDict):
 
 
 class Analyzed(TypedDict):
-    """What an agent thinks of a position."""
+    """An agent's analysis of a position."""
 
     best: str | None
     moves: list[Move]
     depth: NotRequired[int]
+    other_depth: NotRequired[int]
     line: NotRequired[list[str]]
     note: NotRequired[str]
     why: NotRequired[dict[str, dict[str, float]]]
@@ -182,7 +185,7 @@ class Analyzed(TypedDict):
 
 
 class Placement(TypedDict):
-    """A tuple on a board, and its weight there."""
+    """A tuple at one place of the board, and its weight there."""
 
     cells: list[int]
     weight: float
@@ -197,7 +200,7 @@ class Tuple(TypedDict):
 
 
 class Explained(TypedDict):
-    """The tuples that make a value."""
+    """The tuples whose weights add up to a value."""
 
     move: str
     reward: int
@@ -206,7 +209,7 @@ class Explained(TypedDict):
 
 
 class Evaluated(TypedDict):
-    """Some games of a player; `reached` and `ended` are shares of the games, by tile."""
+    """Games of an agent; `reached` and `ended` are shares of the games by tile."""
 
     games: int
     mean_score: float
@@ -220,7 +223,7 @@ class Evaluated(TypedDict):
 
 
 class Judged(TypedDict):
-    """A move of a game, judged."""
+    """A move of a reviewed game."""
 
     number: int
     board: list[int]
@@ -231,7 +234,7 @@ class Judged(TypedDict):
 
 
 class Reviewed(TypedDict):
-    """A game gone through."""
+    """A reviewed game."""
 
     player: str
     score: int
@@ -241,7 +244,7 @@ class Reviewed(TypedDict):
 
 
 class Read(TypedDict):
-    """What was pasted; of a game each step is its move, chance's outcome, reward and notation."""
+    """A position or a game. Each step of a game is a move, the outcome of chance, the reward and the notation."""
 
     kind: str
     game: str
@@ -260,6 +263,6 @@ class Written(TypedDict):
 
 
 class LoggedIn(TypedDict):
-    """The token was right; the cookie is in the headers."""
+    """The token is right; the cookie is in the headers."""
 
     ok: bool

@@ -1,4 +1,4 @@
-"""`serve`: the page, until somebody stops it."""
+"""Serve the page and its API."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tuplet.system.stop import Stop
 from tuplet.web.guard import is_loopback
 
 PORT = 2048
-LAST = 2067  # the ports that are tried where none is named
-SWITCH = 0.001  # seconds after which Python lets another thread go on: a fifth of what is usual
+LAST_PORT = 2067  # the last that is tried if none is given
+SWITCH_INTERVAL = 0.001  # seconds until Python switches threads, a fifth of the default: requests beside searches
 
 
 def serve(
@@ -36,30 +36,29 @@ def serve(
 ) -> None:
     """Serve the page and its HTTP/JSON API until `stop` is set.
 
-    `port` is 2048, or the next that is free; 0 takes any. It listens where nobody else can reach
-    it; any other `host` needs a `token`, and makes one if none is given, and so do
-    `allowed_hosts`, the names of a proxy that stands before the server. `runs` is the folder whose
-    runs can be named, `rules` are games of one's own (file.py:GAME) that can. `ready` is called
-    with the address to open.
+    `port` defaults to 2048, or the next free one; 0 takes any. The default `host` can be reached from this machine
+    only. Any other host, and `allowed_hosts` (the public names of a proxy in front of the server), need a `token`; one
+    is made if none is given. `runs` is the folder of runs that clients may name, `rules` are games of your own
+    (file.py:GAME). `ready` is called with the address to open.
     """
     import uvicorn
 
-    from tuplet.web import connections
+    from tuplet.web import limits
     from tuplet.web.app import application
+    from tuplet.web.connections import Connection, max_connections
     from tuplet.web.context import ServerContext
-    from tuplet.web.websocket import MOST_MESSAGE
 
-    own = [game_of(each) for each in rules]
+    games = [game_of(each) for each in rules]
     if token is not None and len(token) < 16:
-        raise UserError("a token has 16 letters at least")
+        raise UserError(f"--token must have at least 16 characters (got {len(token)})")
     if Path(runs).exists() and not Path(runs).is_dir():
         raise UserError(f"--runs must be a folder (got {runs}, {describe_file(runs)})")
     if token is None and (allowed_hosts or not is_loopback(host)):
         token = secrets.token_urlsafe(24)
     listening = _listen(host, port)
     address = _address(host, listening.getsockname()[1])
-    context = ServerContext(runs, own=own)
-    connection: Any = partial(connections.Connection, most=connections.most_connections(), seconds=connections.SECONDS)
+    context = ServerContext(runs, games=games)
+    connection: Any = partial(Connection, limit=max_connections())
     config = uvicorn.Config(
         application(context, host, token, allowed_hosts),
         log_config=None,
@@ -67,11 +66,11 @@ def serve(
         lifespan="off",
         http=connection,
         ws="websockets-sansio",
-        ws_max_size=MOST_MESSAGE,
+        ws_max_size=limits.MAX_MESSAGE,
         server_header=False,
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=64 * 1024,
-        timeout_keep_alive=connections.KEEP_ALIVE,
+        timeout_keep_alive=limits.KEEP_ALIVE,
     )
     server = uvicorn.Server(config)
 
@@ -88,7 +87,7 @@ def serve(
         await task
 
     before = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     try:
         asyncio.run(main())
     finally:
@@ -98,42 +97,42 @@ def serve(
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    """A socket that listens; OSError, or ValueError, says why there is none."""
+    """A listening socket."""
     if port is not None and not 0 <= port <= 65535:
         raise UserError(f"port must be 0 to 65535 (got {port})")
-    ports = range(PORT, LAST + 1) if port is None else (port,)
-    for number in ports:
+    reason = ""
+    for number in range(PORT, LAST_PORT + 1) if port is None else (port,):
         try:
-            family = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
+            family, *_, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
         except OSError:
-            raise UserError(f"{host} is no address of this machine: take 127.0.0.1") from None
-        found = socket.socket(family[0], socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            raise UserError(f"{host} is not an address of this machine: use 127.0.0.1") from None
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            found.bind(family[4])
-            found.listen(128)
+            listening.bind(address)
+            listening.listen(128)
         except OSError as error:
-            found.close()
+            listening.close()
             if error.errno == errno.EADDRNOTAVAIL:
-                raise UserError(f"{host} is no address of this machine: take 127.0.0.1") from None
-            why = error.strerror or str(error)
+                raise UserError(f"{host} is not an address of this machine: use 127.0.0.1") from None
+            reason = error.strerror or str(error)
         else:
-            found.setblocking(False)
-            return found
-    where = f"port {port}" if port is not None else f"ports {PORT} to {LAST}"
-    raise OSError(f"cannot listen on {host}, {where}: {why}: choose another --port")
+            listening.setblocking(False)
+            return listening
+    ports = f"port {port}" if port is not None else f"ports {PORT} to {LAST_PORT}"
+    raise UserError(f"cannot listen on {host}, {ports}: {reason}: choose another --port")
 
 
 def _address(host: str, port: int) -> str:
-    name = _own_address() if host in ("0.0.0.0", "::", "") else host
+    name = _network_address() if host in ("0.0.0.0", "::", "") else host
     return f"http://{f'[{name}]' if ':' in name else name}:{port}"
 
 
-def _own_address() -> str:
-    """The address of this machine in its network, which others need no name server to find."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+def _network_address() -> str:
+    """The IP address of this machine in its network, which others can open without a name server."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            line.connect(("192.0.2.1", 9))  # nothing is sent: the system only picks a way out
+            probe.connect(("192.0.2.1", 9))  # sends nothing: the system only picks a route
         except OSError:  # there is no network
             return socket.gethostname()
-        return str(line.getsockname()[0])
+        return str(probe.getsockname()[0])

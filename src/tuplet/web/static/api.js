@@ -49,13 +49,7 @@ export const post = (path, body, signal) => ask(path, {
 /** Whether a game is one of somebody's own, from `serve --game`: all others have pages of their own. */
 export const isOwn = (game) => !/^(2048|ewn)(:|$)|^ewn-6x7$/.test(game);
 
-const MOST_JOBS = 4, MOST_TEXT = 1 << 20; // of a socket at once, and letters of a long text: as the server has them
-
-/** A long text in pieces that surely fit into a message, however its letters are written there. */
-function cut(text) {
-  const size = /[^\n\r\t -~]/.test(text) ? 2500 : 7000;
-  return Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size));
-}
+const MAX_JOBS = 4; // of a socket at once, as the server has it
 
 /** One socket for all jobs of a page. It opens with the first job, and again if it was lost. */
 export class Live {
@@ -65,54 +59,38 @@ export class Live {
   #next = 1;
 
   /**
-   * Start a job: `live.start({do: "analyze", ...}, onFrame)`. `text` is sent before it in pieces.
-   * Every frame is given to `onFrame`, then, once it is drawn, the next one asked for; the last has
+   * Start a job: `live.start({type: "analyze", ...}, onFrame)`. Every frame is given to `onFrame`, then, once it is drawn, the next one asked for; the last has
    * `done`. A job that fails, or whose connection is lost, ends with a frame {error, done}.
    */
-  start(request, onFrame, text = null) {
+  start(request, onFrame) {
     const id = this.#next++;
     const job = {
       id,
       done: false,
-      /** Say something about the job: {do: "pace", pace: 0.1}. */
+      /** Say something about the job: {type: "pace", pace: 0.1}. */
       send: (message) => !job.done && job.say({ ...message, id }),
       /** End it and hear no more of it; `stop(true)`: hear its last frame. */
       stop: (hear = false) => {
         if (job.done) return;
         const unheard = this.#held.delete(job);
-        if (!unheard) job.send({ do: "stop" });
+        if (!unheard) job.send({ type: "stop" });
         if (!hear) { job.done = true; job.deaf = true; }
         if (unheard) queueMicrotask(() => this.#hear({ id, stopped: true, done: true }));
       },
       deaf: false,
       onFrame,
     };
-    const messages = [...cut(text ?? "").map((piece) => ({ id, do: "text", text: piece })), { ...request, id }];
+    const messages = [{ ...request, id }];
     job.say = (message) => messages.push(message);
     job.begin = () => {
       job.say = (message) => this.#say(message);
       messages.forEach(job.say);
     };
     // One that was stopped counts until the server says so: what is asked in a hurry waits for its turn.
-    if (this.#jobs.size - this.#held.size < MOST_JOBS) job.begin();
+    if (this.#jobs.size - this.#held.size < MAX_JOBS) job.begin();
     else this.#held.add(job);
     this.#jobs.set(id, job);
     return job;
-  }
-
-  /** A job of one answer, as a promise of its last frame; `onFrame` sees those before. */
-  ask(request, text = null, onFrame = () => {}) {
-    if (text?.length > MOST_TEXT) return Promise.reject(new Error("this is too long: a game has 1 MiB at most"));
-    let job;
-    const answer = new Promise((resolve, reject) => {
-      job = this.start(request, (frame) => {
-        if (frame.error) reject(new Error(frame.error));
-        else if (frame.done) resolve(frame);
-        else onFrame(frame);
-      }, text);
-    });
-    answer.stop = () => job.stop();
-    return answer;
   }
 
   #say(message) {
@@ -158,9 +136,9 @@ export class Live {
       this.#jobs.delete(frame.id);
       job.done = true;
       const [next] = this.#held;
-      if (next && this.#jobs.size - this.#held.size < MOST_JOBS) { this.#held.delete(next); next.begin(); }
+      if (next && this.#jobs.size - this.#held.size < MAX_JOBS) { this.#held.delete(next); next.begin(); }
     }
     if (!job.deaf) job.onFrame(frame);
-    if (!frame.done && !job.deaf) requestAnimationFrame(() => job.send({ do: "more" }));
+    if (!frame.done && !job.deaf) requestAnimationFrame(() => job.send({ type: "ack" }));
   }
 }

@@ -96,10 +96,10 @@ async function advance() {
 
 /** Agents play until a person is to move. */
 function answer() {
-  const { position, luck, game } = sitting, now = turn;
+  const { position, rng, game } = sitting, now = turn;
   const agents = Object.fromEntries(Object.entries(players).filter(([, who]) => who !== YOU));
   const alone = Object.keys(agents).length === position.sides.length;
-  job = live.start({ do: "play", game, position: position.notation, luck, agents, pace: alone ? PACE : 0 }, (frame) => {
+  job = live.start({ type: "play", game, position: position.notation, rng, agents, pace: alone ? PACE : 0 }, (frame) => {
     if (now !== turn) return;
     compiling(Boolean(frame.compiling) && !frame.done);
     if (frame.steps?.length) sitting.follow(frame);
@@ -129,7 +129,7 @@ function think() {
     return;
   }
   by("thought").textContent = "Thinking…";
-  thinking = live.start({ do: "analyze", game, position: position.notation, agent: thinker.text }, (frame) => {
+  thinking = live.start({ type: "analyze", game, position: position.notation, agent: thinker.text }, (frame) => {
     if (now !== turn) return;
     compiling(Boolean(frame.compiling) && !frame.done);
     if (frame.error) by("thought").textContent = frame.error;
@@ -198,7 +198,7 @@ async function restore(given, memory) {
     fail(error);
     await sitting.begin({ game: found.game });
   }
-  sitting.set(sitting.position, sitting.luck, memory);
+  sitting.set(sitting.position, sitting.rng, memory);
   await advance();
   if (found.about) by("title").title = found.about;
 }

@@ -52,11 +52,11 @@ export class Placing {
 
   async #arrange(red, blue) {
     const { sitting, state, changed, draw } = this.table;
-    const { luck, position } = sitting;
+    const { rng, position } = sitting;
     const known = position.coming_die.length ? { die: position.notation.split(":").at(-1) } : {};
     try {
       await sitting.begin({ game: state.game, red, blue, ...known });
-      sitting.luck = luck ?? sitting.luck;
+      sitting.rng = rng ?? sitting.rng;
       changed();
       draw();
     } catch (error) {

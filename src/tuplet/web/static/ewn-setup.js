@@ -167,7 +167,7 @@ export class Setup {
   async read(text) {
     if (!text.trim()) return;
     try {
-      const { read: found } = await this.table.live.ask({ do: "read", game: this.state.game }, text);
+      const found = await post("/api/read", { text, game: this.state.game });
       await this.table.jump(found.position, found.kind === "game" ? found : null);
       this.text.value = "";
     } catch (error) {

@@ -5,7 +5,7 @@ import { post } from "./api.js";
 export class Sitting {
   constructor() {
     this.position = null;
-    this.luck = null;
+    this.rng = null;
     this.start = ""; // notation
     this.steps = []; // [move | null, what chance did | null]
     this.past = [];
@@ -20,50 +20,50 @@ export class Sitting {
   /** A first position, or one that is given: {game, position?, seed?, red?, blue?, die?}. */
   async begin(request) {
     const found = await post("/api/position", request);
-    this.set(found.position, found.luck);
+    this.set(found.position, found.rng);
     return found.position;
   }
 
   /** Stand at a position as if nothing had been before; `kept` is what `memory` gave. */
-  set(position, luck, kept = null) {
-    Object.assign(this, { position, luck, start: position.notation, steps: [], past: [], future: [], last: null });
-    if (kept?.at === position.notation) Object.assign(this, { luck: kept.luck, start: kept.start, steps: kept.steps });
+  set(position, rng, kept = null) {
+    Object.assign(this, { position, rng, start: position.notation, steps: [], past: [], future: [], last: null });
+    if (kept?.at === position.notation) Object.assign(this, { rng: kept.rng, start: kept.start, steps: kept.steps });
   }
 
   /** What the back button needs to go on here as if nothing had happened. */
   memory() {
-    return { at: this.position.notation, luck: this.luck, start: this.start, steps: this.steps };
+    return { at: this.position.notation, rng: this.rng, start: this.start, steps: this.steps };
   }
 
   /** Make a move; chance does not act yet. */
   async play(move) {
     const found = await post("/api/play", { game: this.game, position: this.position.notation, move });
-    this.#go([[move, found.happened ?? null]], found.position, found.luck);
+    this.#go([[move, found.outcome ?? null]], found.position, found.rng);
   }
 
-  /** Let chance act: with luck of its own, or with an outcome that somebody chose. */
+  /** Let chance act: with rng of its own, or with an outcome that somebody chose. */
   async roll(outcome = null) {
-    const how = outcome === null ? { luck: this.luck } : { outcome };
+    const how = outcome === null ? { rng: this.rng } : { outcome };
     const found = await post("/api/play", { game: this.game, position: this.position.notation, ...how });
-    this.#go([[null, found.happened]], found.position, found.luck);
+    this.#go([[null, found.outcome]], found.position, found.rng);
   }
 
   /** What an agent did, as the socket tells it. */
   follow(frame) {
-    if (frame.steps.length) this.#go(frame.steps.map(([move, outcome]) => [move || null, outcome]), frame.position, frame.luck);
+    if (frame.steps.length) this.#go(frame.steps.map(([move, outcome]) => [move || null, outcome]), frame.position, frame.rng);
   }
 
-  #go(steps, position, luck) {
+  #go(steps, position, rng) {
     this.past.push(this.#snapshot());
     this.future = [];
     this.last = difference(this.position, position) ?? (steps.some(([move]) => move) ? null : this.last);
     this.steps = merged(this.steps, steps);
     this.position = position;
-    this.luck = luck ?? this.luck;
+    this.rng = rng ?? this.rng;
   }
 
   #snapshot() {
-    return { position: this.position, luck: this.luck, start: this.start, steps: this.steps, last: this.last };
+    return { position: this.position, rng: this.rng, start: this.start, steps: this.steps, last: this.last };
   }
 
   /** Take back until `here(position)` holds; false, and nothing happens, if that never was. */

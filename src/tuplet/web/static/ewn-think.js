@@ -157,7 +157,7 @@ export class Think {
     if (mark !== this.begun) return; // somebody was faster
     const known = list.agents.find((each) => each.agent === parts(agent)[0]);
     const grows = known?.grows_tree ?? /^mct?s\b/.test(agent);
-    const request = { do: "analyze", game: position.game, position: position.notation, agent, seed: 0, ...(grows ? { growth: true, tree: this.deep } : {}) };
+    const request = { type: "analyze", game: position.game, position: position.notation, agent, seed: 0, ...(grows ? { growth: true, tree: this.deep } : {}) };
     this.looks = { simulations: [], moves: {} };
     this.note.textContent = "Thinking…";
     this.note.dataset.done = "false";

@@ -12,7 +12,7 @@ export const paceOf = (place) => (place >= 100 ? 0 : 2 * 10 ** (-place / 40));
 const placeOf = (pace) => (pace <= 0 ? 100 : Math.round(Math.min(99, Math.max(0, -40 * Math.log10(pace / 2)))));
 
 export class Watch {
-  /** `table`: live, begin(position, luck), follow(frame), changed(), keep(). */
+  /** `table`: live, begin(position, rng), follow(frame), changed(), keep(). */
   constructor(host, table, state) {
     Object.assign(this, { table, state });
     this.job = null;
@@ -30,7 +30,7 @@ export class Watch {
       make("header", {}, make("h2", { text: "Score" }), make("button", { type: "button", class: "quiet", onclick: () => this.reset(), text: "Start again at 0" }),
         make("button", { type: "button", onclick: () => { this.stop(); this.table.keep(); }, text: "Play on from here" })),
       this.score, this.results,
-      make("p", { class: "tiny muted", text: "Games come in pairs: the same placement and the same luck, with sides swapped, so that neither agent is favoured. The score counts games won; a few games say little about who is stronger: tuplet match plays hundreds and gives an interval." })));
+      make("p", { class: "tiny muted", text: "Games come in pairs: the same placement and the same rng, with sides swapped, so that neither agent is favoured. The score counts games won; a few games say little about who is stronger: tuplet match plays hundreds and gives an interval." })));
     this.reset();
     this.#button();
   }
@@ -79,14 +79,14 @@ export class Watch {
       return;
     }
     if (this.job !== job) return;
-    const { position, luck } = this.first;
+    const { position, rng } = this.first;
     this.seats = { red, blue };
     this.moves = 0;
-    this.table.begin(position, luck);
+    this.table.begin(position, rng);
     this.#drawScore();
     this.job = this.table.live.start({
-      do: "play", game: position.game, position: position.notation, luck, agents: { red: this.state[red], blue: this.state[blue] },
-      pace: paceOf(Number(this.pace.value)), moves: null, thoughts: false,
+      type: "play", game: position.game, position: position.notation, rng, agents: { red: this.state[red], blue: this.state[blue] },
+      pace: paceOf(Number(this.pace.value)), moves: null,
     }, (frame) => this.#frame(frame));
   }
 
@@ -116,7 +116,7 @@ export class Watch {
     if (!tell) return;
     this.state.pace = pace ? pace.toFixed(3) : "0";
     this.table.changed();
-    if (this.job?.send) this.job.send({ do: "pace", pace });
+    if (this.job?.send) this.job.send({ type: "pace", pace });
   }
 
   #button() {

@@ -50,7 +50,7 @@ const setup = new Setup(by("panel-play"), table, state);
 const think = new Think(by("panel-think"), table, state);
 const watch = new Watch(by("panel-watch"), {
   live,
-  begin: (position, luck) => { sitting.set(position, luck); hidden = false; draw(); remember(); },
+  begin: (position, rng) => { sitting.set(position, rng); hidden = false; draw(); remember(); },
   follow: (frame) => { sitting.follow(frame); draw({ tumble: frame.steps.length === 1 && Number(state.pace) > 0.2 }); remember(); },
   changed: (far) => remember(far),
   keep: () => { kept = null; panel("play"); },
@@ -109,9 +109,9 @@ async function restore(found, memory) {
   if (!(state.panel in PANELS)) state.panel = "play";
   if (found.position && !found.game) state.game = found.position.trim().split(/\s+/)[0];
   try {
-    const { position, luck } = await post("/api/position", { game: state.game, ...(found.position ? { position: found.position } : {}) });
+    const { position, rng } = await post("/api/position", { game: state.game, ...(found.position ? { position: found.position } : {}) });
     ours(position);
-    sitting.set(position, luck, memory);
+    sitting.set(position, rng, memory);
   } catch (error) {
     fail(error);
     state.game = sitting.position?.game ?? "ewn";
@@ -241,7 +241,7 @@ async function advance({ tumble = false } = {}) {
 function answer() {
   const { position } = sitting, now = turn;
   const agents = Object.fromEntries(["red", "blue"].filter((side) => !isPerson(side)).map((side) => [side, state[side]]));
-  job = live.start({ do: "play", game: position.game, position: position.notation, luck: sitting.luck, agents, pace: Object.keys(agents).length > 1 ? 0.6 : 0, moves: null, thoughts: false }, (frame) => {
+  job = live.start({ type: "play", game: position.game, position: position.notation, rng: sitting.rng, agents, pace: Object.keys(agents).length > 1 ? 0.6 : 0, moves: null }, (frame) => {
     if (now !== turn) return;
     compiling(Boolean(frame.compiling));
     if (frame.error) {
@@ -351,8 +351,8 @@ async function jump(position, game = null) {
   hidden = false;
   placing.sides = null;
   const other = position.game !== state.game;
-  const { luck } = await post("/api/position", { game: position.game, position: position.notation });
-  sitting.set(position, luck);
+  const { rng } = await post("/api/position", { game: position.game, position: position.notation });
+  sitting.set(position, rng);
   if (game) Object.assign(sitting, { start: game.start, steps: game.steps.map(([move, outcome]) => [move || null, outcome]) });
   // Whoever pastes a position wants to look at it before anybody moves.
   if (!isPerson(position.turn) && isPerson(position.turn === "red" ? "blue" : "red")) [state.red, state.blue] = [state.blue, state.red];

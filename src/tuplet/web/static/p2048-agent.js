@@ -32,9 +32,9 @@ export class AgentPlays {
     if (this.playing) return;
     this.rate = null;
     this.single = moves === 1;
-    const { game, position, luck } = this.session;
-    const request = { do: "play", game, position: position.notation, luck, agents: { player: agent }, ...looks,
-      pace: this.single ? 0 : this.pace, moves, thoughts };
+    const { game, position, rng } = this.session;
+    const request = { type: "play", game, position: position.notation, rng, agents: { player: agent }, ...looks,
+      pace: this.single ? 0 : this.pace, moves, analysis: thoughts };
     const job = this.live.start(request, (frame) => {
       if (job !== this.#job) return;
       compiling(Boolean(frame.compiling) && !frame.done);
@@ -61,7 +61,7 @@ export class AgentPlays {
   /** Change the speed, also while it plays. */
   at(speed) {
     this.speed = speed;
-    this.#job?.send({ do: "pace", pace: this.pace });
+    this.#job?.send({ type: "pace", pace: this.pace });
   }
 
   get says() {

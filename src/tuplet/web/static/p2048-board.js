@@ -25,19 +25,19 @@ export class BoardView {
     this.#size(Array.from({ length: rows }, () => Array(columns).fill("")));
   }
 
-  /** Show a position at once; only a tile that `happened` (2@5) appears. */
-  show(position, happened = null) {
+  /** Show a position at once; only a tile that `outcome` (2@5) appears. */
+  show(position, outcome = null) {
     this.finish();
     this.#size(position.cells);
-    this.#settle(position.tiles, new Set(), happened ? Number(happened.split("@")[1]) : -1);
+    this.#settle(position.tiles, new Set(), outcome ? Number(outcome.split("@")[1]) : -1);
     this.#describe(position);
   }
 
   /**
    * Show a position as what a move made of the one before: tiles slide as `motion` says, then what
-   * merged swells and the tile that `happened` (2@5) appears. What was still moving is there at once.
+   * merged swells and the tile that `outcome` (2@5) appears. What was still moving is there at once.
    */
-  slide(position, motion, happened, time = SLIDE) {
+  slide(position, motion, outcome, time = SLIDE) {
     this.finish();
     if (calm.matches || !motion || time < 30 || motion.some(({ from }) => !this.tiles.has(from))) {
       this.show(position);
@@ -51,7 +51,7 @@ export class BoardView {
       this.#put(this.tiles.get(from), to);
       if (twice) merged.add(to);
     }
-    const spawned = happened ? Number(happened.split("@")[1]) : -1;
+    const spawned = outcome ? Number(outcome.split("@")[1]) : -1;
     this.finish = () => {
       clearTimeout(this.timer);
       this.finish = BoardView.prototype.finish;

@@ -3,8 +3,8 @@ import { post } from "./api.js";
 
 const WAITING = 16; // moves that may wait for an answer
 
-/** A game: where it started, its steps {move, outcome, reward, notation, position?, luck?}, and which of
- * its positions is seen. `onChange({kind, motion, happened, before})` is called when that is another. */
+/** A game: where it started, its steps {move, outcome, reward, notation, position?, rng?}, and which of
+ * its positions is seen. `onChange({kind, motion, outcome, before})` is called when that is another. */
 export class Session {
   #waiting = [];
   #running = false;
@@ -13,11 +13,11 @@ export class Session {
   constructor(onChange) {
     this.onChange = onChange;
     this.game = "2048";
-    this.start = null; // {position, luck}
+    this.start = null; // {position, rng}
     this.steps = [];
     this.at = 0; // steps made by what is seen
     this.position = null;
-    this.luck = null;
+    this.rng = null;
     this.youPlace = false; // the player says where tiles appear
   }
 
@@ -83,12 +83,12 @@ export class Session {
     const epoch = this.#epoch;
     const before = this.position;
     const request = { game: this.game, position: before.notation, move };
-    if (!this.youPlace) request.luck = this.luck;
+    if (!this.youPlace) request.rng = this.rng;
     const found = await post("/api/play", request);
     if (epoch !== this.#epoch) return;
     this.#add([{
-      move, outcome: found.happened, reward: found.reward, notation: found.position.notation,
-      position: found.position, luck: found.luck ?? this.luck,
+      move, outcome: found.outcome, reward: found.reward, notation: found.position.notation,
+      position: found.position, rng: found.rng ?? this.rng,
     }]);
     this.#see(this.steps.length, this.steps.at(-1), { kind: "move", before, ...found });
   }
@@ -99,17 +99,17 @@ export class Session {
     const before = this.position;
     const request = { game: this.game, position: before.notation };
     if (outcome) request.outcome = outcome;
-    else request.luck = this.luck;
+    else request.rng = this.rng;
     const found = await post("/api/play", request);
     if (epoch !== this.#epoch) return;
-    const step = { ...(this.at ? this.steps[this.at - 1] : {}), outcome: found.happened,
-      notation: found.position.notation, position: found.position, luck: found.luck ?? this.luck };
+    const step = { ...(this.at ? this.steps[this.at - 1] : {}), outcome: found.outcome,
+      notation: found.position.notation, position: found.position, rng: found.rng ?? this.rng };
     if (this.at) {
       this.steps = [...this.steps.slice(0, this.at - 1), step];
-      this.#see(this.at, step, { kind: "place", before, happened: found.happened });
+      this.#see(this.at, step, { kind: "place", before, outcome: found.outcome });
     } else {
-      this.start = { position: found.position, luck: step.luck };
-      this.#see(0, this.start, { kind: "place", before, happened: found.happened });
+      this.start = { position: found.position, rng: step.rng };
+      this.#see(0, this.start, { kind: "place", before, outcome: found.outcome });
     }
   }
 
@@ -125,15 +125,15 @@ export class Session {
     } else if (steps[0].move === null) {
       this.start = steps.shift();
       if (!steps.length) {
-        Object.assign(this.start, { position: frame.position, luck: frame.luck });
+        Object.assign(this.start, { position: frame.position, rng: frame.rng });
         this.#see(0, this.start, { kind: "jump" });
         return;
       }
     }
-    Object.assign(steps.at(-1), { position: frame.position, luck: frame.luck });
+    Object.assign(steps.at(-1), { position: frame.position, rng: frame.rng });
     this.#add(steps);
     this.#see(this.steps.length, steps.at(-1), { kind: "follow", before, motion: frame.motion,
-      happened: steps.at(-1).outcome, many: steps.length > 1 });
+      outcome: steps.at(-1).outcome, many: steps.length > 1 });
   }
 
   undo() { return this.at > 0 ? this.go(this.at - 1) : undefined; }
@@ -143,7 +143,7 @@ export class Session {
   async go(at, loading = false) {
     const epoch = this.#jump();
     const here = at === 0 ? this.start : this.steps[at - 1];
-    if (!here.position || !here.luck) {
+    if (!here.position || !here.rng) {
       const found = await post("/api/position", { game: this.game, position: here.notation ?? here.position.notation });
       if (epoch !== this.#epoch) return;
       Object.assign(here, found);
@@ -161,8 +161,8 @@ export class Session {
     this.steps.push(...steps);
   }
 
-  #see(at, { position, luck }, change) {
-    [this.at, this.position, this.luck] = [at, position, luck];
+  #see(at, { position, rng }, change) {
+    [this.at, this.position, this.rng] = [at, position, rng];
     this.onChange(change);
   }
 }

@@ -1,22 +1,22 @@
 // Positions and games in and out: what is pasted is read by the server, what is copied is written by it.
+import { post } from "./api.js";
 import { make } from "./dom.js";
 import { copy, openDialog } from "./shell.js";
 
 export const FORMATS = { episode: "the Framework's line", record: "tuplet's record", "2048verse": "2048verse" };
 
-// Through the socket, in pieces: games may be long, and what cannot be read is no error of the page.
-
 /** What a text is: a position or a game. */
-export const read = async (live, text, game) => (await live.ask({ do: "read", game }, text)).read;
+export const read = (text, game) => post("/api/read", { text, game });
 
 /** A game as text. */
-export async function write(live, { game, start, steps }, format) {
-  const made = JSON.stringify(steps.map(({ move, outcome }) => [move, outcome]));
-  return (await live.ask({ do: "write", game, start: start.position.notation, format, names: ["you"] }, made)).write.text;
+export async function write({ game, start, steps }, format) {
+  const made = steps.map(({ move, outcome }) => [move, outcome]);
+  const { text } = await post("/api/write", { game, start: start.position.notation, steps: made, format, names: ["you"] });
+  return text;
 }
 
 /** The dialog. `onRead(found)` shows what was pasted. */
-export function openPaste(live, session, link, onRead) {
+export function openPaste(session, link, onRead) {
   const field = make("textarea", { id: "paste-text", spellcheck: "false", "aria-label": "A position or a game",
     placeholder: "2048 2,0,0,4/0,8,0,0/0,0,0,0/0,0,2,0 16" });
   const says = make("p", { class: "small", id: "paste-says", role: "status" });
@@ -27,7 +27,7 @@ export function openPaste(live, session, link, onRead) {
     show.disabled = true;
     says.textContent = "Reading…";
     try {
-      const found = await read(live, field.value, session.game);
+      const found = await read(field.value, session.game);
       dialog.close();
       onRead(found);
     } catch (error) {
@@ -48,7 +48,7 @@ export function openPaste(live, session, link, onRead) {
     make("div", { class: "row" },
       out("copy-link", "Link", () => copy(link(), "the link")),
       out("copy-position", "Position", () => copy(session.position.notation, "the position")),
-      Object.entries(FORMATS).map(([format, name]) => out(`copy-${format}`, `Game, as ${name}`, async () => copy(await write(live, made, format), `the game, as ${name}`)))),
+      Object.entries(FORMATS).map(([format, name]) => out(`copy-${format}`, `Game, as ${name}`, async () => copy(await write(made, format), `the game, as ${name}`)))),
     make("p", { class: "tiny muted" }, "A game goes up to the position that is seen."));
   field.focus();
   return dialog;

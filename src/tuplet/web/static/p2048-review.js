@@ -44,7 +44,7 @@ export class Review {
       // Who has no learned values leaves it to the usual judge, where there is one.
       const usual = !learned && (cells === 16 || cells <= 6);
       const request = {
-        do: "review", ...(usual ? {} : { agent }), ...(learned || cells === 16 ? { depth: Number(depth) } : {}),
+        type: "review", record, ...(usual ? {} : { agent }), ...(learned || cells === 16 ? { depth: Number(depth) } : {}),
       };
       this.#job = this.live.start(request, (frame) => {
         compiling(Boolean(frame.compiling) && !frame.done);
@@ -55,7 +55,7 @@ export class Review {
           this.show(frame.review, whole, `${judge}${AHEAD[looked] ? `, ${AHEAD[looked]}` : ""}`);
         } else if (frame.done) this.#ended("Stopped.");
         else if (frame.moves) this.says.textContent = `${count(frame.done_moves)} of ${counted(frame.moves, "move")}…`;
-      }, record);
+      });
     } catch (error) {
       if (this.#job === writing) this.#ended(error.message + (this.review ? " Below is the game that was reviewed last." : ""));
     }

@@ -139,7 +139,7 @@ export class Thoughts {
     if (this.#job || !this.#wanted) return;
     const { position, played } = this.#wanted;
     this.#wanted = null;
-    const request = { do: "analyze", game: position.game, position: position.notation, agent: this.agent, ...this.looks };
+    const request = { type: "analyze", game: position.game, position: position.notation, agent: this.agent, ...this.looks };
     const job = this.#job = this.live.start(request, (frame) => {
       compiling(Boolean(frame.compiling) && !frame.done);
       if (frame.done) this.#job = null;

@@ -76,9 +76,9 @@ function changed(change) {
   const { position, at, steps } = session;
   board.lines(null);
   board.over();
-  if (change.kind === "move") board.slide(position, change.motion, change.happened);
-  else if (change.kind === "follow" && !change.many) board.slide(position, change.motion, change.happened, agent.single ? 100 : Math.min(100, agent.pace * 700));
-  else board.show(position, change.kind === "place" ? change.happened : null);
+  if (change.kind === "move") board.slide(position, change.motion, change.outcome);
+  else if (change.kind === "follow" && !change.many) board.slide(position, change.motion, change.outcome, agent.single ? 100 : Math.min(100, agent.pace * 700));
+  else board.show(position, change.kind === "place" ? change.outcome : null);
   by("score").textContent = count(position.score);
   by("moves-made").textContent = count(at);
   by("undo").disabled = at === 0 && !(editor.on && editor.past.length);
@@ -94,13 +94,13 @@ function changed(change) {
 }
 
 /** A move in words, for those who listen; while an agent plays fast, now and then. */
-const announce = spaced(({ kind, happened }) => {
+const announce = spaced(({ kind, outcome }) => {
   const { position, at, steps } = session;
   if (!["move", "follow", "place", "turn"].includes(kind) || editor.on) return;
-  const [tile, cell] = (happened ?? "").split("@"), columns = position.cells[0].length;
+  const [tile, cell] = (outcome ?? "").split("@"), columns = position.cells[0].length;
   by("announce").textContent = [
     kind === "turn" ? `After ${counted(at, "move")}` : kind === "place" ? null : `${steps[at - 1].move}${steps[at - 1].reward ? `, ${counted(steps[at - 1].reward, "point")}` : ""}`,
-    happened ? `new ${tile} in row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}` : null,
+    outcome ? `new ${tile} in row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}` : null,
     `${counted(position.score, "point")} in all`, position.over ? "game over" : null,
   ].filter(Boolean).join("; ");
 }, 1000);
@@ -290,7 +290,7 @@ async function record() {
   const { game, start, steps } = session.whole;
   const made = steps.filter((step) => step.move && step.outcome);
   if (!made.length) throw new Error("There is no move to review yet: play, let the agent play, or paste a game.");
-  return write(live, { game, start, steps: made }, "record");
+  return write({ game, start, steps: made }, "record");
 }
 
 /** The position after k moves of a game that was reviewed. */
@@ -323,7 +323,7 @@ async function pasted(found) {
 const link = () => address.link(state());
 const copyLink = () => session.position && copy(link(), "the link");
 const copyPosition = () => session.position && copy(session.position.notation, "the position");
-const paste = () => session.position && openPaste(live, session, link, (found) => pasted(found).catch(fail));
+const paste = () => session.position && openPaste(session, link, (found) => pasted(found).catch(fail));
 
 function rules() {
   const dialog = openDialog("Rules", rulesForm(rulesOf(session.game), session.youPlace, async (chosen) => {
@@ -381,7 +381,7 @@ addEventListener("pagehide", () => session.steps.length && store(key, session.wh
 addEventListener("paste", (event) => {
   if (event.target.closest?.("input, textarea") || document.querySelector("dialog[open]")) return;
   const text = event.clipboardData.getData("text");
-  if (text.trim()) read(live, text, session.game).then(pasted).catch(fail);
+  if (text.trim()) read(text, session.game).then(pasted).catch(fail);
 });
 
 for (const [id, name] of [["undo", "undo"], ["redo", "redo"], ["step", "step"]]) by(id).append(icon(name));

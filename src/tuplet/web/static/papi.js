@@ -61,13 +61,13 @@ function call(method, path, told) {
 
 const LIVE = `const socket = new WebSocket(${JSON.stringify(location.origin.replace("http", "ws") + "/api/live")});
 socket.onopen = () => socket.send(JSON.stringify({
-  id: 1, do: "analyze", game: "ewn", agent: "mcts:sims=1000000",
+  id: 1, type: "analyze", game: "ewn", agent: "mcts:sims=1000000",
   position: "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2",
 }));
 socket.onmessage = ({data}) => {
   const frame = JSON.parse(data);
   console.log(frame.analysis?.moves);
-  if (!frame.done) socket.send(JSON.stringify({id: 1, do: "more"}));
+  if (!frame.done) socket.send(JSON.stringify({id: 1, type: "ack"}));
 };`;
 by("live-example").textContent = LIVE;
 by("live-copy").addEventListener("click", () => copy(LIVE, "the example"));
