@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tuplet import Game, register_game
-from tuplet.games.game import NOBODY, ONGOING
+from tuplet.games.protocol import NOBODY, ONGOING
 from tuplet.kernel import inlined, popcount
 
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -95,7 +95,7 @@ class Connect4(Game):
     """How people see it: columns are numbered from 1, Y and R are discs."""
 
     sides = ("yellow", "red")
-    kinds = ("line", "full")
+    terminations = ("line", "full")
     colours = {"Y": "#d9a514", "R": "#c8402f", "yellow": "#d9a514", "red": "#c8402f"}  # noqa: RUF012
     openings = 4  # discs that games of a match begin with, so that no two pairs are alike
 
@@ -104,9 +104,9 @@ class Connect4(Game):
         """A move for each column."""
         return self.rules.columns
 
-    def kind_of(self, ending):
+    def termination_of(self, ending):
         """How a game ended."""
-        return self.kinds[ending == FULL]
+        return self.terminations[ending == FULL]
 
     def move_text(self, words, code):
         """A column."""

@@ -141,7 +141,7 @@ def test_connect_four_is_played_like_any_other_game(tuplet, here: Path) -> None:
     assert json.loads(again.stdout) == report
     assert (here / "a").read_bytes() == (here / "b").read_bytes()
     refused = tuplet("show", "a", "--number", 1, cwd=here, process=True)
-    assert refused.returncode == 2 and "must be asked for first" in refused.stderr
+    assert refused.returncode == 2 and "is not loaded" in refused.stderr
     again = tuplet("show", "a", "--game", CONNECT4, "--json", cwd=here, process=True)
     assert json.loads(again.stdout) == report
     shown = tuplet("show", "a", "--number", 1, "--game", CONNECT4, cwd=here, process=True)

@@ -17,7 +17,7 @@ import tuplet
 from tuplet import Board, Episode, Network, Run, Solution
 from tuplet.arena.match_file import load, load_game
 from tuplet.arena.results import Match, Tournament
-from tuplet.games.reading import read_game as game_of_file
+from tuplet.games.formats import read_game as game_of_file
 from tuplet.learn.convert import convert
 from tuplet.system.file_types import describe_file
 from tuplet.values.external_formats import read_external

@@ -16,7 +16,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from tuplet import GreedyPlayer, Progress, RandomEnvironment, play_episode, play_game, train
-from tuplet.games.ewn import Position
+from tuplet.games.ewn import EwnGame
 from tuplet.system import progress
 
 pytestmark = pytest.mark.slow
@@ -112,7 +112,7 @@ def test_games_as_they_were_played_show_themselves_and_have_rows() -> None:
         def choose(self, position: Any) -> str:
             return position.legal_moves()[0]
 
-    record = play_game(Bold(), "easy", Position.start("ewn"))
+    record = play_game(Bold(), "easy", EwnGame("ewn").setup())
     html = record._repr_html_()
     assert "<svg" in html and "&lt;i&gt;me (red) - easy (blue)" in html and "<i>" not in html
     assert [row["move"] for row in record.to_dicts()] == record.moves

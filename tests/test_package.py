@@ -95,7 +95,7 @@ def test_the_readmes_python_runs_as_written(tmp_path: Path, monkeypatch) -> None
 
 
 def test_the_python_and_positions_of_the_docs_are_true() -> None:
-    from tuplet import Position
+    from tuplet import EwnPosition
 
     text = (ROOT / "docs" / "ewn.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
@@ -104,8 +104,8 @@ def test_the_python_and_positions_of_the_docs_are_true() -> None:
     for piece in pieces:
         exec(piece, names)
     notation = next(line for line in text.splitlines() if line.startswith("ewn r1"))
-    assert Position.parse(notation).notation == notation
-    assert names["Diagonal"]().choose(Position.parse(notation)) == "22"
+    assert EwnPosition.parse(notation).notation == notation
+    assert names["Diagonal"]().choose(EwnPosition.parse(notation)) == "22"
 
 
 def test_the_python_of_the_page_on_exact_solutions_is_true(tmp_path: Path, monkeypatch) -> None:
@@ -168,7 +168,7 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
         "tuplet.exact.solution",
         "tuplet.learn.evaluation",
         "tuplet.system.intervals",
-        "tuplet.games.reading",
+        "tuplet.games.formats",
         "tuplet.system.progress",
         "tuplet.system.tables",
     ],

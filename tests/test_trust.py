@@ -29,7 +29,7 @@ import tuplet
 from browsing import awaited
 from tuplet.agents.listing import list_runs
 from tuplet.arena.match_file import load, load_game
-from tuplet.games.reading import read_game
+from tuplet.games.formats import read_game
 from tuplet.system import user_code
 from tuplet.web.app import application
 from tuplet.web.context import ServerContext
@@ -411,7 +411,7 @@ def test_no_text_in_a_file(trap: Trap, files: Path) -> None:
 # Who may say that a text is trusted
 
 DOORS = {  # what a person typed comes in here, and what other processes of theirs are sent
-    "games/catalogue.py": "tuplet.game",
+    "games/registry.py": "tuplet.game",
     "agents/bandits.py": "Mcts(ucb=...) in Python",
     "agents/distribution.py": "weights that this program wrote, for its workers",
     "arena/match.py": "a match's game, for its workers",
@@ -442,12 +442,12 @@ def test_trust_is_given_nowhere_else() -> None:
     for file in SOURCE.rglob("*.py"):
         name = file.relative_to(SOURCE).as_posix()
         text = file.read_text()
-        if "trusted" not in text and "catalogue" not in text:
+        if "trusted" not in text and "registry" not in text:
             continue
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.keyword) and node.arg == "trusted":
                 trusting |= {name} if getattr(node.value, "value", False) is True else set()
-            if isinstance(node, ast.ImportFrom) and node.module == "tuplet.games.catalogue":
+            if isinstance(node, ast.ImportFrom) and node.module == "tuplet.games.registry":
                 typed |= {name for each in node.names if each.name == "game"}
     assert trusting == set(DOORS)
     assert typed == TYPED

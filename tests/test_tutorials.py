@@ -24,7 +24,7 @@ def test_a_tutorial_does_what_it_says(name: str, tuplet, tmp_path: Path, monkeyp
     ("picture", "drawn"),
     [
         ("board", tuplet.Board([0, 0, 2, 2, 0, 0, 4, 8, 0, 0, 0, 16, 0, 0, 0, 64])),
-        ("position", tuplet.Position.parse("ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2")),
+        ("position", tuplet.EwnPosition.parse("ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2")),
     ],
 )
 def test_pictures_of_a_tutorial_are_what_notebooks_show(picture: str, drawn: Any) -> None:

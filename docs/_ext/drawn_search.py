@@ -12,7 +12,7 @@ from pencil import ACCENT, COOL, FAINT, GOOD, INK, PALE, Drawing
 import tuplet
 from tuplet.games.drawing import CELL
 from tuplet.games.ewn.rules import payoff
-from tuplet.games.game import ending
+from tuplet.games.protocol import ending
 from tuplet.games.tree import TreeNode
 from tuplet.games.tree_drawing import EVEN, LOST, WON
 from tuplet.search.bandits import UCB1, Arm, Report, Tuned, worth
@@ -45,7 +45,7 @@ def tree() -> Drawing:
     view = searched().tree
     rows = [len(child.children) or 1 for child in view.root.children]
     drawing = Drawing(246 + 33 * sum(rows), "A search tree, two moves deep")
-    position = tuplet.Position.parse(POSITION)
+    position = tuplet.EwnPosition.parse(POSITION)
     _board(drawing, 10, 8, 0.5, position)
     cubes = " or ".join(sorted({move[0] for move in position.legal_moves()}))
     drawing.text(14, 202, f"die {position.die}: cube {cubes} moves", 13, PALE)
@@ -82,7 +82,7 @@ def tree() -> Drawing:
 
 def _board(drawing: Drawing, x: float, y: float, scale: float, position: Any) -> None:
     """A position without its caption, which would be too small to read."""
-    rows, columns = position.variant.rows, position.variant.columns
+    rows, columns = position.game.rows, position.game.columns
     size = columns * CELL + 16.0, rows * CELL + 16.0
     drawing.inset(x, y, scale, position._repr_svg_(), size)
 
@@ -204,7 +204,7 @@ def endings() -> dict[float, Any]:
     game, found = tuplet.game("ewn-6x7"), {}
     for seed in ENDED:
         position = tuplet.play_game("easy", "easy", game.start(seed)).position
-        words = position.as_words()
+        words = position.words
         ended = int(ending(position.rules, words))
         found[float(payoff(position.rules, words, ended, True))] = position
     return found
@@ -217,7 +217,7 @@ def rich() -> Drawing:
         x, y = 10 + i % 2 * 204, 10 + i // 2 * 256
         _board(drawing, x, y, 0.48, position)
         colour = COOL if result < 0.5 else RED
-        how = f"{position.winner}, by {'the ' if position.kind == 'corner' else ''}{position.kind}"
+        how = f"{position.winner}, by {'the ' if position.termination == 'corner' else ''}{position.termination}"
         drawing.text(x + 98, y + 186, how, 14, colour, anchor="middle", bold=True)
         drawing.text(
             x + 98,
@@ -227,7 +227,7 @@ def rich() -> Drawing:
             colour,
             anchor="middle",
             bold=True,
-            name=f"{position.winner} {position.kind}",
+            name=f"{position.winner} {position.termination}",
         )
         plain = f"to red; plain results: {round(result)}"
         drawing.text(x + 98, y + 235, plain, 12.5, PALE, anchor="middle")

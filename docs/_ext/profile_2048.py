@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tuplet import train
-from tuplet.games.g2048.rules import Rules, rules_for, slides, spawn
+from tuplet.games.g2048.rules import Rules2048, rules_for, slides, spawn
 from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import draw, kernel
 from tuplet.learn.learners import TC, TD, prefetch_memory, update_weights
@@ -34,7 +34,7 @@ LAY_OUT, FIND, ASK, SUM, UPDATE, SUM_AGAIN = range(1, 7)
 
 
 @kernel
-def play_again(rules: Rules, tables: Tables, work: Workspace, boards: Array, steps: int) -> float:
+def play_again(rules: Rules2048, tables: Tables, work: Workspace, boards: Array, steps: int) -> float:
     """The first steps of a move, for each board, two games in turns."""
     weights, plan, after, rewards, indices = (tables.weights, tables.plan, work.after, work.after_rewards, work.indices)
     across, down, legal = rules.across, rules.down, work.legal
@@ -83,7 +83,7 @@ def walk_again(tables: Tables, rule: Any, path: Array, ring: Array, steps: int) 
 
 
 @kernel
-def spawned(rules: Rules, path: Array) -> Array:
+def spawned(rules: Rules2048, path: Array) -> Array:
     """The boards that a new tile makes of these after-states."""
     boards, state = np.empty_like(path), np.uint64(1)
     for k in range(len(path)):
@@ -92,7 +92,7 @@ def spawned(rules: Rules, path: Array) -> Array:
     return boards
 
 
-def games_of(net: Network, rules: Rules, work: Workspace, rule: Hyperparameters) -> Array:
+def games_of(net: Network, rules: Rules2048, work: Workspace, rule: Hyperparameters) -> Array:
     """The after-states of some games, one game after another."""
     paths = []
     for game in range(PLAYED):
@@ -187,7 +187,7 @@ def main() -> None:
 
 
 @kernel
-def after_states_of(rules: Rules, boards: Array, work: Workspace) -> int:
+def after_states_of(rules: Rules2048, boards: Array, work: Workspace) -> int:
     """How many after-states the boards have in all."""
     count = np.uint64(0)
     for board in boards.ravel():

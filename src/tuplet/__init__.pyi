@@ -30,15 +30,17 @@ from tuplet.errors import UserError as UserError
 from tuplet.exact.solution import Solution as Solution
 from tuplet.exact.solve import solve as solve
 from tuplet.games.analysis import Analysis as Analysis, MoveValue as MoveValue
-from tuplet.games.catalogue import game as game
-from tuplet.games.ewn.position import Position as Position
+from tuplet.games.ewn.position import EwnPosition as EwnPosition
+from tuplet.games.formats import ParsedText as ParsedText, read as read, written as written
 from tuplet.games.g2048.board import MOVES as MOVES, Board as Board
 from tuplet.games.g2048.episode import Episode as Episode
-from tuplet.games.game import register_game as register_game
-from tuplet.games.growth import Growth as Growth
-from tuplet.games.position import Game as Game, GamePosition as GamePosition
-from tuplet.games.reading import Pasted as Pasted, read as read, written as written
+from tuplet.games.g2048.position import Position2048 as Position2048
+from tuplet.games.game import Game as Game
+from tuplet.games.position import Position as Position
+from tuplet.games.protocol import register_game as register_game
 from tuplet.games.record import Forfeit as Forfeit, Record as Record
+from tuplet.games.registry import game as game
+from tuplet.games.search_history import SearchHistory as SearchHistory
 from tuplet.games.tree import TreeNode as TreeNode, TreeView as TreeView
 from tuplet.learn.convert import convert as convert
 from tuplet.learn.episodes import learn_from as learn_from

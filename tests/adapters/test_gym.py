@@ -178,7 +178,7 @@ def test_tiles_beyond_32768_are_seen_and_played() -> None:
     for kind in OBSERVATIONS:
         env = Env2048(observation=kind)
         env.reset(seed=1)
-        env._games[0, :2] = Board(tiles).words
+        env._games[0, :2] = Board(tiles).packed
         env._games[0, 7] = 0b1010
         observation, reward, _, _, info = env.step(MOVES.index("left"))
         slid, points = Board(tiles).move("left")

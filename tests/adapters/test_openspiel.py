@@ -254,7 +254,7 @@ def test_an_agent_sees_the_position_that_openspiel_has() -> None:
     assert position.notation == "ewn r1r2r3../r6r5.../r4...b1/...b2b4/..b3b6b5 blue 2"
     assert moves_of(state).keys() == set(position.legal_moves())
     state.apply_action(moves_of(state)["21"])
-    assert position_of(state) == position.play("21") and position_of(state).needs_roll
+    assert position_of(state) == position.play("21") and position_of(state).is_chance
     with pytest.raises(ValueError, match="does not know OpenSpiel's game tic_tac_toe"):
         position_of(pyspiel.load_game("tic_tac_toe").new_initial_state())
     board = pyspiel.load_game("2048").new_initial_state()
@@ -284,7 +284,7 @@ def test_it_plays_other_games_by_our_rules(name: str) -> None:
 def test_it_answers_where_a_position_has_no_past() -> None:
     notation = "ewn ...../.r1.../...../...b6./..... red 1"
     agent = package.make_agent("openspiel:sims=60", "ewn")
-    position = package.Position.parse(notation)
+    position = package.EwnPosition.parse(notation)
     assert agent.choose(position) in position.legal_moves()
     agent.open(position, "red", np.uint64(3))
     assert agent.choose(position) in position.legal_moves()
@@ -293,7 +293,7 @@ def test_it_answers_where_a_position_has_no_past() -> None:
 def test_it_follows_a_game_that_begins_with_a_rolled_die(monkeypatch) -> None:
     """Also where the other side moves first: its search stays the one in C++."""
     monkeypatch.setattr("tuplet.adapters.openspiel_agent.state_at", None)
-    start = package.Position.start("ewn", red=(1, 2, 3, 4, 5, 6), blue=(6, 5, 4, 3, 2, 1))
+    start = package.EwnGame("ewn").setup(red=(1, 2, 3, 4, 5, 6), blue=(6, 5, 4, 3, 2, 1))
     for sides in (("openspiel:sims=30", "easy"), ("easy", "openspiel:sims=30")):
         assert package.play_game(*sides, start.roll(2)).winner
 

@@ -79,7 +79,7 @@ def played(made: GameEnv, seed: int) -> tuple[list[tuple[Any, int]], dict[str, f
         action = None if over else source.choice(np.flatnonzero(info["action_mask"]))
         if action is not None:
             assert made.position.sides.index(made.position.turn) == int(agent[-1])
-            assert np.flatnonzero(info["action_mask"]).tolist() == sorted(made.position.codes())
+            assert np.flatnonzero(info["action_mask"]).tolist() == sorted(made.position.legal_actions())
             path.append((made.position, int(action)))
         made.step(action)
     return path, sums
@@ -90,11 +90,11 @@ def test_games_are_the_games_of_their_rules(game: str) -> None:
     made, winners = GameEnv(game), set()
     for seed in range(12):
         path, rewards = played(made, seed)
-        assert path[0][0].game == made.game.name and len(path) > 1
+        assert path[0][0].game == made.game and len(path) > 1
         for (before, code), (after, _) in pairwise(path):
             next_one = before.after(code)
             if next_one.is_chance:
-                rolled = [next_one.happen(outcome) for outcome in next_one.outcomes()]
+                rolled = [next_one.apply_outcome(outcome) for outcome in next_one.chance_outcomes()]
                 assert after in rolled
             else:
                 assert after == next_one
@@ -113,7 +113,7 @@ def test_a_game_for_one_ends_with_its_points() -> None:
         assert rewards == {"player_0": made.position.score} and made.position.score > 0
         assert path[-1][0].after(path[-1][1]).score == made.position.score
     made.reset(seed=1)
-    made.step(next(n for n in range(4) if n not in made.position.codes()))
+    made.step(next(n for n in range(4) if n not in made.position.legal_actions()))
     assert made.rewards == {"player_0": 0.0} and made.terminations == {"player_0": True}
     with pytest.raises(ValueError, match="no game has begun"):
         GameEnv(GAMES[-1], render_mode="ansi").render()
@@ -143,7 +143,7 @@ def test_dice_are_fair_and_differ_from_game_to_game() -> None:
 def test_both_sides_of_ewn_see_the_board_as_if_it_were_theirs() -> None:
     made = GameEnv("ewn")
     made.reset(seed=1)
-    made.position = tuplet.Position.parse("ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2")
+    made.position = tuplet.EwnPosition.parse("ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2")
     red, blue = made.observe("player_0"), made.observe("player_1")
     assert red.shape == (5, 5, 12 + 6 + 1)
     assert red[0, 0, 0] == red[0, 2, 2] == red[2, 4, 6 + 5] == 1 and red[:, :, :12].sum() == 12
@@ -165,7 +165,7 @@ def test_other_games_are_seen_as_bits() -> None:
     made.step(3)
     seen = made.observe("player_1")
     words = np.packbits(seen[:128], bitorder="little").view(np.uint64)
-    assert tuple(words) == made.position.as_words() and seen[128:].tolist() == [1, 1]
+    assert tuple(words) == made.position.words and seen[128:].tolist() == [1, 1]
     assert made.observe("player_0")[128:].tolist() == [0, 0]
 
 
@@ -209,7 +209,7 @@ def test_it_can_be_sent_to_another_process() -> None:
     made.reset(seed=1)
     twin = pickle.loads(pickle.dumps(made))
     assert twin.position == made.position
-    action = made.position.codes()[0]
+    action = made.position.legal_actions()[0]
     made.step(action)
     twin.step(action)
     assert twin.position == made.position

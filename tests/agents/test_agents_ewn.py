@@ -20,7 +20,7 @@ from tuplet.agents.searches import Mcs, Mcts
 from tuplet.arena.analyze import analyze
 from tuplet.arena.game import play_game
 from tuplet.arena.match import match
-from tuplet.games.ewn import Position
+from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.search import expectimax, mcts, transpositions, tree as trees
 from tuplet.search.bandits import Report, Softmax
 
@@ -37,12 +37,12 @@ BUDGETED = [
 ]
 
 
-def start(name: str = "ewn-6x7", seed: int = 3) -> Position:
-    state, position = Position.random(name, u(seed))
-    return position.random_roll(state)[1] if position.needs_roll else position
+def start(name: str = "ewn-6x7", seed: int = 3) -> EwnPosition:
+    state, position = EwnGame(name).initial_position(u(seed))
+    return position.apply_outcome(position.random_outcome(state)[1]) if position.is_chance else position
 
 
-def lost_positions(count: int, fewest: int = 2) -> list[Position]:
+def lost_positions(count: int, fewest: int = 2) -> list[EwnPosition]:
     """Positions of ewn-6x7 that alpha-beta knows to be lost, with some moves to choose from."""
     work, found, seed = expectimax.make_workspace(16), [], 0
     while len(found) < count:
@@ -50,8 +50,8 @@ def lost_positions(count: int, fewest: int = 2) -> list[Position]:
         position, source = start(seed=seed), random.Random(seed)
         for _ in range(14 + seed % 10):
             if not position.over:
-                position = position.after(source.choice(position.codes()))
-        if position.over or len(position.codes()) < fewest:
+                position = position.after(source.choice(position.legal_actions()))
+        if position.over or len(position.legal_actions()) < fewest:
             continue
         work.table[:] = np.zeros(1, transpositions.ENTRY)
         value = expectimax.iterative_deepening(position.rules, position.words, 30, 60.0, 200_000, work)[1]
@@ -195,7 +195,7 @@ def test_baselines_make_every_move_of_the_original_programs(name: str) -> None:
     for line in (DATA / f"{name}.jsonl").read_text().splitlines():
         game = json.loads(line)
         init = game["init"]
-        position = Position.start("ewn-6x7", red=init[:6], blue=init[6:12], die=init[12:33])
+        position = EwnGame("ewn-6x7").setup(red=init[:6], blue=init[6:12], die=init[12:33])
         for move in game["moves"]:
             if position.turn == game["program"]:
                 assert agent.choose(position) == move, position.notation
@@ -212,14 +212,14 @@ def test_baselines_make_every_move_of_the_original_programs(name: str) -> None:
 @pytest.mark.parametrize("spec", [pytest.param(each, marks=[pytest.mark.long] * ("rich" in each)) for each in BUDGETED])
 def test_the_same_stream_gives_the_same_game(spec: str, game: str) -> None:
     """Also for an agent that has played another game before."""
-    rolls, opening = Position.random(game, u(8))
+    rolls, opening = EwnGame(game).initial_position(u(8))
     used = make_agent(spec, game)
-    other_rolls, other = Position.random(game, u(9))
+    other_rolls, other = EwnGame(game).initial_position(u(9))
     play_game(used, make_agent("easy"), other, rolls=other_rolls, streams=(u(5), u(6)))
     lines = set()
     for agent in (make_agent(spec, game), used, used):
         record = play_game(agent, make_agent("easy"), opening, rolls=rolls, streams=(u(1), u(2)))
-        assert record.kind in ("corner", "elimination")
+        assert record.termination in ("corner", "elimination")
         lines.add(record.line)
     assert len(lines) == 1
 
@@ -262,7 +262,7 @@ def test_a_match_is_the_same_with_agents_that_are_fresh_for_each_game(spec: str,
             self.agent: Any = make_agent(spec)
             self.agent.open(*arguments)
 
-        def choose(self, position: Position) -> str:
+        def choose(self, position: EwnPosition) -> str:
             return str(self.agent.choose(position))
 
     files = [tmp_path / "kept", tmp_path / "fresh"]
@@ -282,8 +282,8 @@ def test_another_known_die_is_another_game() -> None:
     for spec in ("alphabeta:depth=5", "mcts:sims=500"):
         agent, fresh = make_agent(spec), make_agent(spec)
         agent.choose(one)
-        same_squares = Position.start("ewn-6x7", red="012345", blue="012345", die=two.known_die)
-        before = Position.start("ewn-6x7", red="012345", blue="012345", die=one.known_die)
+        same_squares = EwnGame("ewn-6x7").setup(red="012345", blue="012345", die=two.known_die)
+        before = EwnGame("ewn-6x7").setup(red="012345", blue="012345", die=one.known_die)
         agent.choose(before)
         agent.search.state = fresh.search.state
         assert agent.choose(same_squares) == fresh.choose(same_squares)
@@ -321,8 +321,8 @@ def test_thoughts_are_of_the_last_move() -> None:
 
 def test_values_are_those_of_the_side_that_moves() -> None:
     """A position turned round, with the colours exchanged, is worth the same."""
-    red = Position.parse("ewn ...../...../..r1../...../b1.... red 1")
-    blue = Position.parse("ewn ....r1/...../..b1../...../..... blue 1")
+    red = EwnPosition.parse("ewn ...../...../..r1../...../b1.... red 1")
+    blue = EwnPosition.parse("ewn ....r1/...../..b1../...../..... blue 1")
     for spec in ("mcts:sims=20000", "alphabeta:depth=3"):
         values = []
         for position in (red, blue):
@@ -335,9 +335,9 @@ def test_values_are_those_of_the_side_that_moves() -> None:
 # Traps
 
 
-def bad_positions(count: int) -> list[Position]:
+def bad_positions(count: int) -> list[EwnPosition]:
     """First positions that look bad to the side to move."""
-    found: list[Position] = []
+    found: list[EwnPosition] = []
     number = 0
     while len(found) < count:
         position, number = start(seed=number), number + 1
@@ -380,7 +380,7 @@ def test_a_move_of_a_line_is_not_much_worse_than_the_best() -> None:
         move = opponent_model.Traps().move(position.rules, position.words, float(value), work, None)
         if move is None:
             continue
-        assert move in position.codes()
+        assert move in position.legal_actions()
         child = position.after(move)
         _, reply, _ = expectimax.iterative_deepening(
             child.rules, child.words, 99, 60.0, 4 * opponent_model.LOOK, expectimax.make_workspace(18)
@@ -400,7 +400,7 @@ def test_a_trap_takes_no_longer_than_it_may(seconds: float) -> None:
         began = time.monotonic()
         move = lines.move(position.rules, position.words, -1.0, work, began + seconds)
         assert time.monotonic() - began < seconds + 30
-        assert move is None or (seconds and move in position.codes())
+        assert move is None or (seconds and move in position.legal_actions())
 
 
 def test_a_line_is_left_when_the_time_is_over() -> None:
@@ -427,7 +427,7 @@ def test_traps_are_looked_for_only_where_the_outlook_is_bad(monkeypatch: pytest.
         search = Best(time=60, nodes=100_000)
         asked.clear()
         chosen = search.think(position.rules, position.words)
-        assert chosen in position.codes()
+        assert chosen in position.legal_actions()
         assert bool(asked) == (search.value < 0)
         plain = AlphaBeta(nodes=100_000)
         asked.clear()
@@ -438,9 +438,9 @@ def test_traps_are_looked_for_only_where_the_outlook_is_bad(monkeypatch: pytest.
 def test_where_dice_are_rolled_no_traps_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model of the opponent knows the die."""
     monkeypatch.setattr(opponent_model.Traps, "move", None)
-    lost = Position.parse("ewn ..r5../...../r1.b1../...../..... red 1")
+    lost = EwnPosition.parse("ewn ..r5../...../r1.b1../...../..... red 1")
     search = Best(depth=4)
-    assert search.think(lost.rules, lost.words) in lost.codes()
+    assert search.think(lost.rules, lost.words) in lost.legal_actions()
     assert search.value == -1.0
 
 
@@ -459,14 +459,14 @@ def test_a_time_that_is_set_later_is_used() -> None:
 
 @pytest.mark.parametrize("spec", ["easy", "normal", "hard", "best", "alphabeta", "mcts", "mcs"])
 def test_a_position_without_a_choice_is_refused(spec: str) -> None:
-    over = Position.parse("ewn b1..../...../...../...../...r1. red 2")
-    for position, words in ((Position.start("ewn"), "rolled first"), (over, "over")):
+    over = EwnPosition.parse("ewn b1..../...../...../...../...r1. red 2")
+    for position, words in ((EwnGame("ewn").setup(), "rolled first"), (over, "over")):
         with pytest.raises(ValueError, match=words):
             make_agent(spec, "ewn").choose(position)
 
 
 def test_a_watched_alpha_beta_tells_each_depth_as_if_it_had_been_the_last() -> None:
-    start = Position.start("ewn-6x7", die="442244101345413510354")
+    start = EwnGame("ewn-6x7").setup(die="442244101345413510354")
     seen: list[Any] = []
     found = analyze("ewn-6x7", start, "alphabeta:depth=6", watch=seen.append)
     assert seen
@@ -484,6 +484,6 @@ def test_the_nodes_of_a_watched_search_are_limited_as_well() -> None:
         search = AlphaBeta(nodes=20_000)
         search.look = look
         search.think(position.rules, position.words)
-        note = search.analysis(position.text_of).note
+        note = search.analysis(position.move_text).note
         counts.append(int(re.search(r"([\d,]+) nodes", note)[1].replace(",", "")))
     assert all(20_000 <= count <= 20_100 for count in counts)

@@ -14,7 +14,7 @@ from tuplet import Board, LearnedPlayer, Network, Stop, analyze, game, make_agen
 from tuplet.agents.g2048 import RandomEnvironment
 from tuplet.arena.episode import play_episode
 from tuplet.arena.game import play_game
-from tuplet.games import life
+from tuplet.games import agent_hooks
 
 BOARD = Board("2,4,8,16, 0,2,64,32, 4,8,256,128, 0,2,512,1024")
 LARGE = "ewn:board=9x9,die=cycle"  # not searched to the end within minutes
@@ -118,7 +118,7 @@ def test_agents_listen_for_as_long_as_they_are_asked() -> None:
 
     own, other, stop = make_agent("mcts:sims=10"), Mine(), Stop()
     own.stop = before = Stop()
-    with life.listening(stop, own, other, own):
+    with agent_hooks.listening(stop, own, other, own):
         assert own.stop is stop and own.search.settings.stop is stop.flag
         assert callable(other.stop)
     assert own.stop is before

@@ -33,7 +33,7 @@ def test_compiled_games_are_those_of_the_python_player(player: Any, size: tuple[
     start = Board(rows=size[0], columns=size[1])
     if tiles:
         start = start.place(0, 1 << min(tiles, 15)).place(1, 1 << min(tiles, 15))
-    rules = rules._replace(start=start.words[0])
+    rules = rules._replace(start=start.packed[0])
     found = compiled(player, rules, 5, 3)
     environment, mine = RandomEnvironment(5, 0.3), type(player)(7)
     for game in range(3):

@@ -177,7 +177,7 @@ def test_the_games_to_replay_are_those_that_were_played(twelve) -> None:
     for game, line in zip(data["games"], SavedMatch.open(folder / "games.jsonl").lines(), strict=True):
         record = Record.parse(json.dumps(line))
         assert tuple(result.agents[seat] for seat in game[1:3]) == record.names
-        assert (game[4], game[5]) == (record.kind, record.reason)
+        assert (game[4], game[5]) == (record.termination, record.reason)
         assert record.sides[game[3]] == record.winner
         assert [step[0] for step in game[7]] == record.moves
         positions = [position for position, _ in record.replay()]

@@ -15,9 +15,9 @@ from tuplet.agents.agent import Easy, make_agent
 from tuplet.arena.game import play_game
 from tuplet.arena.match import match, tournament
 from tuplet.arena.match_file import MatchFile, load, load_game
-from tuplet.games.catalogue import game
-from tuplet.games.ewn import Position
+from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.games.record import Forfeit, Record
+from tuplet.games.registry import game
 from tuplet.kernel import stream
 from tuplet.system.progress import Progress
 
@@ -32,10 +32,10 @@ class Student:
     def __init__(self, at: int = 3, deed: object = None) -> None:
         self.at, self.deed, self.moves, self.closed = at, deed, 0, False
 
-    def open_game(self, start: Position, side: str, state: np.uint64) -> None:
+    def open_game(self, start: EwnPosition, side: str, state: np.uint64) -> None:
         self.moves = 0
 
-    def choose(self, position: Position) -> object:
+    def choose(self, position: EwnPosition) -> object:
         self.moves += 1
         if self.moves == self.at:
             if isinstance(self.deed, BaseException):
@@ -47,8 +47,8 @@ class Student:
         self.closed = True
 
 
-def start(game: str = "ewn-6x7") -> Position:
-    return Position.random(game, stream(np.uint64(1), np.uint64(2)))[1]
+def start(game: str = "ewn-6x7") -> EwnPosition:
+    return EwnGame(game).initial_position(stream(np.uint64(1), np.uint64(2)))[1]
 
 
 def records(path: Path) -> list[dict[str, object]]:
@@ -58,7 +58,7 @@ def records(path: Path) -> list[dict[str, object]]:
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_is_played_to_its_end_and_can_be_replayed(game: str) -> None:
     record = play_game(Easy(), Easy(), start(game), rolls=np.uint64(4))
-    assert record.winner and record.kind in ("corner", "elimination")
+    assert record.winner and record.termination in ("corner", "elimination")
     again = Record.parse(record.line)
     assert again.position == record.position and again.winner == record.winner
     assert record.line == play_game(Easy(), Easy(), start(game), rolls=np.uint64(4)).line
@@ -83,7 +83,7 @@ def test_a_game_is_played_to_its_end_and_can_be_replayed(game: str) -> None:
 )
 def test_an_agent_that_fails_loses_that_game(deed: object, kind: str, words: str) -> None:
     record = play_game(Student(3, deed), Easy(), start())  # type: ignore[arg-type]
-    assert (record.winner, record.kind) == ("blue", kind)
+    assert (record.winner, record.termination) == ("blue", kind)
     assert words in record.reason and "\n" not in record.reason and len(record.reason) <= 200
     assert len(record.moves) == 4
     assert Record.parse(record.line).reason == record.reason
@@ -92,21 +92,21 @@ def test_an_agent_that_fails_loses_that_game(deed: object, kind: str, words: str
 
 def test_an_agent_that_cannot_open_a_game_loses_it() -> None:
     class Closed(Easy):
-        def open(self, start: Position, side: str, state: np.uint64) -> None:
+        def open(self, start: EwnPosition, side: str, state: np.uint64) -> None:
             raise OSError("no such program")
 
     record = play_game(Easy(), Closed(), start())
-    assert (record.winner, record.kind, record.moves) == ("red", "crashed", [])
+    assert (record.winner, record.termination, record.moves) == ("red", "crashed", [])
 
 
 def test_late_moves_lose_and_ctrl_c_is_no_crash() -> None:
     class Slow(Easy):
-        def choose(self, position: Position) -> str:
+        def choose(self, position: EwnPosition) -> str:
             time.sleep(1.1)
             return super().choose(position)
 
     record = play_game(Easy(), Slow(), start(), time_limit=1)
-    assert (record.winner, record.kind) == ("red", "late") and "1 s are allowed" in record.reason
+    assert (record.winner, record.termination) == ("red", "late") and "1 s are allowed" in record.reason
     with pytest.raises(KeyboardInterrupt):
         play_game(Student(2, KeyboardInterrupt()), Easy(), start())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="tired"):
@@ -147,7 +147,7 @@ def test_an_agent_has_a_stream_of_its_own_in_every_game() -> None:
     seen = []
 
     class Listener(Easy):
-        def open(self, start: Position, side: str, state: np.uint64) -> None:
+        def open(self, start: EwnPosition, side: str, state: np.uint64) -> None:
             seen.append((int(state), side, start.notation))
             super().open(start, side, state)  # type: ignore[arg-type]
 

@@ -14,7 +14,7 @@ from tuplet.cli import draw_2048
 from tuplet.cli.draw_2048 import grid, picture
 from tuplet.cli.play_2048 import TerminalGame
 from tuplet.games.g2048 import Board, Episode
-from tuplet.games.g2048.position import GameOf2048
+from tuplet.games.g2048.game import Game2048
 from tuplet.games.record import Record
 
 pytestmark = pytest.mark.slow
@@ -66,7 +66,7 @@ def test_game_over_offers_undo_and_a_new_game(tmp_path: Path) -> None:
     )
     assert "game over" in screen and "u takes back" in screen and "n new game" in screen
     first, second = (tmp_path / "g.jsonl").read_text().splitlines()
-    assert Record.parse(first).start.game == "2048:board=2x2"
+    assert Record.parse(first).start.game.name == "2048:board=2x2"
     assert len(Record.parse(first).moves) > len(Record.parse(second).moves) > 0
 
 
@@ -75,7 +75,7 @@ def _key(move: str) -> str:
 
 
 def test_taking_back_takes_back_luck_as_well() -> None:
-    game = TerminalGame(GreedyPlayer(), RandomEnvironment(1), GameOf2048(), "you")
+    game = TerminalGame(GreedyPlayer(), RandomEnvironment(1), Game2048(), "you")
     for _ in range(20):
         move = game.board.legal_moves()[0]
         game.move(move)
@@ -192,7 +192,7 @@ def test_a_small_board_is_played_through_and_saved(tuplet, tmp_path: Path) -> No
     done = tuplet("play", "2048:board=2x3", "--watch", "--agent", "greedy", "--out", tmp_path / "g")
     assert "game over" in done.stdout
     record = Record.parse((tmp_path / "g").read_text())
-    assert record.over and record.start.game == "2048:board=2x3"
+    assert record.over and record.start.game.name == "2048:board=2x3"
 
 
 @pytest.mark.parametrize("system", ["truecolor", "256", "standard"])

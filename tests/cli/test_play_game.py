@@ -17,9 +17,9 @@ from tuplet.cli.draw_ewn import EwnRenderer
 from tuplet.cli.draw_game import picture, thoughts_lines
 from tuplet.cli.layout import MOVES_KEYS
 from tuplet.games.analysis import Analysis, MoveValue
-from tuplet.games.catalogue import game
-from tuplet.games.ewn import Position
+from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.games.record import Record
+from tuplet.games.registry import game
 
 pytestmark = pytest.mark.slow
 
@@ -204,11 +204,11 @@ def test_bad_input_is_one_line_and_exit_code_2(tuplet, tmp_path, arguments, word
 
 def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
     class Broken:
-        def choose(self, position: Position) -> str:
+        def choose(self, position: EwnPosition) -> str:
             raise RuntimeError("out of ideas")
 
     class Cheat:
-        def choose(self, position: Position) -> str:
+        def choose(self, position: EwnPosition) -> str:
             return "99"
 
     for agent, kind, reason in (
@@ -218,13 +218,13 @@ def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
         monkeypatch.setattr(table, "make_agent", lambda *_, agent=agent: agent())
         seated = table.Table("ewn", "a", "b", "red", 1)
         seated.run_through()
-        assert (seated.record.winner, seated.record.kind) == ("blue", kind)
+        assert (seated.record.winner, seated.record.termination) == ("blue", kind)
         assert seated.record.reason == reason and reason in capsys.readouterr().out
         assert Record.parse(seated.record.line) == seated.record
 
 
 def test_moves_and_thoughts_are_spelled_out() -> None:
-    position = Position.start("ewn-6x7", die="012345012345012345012")
+    position = EwnGame("ewn-6x7").setup(die="012345012345012345012")
     look = EwnRenderer(game("ewn-6x7"))
     spelled = look.spelled
     assert [spelled(position, m) for m in position.legal_moves()] == ["0 →", "0 ↓", "0 ↘"]
@@ -247,8 +247,8 @@ def test_every_window_shows_board_die_moves_and_keys_or_says_what_it_needs(
 ) -> None:
     monkeypatch.setattr("tuplet.cli.colours.colour_system", lambda: "256" if colours else None)
     columns, lines = size
-    _, position = Position.random(name, np.uint64(4))
-    if position.needs_roll:
+    _, position = EwnGame(name).initial_position(np.uint64(4))
+    if position.is_chance:
         position = position.roll(1)
     moves, look = position.legal_moves(), EwnRenderer(game(name))
     names, keys = {"red": "you", "blue": "hard"}, [MOVES_KEYS, "h hint", "t thoughts", "q ends"]

@@ -139,7 +139,7 @@ def test_a_tables_key_leaves_out_what_the_sum_tells() -> None:
     rules = rules_for(3, 3)
     boards = [Board([2, 4, 0, 8, 0, 1024, 16, 32, 2]), Board([512, 0, 0, 0, 4, 0, 0, 0, 2])]
     for board in boards:
-        words = np.array([board.words[0]], np.uint64)
+        words = np.array([board.packed[0]], np.uint64)
         keys, back = np.empty(1, np.uint32), np.empty(1, np.uint64)
         pack(rules.cells, words, keys)
         unpack(rules.cells, sum(board), keys, back)

@@ -15,7 +15,7 @@ def test_board_round_trips_through_lists_text_words_and_repr(cells: list[int]) -
     board = Board(cells)
     assert board.tiles == cells
     assert Board(",".join(map(str, cells))) == board
-    assert Board.from_words(*board.words) == board
+    assert Board.from_packed(*board.packed) == board
     assert eval(repr(board)) == board
     assert Board(board) == board and hash(Board(cells)) == hash(board)
     printed = [int(word) if word != "." else 0 for word in str(board).split()]
@@ -30,7 +30,7 @@ def test_small_boards_slide_within_their_edges(shape: tuple[int, int]) -> None:
     assert right.tiles[columns - 1] == 2
     corner, _ = right.move("down")
     assert corner.tiles[-1] == 2
-    assert Board.from_words(*corner.words, rows, columns) == corner
+    assert Board.from_packed(*corner.packed, rows, columns) == corner
 
 
 def test_after_states_spawns_and_the_end_of_a_game() -> None:

@@ -16,34 +16,34 @@ import pytest
 
 import naive_ewn as naive
 from both_ways import in_both_ways
-from tuplet.games import game as generic
-from tuplet.games.ewn import Position, variant
+from tuplet.games import protocol as generic
+from tuplet.games.ewn import EwnPosition
+from tuplet.games.ewn.game import DICE, EwnGame
 from tuplet.games.ewn.rules import BLUE_ALL, CHOICE, MOST_MOVES, RED_ALL, RED_CORNER, _fast_playout, _plain_playout
-from tuplet.games.ewn.variant import DICE
 from tuplet.games.perft import perft
-from tuplet.games.position import apply_move, ended, legal_moves
+from tuplet.games.protocol import call_apply, call_ending, call_legal
 from tuplet.kernel import draw, kernel, stream
 
 u = np.uint64
 
 
-def in_both(name: str, plain: naive.Position) -> Position:
+def in_both(name: str, plain: naive.Position) -> EwnPosition:
     """The position as tuplet reads it, once both say the same of it."""
     game = naive.MEMBERS[name]
     text = naive.notation(name, plain)
-    position = Position.parse(text)
+    position = EwnPosition.parse(text)
     assert position.notation == text
     result = naive.result(game, plain)
-    assert (position.winner, position.kind) == (result or (None, None)), text
+    assert (position.winner, position.termination) == (result or (None, None)), text
     if result is None:
         assert position.turn == naive.to_act(game, plain)
-        assert position.needs_roll == naive.must_roll(game, plain)
+        assert position.is_chance == naive.must_roll(game, plain)
     return position
 
 
 @pytest.mark.parametrize("name", naive.MEMBERS)
 def test_moves_positions_and_endings_equal_the_plain_ones(name: str) -> None:
-    game, source, first = naive.MEMBERS[name], random.Random(name), variant(name).first
+    game, source, first = naive.MEMBERS[name], random.Random(name), EwnGame(name).first_cube
     forced, endings = 0, Counter[object]()
     for _ in range(1000):
         plain = naive.random_position(game, source)
@@ -73,36 +73,35 @@ def test_moves_positions_and_endings_equal_the_plain_ones(name: str) -> None:
 
 @pytest.mark.parametrize("name", naive.MEMBERS)
 def test_random_games_go_as_in_the_plain_version(name: str) -> None:
-    game, source, kind = naive.MEMBERS[name], random.Random(name), variant(name)
+    game, source, kind = naive.MEMBERS[name], random.Random(name), EwnGame(name)
     numbers = list(range(kind.cubes))
     for number in range(25):
         red, blue = source.sample(numbers, kind.cubes), source.sample(numbers, kind.cubes)
         first = "blue" if number % 2 and not kind.cycle else "red"
         plain = naive.first_position(game, red, blue, first)
-        position = Position.start(
-            name,
-            red=[n + kind.first for n in red],
-            blue=[n + kind.first for n in blue],
-            die=[v + kind.first for v in game["values"]],
+        position = kind.setup(
+            red=[n + kind.first_cube for n in red],
+            blue=[n + kind.first_cube for n in blue],
+            die=[v + kind.first_cube for v in game["values"]],
             first=first,
         )
         while naive.result(game, plain) is None:
             if naive.must_roll(game, plain):
                 face = source.randrange(kind.cubes)
-                plain, position = naive.roll(plain, face), position.roll(face + kind.first)
+                plain, position = naive.roll(plain, face), position.roll(face + kind.first_cube)
             moves = naive.legal(game, plain)
             assert position.legal_moves() == [naive.text(game, move) for move in moves]
             move = source.choice(moves)
             plain, position = (naive.play(game, plain, move), position.play(naive.text(game, move)))
             assert position.notation == naive.notation(name, plain)
-        assert (position.winner, position.kind) == naive.result(game, plain)
+        assert (position.winner, position.termination) == naive.result(game, plain)
         assert position.legal_moves() == []
 
 
 @pytest.mark.parametrize("entry", json.loads(naive.PERFT.read_text()), ids=str)
 def test_games_go_on_in_as_many_ways_as_the_plain_version_counted(entry: dict) -> None:
     """A roll is a step, a move is a step, and so is a choice of the die."""
-    position = Position.parse(entry["position"])
+    position = EwnPosition.parse(entry["position"])
     for depth, count in enumerate(entry["counts"], start=1):
         assert perft(position.rules, position.words, depth) == count
 
@@ -113,7 +112,7 @@ def test_a_hundred_thousand_positions_are_as_openspiel_has_them() -> None:
     pyspiel = pytest.importorskip("pyspiel")
     spiel, source = pyspiel.load_game("einstein_wurfelt_nicht"), random.Random(5)
     directions = {"right": 0, "left": 0, "down": 1, "up": 1, "diag": 2}
-    rules, moves, seen = variant("ewn").rules(), np.zeros(MOST_MOVES, np.uint8), 0
+    rules, moves, seen = EwnGame("ewn").rules, np.zeros(MOST_MOVES, np.uint8), 0
 
     def words(state: object) -> list[int]:
         out = [0x7F7F7F7F7F7F7F, 0x7F7F7F7F7F7F7F]
@@ -136,14 +135,14 @@ def test_a_hundred_thousand_positions_are_as_openspiel_has_them() -> None:
             for action in state.legal_actions():
                 cube, to = state.action_to_string(action).strip("*").split("-")
                 actions[int(cube[1]) - 1 << 3 | directions[to]] = action
-            count = legal_moves(rules, ours, moves)
+            count = call_legal(rules, ours, moves)
             assert moves[:count].tolist() == sorted(actions)
             move = source.choice(list(actions))
             state.apply_action(actions[move])
-            ours = tuple(map(u, apply_move(rules, ours, move)))
+            ours = tuple(map(u, call_apply(rules, ours, move)))
             assert [int(w) & (1 << 56) - 1 for w in ours] == words(state)
             seen += 1
-            result = ended(rules, ours)
+            result = call_ending(rules, ours)
             assert (result != generic.ONGOING) == state.is_terminal()
         assert state.returns() == ([1.0, -1.0] if result <= RED_ALL else [-1.0, 1.0])
 
@@ -151,12 +150,12 @@ def test_a_hundred_thousand_positions_are_as_openspiel_has_them() -> None:
 BOTH_WAYS = """
 import sys
 import numpy as np
-from tuplet.games import game as generic
-from tuplet.games.ewn import Position
+from tuplet.games import protocol as generic
+from tuplet.games.ewn import EwnPosition
 from tuplet.games.perft import perft
 u, moves = np.uint64, np.zeros(48, np.uint8)
 for number, line in enumerate(sys.stdin):
-    position = Position.parse(line)
+    position = EwnPosition.parse(line)
     rules, words = position.rules, position.words
     ending = int(generic.ending(rules, words))
     say = [ending, int(generic.winner(rules, ending)), int(generic.side(rules, words))]
@@ -167,9 +166,9 @@ for number, line in enumerate(sys.stdin):
             state, last = generic.playout(rules, words, u(number), shortcuts)
             say += [int(state), int(last[0]), int(last[1]), int(generic.ending(rules, last))]
         if generic.is_chance(rules, words):
-            for face in range(generic.outcomes(rules, words)):
-                say += map(int, generic.chance(rules, words, face))
-                say.append(generic.likelihood(rules, words, face))
+            for face in range(generic.count_outcomes(rules, words)):
+                say += map(int, generic.apply_outcome(rules, words, face))
+                say.append(generic.probability(rules, words, face))
         else:
             for move in moves[: generic.legal(rules, words, moves, 0)].tolist():
                 after = tuple(u(word) for word in generic.apply(rules, words, move))
@@ -219,9 +218,9 @@ def test_random_games_of_6x7_are_as_long_and_as_fair_as_the_original_ones() -> N
     """The figures are of 4,000 games: four standard errors of theirs, ours being far smaller."""
     tally, starts, games = np.zeros(6, np.int64), 4000, 10
     state = stream(u(1), u(1))
-    known = Position.random("ewn-6x7", state)[1].rules
+    known = EwnGame("ewn-6x7").initial_position(state)[1].rules
     for _ in range(starts):
-        state, position = Position.random("ewn:board=6x7,directions=4", state)
+        state, position = EwnGame("ewn:board=6x7,directions=4").initial_position(state)
         values = []
         for _ in range(21):
             state, bits = draw(u(state))

@@ -92,7 +92,7 @@ def test_what_is_not_clear_is_refused_with_the_reason(text: str, complaint: str)
 
 def test_a_typing_error_is_no_exponent_wherever_a_board_is_read() -> None:
     typo = "2,4,8,16,3" + ",0" * 11
-    for read in (Board, tuplet.read, tuplet.game("2048").parse, tuplet.game("2048").standing):
+    for read in (Board, tuplet.read, tuplet.game("2048").parse, tuplet.game("2048").position):
         with pytest.raises(ValueError, match="3 is not a tile"):
             read(typo)
     assert Board("1 0 0 3 0 5 0 0 0 0 0 0 0 0 0 1").tiles[:6] == [2, 0, 0, 8, 0, 32]  # no tile

@@ -13,8 +13,8 @@ from hypothesis import given, settings, strategies as st
 
 import tuplet
 from tuplet import Episode, Record, game, read, written
-from tuplet.games.g2048 import verse
-from tuplet.games.reading import FORMATS, MOST, read_game
+from tuplet.games.formats import FORMATS, MOST, read_game
+from tuplet.games.g2048 import format_2048verse
 
 EWN = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
 FRAMEWORK = Path(__file__).parents[1] / "data" / "interop" / "framework" / "cpp-dummy.txt"
@@ -38,7 +38,7 @@ def played(name: str, seed: int = 1, most: int = 400) -> Record:
 # Three letters by the site's own definition: 128 of them, seven bits each, the highest first.
 def letters(move: int, four: int, x: int, y: int, time: int = 0x7FF) -> str:
     number = move + 4 * four + 16 * x + 128 * y + 1024 * time
-    return "".join(verse.LETTERS[number // 128**n % 128] for n in (2, 1, 0))
+    return "".join(format_2048verse.LETTERS[number // 128**n % 128] for n in (2, 1, 0))
 
 
 UP, DOWN, LEFT, RIGHT = range(4)
@@ -53,13 +53,16 @@ NEW = "4x4-1_" + "".join(
     ]
 )
 #  the move, a bit for a 4, the column, the row; the first of 128 letters is a blank
-OLD = "replay_" + "".join(verse.OLD_LETTERS[at] for at in (0, 4, 96 + 12, 32 + 16 + 2, 64 + 8))
+OLD = "replay_" + "".join(format_2048verse.OLD_LETTERS[at] for at in (0, 4, 96 + 12, 32 + 16 + 2, 64 + 8))
 
 
 def test_games_of_2048verse_are_read_by_the_sites_definition() -> None:
-    assert len(set(verse.LETTERS)) == len(set(verse.OLD_LETTERS)) == 128
-    assert verse.LETTERS[:3] + verse.LETTERS[62] + verse.LETTERS[-2:] == "012À¤¾"
-    assert verse.OLD_LETTERS[0] + verse.OLD_LETTERS[94:97] + verse.OLD_LETTERS[-2:] == " ~Çüƒá"
+    assert len(set(format_2048verse.LETTERS)) == len(set(format_2048verse.OLD_LETTERS)) == 128
+    assert format_2048verse.LETTERS[:3] + format_2048verse.LETTERS[62] + format_2048verse.LETTERS[-2:] == "012À¤¾"
+    assert (
+        format_2048verse.OLD_LETTERS[0] + format_2048verse.OLD_LETTERS[94:97] + format_2048verse.OLD_LETTERS[-2:]
+        == " ~Çüƒá"
+    )
     assert NEW.startswith("4x4-1_¾ú0") and OLD.endswith("_ $ìRh")
     for text in (NEW, OLD, f"\n  {OLD}\n", NEW.replace("-1_", "-_"), OLD.replace("_", ":", 1)):
         found = read(text).as_json()
@@ -85,9 +88,9 @@ def test_a_file_of_2048verse_has_a_byte_for_each_letter(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     path = "replay_1.vrs"  # which would be a game itself
     Path(path).write_bytes(NEW.encode("latin-1"))
-    assert str(read_game(path)) == str(verse.parse(NEW))
+    assert str(read_game(path)) == str(format_2048verse.parse(NEW))
     Path(path).write_bytes(NEW.encode())
-    assert str(read_game(path)) == str(verse.parse(NEW))
+    assert str(read_game(path)) == str(format_2048verse.parse(NEW))
     Path(path).write_bytes(NEW.encode("latin-1")[:-1])
     with pytest.raises(ValueError, match="three letters"):
         read_game(path)
@@ -143,7 +146,7 @@ def test_records_are_read_and_written_step_by_step(name: str) -> None:
         before = getattr(position, "score", 0)
         position = position.play(move)
         assert reward == getattr(position, "score", 0) - before
-        position = position if outcome is None else position.happen(outcome)
+        position = position if outcome is None else position.apply_outcome(outcome)
         assert position.notation == after
     assert found["position"]["notation"] == record.position.notation
     again = written(name, found["start"], found["steps"], "record", found["players"])
@@ -171,10 +174,10 @@ def test_the_frameworks_line_is_read_and_written() -> None:
         ("hello, what would you do here?", None, "neither a position nor a game"),
         ("x" * (MOST + 1), None, "too long"),
         ("2 4 8", None, "not 3"),
-        ("somewhere/mine.py:GAME 0:0", None, "must be asked for first"),
-        ("os:system ls", None, "must be asked for first"),
-        ('{"first": "a", "second": "b", "start": "os:system 0:0"}', None, "must be asked for"),
-        ("2 4 / 8 16", "somewhere/mine.py:GAME", "must be asked for first"),
+        ("somewhere/mine.py:GAME 0:0", None, "is not loaded"),
+        ("os:system ls", None, "is not loaded"),
+        ('{"first": "a", "second": "b", "start": "os:system 0:0"}', None, "is not loaded"),
+        ("2 4 / 8 16", "somewhere/mine.py:GAME", "is not loaded"),
         ("2 4 / 8 16", "chess", "is not a game"),
         ("a:b@1|0111#L[4]31|b@2\na:b@1|0111|b@2", None, "2 lines, a game each"),
         ("a:b@1|0111#L[8]|b@2", None, "earns 4"),
@@ -214,7 +217,7 @@ def test_what_cannot_be_read_is_told_in_one_line(text: str, hint: str | None, co
         (("2048:board=2x2", "2,2/0,0", [[3, None]], "record"), "a move is a text"),
         (("2048:board=2x2", "2,2/0,0", [], "record", ["a", "b"]), "1 text"),
         (("ewn", EWN, [], "2048verse"), "not of 2048"),
-        (("mine.py:GAME", "0:0", [], "record"), "must be asked for first"),
+        (("mine.py:GAME", "0:0", [], "record"), "is not loaded"),
     ],
 )
 def test_what_cannot_be_written_is_told_in_one_line(arguments: tuple[Any, ...], complaint: str) -> None:

@@ -68,15 +68,15 @@ def test_every_move_equals_the_naive_one_up_to_131072(cells: list[int]) -> None:
             continue  # two 131072 side by side cannot come about
         after, gained = board.move(move)
         assert (after.exponents, gained) == (flat(rows), reward)
-        low, high, kernel_reward = slide(rules_for(), *board.words, number)
-        assert Board.from_words(low, high) == after
+        low, high, kernel_reward = slide(rules_for(), *board.packed, number)
+        assert Board.from_packed(low, high) == after
         assert int(kernel_reward) == reward
 
 
 @given(small_exponents)
 def test_fast_and_exact_slides_agree(cells: list[int]) -> None:
     rules = rules_for()
-    low, high = Board([1 << e if e else 0 for e in cells]).words
+    low, high = Board([1 << e if e else 0 for e in cells]).packed
     fast, fast_rewards = np.zeros(4, u), np.zeros(4, u)
     exact, exact_high, exact_rewards = np.zeros(4, u), np.zeros(4, u), np.zeros(4, u)
     n = int(slides(rules.across, rules.down, low, fast, fast_rewards, u(0)))
@@ -97,7 +97,7 @@ def test_one_move_by_table_and_the_legal_moves_by_bits_are_the_exact_ones(rows, 
         cells = source.integers(0, source.choice([3, 6, 16, 18]), rows * columns)
         cells *= source.random(rows * columns) < source.choice([0.2, 0.6, 1.0])
         board = Board([1 << e if e else 0 for e in cells.tolist()], rows=rows, columns=columns)
-        low, high = board.words
+        low, high = board.packed
         bits = int(legal_bits(rules.cells, low, high))
         assert [m for i, m in enumerate(MOVES) if bits >> i & 1] == board.legal_moves(), board
         for move in range(4):
@@ -201,7 +201,7 @@ def test_random_play_has_the_exact_mean(rows, columns, spawn4, exact, margin) ->
 
 def test_spawns_are_uniform_and_of_the_asked_share() -> None:
     rules = rules_for(4, 4, 0.25)
-    board, _ = Board([2, 0, 0, 8] * 4).words
+    board, _ = Board([2, 0, 0, 8] * 4).packed
     counts = np.zeros((16, 3), int)
     state = stream(u(1), u(1))
     for _ in range(40_000):

@@ -44,7 +44,7 @@ event.register("numba:compile", Listener())
 open(sys.argv[1] + f".{os.getpid()}", "w").close()
 while not os.path.exists(sys.argv[1]):
     time.sleep(0.001)
-print(tuplet.Position.start("ewn", red=(1, 2, 3, 4, 5, 6)).roll(2).legal_moves(), file=sys.stderr)
+print(tuplet.game("ewn").setup(red=(1, 2, 3, 4, 5, 6)).roll(2).legal_moves(), file=sys.stderr)
 print(tuplet.Board([2, 2] + 14 * [0]).move("left"), file=sys.stderr)
 """
 FAILS = """

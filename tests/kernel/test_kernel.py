@@ -158,7 +158,7 @@ def test_only_sources_of_kernels_name_the_cache() -> None:
     """Editing a page of the command line recompiles nothing; a constant of the rules does."""
     names = set(cache_folders.kernel_sources())
     assert {"tuplet.learn.td", "tuplet.games.g2048.rules", "tuplet.kernel.dispatch"} <= names
-    assert "tuplet.games.ewn.variant" in names  # says which kernels a game has
+    assert "tuplet.games.ewn.rules" in names  # says which kernels a game has
     assert "tuplet.values.patterns" in names  # has constants that kernels' modules import
     assert not any(name.startswith(("tuplet.cli", "tuplet.system")) for name in names)
     assert not {"tuplet.learn.training", "tuplet.learn.curves", "tuplet.arena.match"} & names
@@ -168,12 +168,12 @@ CACHED = """
 import importlib.util, sys
 from typing import NamedTuple
 import numpy as np
-from tuplet.games import game
+from tuplet.games import protocol
 from tuplet.kernel import kernel
 from tuplet.games.perft import perft
 if "ewn" in sys.argv:
-    from tuplet.games.ewn import Position
-    position = Position.start("ewn").roll(1)
+    from tuplet.games.ewn import EwnPosition
+    position = EwnGame("ewn").setup().roll(1)
     print(perft(position.rules, position.words, 2))
 else:
     sys.path.insert(0, ".")
@@ -191,15 +191,15 @@ OWN_GAME = """
 from typing import NamedTuple
 import numpy as np
 from helper import FACTOR
-from tuplet.games.game import ONGOING, register_game
+from tuplet.games.protocol import ONGOING, register_game
 from tuplet.kernel import kernel
 class Own(NamedTuple):
     moves: int
 @kernel
 def legal(game, position, moves, start):
-    for i in range(game.moves):
+    for i in range(protocol.moves):
         moves[start + i] = i
-    return game.moves
+    return protocol.moves
 @kernel
 def apply(game, position, move):
     return position
@@ -244,7 +244,7 @@ def test_code_for_a_game_of_ones_own_is_kept_until_it_or_its_helpers_are_edited(
     assert run_cached(own_game, "path") == ["8", "6", "kept"]
     (own_game / "other.py").write_text("changed = True")
     assert run_cached(own_game) == ["8", "6", "kept"]
-    edited = OWN_GAME.replace("range(game.moves)", "range(3)").replace("return game.moves", "return 3")
+    edited = OWN_GAME.replace("range(protocol.moves)", "range(3)").replace("return protocol.moves", "return 3")
     (own_game / "mine.py").write_text(edited)
     assert run_cached(own_game) == ["27", "6", "compiled"]
     (own_game / "helper.py").write_text("FACTOR = 5")

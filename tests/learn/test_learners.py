@@ -161,7 +161,7 @@ def test_a_board_is_in_the_stage_its_large_tiles_say() -> None:
         ([65536], 4),
     ]:
         board = Board(tiles + [0] * (16 - len(tiles)))
-        low, high = board.words
+        low, high = board.packed
         from tuplet.games.g2048.rules import view
 
         assert stage_of(np.uint64(view(low, high)), marks) == stage

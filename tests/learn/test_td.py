@@ -151,7 +151,7 @@ def test_lambda_0_moves_each_value_towards_the_next(game: Episode, learner: str)
     tables = nets[1].tables_with_memory(by.memory, by.memory_per_weight)
     zero, m = np.uint64(0), np.uint64(nets[1].m)
     for board, action in reversed([(b, a) for b, a in game.replay() if isinstance(a, Slide)]):
-        after = view(*board.move(action.move)[0].words)
+        after = view(*board.move(action.move)[0].packed)
         error = np.float32(following) - value(tables, after)
         found = weights_of(tables, after)
         amount = np.float32(0.5) / np.float32(m) * error
@@ -216,7 +216,7 @@ def test_games_beyond_32768_are_played_by_the_exact_rules(target: str) -> None:
     net = Network(TUPLES, target=target)  # type: ignore[arg-type]
     train(net, games=50, seed=3, progress=False)
     start = Board([32768, 32768, 2, 0, 32768, 32768, 4, 0] + [0] * 8)
-    rules = rules_for()._replace(start=start.words[0])
+    rules = rules_for()._replace(start=start.packed[0])
     play = play_states if target == "state" else play_afterstates
     results = make_results(5)
     greedy = Hyperparameters(TD.rule, np.float32(0), np.float32(1), False)
@@ -244,7 +244,7 @@ def test_a_game_beyond_32768_is_learned_from_as_the_network_sees_it(target: str)
     plain = Network(TUPLES, target=target)  # type: ignore[arg-type]
     plain.weights[:] = net.weights
     start = Board([32768, 32768, 2, 0, 32768, 32768, 4, 0] + [0] * 8)
-    rules = rules_for()._replace(start=start.words[0])
+    rules = rules_for()._replace(start=start.packed[0])
     play = play_states if target == "state" else play_afterstates
     learner = Hyperparameters(TD.rule, np.float32(0.1), np.float32(1), False)
     play(rules, net.tables, learner, make_workspace(net.m), np.uint64(9), 0, 1, make_results(1), 0)

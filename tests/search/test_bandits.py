@@ -17,9 +17,9 @@ from positions import random_positions
 from tuplet.agents.bandits import search_from
 from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
-from tuplet.games import game as generic
+from tuplet.games import protocol as generic
 from tuplet.games.g2048 import Board
-from tuplet.games.g2048.game import Game2048, position_of
+from tuplet.games.g2048.position import words_of
 from tuplet.games.g2048.rules import rules_for
 from tuplet.kernel import stream
 from tuplet.search import mcts, tree as trees
@@ -193,8 +193,8 @@ def test_priors_are_shares_in_proportion_to_exp_of_k_times_the_estimate(name: st
 
 @pytest.mark.long
 def test_priors_of_a_game_for_one_follow_its_points() -> None:
-    game, board = Game2048(rules_for(2, 3)), Board([[2, 2, 16], [4, 8, 16]])
-    tree, _ = shares(game, position_of(board), Puct(0.5, 5.0), unit=100.0)
+    game, board = rules_for(2, 3), Board([[2, 2, 16], [4, 8, 16]])
+    tree, _ = shares(game, words_of(board), Puct(0.5, 5.0), unit=100.0)
     own = {int(tree.moves[n]): float(tree.priors[n]) for n in range(1, 1 + int(tree.children[0]))}
     assert sum(own.values()) == pytest.approx(1)
     assert max(own, key=own.__getitem__) in (0, 2)  # up or down: 32 points, against 4
@@ -293,16 +293,16 @@ USE = """
 import sys
 import numpy as np
 from tuplet.agents.searches import Mcts
-from tuplet.games.ewn import Position
+from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.search import tree as trees
 folder = sys.stdin.read()
 sys.path.insert(0, folder)
-position = Position.random("ewn:board=4x4,cubes=3,cycle=5", np.uint64(3))[1]
+position = EwnGame("ewn:board=4x4,cubes=3,cycle=5").initial_position(np.uint64(3))[1]
 for ucb, settings in (("own_bandits:Greedy", {"c": 3.0}), (folder + "/own_bandits.py:Hopeful", {})):
     search = Mcts(ucb=ucb, sims=60, batch=2, expand=4, nodes=1000, **settings)
     assert type(search.bandit()).__module__.find("own_bandits") >= 0
     search.open(np.uint64(5))
-    print(search.think(position.rules, position.words), search.analysis(position.text_of).moves)
+    print(search.think(position.rules, position.words), search.analysis(position.move_text).moves)
     used = int(search.tree.counters[trees.USED])
     print([array[:used].tobytes().hex() for array in search.tree[:-1]])
 first = Mcts(ucb="own_bandits:Greedy").bandit()  # though the file registered its name again

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tuplet.agents.alphabeta import AlphaBeta
-from tuplet.games import game as generic
+from tuplet.games import protocol as generic
 from tuplet.kernel import kernel, mix
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
@@ -161,7 +161,7 @@ def maze_winner(game, ended):  # type: ignore[no-untyped-def]  # noqa: ARG001
 
 
 @kernel
-def maze_likelihood(game, position, outcome):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def maze_probability(game, position, outcome):  # type: ignore[no-untyped-def]  # noqa: ARG001
     return 0.25 if outcome else 0.5
 
 
@@ -184,9 +184,9 @@ generic.register_game(
     ending=maze_ending,
     winner=maze_winner,
     is_chance=maze_chance,
-    outcomes=maze_outcomes,
-    chance=maze_next,
-    likelihood=maze_likelihood,
+    count_outcomes=maze_outcomes,
+    apply_outcome=maze_next,
+    probability=maze_probability,
     estimate=maze_guess,
 )
 

@@ -11,8 +11,8 @@ import pytest
 import naive_ewn as naive
 from positions import random_positions
 from tuplet.agents.alphabeta import AlphaBeta
-from tuplet.games import game as generic
-from tuplet.games.ewn import Position
+from tuplet.games import protocol as generic
+from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.kernel import kernel
 from tuplet.search import expectimax, transpositions
 
@@ -46,9 +46,9 @@ def plain_value(game, position, depth, moves):  # type: ignore[no-untyped-def]
         return generic.estimate(game, position)
     if generic.is_chance(game, position):
         total = 0.0
-        for face in range(generic.outcomes(game, position)):
-            after = generic.chance(game, position, face)
-            total += generic.likelihood(game, position, face) * plain_value(game, after, depth, moves)
+        for face in range(generic.count_outcomes(game, position)):
+            after = generic.apply_outcome(game, position, face)
+            total += generic.probability(game, position, face) * plain_value(game, after, depth, moves)
         return total
     best = -1.0
     for i in range(generic.legal(game, position, moves, 48 * depth)):
@@ -58,10 +58,10 @@ def plain_value(game, position, depth, moves):  # type: ignore[no-untyped-def]
     return best
 
 
-def plain_values(position: Position, depth: int) -> dict[int, float]:
+def plain_values(position: EwnPosition, depth: int) -> dict[int, float]:
     """What each move is worth to the side that makes it."""
     moves, values = np.zeros(48 * (depth + 1), np.uint8), {}
-    for code in position.codes():
+    for code in position.legal_actions():
         child = position.after(code)
         found = plain_value(position.rules, child.words, depth - 1, moves)
         same = generic.side(child.rules, child.words) == generic.side(position.rules, position.words)
@@ -70,7 +70,7 @@ def plain_values(position: Position, depth: int) -> dict[int, float]:
 
 
 def iterative_deepening(
-    position: Position, depth: int, work: expectimax.Workspace, nodes: int = 1 << 60, time: float = 60.0
+    position: EwnPosition, depth: int, work: expectimax.Workspace, nodes: int = 1 << 60, time: float = 60.0
 ) -> tuple[int, float, int]:
     move, value, reached = expectimax.iterative_deepening(position.rules, position.words, depth, time, nodes, work)
     return int(move), float(value), int(reached)
@@ -119,13 +119,13 @@ def test_small_boards_are_solved(name: str) -> None:
         move, found, _ = iterative_deepening(position, 40, work)
         mine = value if position.turn == "red" else 1 - value
         after = exact(naive.from_words(game, position.after(move).words))
-        if len(position.codes()) > 1:
+        if len(position.legal_actions()) > 1:
             assert (found + 1) / 2 == pytest.approx(mine, abs=1e-9), position.notation
         assert after[0] == pytest.approx(value, abs=1e-9), position.notation
         if abs(found) == 1.0:
             proofs += 1
             assert sure == (position.turn if found > 0 else naive.opponent(position.turn))
-        elif len(position.codes()) > 1:
+        elif len(position.legal_actions()) > 1:
             assert sure is None, position.notation
     assert proofs > 5
 
@@ -157,7 +157,7 @@ def test_the_main_line_is_legal_and_begins_with_the_move(name: str) -> None:
         assert 1 <= length <= 7 and line[0] == move
         at = position
         for code in line[:length].tolist():
-            assert code in at.codes(), position.notation
+            assert code in at.legal_actions(), position.notation
             at = at.after(code)
         longest = max(longest, length)
     assert longest >= 4
@@ -171,18 +171,18 @@ def test_no_more_positions_are_looked_at_than_allowed(name: str) -> None:
             clear(work)
             move, _, _ = iterative_deepening(position, 99, work, nodes=nodes)
             assert work.counters[expectimax.NODES] <= nodes + 100
-            assert move in position.codes()
+            assert move in position.legal_actions()
 
 
 def test_time_is_kept_and_a_move_is_there_even_without_any() -> None:
     work = expectimax.make_workspace(16)
-    start = Position.random("ewn-6x7", u(5))[1]
+    start = EwnGame("ewn-6x7").initial_position(u(5))[1]
     for seconds in (0.0, 0.05, 0.2):
         clear(work)
         began, used = time.perf_counter(), time.thread_time()
         move, _, reached = iterative_deepening(start, 99, work, time=seconds)
         took, used = time.perf_counter() - began, time.thread_time() - used
-        assert move in start.codes() and reached >= 1
+        assert move in start.legal_actions() and reached >= 1
         assert seconds <= took and used < seconds + 1.0  # of processor time, on a busy machine
 
 
@@ -196,7 +196,7 @@ def test_a_position_that_the_table_knows_has_a_move_all_the_same() -> None:
             expectimax.negamax(position.rules, position.words, np.int64(6), -1.0, 1.0, np.int64(1), work)
             for nodes in (1 << 60, 1):
                 move, value, _ = iterative_deepening(position, 6, work, nodes=nodes)
-                assert move in position.codes()
+                assert move in position.legal_actions()
                 if nodes > 1:
                     assert value == first[1]
 
@@ -206,10 +206,10 @@ def test_a_move_found_wanting_is_given_up_before_the_depth_is_over() -> None:
     work, changed, early = expectimax.make_workspace(16), 0, 0
     nodes = work.counters
     for seed in range(200):
-        position, source = Position.random("ewn-6x7", u(seed))[1], random.Random(seed)
+        position, source = EwnGame("ewn-6x7").initial_position(u(seed))[1], random.Random(seed)
         for _ in range(12):
             if not position.over:
-                position = position.after(source.choice(position.codes()))
+                position = position.after(source.choice(position.legal_actions()))
         if position.over:
             continue
         clear(work)
@@ -232,12 +232,12 @@ def test_a_move_found_lost_is_not_kept_while_another_may_be_better() -> None:
     """Where the limit comes after the first move of a depth, and before a second."""
     work, seen = expectimax.make_workspace(16), 0
     for plies, seed, nodes in ((6, 2, 3000), (8, 98, 3000), (10, 51, 6000), (12, 51, 1500)):
-        position, source = Position.random("ewn-6x7", u(seed))[1], random.Random(seed)
+        position, source = EwnGame("ewn-6x7").initial_position(u(seed))[1], random.Random(seed)
         for _ in range(plies):
-            position = position.after(source.choice(position.codes()))
+            position = position.after(source.choice(position.legal_actions()))
         clear(work)
         move, value, _ = iterative_deepening(position, 99, work, nodes=nodes)
-        first, *others = work.root_values[: len(position.codes())]
+        first, *others = work.root_values[: len(position.legal_actions())]
         if first == -1 and max(others) > -1:
             assert move != work.moves[0] and value > -1
             seen += 1
@@ -247,11 +247,14 @@ def test_a_move_found_lost_is_not_kept_while_another_may_be_better() -> None:
 def test_moves_are_searched_in_the_same_order_whoever_names_the_die() -> None:
     """The one who moves, not the one who chooses the die next, wants a good position."""
     for seed in range(20):
-        state, position = Position.random("ewn", u(seed))
-        position = position.random_roll(state)[1]
-        chosen = Position.parse(position.notation.replace("ewn", "ewn:die=chosen"))
+        state, position = EwnGame("ewn").initial_position(u(seed))
+        position = position.apply_outcome(position.random_outcome(state)[1])
+        chosen = EwnPosition.parse(position.notation.replace("ewn", "ewn:die=chosen"))
         rolled, other = (
-            [generic.move_priority(each.rules, each.words, code, each.after(code).words) for code in position.codes()]
+            [
+                generic.move_priority(each.rules, each.words, code, each.after(code).words)
+                for code in position.legal_actions()
+            ]
             for each in (position, chosen)
         )
         assert rolled == other

@@ -54,13 +54,13 @@ class Plain:
     def after_value(self, after: Board, left: int) -> float:
         if left:
             mean = 0.0
-            for state, chance in after.spawns(self.spawn4):
+            for state, share in after.spawns(self.spawn4):
                 four = sum(state.tiles) - sum(after.tiles) == 4
                 if self.reduce_after_four and four and left == 1:
-                    mean += chance * self.after_value(after, 0)
+                    mean += share * self.after_value(after, 0)
                 else:
                     further = left - 1 if self.reduce_after_four and four else left
-                    mean += chance * max(self.values(state, further).values(), default=0.0)
+                    mean += share * max(self.values(state, further).values(), default=0.0)
             return mean
         after = downgrade_board(after, self.downgrade)
         if self.net.target == "afterstate":
@@ -170,7 +170,7 @@ def test_downgrading_at_depth_is_of_the_leaves() -> None:
 
 
 def looked(net: Network, board: Board, depth: int, work: Workspace) -> list[float]:
-    search_root(rules_for(), leaf_values(net), *board.words, np.int64(depth), np.inf, work)
+    search_root(rules_for(), leaf_values(net), *board.packed, np.int64(depth), np.inf, work)
     return [float(v) for v in work.root_values]
 
 
@@ -219,9 +219,9 @@ def test_a_depth_beyond_the_longest_game_is_the_exact_solution() -> None:
     work = make_workspace(net.m, 10, 20)
     expected = 0.0
     for first, share in Board(rows=2, columns=2).spawns():
-        for board, chance in first.spawns():
-            search_root(rules, leaf_values(net), *board.words, np.int64(32), np.inf, work)
-            expected += share * chance * float(np.nanmax(work.root_values))
+        for board, likely in first.spawns():
+            search_root(rules, leaf_values(net), *board.packed, np.int64(32), np.inf, work)
+            expected += share * likely * float(np.nanmax(work.root_values))
     assert expected == pytest.approx(66.964149, abs=2e-5)
 
 

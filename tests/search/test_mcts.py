@@ -24,11 +24,11 @@ import naive_ewn as naive
 from both_ways import in_both_ways
 from positions import random_positions
 from tuplet.agents.searches import Mcs, Mcts
-from tuplet.games import game as generic
-from tuplet.games.ewn import Position
+from tuplet.games import protocol as generic
+from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.games.ewn.rules import BLUE_ALL, BLUE_CORNER, RED_ALL, RED_CORNER
 from tuplet.games.g2048 import Board
-from tuplet.games.g2048.game import Game2048, position_of
+from tuplet.games.g2048.position import words_of
 from tuplet.games.g2048.rules import rules_for
 from tuplet.kernel import stream
 from tuplet.search import mcts, tree as trees
@@ -71,25 +71,25 @@ SMALL = [
 ]
 
 
-def grown(position: Position, settings: mcts.Options, sims: int, nodes: int = 50_000, seed: int = 1) -> trees.Tree:
+def grown(position: EwnPosition, settings: mcts.Options, sims: int, nodes: int = 50_000, seed: int = 1) -> trees.Tree:
     tree = trees.make_tree(nodes)
     trees.reset(position.rules, tree, position.words)
     mcts.search(position.rules, tree, settings, sims, 60.0, u(seed))
     return tree
 
 
-def start(name: str, seed: int = 3) -> Position:
-    state, position = Position.random(name, u(seed))
-    return position.random_roll(state)[1] if position.needs_roll else position
+def start(name: str, seed: int = 3) -> EwnPosition:
+    state, position = EwnGame(name).initial_position(u(seed))
+    return position.apply_outcome(position.random_outcome(state)[1]) if position.is_chance else position
 
 
-def later(name: str, plies: int, seed: int = 3) -> Position:
+def later(name: str, plies: int, seed: int = 3) -> EwnPosition:
     """A position that random moves lead to."""
     position, source = start(name, seed), random.Random(seed)
     for _ in range(plies):
-        position = position.after(source.choice(position.codes()))
-        if position.needs_roll:
-            position = position.roll(source.randrange(position.variant.cubes) + 1)
+        position = position.after(source.choice(position.legal_actions()))
+        if position.is_chance:
+            position = position.roll(source.randrange(position.game.cubes) + 1)
     return position
 
 
@@ -121,9 +121,9 @@ generic.register_game(
     ending=lambda *_: generic.ONGOING,
     winner=lambda *_: 0,
     is_chance=lambda *_: True,
-    outcomes=lambda *_: 300,
-    likelihood=lambda *_: 1 / 300,
-    chance=lambda *given: (u(given[2]), u(0)),
+    count_outcomes=lambda *_: 300,
+    probability=lambda *_: 1 / 300,
+    apply_outcome=lambda *given: (u(given[2]), u(0)),
 )
 
 
@@ -289,21 +289,21 @@ def test_the_books_of_a_tree_balance(name: str, variant: str) -> None:
         natural = tree.sides[node] == trees.CHANCE
         for child in own:
             move, at = int(tree.moves[child]), words(tree, node)
-            made = (generic.chance if natural else generic.apply)(position.rules, at, move)
+            made = (generic.apply_outcome if natural else generic.apply)(position.rules, at, move)
             assert tuple(map(int, made)) == tuple(map(int, words(tree, child)))
             assert tree.parents[child] == node
 
 
 def test_outcomes_are_drawn_as_often_as_they_are_likely() -> None:
-    rolled = Position.start("ewn")
+    rolled = EwnGame("ewn").setup()
     board = Board([[0, 2, 0, 4], [8, 16, 32, 64], [2, 0, 8, 16], [32, 64, 128, 256]])
-    slid = generic.apply(Game2048(rules_for(4, 4)), position_of(board), 3)
+    slid = generic.apply(rules_for(4, 4), words_of(board), 3)
     cases: list[tuple[Any, Any]] = [(rolled.rules, rolled.words)]
-    cases.append((Game2048(rules_for(4, 4)), (u(slid[0]), u(slid[1]))))
+    cases.append((rules_for(4, 4), (u(slid[0]), u(slid[1]))))
     draws = 20_000
     for game, at in cases:
         counts = Counter(int(generic.random_outcome(game, at, u(stream(u(1), u(n))))) for n in range(draws))
-        expected = {n: draws * generic.likelihood(game, at, n) for n in range(generic.outcomes(game, at))}
+        expected = {n: draws * generic.probability(game, at, n) for n in range(generic.count_outcomes(game, at))}
         assert sum(expected.values()) == pytest.approx(draws)
         difference = sum((counts[n] - e) ** 2 / e for n, e in expected.items())
         assert len(expected) >= 6 and difference < 25  # p < 0.001
@@ -507,7 +507,7 @@ def test_values_approach_the_exact_ones_with_more_simulations(name: str) -> None
     errors: list[list[float]] = [[], [], []]
     for number, (game, _, position) in enumerate(random_positions(name, 12)):
         exact = naive.Exact(game)
-        if len(position.codes()) == 1:
+        if len(position.legal_actions()) == 1:
             continue
         sign = 1 if position.turn == "red" else -1
         for stage, sims in enumerate((30, 1000, 60_000)):
@@ -561,7 +561,7 @@ def golden_trees() -> dict[str, Any]:
             found[f"{name}, {variant}"] = {
                 "position": position.notation,
                 "moves": {
-                    position.text_of(int(tree.moves[c])): [int(tree.visits[c]), round(float(tree.totals[c]), 6)]
+                    position.move_text(int(tree.moves[c])): [int(tree.visits[c]), round(float(tree.totals[c]), 6)]
                     for c in children(tree, trees.ROOT)
                 },
                 "hash": tree_hash(tree),
@@ -583,11 +583,12 @@ import sys
 import numpy as np
 from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.searches import Mcts
-from tuplet.games.ewn import Position
+from tuplet.games.ewn import EwnPosition
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.rules import rules_for
 from tuplet.search import tree as trees
-from tuplet.games.g2048.game import Game2048, position_of
+from tuplet.games.g2048.rules import Game2048
+from tuplet.games.g2048.position import words_of
 u = np.uint64
 def show(tree):
     used = int(tree.counters[trees.USED])
@@ -601,31 +602,31 @@ for settings in ({}, {"ucb": "ucb1", "results": "rich"}, {"ucb": "report", "batc
                  {"final": "lower", "shortcuts": False, "solver": False}):
     search = Mcts(**{"batch": 2, "expand": 4, "sims": 30, "nodes": 1000, **settings})
     for name in names:
-        position = Position.parse(name)
+        position = EwnPosition.parse(name)
         search.open(u(5))
         for _ in range(3):
-            if position.over or position.needs_roll:
+            if position.over or position.is_chance:
                 break
             move = search.think(position.rules, position.words)
-            thoughts = search.analysis(position.text_of)
+            thoughts = search.analysis(position.move_text)
             print(name, move, thoughts.moves, thoughts.line)
             position = position.after(move)
-            if position.needs_roll:
+            if position.is_chance:
                 position = position.roll(1)
         show(search.tree)
     for board in boards:
         search.open(u(5))
-        print(search.think(game, position_of(board)))
+        print(search.think(game, words_of(board)))
         show(search.tree)
 search = AlphaBeta(depth=3, table=8)
 for name in names:
-    position = Position.parse(name)
+    position = EwnPosition.parse(name)
     for again in range(2):
         print(name, search.think(position.rules, position.words), search.value.hex())
-        print(search.work.counters.tolist(), search.analysis(position.text_of).line)
+        print(search.work.counters.tolist(), search.analysis(position.move_text).line)
 for board in boards:
     search.depth = 2
-    print(search.think(game, position_of(board)), search.value.hex())
+    print(search.think(game, words_of(board)), search.value.hex())
 """
 
 
@@ -706,8 +707,8 @@ def test_a_full_tree_goes_on_simulating_says_so_and_stays_within_its_arrays(name
     search = Mcts(sims=60_000, nodes=1000, expand=25)
     search.open(u(1))
     search.think(position.rules, position.words)
-    assert "tree full" in search.analysis(position.text_of).note
-    assert "tree full" not in Mcts(sims=200).analysis(position.text_of).note
+    assert "tree full" in search.analysis(position.move_text).note
+    assert "tree full" not in Mcts(sims=200).analysis(position.move_text).note
     # The same in arrays with room behind: nothing is written there.
     wide = trees.make_tree(2000)
     for array in wide[:-1]:
@@ -745,13 +746,13 @@ def test_so_many_simulations_are_made(kind: type[Mcts], sims: int) -> None:
         position = start(name)
         search = kind(sims=sims)
         search.open(u(1))
-        assert search.think(position.rules, position.words) in position.codes()
+        assert search.think(position.rules, position.words) in position.legal_actions()
         made = int(search.tree.counters[trees.SIMULATIONS])
         # A batch for each move of a position is the least; expanding a leaf is one step.
         assert sims <= made < sims + 25 * 24
         if kind is Mcs:
-            assert made < max(sims + 25, 25 * len(position.codes()) + 1)
-            assert search.tree.counters[trees.USED] == 1 + len(position.codes())
+            assert made < max(sims + 25, 25 * len(position.legal_actions()) + 1)
+            assert search.tree.counters[trees.USED] == 1 + len(position.legal_actions())
 
 
 def test_time_is_kept_and_may_be_set_before_each_move() -> None:
@@ -794,19 +795,19 @@ def test_a_move_that_wins_is_always_played_and_at_once(settings: dict[str, Any])
             search.open(u(number))
             move = search.think(position.rules, position.words)
             assert position.after(move).winner == position.turn, position.notation
-            assert search.tree.counters[trees.SIMULATIONS] <= 25 * len(position.codes())
-            assert search.analysis(position.text_of).moves[0].move == position.text_of(move)
+            assert search.tree.counters[trees.SIMULATIONS] <= 25 * len(position.legal_actions())
+            assert search.analysis(position.move_text).moves[0].move == position.move_text(move)
             won += 1
     assert won > 50
 
 
 def test_a_single_move_is_played_at_once_if_shortcuts_are_taken() -> None:
-    position = Position.parse("ewn:board=3x8,cubes=1 r1......./......../.......b1 red 1")
-    single = Position.parse("ewn:board=3x8,cubes=1 ......../......../r1.....b1. red 1")
+    position = EwnPosition.parse("ewn:board=3x8,cubes=1 r1......./......../.......b1 red 1")
+    single = EwnPosition.parse("ewn:board=3x8,cubes=1 ......../......../r1.....b1. red 1")
     for at, shortcuts, quick in ((position, True, False), (single, True, True), (single, False, False)):
         search = Mcts(sims=5000, shortcuts=shortcuts, solver=False)
         search.open(u(1))
-        assert search.think(at.rules, at.words) in at.codes()
+        assert search.think(at.rules, at.words) in at.legal_actions()
         assert (search.tree.counters[trees.SIMULATIONS] < 100) == quick
 
 

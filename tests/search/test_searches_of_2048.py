@@ -11,11 +11,11 @@ import pytest
 from tuplet import LearnedPlayer, Network
 from tuplet.agents.g2048 import Expectimax2048, Mcts2048, RandomEnvironment, SearchPlayer, make_player
 from tuplet.arena.episode import play_episode
-from tuplet.games import game as generic
+from tuplet.games import protocol as generic
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import MOVES
-from tuplet.games.g2048.game import OVER, Game2048, position_of
-from tuplet.games.g2048.rules import rules_for
+from tuplet.games.g2048.position import words_of
+from tuplet.games.g2048.rules import OVER, rules_for
 from tuplet.search import expectimax, mcts, transpositions, tree as trees
 
 u = np.uint64
@@ -50,7 +50,7 @@ def plain_values(board: Board, depth: int, points: int = 0) -> dict[str, float]:
 
 @pytest.mark.parametrize(("rows", "columns"), [(2, 2), (2, 3), (3, 2)])
 def test_expectimax_is_that_of_a_search_that_looks_at_everything(rows: int, columns: int) -> None:
-    source, game = random.Random(rows), Game2048(rules_for(rows, columns))
+    source, game = random.Random(rows), rules_for(rows, columns)
     large, tiny = expectimax.make_workspace(14), expectimax.make_workspace(2)
     clear_choices = 0
     for number in range(36):
@@ -60,7 +60,7 @@ def test_expectimax_is_that_of_a_search_that_looks_at_everything(rows: int, colu
         clear_choices += min(values.values()) < best - 0.01
         for work in (large, tiny):
             for _ in range(2):  # the second time with what the table knows
-                move, value, _ = expectimax.iterative_deepening(game, position_of(board), depth, 60.0, 1 << 60, work)
+                move, value, _ = expectimax.iterative_deepening(game, words_of(board), depth, 60.0, 1 << 60, work)
                 if len(values) > 1:
                     assert value == pytest.approx(best, abs=1e-5), board
                 assert values[MOVES[move]] == pytest.approx(best, abs=1e-5), board
@@ -121,11 +121,11 @@ def test_a_search_beats_random_play_clearly(spec: str) -> None:
 
 def test_points_and_endings_of_playouts_are_those_of_boards() -> None:
     rules, source = rules_for(2, 3), random.Random(3)
-    game = Game2048(rules)
+    game = rules
     for number in range(50):
         board = random_board(source, 2, 3)
-        _, (low, second) = generic.playout(game, position_of(board), u(number), True)
-        last = Board.from_words(int(low), 0, 2, 3)
+        _, (low, second) = generic.playout(game, words_of(board), u(number), True)
+        last = Board.from_packed(int(low), 0, 2, 3)
         assert last.over and generic.ending(game, (u(low), u(second))) == OVER
         assert generic.payoff(game, (u(low), u(second)), OVER, False) == int(second) >> 32
         assert sum(last.tiles) > sum(board.tiles)
@@ -133,13 +133,13 @@ def test_points_and_endings_of_playouts_are_those_of_boards() -> None:
 
 def test_mcts_finds_the_exact_value_of_a_small_board() -> None:
     """On a full 2x2 board where a game is soon over, all games can be looked at."""
-    game, source = Game2048(rules_for(2, 2)), random.Random(5)
+    game, source = rules_for(2, 2), random.Random(5)
     settings = mcts.Options(batch=1, expand=1, unit=30.0)
     for number in range(4):
         board = random_board(source, 2, 2, 3)
         exact = plain_exact(board)
         tree = trees.make_tree(200_000)
-        trees.reset(game, tree, position_of(board))
+        trees.reset(game, tree, words_of(board))
         mcts.search(game, tree, settings, 100_000, 60.0, u(number))
         own = range(int(tree.first[0]), int(tree.first[0]) + int(tree.children[0]))
         best = max(own, key=lambda n: tree.visits[n])

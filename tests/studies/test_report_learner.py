@@ -153,7 +153,7 @@ def test_expectations_that_are_not_divided_or_look_dead_states_up() -> None:
     def worth(board: Board, **flags: bool) -> float:
         program = make_program(RULES, "01", LearnerVariant(states=True, **flags), HALF)
         program.tables.weights[:-1] = 1.0  # every board is worth 8
-        return float(spawned_value(program, *board.words))
+        return float(spawned_value(program, *board.packed))
 
     three = Board([2, 4, 8, 16, 32, 64, 128, 256, 2, 4, 8, 16, 32, 0, 0, 0])
     assert (worth(three), worth(three, summed=True)) == pytest.approx((8, 24))
@@ -169,7 +169,7 @@ def test_look_ups_are_those_of_a_plain_program(states: bool) -> None:
     m, n, chosen = 24, int(results.lengths[0]), 0
     state, board = opening(RULES, np.uint64(stream(np.uint64(3), np.uint64(0))))
     for k in range(n):
-        before = Board.from_words(int(program.path[k] if states else board))
+        before = Board.from_packed(int(program.path[k] if states else board))
         slid = [before.move(move)[0] for move in before.legal_moves()]
         chosen += sum(2 * list(after).count(0) if states else 1 for after in slid)
         state, bits = draw(np.uint64(state))

@@ -15,8 +15,8 @@ import pytest
 
 import tuplet
 from tuplet.agents.specs import Spec
-from tuplet.games.game import REQUIRED, register_game
 from tuplet.games.perft import perft
+from tuplet.games.protocol import REQUIRED, register_game
 from tuplet.system import user_code
 from tuplet.testing import check_agent, check_game
 
@@ -30,10 +30,10 @@ RACE, SOLO = f"{FILE}:RACE", f"{FILE}:SOLO"
 def expected(position: Any) -> float:
     """What the first side may expect, both playing as well as can be."""
     if position.over:
-        return float(position.outcome)
+        return float(position.result)
     if position.is_chance:
-        shares = position.outcomes()
-        return sum(share * expected(position.happen(each)) for each, share in shares.items())
+        shares = position.chance_outcomes()
+        return sum(share * expected(position.apply_outcome(each)) for each, share in shares.items())
     values = [expected(position.play(move)) for move in position.legal_moves()]
     return max(values) if position.turn == position.sides[0] else min(values)
 
@@ -46,7 +46,7 @@ def positions(game: Any) -> list[Any]:
             continue
         found.append(position)
         if position.is_chance:
-            new += [position.happen(each) for each in position.outcomes()]
+            new += [position.apply_outcome(each) for each in position.chance_outcomes()]
         else:
             new += [position.play(move) for move in position.legal_moves()]
     return [position for position in found if not position.is_chance]
@@ -70,13 +70,13 @@ def test_searches_value_a_game_in_which_chance_passes_the_turn_and_draws() -> No
 def test_a_game_for_one_is_valued_in_points() -> None:
     game = tuplet.game(SOLO)
     for face in range(1, 7):
-        position = game.start().happen(str(face - 1))
+        position = game.start().apply_outcome(str(face - 1))
         found = tuplet.analyze(game, position, "alphabeta:depth=9")
         assert found.best == ("again" if face < 5 else "stop")
         assert found.moves[0].value == pytest.approx(expected(position))
         assert found.points and found.as_json()["moves"][0].keys() >= {"move", "reward", "value"}
     assert tuplet.analyze(game, position, "mcts:sims=500").best == "stop"
-    assert game.kinds == ("over",)
+    assert game.terminations == ("over",)
 
 
 @pytest.mark.long
@@ -149,7 +149,7 @@ def test_somebody_else_cannot_name_a_game_by_its_code(tmp_path: Path, monkeypatc
         lambda: tuplet.tournament([stranger, "mcts"], "evil:GAME"),
         lambda: tuplet.make_agent(stranger, "evil.py:GAME"),
     ):
-        with pytest.raises(ValueError, match="must be asked for first"):
+        with pytest.raises(ValueError, match="is not loaded"):
             call()
     with pytest.raises(ValueError, match="cannot be named from here"):
         tuplet.make_agent(Spec("mcts:ucb=evil.py:Bandit"), "ewn")
@@ -162,7 +162,7 @@ def test_two_games_whose_rules_have_one_name_are_two_games(tmp_path: Path) -> No
     (tmp_path / "namesake.py").write_text(other)
     for text, ways in ((RACE, 2 * 2 * 2), (f"{tmp_path / 'namesake.py'}:RACE", 1 * 2 * 1)):
         start = tuplet.game(text).start()
-        assert perft(start.rules, start.as_words(), 3) == ways
+        assert perft(start.rules, start.words, 3) == ways
 
 
 def test_names_that_would_confuse_are_refused() -> None:
@@ -178,7 +178,7 @@ def test_names_that_would_confuse_are_refused() -> None:
         game.sides = sides
         with pytest.raises(ValueError, match=complaint):
             tuplet.game(game)
-    assert tuplet.game("ewn").kinds == ("corner", "elimination")
+    assert tuplet.game("ewn").terminations == ("corner", "elimination")
 
 
 def test_a_second_game_of_the_same_name_is_refused() -> None:

@@ -127,7 +127,7 @@ def test_expected_values_by_differences_equal_brute_force(spawn4: float) -> None
         for state, chance in board.spawns(spawn4):
             ended += state.over
             exact += 0.0 if state.over else chance * net.value(state)
-        fast = expected_value(rules, net.tables, *board.words, found, seen)
+        fast = expected_value(rules, net.tables, *board.packed, found, seen)
         assert fast == pytest.approx(exact, rel=1e-4, abs=0.05)
     assert ended > 10  # full boards without a move, which count 0, were among them
 

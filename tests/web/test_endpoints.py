@@ -111,7 +111,7 @@ def test_moves_and_luck_are_those_of_the_rules(server: Server) -> None:
         after = position.play(move)
         assert answer["after"] == json.loads(json.dumps(after.as_json()))
         assert answer["reward"] == after.score - position.score
-        position, rng = after.happen(answer["outcome"]), answer["rng"]
+        position, rng = after.apply_outcome(answer["outcome"]), answer["rng"]
         assert answer["position"]["notation"] == position.notation
         again = server.ask("/api/play", asked)[1]
         assert again == answer  # the same random state

@@ -78,7 +78,7 @@ def standing(notation: str) -> Any:
 def follows(before: str, move: str, after: str) -> bool:
     """Whether the rules lead from one position to the other."""
     moved = standing(before).play(move)
-    return after in {moved.happen(tile).notation for tile in moved.outcomes()}
+    return after in {moved.apply_outcome(tile).notation for tile in moved.chance_outcomes()}
 
 
 def thought(page: Any) -> None:
@@ -281,7 +281,7 @@ def test_the_player_may_say_where_the_tile_appears(looking: Looking) -> None:
     waiting = changes(page, lambda: page.keyboard.press("ArrowLeft"))
     assert waiting == standing(PLAIN).play("left").notation  # no tile yet
     after = changes(page, lambda: page.click(".cell[data-cell='10']", button="right"))
-    assert after == standing(waiting).happen("4@10").notation
+    assert after == standing(waiting).apply_outcome("4@10").notation
     page.keyboard.press("u")
     until(page, PLAIN)
 

@@ -23,10 +23,10 @@ def address(position: str = "", **state: str) -> str:
     return "/ewn?" + "&".join(f"{n}={quote_plus(v)}" for n, v in (given | state).items())
 
 
-def shown(page: Any) -> tuplet.Position:
+def shown(page: Any) -> tuplet.EwnPosition:
     """The position that the page's address has, once it says so."""
     page.evaluate("import('/static/address.js').then(module => module.settle())")
-    return tuplet.Position.parse(parse_qs(urlsplit(page.url).query)["position"][0])
+    return tuplet.EwnPosition.parse(parse_qs(urlsplit(page.url).query)["position"][0])
 
 
 def ready(page: Any) -> Any:
@@ -188,7 +188,7 @@ def test_cubes_are_placed_by_clicks_and_by_dragging(looking: Looking) -> None:
 
 def test_the_known_die_is_seen_ahead(looking: Looking) -> None:
     page = ready(looking.open(address(KNOWN, blue="normal"), **STILL))
-    first = tuplet.Position.parse(KNOWN)
+    first = tuplet.EwnPosition.parse(KNOWN)
     ahead = page.locator(".ewn-ahead li span")
     assert [text.split()[1] for text in ahead.all_text_contents()] == [str(number) for number in first.coming_die(12)]
     page.keyboard.press("c")  # diagonally: the die has chosen the cube
@@ -215,7 +215,7 @@ def test_the_family_can_be_played(looking: Looking, game: str) -> None:
             page.locator(".ewn-board .cube.movable").last.click()
         page.locator(".ewn-board .target[data-move]").first.click()
         has(page.locator(".ewn-record .ewn-cube"), moves)
-    assert shown(page).game == game
+    assert shown(page).game.name == game
 
 
 def test_a_shared_address_restores_what_was_seen_and_back_goes_back(looking: Looking) -> None:

@@ -94,7 +94,7 @@ def test_agents_play_by_the_rules_to_the_end(server: Server) -> None:
     for move, outcome, reward, notation in (s for f in frames for s in f.get("steps", ())):
         after = at.play(move)
         assert after.score - at.score == reward
-        at = after.happen(outcome)
+        at = after.apply_outcome(outcome)
         assert at.notation == notation and at == game.parse(notation)
     assert at.over and frames[-1]["position"]["notation"] == at.notation
 

@@ -23,7 +23,7 @@ from tuplet.adapters.seeds import as_word
 from tuplet.games.g2048.board import Board, Size, as_size
 from tuplet.games.g2048.rules import (
     TOO_WIDE,
-    Rules,
+    Rules2048,
     empty_cells,
     legal_bits,
     opening,
@@ -80,7 +80,7 @@ class EnvConfig:
         return cls(size, float(spawn4), observation, reward, illegal)
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> Rules2048:
         """The rules of the game."""
         return rules_for(*self.size, self.spawn4)
 
@@ -120,7 +120,7 @@ def new_games(count: int) -> Array:
     return games
 
 
-def first_legal(rules: Rules, seed: int) -> int:
+def first_legal(rules: Rules2048, seed: int) -> int:
     """The bits of the moves that are legal on the first board of a seed."""
     _, board = opening(rules, np.uint64(stream(np.uint64(as_word(seed)), _ZERO)))
     return int(legal_bits(rules.cells, np.uint64(board), _ZERO))
@@ -128,11 +128,11 @@ def first_legal(rules: Rules, seed: int) -> int:
 
 def board_of(game: Array, size: Size) -> Board:
     """A row of the games as a board that people hold."""
-    return Board.from_words(int(game[BOARD]), int(game[HIGH]), *size)
+    return Board.from_packed(int(game[BOARD]), int(game[HIGH]), *size)
 
 
 class KernelSettings(NamedTuple):
-    """What a kernel is told, in place of `Rules`: the same, but for the tables, and the settings.
+    """What a kernel is told, in place of `Rules2048`: the same, but for the tables, and the settings.
 
     (Numba counts references where it hands over arrays in a tuple, or to a function that uses them
     in some of its branches only. Both took as long as the step itself, and threads wait for each

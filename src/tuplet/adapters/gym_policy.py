@@ -12,7 +12,7 @@ from tuplet.adapters.boards import EnvConfig
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board
-from tuplet.games.g2048.rules import Rules, view
+from tuplet.games.g2048.rules import Rules2048, view
 from tuplet.kernel import kernel
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, expected_value, move_values, value
@@ -63,7 +63,7 @@ def worth(low: np.uint64, high: np.uint64) -> np.int64:
 
 @kernel
 def best_moves(
-    rules: Rules, tables: Tables, states: bool, gamma: np.float32, words: Array, masks: Array, moves: Array
+    rules: Rules2048, tables: Tables, states: bool, gamma: np.float32, words: Array, masks: Array, moves: Array
 ) -> None:
     """The move of the highest value for each board, or for each four after-states; 0 for none."""
     m = tables.plan.shape[1]
@@ -156,7 +156,7 @@ class TuplePolicy:
 
     def _searched(self, words: Array, mask: Array) -> int:
         """The best move by looking ahead."""
-        boards = [Board.from_words(int(low), int(high), *self.config.size) for low, high in words]
+        boards = [Board.from_packed(int(low), int(high), *self.config.size) for low, high in words]
         if len(boards) == 1:
             return MOVES.index(self.player.choose(boards[0]) or MOVES[0])
         before, values = worth(*words[0]), np.full(4, -np.inf)

@@ -20,12 +20,13 @@ import numpy as np
 from tuplet.adapters import missing
 from tuplet.adapters.openspiel_chance import ChanceModel, chance_model_of
 from tuplet.errors import UserError
-from tuplet.games.catalogue import game as game_of
-from tuplet.games.ewn.game import GameOfEwn
-from tuplet.games.ewn.position import Position
-from tuplet.games.g2048.position import GameOf2048, Standing
-from tuplet.games.game import LONGEST, MOST_MOVES, has_chance
-from tuplet.games.position import Game, legal_moves
+from tuplet.games.ewn.game import EwnGame
+from tuplet.games.ewn.position import EwnPosition
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.g2048.position import Position2048
+from tuplet.games.game import Game
+from tuplet.games.protocol import LONGEST, MOST_MOVES, call_legal, has_chance
+from tuplet.games.registry import game as game_of
 
 try:
     import pyspiel as pyspiel  # for those who import it from here, and so learn what is missing
@@ -44,10 +45,10 @@ def load(game: str | Game) -> Any:
     """A game of ours as OpenSpiel's: `load("ewn:board=4x4,cubes=3")`."""
     held = game_of(game)
     name, _, settings = held.name.partition(":")
-    if isinstance(held, GameOf2048):
+    if isinstance(held, Game2048):
         config = {"board": f"{held.rows}x{held.columns}", "spawn4": float(held.spawn4)}
         return pyspiel.load_game("tuplet_2048", config)
-    if isinstance(held, GameOfEwn):
+    if isinstance(held, EwnGame):
         name = "tuplet_ewn" if name == "ewn" else "tuplet_ewn_6x7"
         return pyspiel.load_game(f"{name}({settings})")
     return pyspiel.load_game("tuplet_game", {"game": held.name})
@@ -72,10 +73,10 @@ def _named(short_name: str, params: dict[str, Any]) -> Game:
 
 def _longest(game: Game) -> int:
     """A bound of the moves of a game."""
-    if isinstance(game, GameOf2048):  # each tile that appears adds 2 at least
+    if isinstance(game, Game2048):  # each tile that appears adds 2 at least
         return int(2 ** (game.rows * game.columns + 1))
-    if isinstance(game, GameOfEwn):  # each step adds 1 at least to row + column, or with the
-        kind = game.variant  # fourth direction to row + 2 columns
+    if isinstance(game, EwnGame):  # each step adds 1 at least to row + column, or with the
+        kind = game  # fourth direction to row + 2 columns
         way = kind.rows - 1 + (kind.directions - 2) * (kind.columns - 1)
         return 2 * kind.cubes * way * (2 if kind.die == "chosen" else 1)
     return LONGEST
@@ -90,7 +91,7 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
         self.held = _named(self.short_name, params or {})
         self.deal: ChanceModel = chance_model_of(self.held)
         two, points = self.held.players == 2, MOST_POINTS
-        if isinstance(self.held, GameOf2048):
+        if isinstance(self.held, Game2048):
             points = 2.0 * self.held.rows * self.held.columns * _longest(self.held)
         info = pyspiel.GameInfo(
             num_distinct_actions=self.held.actions,
@@ -137,10 +138,10 @@ class _Here:
     @cached_property
     def codes(self) -> list[int]:
         """The legal moves, in order; none where the game is over."""
-        if self.is_chance or (self.position.over and not isinstance(self.position, Standing)):
+        if self.is_chance or (self.position.over and not isinstance(self.position, Position2048)):
             return []
         moves = np.zeros(MOST_MOVES, np.uint8)
-        count = legal_moves(self.position.rules, self.position.as_words(), moves)
+        count = call_legal(self.position.rules, self.position.words, moves)
         return sorted(int(code) for code in moves[:count])
 
     @property
@@ -190,7 +191,7 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
             dealt = (*here.dealt, action)
             self._here = _Here(dealt, deal.position(dealt))
         elif here.is_chance:
-            self._here = _Here((), deal.happen(here.position, action))
+            self._here = _Here((), deal.apply_outcome(here.position, action))
         else:
             after = here.position.after(action)
             self._reward = float(getattr(after, "score", 0) - getattr(here.position, "score", 0))
@@ -199,7 +200,7 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
     def _action_to_string(self, player: int, action: int) -> str:
         here = self._here
         if player != CHANCE:
-            return str(here.position.text_of(action))
+            return str(here.position.move_text(action))
         if here.position is None:
             return self._deal.first_text(here.dealt, action)
         return self._deal.text(here.position, action)
@@ -209,7 +210,7 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
         position = self.position
         if self.num_players() == 1:
             points = getattr(position, "score", None)
-            return [float((position.outcome or 0) if points is None else points) if position else 0]
+            return [float((position.result or 0) if points is None else points) if position else 0]
         if position is None or position.winner is None:
             return [0.0, 0.0]
         return [1.0, -1.0] if position.winner == position.sides[0] else [-1.0, 1.0]
@@ -242,10 +243,10 @@ class Observer:
             raise UserError(f"observations have no parameters: {params}")
         held = game.held
         shapes: dict[str, tuple[int, ...]] = {"turn": (game.num_players(),)}
-        if isinstance(held, GameOf2048):
+        if isinstance(held, Game2048):
             shapes = {"tiles": (EXPONENTS, held.rows, held.columns)}
-        elif isinstance(held, GameOfEwn):
-            kind = held.variant
+        elif isinstance(held, EwnGame):
+            kind = held
             shapes |= {"cubes": (2 * kind.cubes, kind.rows, kind.columns), "die": (kind.cubes,)}
             shapes |= {"coming": (kind.cycle, kind.cubes)} if kind.cycle else {}
         else:
@@ -261,23 +262,23 @@ class Observer:
         position = state.position
         if position is None:
             return
-        if isinstance(position, Standing):
+        if isinstance(position, Position2048):
             for at, exponent in enumerate(position.exponents):
                 self.dict["tiles"][exponent][divmod(at, position.columns)] = 1
             return
         self.dict["turn"][position.sides.index(position.turn)] = 1
-        if not isinstance(position, Position):
-            words = np.array(position.as_words(), "<u8").view(np.uint8)
+        if not isinstance(position, EwnPosition):
+            words = np.array(position.words, "<u8").view(np.uint8)
             self.dict["bits"][:] = np.unpackbits(words, bitorder="little")
             return
-        kind = position.variant
+        kind = position.game
         for (side, number), square in position.cubes.items():
-            plane = kind.cubes * position.sides.index(side) + number - kind.first
+            plane = kind.cubes * position.sides.index(side) + number - kind.first_cube
             self.dict["cubes"][plane][square] = 1
         if position.die is not None:
-            self.dict["die"][position.die - kind.first] = 1
+            self.dict["die"][position.die - kind.first_cube] = 1
         for at, number in enumerate(position.coming_die(kind.cycle)):
-            self.dict["coming"][at][number - kind.first] = 1
+            self.dict["coming"][at][number - kind.first_cube] = 1
 
     def string_from(self, state: TupletState, player: int) -> str:  # noqa: ARG002
         """A state in a line."""
@@ -301,7 +302,7 @@ _TITLES = {
 def _type_of(short_name: str, game: Game | None) -> Any:
     """What OpenSpiel knows of a game before it is made, or of one that is."""
     one = short_name == "tuplet_2048" or (game is not None and game.players == 1)
-    dealt = game is None or isinstance(game, GameOf2048 | GameOfEwn) or has_chance(game.rules)
+    dealt = game is None or isinstance(game, Game2048 | EwnGame) or has_chance(game.rules)
     kind = pyspiel.GameType
     return kind(
         short_name=short_name,
@@ -322,7 +323,7 @@ def _type_of(short_name: str, game: Game | None) -> Any:
     )
 
 
-class GameOf2048InOpenSpiel(TupletGame):
+class Game2048InOpenSpiel(TupletGame):
     """2048."""
 
     short_name = "tuplet_2048"
@@ -348,7 +349,7 @@ class OwnInOpenSpiel(TupletGame):
 
 def _register() -> None:
     # Classes, not functions: the registry outlives Python, and may not let go of a last reference.
-    for kind in (GameOf2048InOpenSpiel, EwnInOpenSpiel, Ewn6x7InOpenSpiel, OwnInOpenSpiel):
+    for kind in (Game2048InOpenSpiel, EwnInOpenSpiel, Ewn6x7InOpenSpiel, OwnInOpenSpiel):
         if kind.short_name not in pyspiel.registered_names():
             pyspiel.register_game(_type_of(kind.short_name, None), kind)
 

@@ -18,8 +18,8 @@ from tuplet.adapters.openspiel import TupletGame, TupletState, load, mcts, pyspi
 from tuplet.adapters.openspiel_bots import EWN, moves_of, position_of
 from tuplet.agents.specs import Spec
 from tuplet.errors import UserError
-from tuplet.games.ewn.position import SIDES, Position
-from tuplet.games.position import Game
+from tuplet.games.ewn import SIDES, EwnPosition
+from tuplet.games.game import Game
 from tuplet.system.settings import check, from_text, setting
 
 
@@ -101,13 +101,13 @@ class OpenSpielAgent:
 class StateMirror:
     """A game of the standard EWN, and the same in OpenSpiel's own, move by move."""
 
-    def __init__(self, position: Position, state: Any, turned: bool) -> None:
+    def __init__(self, position: EwnPosition, state: Any, turned: bool) -> None:
         self.position, self.state, self.turned = position, state, turned
 
     @classmethod
     def of(cls, start: Any) -> StateMirror | None:
         """From a first position; None if it is none, or of another game."""
-        if not isinstance(start, Position) or start.game != "ewn" or start.over:
+        if not isinstance(start, EwnPosition) or start.game.name != "ewn" or start.over:
             return None
         turned = start.turn == SIDES[0]  # else Blue begins, as White does
         state = pyspiel.load_game(EWN).new_initial_state()
@@ -132,11 +132,11 @@ class StateMirror:
             return self.state
         if position.die is None:
             return None
-        if here.needs_roll and here.roll(position.die) == position:
+        if here.is_chance and here.roll(position.die) == position:
             self._roll(position.die)
             return self.state
-        rolls: list[tuple[int | None, Position]] = [(None, here)]
-        if here.needs_roll:
+        rolls: list[tuple[int | None, EwnPosition]] = [(None, here)]
+        if here.is_chance:
             rolls = [(number, here.roll(number)) for number in range(1, 7)]
         for number, rolled in rolls:
             for move in rolled.legal_moves():
@@ -159,13 +159,13 @@ class StateMirror:
         self.position = self.position.roll(number)
 
 
-def _unrolled(position: Position) -> tuple[np.uint64, np.uint64]:
+def _unrolled(position: EwnPosition) -> tuple[np.uint64, np.uint64]:
     """A position's words before its die was rolled."""
-    one, other = position.as_words()
+    one, other = position.words
     return one, np.uint64(int(other) & ~(0xFF << 56) | 7 << 56)
 
 
-def _turned(position: Position) -> list[list[str]]:
+def _turned(position: EwnPosition) -> list[list[str]]:
     """The board turned round, the sides exchanged."""
     swap = {"r": "b", "b": "r", "": ""}
     return [[swap[cell[:1]] + cell[1:] for cell in row[::-1]] for row in position.cells[::-1]]

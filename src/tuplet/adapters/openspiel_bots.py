@@ -14,11 +14,11 @@ import numpy as np
 from tuplet.adapters.openspiel import CHANCE, TupletState, pyspiel
 from tuplet.agents.agent import Named, agent_from
 from tuplet.errors import UserError
-from tuplet.games import life
-from tuplet.games.catalogue import find_game
-from tuplet.games.ewn.position import Position
+from tuplet.games import agent_hooks
+from tuplet.games.ewn.position import EwnPosition
 from tuplet.games.g2048.board import MOVES, Board, as_move
-from tuplet.games.g2048.position import GameOf2048, Standing
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.g2048.position import Position2048
 from tuplet.kernel import as_seed, stream
 
 EWN, G2048 = "einstein_wurfelt_nicht", "2048"  # as OpenSpiel calls its own
@@ -44,7 +44,7 @@ def position_of(state: Any) -> Any:
     if name == G2048:
         board = Board([int(tile) for tile in re.findall(r"\d+", str(state))])
         points = int(state.returns()[0])
-        return Standing(GameOf2048(), board, points, tile_due=state.is_chance_node())
+        return Game2048().position(board, points, tile_due=state.is_chance_node())
     if name != EWN:
         raise UserError(f"tuplet does not know OpenSpiel's game {name}")
     if not state.full_history():
@@ -55,7 +55,7 @@ def position_of(state: Any) -> Any:
     last = state.full_history()[-1]
     rolled = last.player == CHANCE and not state.is_chance_node()
     side = _mover(state, last.player)
-    return Position.parse(f"ewn {rows} {side} {last.action + 1 if rolled else '?'}")
+    return EwnPosition.parse(f"ewn {rows} {side} {last.action + 1 if rolled else '?'}")
 
 
 def _mover(state: Any, last: int) -> str:
@@ -73,7 +73,7 @@ def moves_of(state: Any) -> dict[str, int]:
     overlooked. They can be played all the same.)
     """
     if isinstance(state, TupletState):
-        return {position_of(state).text_of(action): action for action in state.legal_actions()}
+        return {position_of(state).move_text(action): action for action in state.legal_actions()}
     if name_of(state) == G2048:
         return {move: MOVES.index(move) for move in position_of(state).legal_moves()}
     found = {}
@@ -108,12 +108,11 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]  # it says nothing of its typ
         """The action it chooses."""
         position = position_of(state)
         if position.game not in self._agents:
-            held = getattr(position, "held", None) or find_game(position.game)
-            self._agents[position.game] = agent_from(self._named, held)
+            self._agents[position.game] = agent_from(self._named, position.game)
         agent = self._agents[position.game]
         if not self._begun:
             luck = np.uint64(stream(self._seed, np.uint64(self._games)))
-            life.begin(agent, position, position.turn, luck)
+            agent_hooks.begin(agent, position, position.turn, luck)
             self._begun, self._games = True, self._games + 1
         move = agent.choose(position)
-        return moves_of(state)[as_move(move) if isinstance(position, Standing) else str(move)]
+        return moves_of(state)[as_move(move) if isinstance(position, Position2048) else str(move)]

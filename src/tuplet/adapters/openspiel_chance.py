@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.games import game as generic
-from tuplet.games.ewn.game import GameOfEwn
-from tuplet.games.ewn.position import Position
+from tuplet.games import protocol as generic
+from tuplet.games.ewn.game import EwnGame
+from tuplet.games.ewn.position import EwnPosition
 from tuplet.games.g2048.board import Board
-from tuplet.games.g2048.position import GameOf2048, Standing
-from tuplet.games.position import Game
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.g2048.position import Position2048
+from tuplet.games.game import Game
 
 Outcomes = list[tuple[int, float]]
 MOST_OUTCOMES = 256  # of a game of one's own
@@ -44,13 +45,13 @@ class ChanceModel:
 
     def outcomes(self, position: Any) -> Outcomes:
         """What chance can do in a position, and how likely it is."""
-        rules, words = position.rules, position.as_words()
-        count = generic.outcomes(rules, words)
-        return [(n, float(generic.likelihood(rules, words, n))) for n in range(count)]
+        rules, words = position.rules, position.words
+        count = generic.count_outcomes(rules, words)
+        return [(n, float(generic.probability(rules, words, n))) for n in range(count)]
 
-    def happen(self, position: Any, outcome: int) -> Any:
+    def apply_outcome(self, position: Any, outcome: int) -> Any:
         """The position after that."""
-        one, other = generic.chance(position.rules, position.as_words(), outcome)
+        one, other = generic.apply_outcome(position.rules, position.words, outcome)
         return position.at((np.uint64(one), np.uint64(other)))
 
     def text(self, position: Any, outcome: int) -> str:
@@ -63,18 +64,18 @@ class ChanceModel2048(ChanceModel):
 
     first = ("tile", "tile")
 
-    def __init__(self, game: GameOf2048) -> None:
+    def __init__(self, game: Game2048) -> None:
         super().__init__(game)
         self.most = 2 * game.rows * game.columns
 
     def _tiles(self, board: Board) -> Outcomes:
-        assert isinstance(self.game, GameOf2048)
+        assert isinstance(self.game, Game2048)
         empty, four = board.empty, self.game.spawn4
         shares = [(more, p / len(empty)) for more, p in ((0, 1 - four), (1, four)) if p > 0]
         return [(2 * cell + more, p) for cell in empty for more, p in shares]
 
     def _board(self, dealt: tuple[int, ...]) -> Board:
-        assert isinstance(self.game, GameOf2048)
+        assert isinstance(self.game, Game2048)
         board = Board(rows=self.game.rows, columns=self.game.columns)
         for outcome in dealt:
             board = board.place(outcome // 2, 4 if outcome % 2 else 2)
@@ -86,18 +87,18 @@ class ChanceModel2048(ChanceModel):
     def first_text(self, dealt: tuple[int, ...], outcome: int) -> str:  # noqa: ARG002, D102
         return _tile(outcome)
 
-    def position(self, dealt: tuple[int, ...]) -> Standing | None:  # noqa: D102
-        assert isinstance(self.game, GameOf2048)
-        return Standing(self.game, self._board(dealt)) if len(dealt) == 2 else None
+    def position(self, dealt: tuple[int, ...]) -> Position2048 | None:  # noqa: D102
+        assert isinstance(self.game, Game2048)
+        return self.game.position(self._board(dealt)) if len(dealt) == 2 else None
 
-    def outcomes(self, position: Standing) -> Outcomes:  # noqa: D102
-        return self._tiles(position)
+    def outcomes(self, position: Position2048) -> Outcomes:  # noqa: D102
+        return self._tiles(position.board)
 
-    def happen(self, position: Standing, outcome: int) -> Standing:  # noqa: D102
+    def apply_outcome(self, position: Position2048, outcome: int) -> Position2048:  # noqa: D102
         board = position.place(outcome // 2, 4 if outcome % 2 else 2)
-        return Standing(position.held, board, position.score)
+        return position.game.position(board, position.score)
 
-    def text(self, position: Standing, outcome: int) -> str:  # noqa: ARG002, D102
+    def text(self, position: Position2048, outcome: int) -> str:  # noqa: ARG002, D102
         return _tile(outcome)
 
 
@@ -114,9 +115,9 @@ def orders(cubes: int, first: int) -> list[tuple[int, ...]]:
 class ChanceModelEwn(ChanceModel):
     """How Red's cubes stand, and Blue's, then the values of a known die; the die between moves."""
 
-    def __init__(self, game: GameOfEwn) -> None:
+    def __init__(self, game: EwnGame) -> None:
         super().__init__(game)
-        self.kind = game.variant
+        self.kind = game
         self.first = ("red", "blue", *["die"] * self.kind.cycle)
         self.most = factorial(self.kind.cubes)
 
@@ -126,20 +127,20 @@ class ChanceModelEwn(ChanceModel):
 
     def first_text(self, dealt: tuple[int, ...], outcome: int) -> str:  # noqa: D102
         if len(dealt) >= 2:
-            return f"die {outcome + self.kind.first}"
-        order = orders(self.kind.cubes, self.kind.first)[outcome]
+            return f"die {outcome + self.kind.first_cube}"
+        order = orders(self.kind.cubes, self.kind.first_cube)[outcome]
         return f"{self.first[len(dealt)]} {''.join(map(str, order))}"
 
-    def position(self, dealt: tuple[int, ...]) -> Position | None:  # noqa: D102
+    def position(self, dealt: tuple[int, ...]) -> EwnPosition | None:  # noqa: D102
         if len(dealt) < len(self.first):
             return None
-        red, blue = (orders(self.kind.cubes, self.kind.first)[n] for n in dealt[:2])
-        die = [value + self.kind.first for value in dealt[2:]]
-        return Position.start(self.kind.name, red=red, blue=blue, die=die)
+        red, blue = (orders(self.kind.cubes, self.kind.first_cube)[n] for n in dealt[:2])
+        die = [value + self.kind.first_cube for value in dealt[2:]]
+        return EwnGame(self.kind.name).setup(red=red, blue=blue, die=die)
 
 
 def chance_model_of(game: Game) -> ChanceModel:
     """What is dealt in a game."""
-    if isinstance(game, GameOf2048):
+    if isinstance(game, Game2048):
         return ChanceModel2048(game)
-    return ChanceModelEwn(game) if isinstance(game, GameOfEwn) else ChanceModel(game)
+    return ChanceModelEwn(game) if isinstance(game, EwnGame) else ChanceModel(game)

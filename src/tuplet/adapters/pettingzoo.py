@@ -25,11 +25,11 @@ except ModuleNotFoundError as error:
 
 from tuplet.adapters.drawing import FPS, Cell, Screen, cubes_of, pixels, squares_of
 from tuplet.adapters.seeds import as_word
-from tuplet.games.catalogue import game as game_of
 from tuplet.games.drawing import LINE
-from tuplet.games.ewn.position import SIDES, Position
-from tuplet.games.ewn.variant import Variant
-from tuplet.games.position import Game
+from tuplet.games.ewn import SIDES, EwnPosition
+from tuplet.games.ewn.game import EwnGame
+from tuplet.games.game import Game
+from tuplet.games.registry import game as game_of
 from tuplet.kernel import stream
 
 Array = np.ndarray[Any, Any]
@@ -77,9 +77,9 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         self._screen = Screen()
 
     @property
-    def variant(self) -> Variant | None:
+    def variant(self) -> EwnGame | None:
         """Which game of EWN's family it is, if it is one."""
-        return getattr(self.game, "variant", None)
+        return self.game if isinstance(self.game, EwnGame) else None
 
     def _space(self) -> Space[Any]:
         kind = self.variant
@@ -105,7 +105,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
             self._seed, self._number = seeding.np_random(seed)[1], 0
         luck = stream(np.uint64(as_word(self._seed)), np.uint64(self._number))
         self._number += 1
-        self._luck, self.position = self.game.deal(np.uint64(luck))
+        self._luck, self.position = self.game.initial_position(np.uint64(luck))
         self._let_chance_act()
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -118,7 +118,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     def _let_chance_act(self) -> None:
         while self.position.is_chance:
             self._luck, outcome = self.position.random_outcome(self._luck)
-            self.position = self.position.happen(outcome)
+            self.position = self.position.apply_outcome(outcome)
 
     def _turn(self) -> None:
         """Whose turn it is, and what each agent is told."""
@@ -139,11 +139,11 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
             raise UserError(f"{action} is not an action: they are 0 to {self.game.actions - 1}")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        if int(action) in self.position.codes():
+        if int(action) in self.position.legal_actions():
             self.position = self.position.after(int(action))
             self._let_chance_act()
             if self.position.over:
-                self._end(self.position.outcome)
+                self._end(self.position.result)
         else:
             self._end(float(self.possible_agents.index(agent)))  # the other one has won
         self._accumulate_rewards()
@@ -160,10 +160,10 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     def observe(self, agent: str) -> Any:
         """What an agent sees."""
         side = self.possible_agents.index(agent)
-        if isinstance(self.position, Position):
+        if isinstance(self.position, EwnPosition):
             seen = _planes(self.position, side)
         else:
-            words = np.array(self.position.as_words(), np.uint64).view(np.uint8)
+            words = np.array(self.position.words, np.uint64).view(np.uint8)
             mine = self.position.turn == self.position.sides[side]
             bits = np.unpackbits(words, bitorder="little")
             seen = np.concatenate([bits, np.array([mine, side], np.uint8)])
@@ -175,7 +175,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         """A one for each legal move of the agent whose turn it is; none for others."""
         mask = np.zeros(self.game.actions, np.int8)
         if agent == self.agent_selection and not any(self.terminations.values()):
-            mask[self.position.codes()] = 1
+            mask[self.position.legal_actions()] = 1
         return mask
 
     def render(self) -> Any:
@@ -199,19 +199,19 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         self._screen.close()
 
 
-def _planes(position: Position, side: int) -> Array:
+def _planes(position: EwnPosition, side: int) -> Array:
     """A position of EWN as planes, turned so that the side plays towards the bottom right."""
-    kind = position.variant
+    kind = position.game
     count, faces = kind.cubes, max(kind.cycle, 1)
     planes = np.zeros((kind.rows, kind.columns, count * (2 + faces) + 1), np.uint8)
     for (owner, number), (row, column) in position.cubes.items():
-        plane = number - kind.first + count * (SIDES.index(owner) != side)
+        plane = number - kind.first_cube + count * (SIDES.index(owner) != side)
         planes[row, column, plane] = 1
     if side == 1:
         planes = planes[::-1, ::-1].copy()
     die = [] if position.die is None else [position.die]
     for n, face in enumerate(position.coming_die(faces) if kind.cycle else die):
-        planes[:, :, count * (2 + n) + face - kind.first] = 1
+        planes[:, :, count * (2 + n) + face - kind.first_cube] = 1
     planes[:, :, -1] = position.turn == SIDES[side]
     return planes
 

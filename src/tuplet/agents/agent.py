@@ -7,7 +7,7 @@ An agent needs one method; nothing need be inherited:
             moves = position.legal_moves()
             return next((m for m in moves if m.endswith("2")), moves[0])
 
-`games/life.py` says what else it may have. If it has a `time`, `tuplet agent` sets that to the
+`games/agent_hooks.py` says what else it may have. If it has a `time`, `tuplet agent` sets that to the
 seconds a move may take; if it has a `name`, it is called so. An agent that cannot go on raises
 `Forfeit`; whatever else it raises loses it the game as well.
 """
@@ -30,10 +30,10 @@ from tuplet.agents.specs import ADAPTERS, OF_EWN, Pickled, Spec, as_spec, make_f
 from tuplet.agents.tree_report import tree_of
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
-from tuplet.games.catalogue import find_game
-from tuplet.games.ewn.game import GameOfEwn
-from tuplet.games.g2048.position import GameOf2048
-from tuplet.games.position import Game
+from tuplet.games.ewn.game import EwnGame
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.game import Game
+from tuplet.games.registry import find_game
 from tuplet.games.tree import MOST_NODES, TreeView
 from tuplet.kernel import stream
 
@@ -68,7 +68,7 @@ def check_turn(position: Any) -> None:
     if position.over:
         raise UserError("the game is over")
     if position.is_chance:
-        raise UserError(f"{position.needed()} first")
+        raise UserError(f"{position.chance_prompt()} first")
 
 
 class Searcher(Searching):
@@ -105,7 +105,7 @@ class Searcher(Searching):
         check_turn(position)
         self._asked = position
         self.watched(lambda: self._told(position))
-        return str(position.text_of(self.search.think(position.rules, position.as_words())))
+        return str(position.move_text(self.search.think(position.rules, position.words)))
 
     def analyze(self, position: Any) -> Analysis:
         """What it found; it looks if this is not the position it was asked about last."""
@@ -114,7 +114,7 @@ class Searcher(Searching):
         return self._told(position)
 
     def _told(self, position: Any) -> Analysis:
-        return replace(self.search.analysis(position.text_of), position=position)
+        return replace(self.search.analysis(position.move_text), position=position)
 
     def warm_up(self, start: Any) -> None:
         """Load or compile what a first move needs."""
@@ -123,7 +123,7 @@ class Searcher(Searching):
         self.time = 0.01
         try:
             self.choose(position)
-            self.search.warm_up(position.rules, position.as_words())
+            self.search.warm_up(position.rules, position.words)
         finally:
             self.time = limit
 
@@ -140,7 +140,7 @@ def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
     spec = as_spec(spec)
     held = find_game(game, trusted=spec.trusted)
     name, settings = spec.name, spec.settings
-    if isinstance(held, GameOf2048):
+    if isinstance(held, Game2048):
         from tuplet.agents.g2048 import make_player
 
         return make_player(spec, spawn4=held.spawn4)
@@ -155,7 +155,7 @@ def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
         return Easy(name)
     if name in SEARCHES:
         return Searcher(spec.text, search_from(SEARCHES[name], spec))
-    if name in OF_EWN and not isinstance(held, GameOfEwn):
+    if name in OF_EWN and not isinstance(held, EwnGame):
         raise UserError(f"{name} plays EWN, not {held.name}")
     if name in ("easy", "random", "normal", "hard") and settings:
         raise UserError(f"{name} has no settings")

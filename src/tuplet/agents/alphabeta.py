@@ -11,9 +11,9 @@ import numpy as np
 
 from tuplet.agents.searches import LOOK_S, Look
 from tuplet.errors import UserError
-from tuplet.games.analysis import Analysis, Deepened, MoveValue
-from tuplet.games.game import MOST_MOVES, Words, meets_chance, players, same_rules, value_range
-from tuplet.games.life import told
+from tuplet.games.agent_hooks import told
+from tuplet.games.analysis import Analysis, DepthResult, MoveValue
+from tuplet.games.protocol import MOST_MOVES, Words, meets_chance, players, same_rules, value_range
 from tuplet.search import expectimax, transpositions
 from tuplet.system.blocks import run_interruptible
 from tuplet.system.progress import Progress
@@ -74,7 +74,7 @@ class AlphaBeta:
         """Every setting, also those that nobody named; the depth may depend on the game."""
         told = {name: getattr(self, name) for name, _, _ in setting_fields(type(self))}
         if self.unlimited and position is not None:  # where nature acts now it does later, too
-            rules, words = position.rules, position.as_words()
+            rules, words = position.rules, position.words
             told["depth"] = 4 if position.is_chance else self.default_depth(rules, words)
         return {name: value for name, value in told.items() if value is not None}
 
@@ -205,7 +205,7 @@ class AlphaBeta:
             for code, (value, sure) in sorted(worth.items(), key=lambda w: (w[0] != self._move, -w[1][0]))
         ]
         depths = [
-            Deepened(depth, scaled(value), sure, [text_of(code) for code in line])
+            DepthResult(depth, scaled(value), sure, [text_of(code) for code in line])
             for depth, value, sure, line in self._depths
         ]
         asked = f" of {self._deepest}" if self.interrupted and self.time is None else ""

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.ewn.position import Position
-from tuplet.games.ewn.rules import BLUE, GONE, MOST_CUBES, RED, Ewn
-from tuplet.games.game import (
+from tuplet.games.ewn.position import EwnPosition
+from tuplet.games.ewn.rules import BLUE, GONE, MOST_CUBES, RED, EwnRules
+from tuplet.games.protocol import (
     MOST_MOVES,
     ONGOING,
     Int,
     Words,
     apply,
-    chance,
+    apply_outcome,
+    count_outcomes,
     ending,
     is_chance,
     legal,
-    outcomes,
     side,
     winner,
 )
@@ -37,7 +37,7 @@ _BYTE = np.uint64(0xFF)
 
 
 @inlined
-def nearest(game: Ewn, cubes: np.uint64, of: Int) -> Int:
+def nearest(game: EwnRules, cubes: np.uint64, of: Int) -> Int:
     """The smallest distance of a side's cubes to its corner."""
     best: Int = NO_CUBES
     for cube in range(MOST_CUBES):
@@ -49,16 +49,16 @@ def nearest(game: Ewn, cubes: np.uint64, of: Int) -> Int:
 
 
 @kernel
-def _value(game: Ewn, position: Words, depth: Int, alpha: float, beta: float, moves: Array) -> float:
+def _value(game: EwnRules, position: Words, depth: Int, alpha: float, beta: float, moves: Array) -> float:
     """To the side to move; a die that is rolled is averaged over, without a window."""
     ended = ending(game, position)
     mover = side(game, position)
     if ended != ONGOING:
         return WON if winner(game, ended) == mover else -WON
     if is_chance(game, position):
-        total, faces = 0.0, outcomes(game, position)
+        total, faces = 0.0, count_outcomes(game, position)
         for face in range(faces):
-            total += _value(game, chance(game, position, face), depth, -WON, WON, moves)
+            total += _value(game, apply_outcome(game, position, face), depth, -WON, WON, moves)
         return total / faces
     if depth == 0:
         red, blue = nearest(game, position[0], RED), nearest(game, position[1], BLUE)
@@ -77,7 +77,7 @@ def _value(game: Ewn, position: Words, depth: Int, alpha: float, beta: float, mo
 
 
 @kernel
-def baseline_move(game: Ewn, position: Words, depth: Int) -> Int:
+def baseline_move(game: EwnRules, position: Words, depth: Int) -> Int:
     """The move of a baseline: the first that is strictly better than all before it."""
     moves = np.zeros((depth + 1) * MOST_MOVES, np.uint8)
     start, mover = depth * MOST_MOVES, side(game, position)
@@ -110,10 +110,10 @@ class Baseline:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def choose(self, position: Position) -> str:
+    def choose(self, position: EwnPosition) -> str:
         """The first of the best moves."""
-        if not position.codes():
-            position.code_of("")  # says why
-        known = position.variant.die == "cycle"
+        if not position.legal_actions():
+            position.action_of("")  # says why
+        known = position.game.die == "cycle"
         depth = 2 if self.name == "normal" else 8 if known else 4
-        return position.text_of(int(baseline_move(position.rules, position.words, depth)))
+        return position.move_text(int(baseline_move(position.rules, position.words, depth)))

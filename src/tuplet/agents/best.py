@@ -11,10 +11,10 @@ import numpy as np
 
 from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.opponent_model import Traps
+from tuplet.games.agent_hooks import told
 from tuplet.games.analysis import Analysis
 from tuplet.games.ewn.rules import CYCLE
-from tuplet.games.game import Words
-from tuplet.games.life import told
+from tuplet.games.protocol import Words
 
 DEFAULT_TIME = 1.0  # seconds a move, where no limit is set
 SEARCHED = 0.65  # the share of the time after which it is seen whether a trap is needed

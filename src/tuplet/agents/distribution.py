@@ -16,7 +16,7 @@ from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.specs import Pickled, Spec, as_pickled, as_spec, name_of
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
-from tuplet.games.position import Game
+from tuplet.games.game import Game
 from tuplet.kernel import as_seed, stream
 from tuplet.system.blocks import Worker, WorkerPool, as_executor, is_local, is_picklable, processes
 from tuplet.system.worker_calls import copy_of

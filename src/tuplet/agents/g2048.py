@@ -9,7 +9,7 @@ A player needs one method, an environment another; nothing need be inherited:
                     return move
             return "up"
 
-`games/life.py` says what else they may have. A game begins with an empty board.
+`games/agent_hooks.py` says what else they may have. A game begins with an empty board.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from tuplet.errors import UserError
 from tuplet.exact.solution import Solution, is_solution
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.g2048 import MOVES, Board
-from tuplet.games.g2048.game import Game2048, position_of
-from tuplet.games.g2048.position import GameOf2048, Standing
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.g2048.position import words_of
 from tuplet.games.g2048.rules import as_share, rules_for
-from tuplet.games.game import Words
+from tuplet.games.protocol import Words
 from tuplet.games.tree import MOST_NODES, TreeView
 from tuplet.system.settings import from_text, prefix_errors
 from tuplet.values.network import Network
@@ -109,8 +109,8 @@ class SearchPlayer(Numbered, Searching):
         At most so many nodes, those with the most visits; values are points from the root on.
         """
         board = self._asked
-        held = None if board is None else GameOf2048((board.rows, board.columns), self.spawn4)
-        asked = None if held is None else Standing(held, Board(board))
+        held = None if board is None else Game2048((board.rows, board.columns), self.spawn4)
+        asked = None if held is None else held.position(Board(board))
         return tree_of(self.name, self.search, asked, depth, share, most)
 
     def open(self, *_: object) -> None:
@@ -121,7 +121,7 @@ class SearchPlayer(Numbered, Searching):
         """The best move found."""
         self._asked = board
         rules = rules_for(board.rows, board.columns, self.spawn4)
-        return MOVES[self.search.think(Game2048(rules), position_of(board))]
+        return MOVES[self.search.think(rules, words_of(board))]
 
     def analyze(self, board: object) -> Analysis:
         """The values that the search found, of random or short-sighted play."""
@@ -147,7 +147,7 @@ class SearchPlayer(Numbered, Searching):
     def load(self) -> None:
         """Compile what it needs, before a clock runs."""
         board = Board([2, 2] + 14 * [0])
-        self.search.load(Game2048(rules_for(4, 4, self.spawn4)), position_of(board))
+        self.search.load(rules_for(4, 4, self.spawn4), words_of(board))
 
     def fresh(self) -> SearchPlayer:
         """The same one with a memory of its own, for another thread."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tuplet.errors import UserError
+from tuplet.games.agent_hooks import told
 from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import slide_values
 from tuplet.games.g2048.rules import as_share, rules_for
-from tuplet.games.life import told
 from tuplet.kernel import now
 from tuplet.search.g2048 import (
     DEADLINE,
@@ -105,7 +105,7 @@ class LearnedPlayer:
         rules = rules_for(board.rows, board.columns, self.spawn4 or 0.0)
         self._began = clock.monotonic()
         seconds = min(seconds, FOREVER) if deepening else seconds
-        asked = (rules, values, *board.words, depth, seconds, work)
+        asked = (rules, values, *board.packed, depth, seconds, work)
         self.reached = int(search_root(*asked) if depth < LONG else run_interruptible(work.stop, search_root, *asked))
         return slide_values(work.root_rewards, work.root_values)
 
@@ -122,7 +122,7 @@ class LearnedPlayer:
         work.clock[DEADLINE], work.clock[STOPPED] = now() + seconds, 0.0
         found, reached = 0.0, 0
         for depth in range(1 if seconds < np.inf else int(deepest), int(deepest) + 1):
-            asked = (rules, values, *board.words, np.int64(depth), work)
+            asked = (rules, values, *board.packed, np.int64(depth), work)
             value = chance_value(*asked) if deepest < LONG else run_interruptible(work.stop, chance_value, *asked)
             if work.clock[STOPPED] > 0.0:
                 break

@@ -13,10 +13,10 @@ from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.best import Best
 from tuplet.agents.g2048 import Expectimax2048, Mcts2048
 from tuplet.agents.searches import Mcts
-from tuplet.games.catalogue import game as game_of
-from tuplet.games.ewn.game import GameOfEwn
-from tuplet.games.g2048.position import GameOf2048
-from tuplet.games.position import Game
+from tuplet.games.ewn.game import EwnGame
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.game import Game
+from tuplet.games.registry import game as game_of
 from tuplet.learn.hub import models_in
 from tuplet.learn.run import Run, as_run_folder
 from tuplet.search.bandits import BANDITS
@@ -104,13 +104,13 @@ def list_agents(game: str | Game = "2048", folder: str | Path | None = None) -> 
 
 def default_agent(game: Game) -> str:
     """Who is asked where nobody is named."""
-    if isinstance(game, GameOf2048):
+    if isinstance(game, Game2048):
         return DEFAULT_PLAYER if (game.rows, game.columns) == (4, 4) else "expectimax:depth=3"
-    return "best" if isinstance(game, GameOfEwn) else "mcts"
+    return "best" if isinstance(game, EwnGame) else "mcts"
 
 
 def _agents(held: Game, folder: str | Path | None) -> Iterator[dict[str, Any]]:
-    if isinstance(held, GameOf2048):
+    if isinstance(held, Game2048):
         runs = list_runs(folder).rows if folder is not None else []
         models = dict(models_in(folder)) if folder is not None else {}
         taken = ({run["run"] for run in runs} | {*models}) - {DEFAULT_PLAYER}  # names that mean a folder
@@ -131,7 +131,7 @@ def _agents(held: Game, folder: str | Path | None) -> Iterator[dict[str, Any]]:
         yield _row("greedy", "Takes the largest reward.")
         yield _row("random", "Any legal move.")
         return
-    if isinstance(held, GameOfEwn):
+    if isinstance(held, EwnGame):
         yield _row("best", "Alpha-beta that reduces late moves; on ewn-6x7 the strongest.", Best)
         yield _row("hard", "The course's strong opponent: alpha-beta, eight moves deep.")
         yield _row("normal", "The course's middle opponent: two moves deep.")

@@ -15,9 +15,20 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.baselines import baseline_move
-from tuplet.games.ewn.rules import Ewn
-from tuplet.games.game import MOST_MOVES, ONGOING, Int, Words, apply, ending, legal, side, winner
-from tuplet.games.position import apply_move, ended
+from tuplet.games.ewn.rules import EwnRules
+from tuplet.games.protocol import (
+    MOST_MOVES,
+    ONGOING,
+    Int,
+    Words,
+    apply,
+    call_apply,
+    call_ending,
+    ending,
+    legal,
+    side,
+    winner,
+)
 from tuplet.kernel import draw, kernel, now
 from tuplet.search import expectimax, transpositions
 
@@ -34,7 +45,7 @@ LONGEST = 256  # plies of a game: more than any has
 
 @kernel
 def _play_on(
-    game: Ewn, position: Words, state: np.uint64, work: expectimax.Workspace, line: Array, until: float
+    game: EwnRules, position: Words, state: np.uint64, work: expectimax.Workspace, line: Array, until: float
 ) -> tuple[np.uint64, Int]:
     """Play a game to its end, the side to move against the model.
 
@@ -80,7 +91,7 @@ class Traps:
         self._state = np.uint64(0)
 
     def move(
-        self, game: Ewn, position: Words, value: float, work: expectimax.Workspace, until: float | None
+        self, game: EwnRules, position: Words, value: float, work: expectimax.Workspace, until: float | None
     ) -> int | None:
         """The next move of a line that wins against the model; None if none was found.
 
@@ -103,11 +114,13 @@ class Traps:
             self._plan = {(red, blue): int(move) for red, blue, move in self._line[:length]}
         return None
 
-    def _worth(self, game: Ewn, position: Words, move: int, work: expectimax.Workspace, until: float | None) -> float:
+    def _worth(
+        self, game: EwnRules, position: Words, move: int, work: expectimax.Workspace, until: float | None
+    ) -> float:
         """A move's value by search."""
-        red, blue = apply_move(game, position, move)
+        red, blue = call_apply(game, position, move)
         child = (np.uint64(red), np.uint64(blue))
-        if ended(game, child):
+        if call_ending(game, child):
             return 1.0
         left = np.inf if until is None else until - time.monotonic()
         deepest = expectimax.DEEPEST - 1

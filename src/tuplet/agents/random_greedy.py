@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.g2048 import Board
-from tuplet.games.g2048.rules import WIDE, Rules, largest, opening, slides, spawn, wide_slides
+from tuplet.games.g2048.rules import WIDE, Rules2048, largest, opening, slides, spawn, wide_slides
 from tuplet.games.g2048.statistics import Results
 from tuplet.kernel import as_seed, draw, inlined, kernel, line_aligned, stream
 
@@ -82,7 +82,7 @@ def make_workspace() -> Workspace:
 
 
 @inlined
-def _lay_out(rules: Rules, board: np.uint64, high: np.uint64, workspace: Workspace) -> tuple[np.uint64, bool]:
+def _lay_out(rules: Rules2048, board: np.uint64, high: np.uint64, workspace: Workspace) -> tuple[np.uint64, bool]:
     """How many moves are legal, and whether their after-states have tiles beyond 32768."""
     if high == _ZERO:
         count = slides(rules.across, rules.down, board, workspace.after, workspace.rewards, _ZERO)
@@ -93,7 +93,7 @@ def _lay_out(rules: Rules, board: np.uint64, high: np.uint64, workspace: Workspa
 
 @kernel
 def play_games(
-    rules: Rules,
+    rules: Rules2048,
     greedy: bool,
     player_seed: np.uint64,
     seed: np.uint64,

@@ -17,10 +17,10 @@ import numpy as np
 from tuplet.agents import tree_report as seen
 from tuplet.agents.bandits import bandit_from, name_of_bandit
 from tuplet.errors import UserError
+from tuplet.games.agent_hooks import told
 from tuplet.games.analysis import Analysis
-from tuplet.games.game import Words, players, same_rules
-from tuplet.games.growth import Growth
-from tuplet.games.life import told
+from tuplet.games.protocol import Words, players, same_rules
+from tuplet.games.search_history import SearchHistory
 from tuplet.kernel import draw
 from tuplet.search import mcts, tree as trees
 from tuplet.search.bandits import Softmax
@@ -68,7 +68,7 @@ class Mcts:
     time: float | None = None
     state: np.uint64 = field(default=np.uint64(0), init=False)
     stop: Stop | None = field(default=None, init=False, repr=False, compare=False)
-    growth: Growth | None = field(default=None, init=False, repr=False, compare=False)
+    growth: SearchHistory | None = field(default=None, init=False, repr=False, compare=False)
     look: Look = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

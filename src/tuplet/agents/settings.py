@@ -9,7 +9,7 @@ from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.learned import LearnedPlayer
 from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
-from tuplet.games.position import Game
+from tuplet.games.game import Game
 
 Settings = dict[str, Any]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.games.analysis import MoveValue
-from tuplet.games.game import likelihood, players
+from tuplet.games.protocol import players, probability
 from tuplet.games.tree import MOST_NODES, TreeNode, TreeView
 from tuplet.search import tree as trees
 
@@ -102,8 +102,8 @@ def _node(
     below, own = [], children(tree, number)
     for child in sorted((n for n in own if n in chosen), key=lambda n: -tree.visits[n]):
         code = int(tree.moves[child])
-        text = position.outcome_text(code) if natural else position.text_of(code)
-        likely = float(likelihood(rules, words, code)) if natural else None
+        text = position.game.outcome_text(position.words, code) if natural else position.move_text(code)
+        likely = float(probability(rules, words, code)) if natural else None
         below.append(_node(tree, child, text, likely, first, chosen))
     return TreeNode(
         move,

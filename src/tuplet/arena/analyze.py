@@ -15,13 +15,14 @@ from tuplet.agents.listing import default_agent
 from tuplet.agents.settings import settings_of
 from tuplet.agents.specs import name_of, trusted
 from tuplet.errors import UserError
-from tuplet.games import life
+from tuplet.games import agent_hooks
 from tuplet.games.analysis import Analysis, MoveValue
-from tuplet.games.catalogue import find_game
 from tuplet.games.g2048 import MOVES, Board, as_move
-from tuplet.games.g2048.position import GameOf2048
-from tuplet.games.growth import Growth
-from tuplet.games.position import AnyPosition, Game
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.game import Game
+from tuplet.games.position import Position
+from tuplet.games.registry import find_game
+from tuplet.games.search_history import SearchHistory
 from tuplet.kernel import as_seed, stream
 from tuplet.system.blocks import Worker, ordered_map
 from tuplet.system.progress import ProgressOption, watching
@@ -63,14 +64,14 @@ def analyze(
     """
     held = find_game(game, trusted=trusted(agent))
     position = _first(held, seed) if position is None else position
-    if isinstance(held, GameOf2048):
+    if isinstance(held, Game2048):
         if isinstance(position, str) and (game != "2048" or "/" in position):
             position = held.parse(position)
         player = player_from(DEFAULT_PLAYER if agent is None else agent, seed)
         spawn4 = None if game == "2048" else held.spawn4
         made: Any = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
         if getattr(position, "is_chance", False):
-            raise UserError(f"{position.needed()} first")
+            raise UserError(f"{position.chance_prompt()} first")
     else:
         if not depth is time is downgrade is None:
             raise UserError(f"depth, time and downgrade are of 2048; for {held.name} say mcts:time=2")
@@ -84,21 +85,21 @@ def analyze(
             _check_grows(made)
         deep = DEPTH if tree is True or (tree is None and share is not None) else tree
         name = agent if isinstance(agent, str) else DEFAULT_PLAYER if agent is None else name_of(made)
-        at = None if isinstance(held, GameOf2048) else position
+        at = None if isinstance(held, Game2048) else position
 
         def whole(found: Analysis) -> Analysis:
             if deep is not None and found.best is not None:
                 found = replace(found, tree=made.tree(deep, share or 0.0))
             return replace(found, agent=name, settings=settings_of(made, at))
 
-        think = _think_2048 if isinstance(held, GameOf2048) else _think
+        think = _think_2048 if isinstance(held, Game2048) else _think
         with ExitStack() as for_now:  # an agent of the caller's is left as it was
             if watch is not None and hasattr(made, "look"):
                 for_now.callback(setattr, made, "look", made.look)
                 made.look = lambda found: watch(whole(found))
             if growth:
                 for_now.callback(setattr, made.search, "growth", made.search.growth)
-                made.search.growth = Growth()
+                made.search.growth = SearchHistory()
             found = _thought(think, made, position, seed, progress, stop)
         if isinstance(found.position, Board) and not any(found.position.tiles):
             raise UserError("the board is empty: a game begins with two tiles")
@@ -106,28 +107,28 @@ def analyze(
             found.growth.title = name
         return whole(found)
     finally:
-        if life.has(made, "close") and made is not agent:
+        if agent_hooks.has(made, "close") and made is not agent:
             made.close()
 
 
 def _first(held: Game, seed: int) -> Any:
     """The seed's first position in which somebody moves."""
-    state, position = held.deal(np.uint64(stream(as_seed(seed), np.uint64(0))))
+    state, position = held.initial_position(np.uint64(stream(as_seed(seed), np.uint64(0))))
     while position.is_chance:
         state, outcome = position.random_outcome(state)
-        position = position.happen(outcome)
+        position = position.apply_outcome(outcome)
     return position
 
 
 def _position(game: Game, position: Any) -> Any:
     """A position of this game in which somebody moves."""
-    if not isinstance(position, AnyPosition):
+    if not isinstance(position, Position):
         position = game.parse(str(position))
-    elif position.game != game.name:
-        raise UserError(f"this is a position of {position.game}, not of {game.name}")
+    elif position.game.name != game.name:
+        raise UserError(f"this is a position of {position.game.name}, not of {game.name}")
     if position.is_chance:
         how = ": write what happened in place of ?" if "?" in position.notation else ""
-        raise UserError(f"{position.needed()} first{how}")
+        raise UserError(f"{position.chance_prompt()} first{how}")
     return position
 
 
@@ -143,7 +144,7 @@ def _thought(
     with watching(progress) as watch:
 
         def look(_: Worker) -> None:
-            if life.has(made, "progress"):
+            if agent_hooks.has(made, "progress"):
                 watch(made.progress())
 
         for found in ordered_map(think, [(made, position, seed)], stop=stop, on_tick=look):
@@ -152,9 +153,9 @@ def _thought(
 
 
 def _think_2048(player: Any, position: Any, seed: int, worker: Worker) -> Analysis:
-    with life.listening(worker.stop, player):
-        life.begin(player, position, "player", np.uint64(stream(~as_seed(seed), as_seed(0))))
-        if life.has(player, "analyze"):
+    with agent_hooks.listening(worker.stop, player):
+        agent_hooks.begin(player, position, "player", np.uint64(stream(~as_seed(seed), as_seed(0))))
+        if agent_hooks.has(player, "analyze"):
             return player.analyze(position)  # type: ignore[no-any-return]
         board = position if isinstance(position, Board) else Board(position)
         after, best = board.after_states(), None
@@ -167,9 +168,9 @@ def _think_2048(player: Any, position: Any, seed: int, worker: Worker) -> Analys
 
 
 def _think(agent: Any, position: Any, seed: int, worker: Worker) -> Analysis:
-    with life.listening(worker.stop, agent):
-        life.begin(agent, position, position.turn, np.uint64(stream(as_seed(seed), as_seed(0))))
+    with agent_hooks.listening(worker.stop, agent):
+        agent_hooks.begin(agent, position, position.turn, np.uint64(stream(as_seed(seed), as_seed(0))))
         best = agent.choose(position)
         if best not in position.legal_moves():
             raise UserError(f"{name_of(agent)} chose {best!r}, which is not legal here")
-        return life.thoughts(agent, position, best)
+        return agent_hooks.thoughts(agent, position, best)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tuplet.arena.evaluate import evaluate
-from tuplet.games.catalogue import game as game_of
-from tuplet.games.position import Game
+from tuplet.games.game import Game
+from tuplet.games.registry import game as game_of
 from tuplet.kernel import as_seed, stream
 from tuplet.learn.learners import learner_named
 from tuplet.learn.run import Run
@@ -124,7 +124,7 @@ def _bench_2048(threads: int, net: str, learner: str, target: Target, seed: int,
 
 def _bench_searches(name: str, start: Any, rolled: Any, threads: int, watch: Watcher, stop: Stop) -> Bench:
     """Searches from `start`; from `rolled`, of ewn, also one that OpenSpiel's is compared with."""
-    game = start.game
+    game = start.game.name
     works: list[tuple[str, str, str, Callable[..., tuple[int, float]], tuple[Any, ...]]] = [
         (f"{game}, random games", "playouts_per_s", "games/s", _playouts, (start,)),
         (f"{game}, tree search", "sims_per_s", "simulations/s", _simulations, (start, AS_REPORTED)),
@@ -153,22 +153,22 @@ def _bench_searches(name: str, start: Any, rolled: Any, threads: int, watch: Wat
 
 def _start(game: str | Game, seed: int) -> Any:
     """A first position, or the first in which there is a choice."""
-    state, position = game_of(game).deal(stream(as_seed(seed), np.uint64(0)))
+    state, position = game_of(game).initial_position(stream(as_seed(seed), np.uint64(0)))
     while position.is_chance or len(position.legal_moves()) == 1:
         if position.is_chance:
             state, outcome = position.random_outcome(state)
-            position = position.happen(outcome)
+            position = position.apply_outcome(outcome)
         else:
             position = position.play(position.legal_moves()[0])
     return position
 
 
 def _playouts(position: Any, worker: Worker) -> tuple[int, float]:
-    mcts.mean_result(position.rules, position.as_words(), 100, np.uint64(1))  # compiled, and warm
+    mcts.mean_result(position.rules, position.words, 100, np.uint64(1))  # compiled, and warm
     began = time.perf_counter()
     for n in range(ROUNDS):
         if not worker.stop.is_set():
-            mcts.mean_result(position.rules, position.as_words(), PLAYOUTS, np.uint64(n))
+            mcts.mean_result(position.rules, position.words, PLAYOUTS, np.uint64(n))
     return ROUNDS * PLAYOUTS, time.perf_counter() - began
 
 
@@ -176,11 +176,11 @@ def _simulations(position: Any, options: mcts.Options, worker: Worker) -> tuple[
     """Searches of 290,000 simulations, each from an empty tree, as for a first move."""
     game, tree, done = position.rules, trees.make_tree(), 0
     options = options._replace(stop=worker.stop.flag)
-    trees.reset(game, tree, position.as_words())
+    trees.reset(game, tree, position.words)
     mcts.search(game, tree, options, 1000, np.inf, np.uint64(0))  # compiled, and warm
     began = time.perf_counter()
     for n in range(ROUNDS):
-        trees.reset(game, tree, position.as_words())
+        trees.reset(game, tree, position.words)
         mcts.search(game, tree, options, SIMS, np.inf, np.uint64(n))
         done += int(tree.counters[trees.SIMULATIONS])
     return done, time.perf_counter() - began
@@ -190,9 +190,7 @@ def _nodes(position: Any, worker: Worker) -> tuple[int, float]:
     work = expectimax.make_workspace()._replace(stop=worker.stop.flag)
     for seconds in (0.01, SECONDS):
         began = time.perf_counter()
-        expectimax.iterative_deepening(
-            position.rules, position.as_words(), expectimax.DEEPEST - 1, seconds, 1 << 62, work
-        )
+        expectimax.iterative_deepening(position.rules, position.words, expectimax.DEEPEST - 1, seconds, 1 << 62, work)
     return int(work.counters[expectimax.NODES]), time.perf_counter() - began
 
 

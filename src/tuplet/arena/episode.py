@@ -13,7 +13,7 @@ import numpy as np
 from tuplet.agents.g2048 import Environment, Player, environment_from, player_from
 from tuplet.agents.specs import name_of
 from tuplet.errors import UserError
-from tuplet.games import life
+from tuplet.games import agent_hooks
 from tuplet.games.g2048 import Board, Episode
 from tuplet.kernel import as_seed, stream
 from tuplet.system.stop import Stop
@@ -37,14 +37,14 @@ def play_episode(
     open_episode(player, environment, streams or streams_of(seed, 0))
     for _ in range(2):
         place(environment, episode)
-    with life.listening(stop, player):
+    with agent_hooks.listening(stop, player):
         while not episode.board.over:
-            if life.told(stop) or not slide(player, episode, stop):
+            if agent_hooks.told(stop) or not slide(player, episode, stop):
                 return episode
             place(environment, episode)
     episode.close()
     for side in (player, environment):
-        ask(side, "end", life.end, side, episode.board, episode)
+        ask(side, "end", agent_hooks.end, side, episode.board, episode)
     return episode
 
 
@@ -61,7 +61,7 @@ def open_episode(
     for who, role, state in zip(
         (player, environment), ("player", "environment"), streams or streams_of(0, 0), strict=True
     ):
-        ask(who, "open", life.begin, who, Board() if start is None else start, role, state)
+        ask(who, "open", agent_hooks.begin, who, Board() if start is None else start, role, state)
 
 
 def slide(player: Player, episode: Episode, stop: Stop | None = None) -> bool:
@@ -70,10 +70,10 @@ def slide(player: Player, episode: Episode, stop: Stop | None = None) -> bool:
     try:
         move = ask(player, "choose", player.choose, episode.board)
     except ValueError:
-        if life.told(stop):  # whoever is cut short is not to blame
+        if agent_hooks.told(stop):  # whoever is cut short is not to blame
             return False
         raise
-    if life.told(stop):
+    if agent_hooks.told(stop):
         return False
     try:
         episode.slide(move, _since(began))

@@ -30,7 +30,7 @@ from tuplet.agents.specs import Pickled, Spec, as_pickled, label_of
 from tuplet.arena.episode import play_episode, streams_of
 from tuplet.arena.pictures_2048 import draw_evaluation
 from tuplet.errors import UserError
-from tuplet.games import life
+from tuplet.games import agent_hooks
 from tuplet.games.g2048 import Board, Episode, rules_for
 from tuplet.games.g2048.statistics import Results, Summary, make_results, score_interval, summarise
 from tuplet.kernel import as_seed, stream
@@ -294,7 +294,7 @@ def _play_compiled(
     rules = rules_for(*net.size, spawn4)
     if player.greedy:
         return play_greedily(net, rules, start, first, games, worker), []
-    with worker.showing(results.lengths), life.listening(worker.stop, player):
+    with worker.showing(results.lengths), agent_hooks.listening(worker.stop, player):
         done = search_2048.play_games(rules, *player.search, player.workspace, start, first, games, results)
     return Results(*(part[:done] for part in results)), []
 

@@ -14,8 +14,7 @@ import numpy as np
 from tuplet.agents.agent import Agent, Named, agent_from
 from tuplet.agents.specs import label_of
 from tuplet.errors import UserError
-from tuplet.games import life
-from tuplet.games.catalogue import find_game
+from tuplet.games import agent_hooks
 from tuplet.games.record import FORFEITS, Forfeit, Record
 from tuplet.kernel import describe_error
 from tuplet.system.stop import Stop
@@ -43,19 +42,19 @@ def play_game(
     they choose then does not count.
     """
     if len(start.sides) != 2:
-        raise UserError(f"{start.game} is a game for one: play_episode lets a player play it")
+        raise UserError(f"{start.game.name} is a game for one: play_episode lets a player play it")
     if start.over:
         raise UserError("there is nothing left to play: the game is over")
-    held = getattr(start, "held", None) or find_game(start.game)
+    held = start.game
     made = [agent_from(first, held), agent_from(second, held)]
     agents: dict[str, Agent] = dict(zip(start.sides, made, strict=True))
     record = Record((label_of(first, made[0]), label_of(second, made[1])), start)
     side: str
     try:
-        with life.listening(stop, *made):
+        with agent_hooks.listening(stop, *made):
             for side, state in zip(start.sides, streams, strict=True):
-                _ask(life.begin, agents[side], start, side, state)
-            while not record.over and not life.told(stop):
+                _ask(agent_hooks.begin, agents[side], start, side, state)
+            while not record.over and not agent_hooks.told(stop):
                 if record.position.is_chance:
                     rolls, outcome = record.position.random_outcome(rolls)
                     record.roll(outcome)
@@ -63,15 +62,15 @@ def play_game(
                 side = record.position.turn
                 _move(agents[side], record, time_limit, stop)
     except Forfeit as forfeit:
-        if not life.told(stop):  # whoever is cut short is not to blame
+        if not agent_hooks.told(stop):  # whoever is cut short is not to blame
             reason = _in_one_line(forfeit.reason)
             record.forfeit(side, forfeit.kind, reason, forfeit.transcript)
-    if record.over and record.kind not in FORFEITS:
+    if record.over and record.termination not in FORFEITS:
         for agent in made:  # one of them has not seen the last move yet
             with suppress(Forfeit):  # too late to lose
-                _ask(life.end, agent, record.position)
+                _ask(agent_hooks.end, agent, record.position)
     for agent, named in zip(made, (first, second), strict=True):
-        if agent is not named and life.has(agent, "close"):
+        if agent is not named and agent_hooks.has(agent, "close"):
             with suppress(Forfeit):
                 _ask(agent.close)
     return record
@@ -81,7 +80,7 @@ def _move(agent: Agent, record: Record, time_limit: float | None, stop: Stop | N
     began = time.perf_counter()
     move = _ask(agent.choose, record.position)
     took = time.perf_counter() - began
-    if life.told(stop):
+    if agent_hooks.told(stop):
         return
     if time_limit is not None and took > time_limit:
         raise Forfeit("late", f"{took:.2f} s for a move, {time_limit:g} s are allowed")

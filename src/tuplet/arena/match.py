@@ -28,9 +28,9 @@ from tuplet.arena.results import Match, Tournament
 from tuplet.arena.schedule import GameResult, Participants, ProgramFolder, TimeoutDropout, pairings, slot_of
 from tuplet.arena.sprt import Sprt
 from tuplet.errors import UserError
-from tuplet.games.catalogue import find_game, is_found
-from tuplet.games.position import Game
+from tuplet.games.game import Game
 from tuplet.games.record import FORFEITS, Record
+from tuplet.games.registry import find_game, is_found
 from tuplet.kernel import as_seed, stream, user_code_digest
 from tuplet.system.blocks import Worker, as_threads, is_local, ordered_map
 from tuplet.system.progress import Progress, ProgressOption, RateMeter, watching
@@ -75,7 +75,7 @@ def match(
     if not results:
         raise Stopped("stopped before the first pair of games was finished")
     a, b = names
-    endings, planned = schedule.game.kinds, schedule.games
+    endings, planned = schedule.game.terminations, schedule.games
     return Match(
         a, b, schedule.game.name, seed, planned, results, test, schedule.interrupted, endings, schedule.settings
     )
@@ -135,7 +135,7 @@ def tournament(
             schedule.games,
             schedule.results,
             schedule.interrupted,
-            schedule.game.kinds,
+            schedule.game.terminations,
             schedule.settings,
         )
         if not result.matches:
@@ -171,7 +171,7 @@ def _play_number(
     record = play_game(first, second, start, rolls=rolls, streams=streams, stop=worker.stop)
     if not record.over:
         return None
-    if record.kind in FORFEITS:
+    if record.termination in FORFEITS:
         participants.replace(slot.second if record.winner == record.sides[0] else slot.first)
     return record
 
@@ -269,8 +269,8 @@ class _Schedule:
                 if file is not None:
                     file.add(number, record)
                 self._moves += len(record.moves)
-                assert record.kind is not None
-                kind, plies = record.kind, len(record.moves)
+                assert record.termination is not None
+                kind, plies = record.termination, len(record.moves)
                 if self._add(GameResult.of(record.winner, record.sides, slot.game, kind, plies, record.reason)):
                     return names
         self.interrupted = len(self.results) < self.total

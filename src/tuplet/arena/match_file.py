@@ -22,9 +22,9 @@ from tuplet.arena.resumable import LineFile, check_same_settings
 from tuplet.arena.schedule import GameResult, slot_of
 from tuplet.arena.sprt import Sprt
 from tuplet.errors import UserError
-from tuplet.games.catalogue import find_game
-from tuplet.games.position import Game
+from tuplet.games.game import Game
 from tuplet.games.record import FORFEITS, Record
+from tuplet.games.registry import find_game
 from tuplet.system.file_types import describe_file
 from tuplet.system.files import MOST_LINE, read_lines
 from tuplet.system.version import __version__
@@ -115,7 +115,7 @@ def load(path: str | Path) -> Match | Tournament:
     known = settings["tuplet"] == __version__
     full = [settings_by_name(agent, game) for agent in agents] if known else []
     if settings["kind"] == "tournament":
-        tournament = Tournament.of(agents, game.name, seed, planned, results, False, game.kinds, full)
+        tournament = Tournament.of(agents, game.name, seed, planned, results, False, game.terminations, full)
         if tournament.matches:
             pairings = len(agents) * (len(agents) - 1) // 2
             return replace(tournament, interrupted=len(results) < planned * pairings)
@@ -123,7 +123,7 @@ def load(path: str | Path) -> Match | Tournament:
         test = Sprt(*settings["sprt"]) if settings.get("sprt") else None
         results = results[: len(results) // 2 * 2]
         a, b = agents
-        match = Match(a, b, game.name, seed, planned, results, test, endings=game.kinds, settings=full)
+        match = Match(a, b, game.name, seed, planned, results, test, endings=game.terminations, settings=full)
         return replace(match, interrupted=match.games < planned and match.decision is None)
     raise UserError(f"{path} has no finished pair of games yet")
 
@@ -210,7 +210,7 @@ def _result(path: Path, number: int, line: bytes, agents: int, game: Game) -> Ga
         good = (
             (saved.get("pairing", 0), saved["pair"], saved["a"]) == (slot.pairing, slot.pair, sides[slot.game])
             and (winner in sides or (winner is None and game.has_draws and kind not in FORFEITS))
-            and kind in (*game.kinds, *FORFEITS)
+            and kind in (*game.terminations, *FORFEITS)
             and isinstance(moves, list)
             and isinstance(reason, str)
         )

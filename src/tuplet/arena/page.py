@@ -21,8 +21,8 @@ from tuplet.arena.results import Match, Tournament, disqualified_text, elo_text
 from tuplet.arena.schedule import slot_of
 from tuplet.errors import UserError
 from tuplet.games.drawing import colours_of
-from tuplet.games.ewn import Position
-from tuplet.games.position import Game
+from tuplet.games.ewn import EwnPosition
+from tuplet.games.game import Game
 from tuplet.games.record import FORFEITS, Record
 from tuplet.system.files import atomic_write
 from tuplet.system.page import document, interval_bars
@@ -307,7 +307,7 @@ def _data(result: Tournament, saved: SavedMatch, first: Iterable[int]) -> tuple[
 
 def _piece(game: Game, record: Record, text: str) -> list[str]:
     """How a text on the board is drawn: its label, and its side or else its colour."""
-    if isinstance(record.start, Position):
+    if isinstance(record.start, EwnPosition):
         return [text[1:], "red" if text[0] == "r" else "blue", ""]
     return [text, "", colours_of([[text]], game.colours)[text]]
 
@@ -330,7 +330,7 @@ def encode(record: Record, number: int, first: int, second: int) -> Coded:
         plies.append(step)
         before = cells
     winner = -1 if record.winner is None else record.sides.index(record.winner)
-    return [number, first, second, winner, record.kind, record.reason, start, plies]
+    return [number, first, second, winner, record.termination, record.reason, start, plies]
 
 
 def decode(game: Coded) -> list[list[str]]:

@@ -19,7 +19,7 @@ from tuplet.errors import UserError
 from tuplet.exact.regret import SampledRegret, follow, random_policy, sample
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
-from tuplet.games import life
+from tuplet.games import agent_hooks
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.system.blocks import Worker, as_threads, is_local, ordered_map
@@ -118,7 +118,7 @@ def regret(
             found = follow(solution, random_policy(solution.rules), watch, stop)
         else:
             board_ = Board(rows=solution.rows, columns=solution.columns)
-            ask(made, "open", life.begin, made, board_, "player", streams_of(seed, 0)[0])
+            ask(made, "open", agent_hooks.begin, made, board_, "player", streams_of(seed, 0)[0])
             found = follow(solution, _Asked(made), watch, stop)
     return Regret(name, report | found.as_json())
 
@@ -131,7 +131,7 @@ class _Asked:
 
     def open(self, *game: Any) -> None:
         """A game begins."""
-        ask(self.player, "open", life.begin, self.player, *game)
+        ask(self.player, "open", agent_hooks.begin, self.player, *game)
 
     def choose(self, board: Board) -> object:
         """A move."""

@@ -38,12 +38,12 @@ from tuplet.arena.pictures_2048 import draw_review, worst_boards
 from tuplet.arena.value_oracle import ValueOracle, default_oracle
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
-from tuplet.games import life
+from tuplet.games import agent_hooks
 from tuplet.games.analysis import BANDS, band_of, lost_share
+from tuplet.games.formats import read_game
 from tuplet.games.g2048 import Board, Episode
 from tuplet.games.g2048.episode import Placement, Slide
-from tuplet.games.g2048.position import GameOf2048
-from tuplet.games.reading import read_game
+from tuplet.games.g2048.game import Game2048
 from tuplet.games.record import Record
 from tuplet.games.record_2048 import episode_of
 from tuplet.system.pictures import inline_svg, save_figure
@@ -266,7 +266,7 @@ class Review(Displayable):
             "best_share": self.best_share,
             "blunders": self.blunders,
             "moves": [move.as_json() for move in self.moves],
-            "game": GameOf2048((board.rows, board.columns), self.spawn4).name,
+            "game": Game2048((board.rows, board.columns), self.spawn4).name,
             "judge": self.judge,
             "depth": self.depth,
             "time": self.time,
@@ -305,7 +305,7 @@ def review(
     if not isinstance(record, Episode | Record):
         record = read_game(record, game)
     episode = record if isinstance(record, Episode) else episode_of(record)
-    share = None if isinstance(record, Episode) else float(record.start.held.spawn4)
+    share = None if isinstance(record, Episode) else float(record.start.game.spawn4)
     size = episode.start.rows, episode.start.columns
     label = ""
     if agent is None:
@@ -317,7 +317,7 @@ def review(
             f"tuplet solve 2048 --board {player.size} --spawn4 {share:g} makes another"
         )
     empty = Board(rows=size[0], columns=size[1])
-    ask(player, "open", life.begin, player, empty, "player", streams_of(0, 0)[0])
+    ask(player, "open", agent_hooks.begin, player, empty, "player", streams_of(0, 0)[0])
     judge = ValueOracle(player, stop)
     moves, left = _judged(judge, episode, progress, stop)
     depth, time = (player.depth, player.time) if isinstance(player, LearnedPlayer) else (None, None)
@@ -333,13 +333,13 @@ def _judged(
     moves: list[MoveReview] = []
     known: dict[str, float] | None = None
     value = 0.0
-    with watching(progress) as watch, life.listening(stop, judge.player):
+    with watching(progress) as watch, agent_hooks.listening(stop, judge.player):
         for board, slide, after, came in _turns(episode):
             known = judge.moves(board) if known is None else known
             coming = {} if came is None else judge.moves(came)
             value = max(coming.values(), default=0.0)
             mean = judge.mean(after, came, value)
-            if life.told(stop):
+            if agent_hooks.told(stop):
                 raise Stopped(f"stopped after {len(moves):,} of {plural(total, 'move')}")
             if slide.move not in known or not (coming or came is None or came.over):
                 raise UserError(judge.no_values_error)

@@ -16,7 +16,7 @@ from tuplet.agents.protocol.submissions import Skipped, submissions
 from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, as_bytes
 from tuplet.agents.specs import Pickled, Spec, label_of
 from tuplet.errors import UserError
-from tuplet.games.position import Game
+from tuplet.games.game import Game
 from tuplet.games.record import Record
 
 TIMEOUTS_TO_DROP = 4  # a program that has timed out in so many games, and never moved, is dropped

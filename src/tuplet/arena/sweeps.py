@@ -23,9 +23,9 @@ from tuplet.arena.results import Match
 from tuplet.arena.sweep import GridPoint, PointResult, Sweep, kept_in_folder
 from tuplet.arena.sweep_folder import SweepFolder
 from tuplet.errors import UserError
-from tuplet.games.catalogue import find_game
 from tuplet.games.g2048.statistics import score_interval
-from tuplet.games.position import Game
+from tuplet.games.game import Game
+from tuplet.games.registry import find_game
 from tuplet.system.blocks import as_threads, cores
 from tuplet.system.progress import Progress, ProgressOption, Watcher, watching
 from tuplet.system.stop import Stop, Stopped

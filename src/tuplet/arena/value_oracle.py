@@ -16,7 +16,7 @@ from tuplet.arena.episode import ask
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
-from tuplet.games import life
+from tuplet.games import agent_hooks
 from tuplet.games.analysis import Analysis
 from tuplet.games.g2048 import Board
 from tuplet.system.stop import Stop
@@ -61,7 +61,7 @@ class ValueOracle:
         if not isinstance(self.player, LearnedPlayer) or self._shallow is None:
             return self._mean_by_asking(after)
         found, depth = self.player.expected(after)
-        if came is None or depth == self.player.reached or life.told(self.stop):
+        if came is None or depth == self.player.reached or agent_hooks.told(self.stop):
             return found
         self._shallow.depth, self._shallow.time = depth, None
         values = [move.value for move in self._shallow.moves(came) if move.value is not None]
@@ -71,14 +71,14 @@ class ValueOracle:
         """Board after board."""
         total = 0.0
         for board, share in after.spawns(self.spawn4):
-            if life.told(self.stop):
+            if agent_hooks.told(self.stop):
                 break
             total += share * self.value(board)
         return total
 
     def _analyzed(self, board: Board) -> list[Any]:
         """What a player of anybody's thinks, who need not know that games end."""
-        if not life.has(self.player, "analyze") or board.over:
+        if not agent_hooks.has(self.player, "analyze") or board.over:
             return []
         found = ask(self.player, "analyze", self.player.analyze, board)
         return found.moves if isinstance(found, Analysis) else []

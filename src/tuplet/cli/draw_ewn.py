@@ -6,7 +6,7 @@ from rich.text import Text
 
 from tuplet.cli.colours import BLUE, RED
 from tuplet.cli.draw_board import BoardRenderer, Square
-from tuplet.games.ewn import SIDES, Position
+from tuplet.games.ewn import SIDES, EwnPosition
 from tuplet.games.ewn.drawing import COLOURS, GOALS
 
 BRIGHT = {"red": RED, "blue": BLUE}  # cubes that may move
@@ -21,11 +21,11 @@ def _side(cell: str) -> str:
 class EwnRenderer(BoardRenderer):
     """How EWN is seen."""
 
-    def colours(self, position: Position) -> dict[str, str]:
+    def colours(self, position: EwnPosition) -> dict[str, str]:
         """A cube has its side's colour."""
         return {cell: COLOURS[_side(cell)] for row in position.cells for cell in row if cell}
 
-    def bright(self, cell: str, position: Position) -> str:  # noqa: ARG002
+    def bright(self, cell: str, position: EwnPosition) -> str:  # noqa: ARG002
         """The colour of a cube that may move."""
         return BRIGHT[_side(cell)]
 
@@ -33,21 +33,21 @@ class EwnRenderer(BoardRenderer):
         """The cube's number."""
         return cell[1:]
 
-    def ground(self, square: Square, position: Position) -> str | None:
+    def ground(self, square: Square, position: EwnPosition) -> str | None:
         """The corners are the goals."""
-        last = (position.variant.rows - 1, position.variant.columns - 1)
+        last = (position.game.rows - 1, position.game.columns - 1)
         return {last: GOALS["red"], (0, 0): GOALS["blue"]}.get(square)
 
     def side_style(self, side: str) -> str:
         """A side's name in its colour."""
         return f"bold {BRIGHT[side]}"
 
-    def facts(self, position: Position) -> list[Text]:
+    def facts(self, position: EwnPosition) -> list[Text]:
         """The die, now and, where it is known, later."""
         known = position.known_die and not position.over
         return [_die(position), *([_coming(position)] if known else [])]
 
-    def spelled(self, position: Position, move: str, side: str | None = None) -> str:
+    def spelled(self, position: EwnPosition, move: str, side: str | None = None) -> str:
         """A move for people: `32` of Red is 3 ↘."""
         if move[0] == "=":
             return f"die {move[1:]}"
@@ -57,24 +57,24 @@ class EwnRenderer(BoardRenderer):
         """Who chooses a die has not moved a cube."""
         return move[0] != "="
 
-    def taken(self, position: Position, square: Square) -> Text | None:
+    def taken(self, position: EwnPosition, square: Square) -> Text | None:
         """The cube that stands there."""
         cell = position.cells[square[0]][square[1]]
         return Text(f"{_side(cell)} {cell[1:]}", style=BRIGHT[_side(cell)]) if cell else None
 
 
-def _die(position: Position) -> Text:
+def _die(position: EwnPosition) -> Text:
     if position.over:
-        return Text(f"{position.winner} has won ({position.kind})", style="bold")
+        return Text(f"{position.winner} has won ({position.termination})", style="bold")
     if position.chooses_die:
         return Text(f"{position.turn} chooses the die")
     if position.die is None:
-        return Text("any cube may move" if position.variant.die == "free" else "the die is rolled")
-    face = f" {FACES[position.die - 1]}" if position.variant.first else ""
+        return Text("any cube may move" if position.game.die == "free" else "the die is rolled")
+    face = f" {FACES[position.die - 1]}" if position.game.first_cube else ""
     return Text("die ").append(f" {position.die}{face} ", style="bold reverse")
 
 
-def _coming(position: Position) -> Text:
+def _coming(position: EwnPosition) -> Text:
     """The known die of the next plies, each in the colour of who will move by it."""
     line = Text("then")
     for n, value in enumerate(position.coming_die(11)[1:], start=1):

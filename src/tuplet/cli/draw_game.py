@@ -67,7 +67,7 @@ def picture(view: View, columns: int, lines: int) -> RenderableType:
         def fits(columns: int, lines: int) -> bool:
             return next(layouts(view, columns, lines), None) is not None
 
-        return too_small(view.position.game, fits, columns, lines)
+        return too_small(view.position.game.name, fits, columns, lines)
     width, height, beside, _ = layout
     cells = view.position.cells
     drawn = board(view, width, height) if cells else Text(view.position.notation)

@@ -21,7 +21,7 @@ from tuplet.cli.sitting import Sitting, tell_saved
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.games.g2048 import MOVES, Board, Episode
-from tuplet.games.g2048.position import GameOf2048
+from tuplet.games.g2048.game import Game2048
 from tuplet.games.record_2048 import record_of
 from tuplet.system.progress import show_progress
 from tuplet.system.tables import plural
@@ -45,7 +45,7 @@ def play_2048(
     looking: dict[str, Any],
 ) -> int:
     """Play, or watch; returns the exit code."""
-    held = GameOf2048.of(game, board, spawn4)
+    held = Game2048.from_spec(game, board, spawn4)
     if not 1 <= speed <= len(PAUSES):
         raise UserError(f"--speed must be 1 to {len(PAUSES)} (got {speed})")
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
@@ -70,13 +70,13 @@ def play_2048(
 
 def _helper(
     agent: str | None,
-    held: GameOf2048,
+    held: Game2048,
     game: str,
     board: str | None,
     spawn4: float | None,
     seed: int,
     looking: dict[str, Any],
-) -> tuple[Player, GameOf2048]:
+) -> tuple[Player, Game2048]:
     """Who helps or plays, and the game: that of the helper, where nothing else is asked for."""
     said_board = board is not None or "board=" in game
     said_spawn4 = spawn4 is not None or "spawn4=" in game
@@ -99,13 +99,13 @@ def _helper(
             share = helper.spawn4
         if size != (helper.rows, helper.columns):
             raise UserError(f"{agent} is the solution of {helper.size}, not of {held.name}")
-    return helper, GameOf2048(size, share)
+    return helper, Game2048(size, share)
 
 
 class TerminalGame(Sitting):
     """A game on the table: the episode so far, and who sits there."""
 
-    def __init__(self, helper: Player, environment: RandomEnvironment, held: GameOf2048, name: str) -> None:
+    def __init__(self, helper: Player, environment: RandomEnvironment, held: Game2048, name: str) -> None:
         self.helper, self.environment, self.held, self.name = helper, environment, held, name
         self.finished: list[Episode] = []  # games left for a new one
         self.keys: list[str] = []
@@ -291,7 +291,7 @@ def _advice(helper: Player, board: Board) -> str:
     return "   ".join(f"{m.move} {m.value:,.0f}" for m in moves)
 
 
-def _line(episode: Episode, held: GameOf2048) -> str:
+def _line(episode: Episode, held: Game2048) -> str:
     """A game as text: the Framework's, which knows 4x4 alone, or a record, as of other games."""
     if (held.rows, held.columns) == (4, 4):
         return str(episode)

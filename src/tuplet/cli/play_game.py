@@ -19,7 +19,7 @@ from tuplet.cli.screen import print_picture, screen
 from tuplet.cli.sitting import Sitting, tell_saved
 from tuplet.cli.table import Table, choice_and_thoughts
 from tuplet.errors import UserError
-from tuplet.games.catalogue import game as game_of
+from tuplet.games.registry import game as game_of
 from tuplet.kernel import as_seed
 from tuplet.system.progress import show_progress
 

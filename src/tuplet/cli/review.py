@@ -76,7 +76,7 @@ def review(
 
 def _read(record: str, number: int) -> Episode | Record:
     """A game of a file, of standard input, or of the text itself."""
-    from tuplet.games.reading import read_game
+    from tuplet.games.formats import read_game
 
     if record != "-":
         return read_game(record, number)

@@ -55,7 +55,7 @@ def show(
     """
     from tuplet.arena.match_file import load, load_game
     from tuplet.arena.page import Reports
-    from tuplet.games.catalogue import game as game_of
+    from tuplet.games.registry import game as game_of
 
     if game is not None:
         game_of(game)
@@ -86,7 +86,7 @@ def show(
 def _replay(record: Record, number: int) -> None:
     """Print every position with the move made on it."""
     players = " - ".join(f"{record.name(side)} ({side})" for side in record.sides)
-    print(sanitize(f"Game {number:,}: {players}, {record.start.game}"))
+    print(sanitize(f"Game {number:,}: {players}, {record.start.game.name}"))
     for count, (position, move) in enumerate(record.replay(), 1):
         target = position.target(move) if hasattr(position, "target") else None
         to = f" to row {target[0] + 1}, column {target[1] + 1}" if target is not None else ""
@@ -94,7 +94,7 @@ def _replay(record: Record, number: int) -> None:
     print(sanitize(f"\n{record.position}"))
     if record.reason:
         loser = next(side for side in record.sides if side != record.winner)
-        print(sanitize(f"{record.winner} has won: {loser} forfeits ({record.kind}): {record.reason}"))
+        print(sanitize(f"{record.winner} has won: {loser} forfeits ({record.termination}): {record.reason}"))
 
 
 def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:
@@ -110,11 +110,11 @@ def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:
 
 
 def _svg(record: Record, ply: int | None) -> str:
-    from tuplet.games.ewn import Position
+    from tuplet.games.ewn import EwnPosition
     from tuplet.games.ewn.drawing import position_svg
 
     position, before, move = _after(record, ply)
-    if not isinstance(position, Position):
+    if not isinstance(position, EwnPosition):
         return str(position._repr_svg_())
     cube = before.cubes.get((before.turn, int(move[0]))) if move[:1].isdigit() else None
     return position_svg(position, cube)

@@ -41,9 +41,9 @@ def solve(
 
     """
     import tuplet
-    from tuplet.games.g2048.position import GameOf2048
+    from tuplet.games.g2048.game import Game2048
 
-    solved = GameOf2048.of(game, board or (None if "board=" in game else "2x3"), spawn4)
+    solved = Game2048.from_spec(game, board or (None if "board=" in game else "2x3"), spawn4)
     check_writable(out, force=force)
     with long_call(json_) as call:
         solution = tuplet.solve(

@@ -15,11 +15,11 @@ from tuplet.cli.draw_board import BoardRenderer, Square, changed_squares
 from tuplet.cli.draw_ewn import EwnRenderer
 from tuplet.cli.draw_game import thoughts_lines
 from tuplet.errors import UserError
-from tuplet.games import life
+from tuplet.games import agent_hooks
 from tuplet.games.analysis import Analysis
-from tuplet.games.catalogue import game as game_of
-from tuplet.games.ewn.game import GameOfEwn
+from tuplet.games.ewn.game import EwnGame
 from tuplet.games.record import Forfeit, Record
+from tuplet.games.registry import game as game_of
 from tuplet.kernel import as_seed, stream
 from tuplet.system.tables import plural
 from tuplet.system.text import sanitize
@@ -36,7 +36,7 @@ class Table:
         if side not in (*self.sides, "first", "second", "random"):
             known = ", ".join([*self.sides, "random"])
             raise UserError(f"{side!r} is not a side of {self.game.name}: {known}")
-        self.look = EwnRenderer(self.game) if isinstance(self.game, GameOfEwn) else BoardRenderer(self.game)
+        self.look = EwnRenderer(self.game) if isinstance(self.game, EwnGame) else BoardRenderer(self.game)
         self.asked_side, self.seed, self.number = side, seed, 0
         self.names: dict[str, str] = {}
         self.agents: dict[str, Any] = {}
@@ -52,7 +52,7 @@ class Table:
             self.finished.append(self.record)
         self.number += 1
         self.stream = np.uint64(stream(as_seed(self.seed), np.uint64(self.number)))
-        _, start = self.game.deal(self.stream)
+        _, start = self.game.initial_position(self.stream)
         count = len(self.sides)
         if self.asked_side == "random":
             own = random.Random(int(self.stream)).randrange(2) % count
@@ -74,7 +74,7 @@ class Table:
         """An agent that knows which side it has."""
         agent = make_agent(spec, self.game)
         own = stream(self.stream, np.uint64(self.sides.index(side)))
-        life.begin(agent, start, side, np.uint64(own))
+        agent_hooks.begin(agent, start, side, np.uint64(own))
         return agent
 
     def close(self) -> None:
@@ -138,9 +138,9 @@ class Table:
             return f"{players}unfinished after {many}"
         reason = f", {sanitize(record.reason)}" if record.reason else ""
         ended = f"{record.winner} won" if record.winner else "drawn"
-        if len(self.sides) == 1 and record.position.outcome is not None:
-            ended = f"{record.position.outcome:,.0f} points"
-        return f"{players}{ended} after {many} ({record.kind}{reason})"
+        if len(self.sides) == 1 and record.position.result is not None:
+            ended = f"{record.position.result:,.0f} points"
+        return f"{players}{ended} after {many} ({record.termination}{reason})"
 
     def how_you_did(self) -> str:
         """In a word or two."""
@@ -166,7 +166,7 @@ class Table:
             name, room = self.names[side], 8 if len(self.agents) == 1 else 4
             if side in self.thoughts:
                 lines += thoughts_lines(name, *self.thoughts[side], self.look, room)
-            elif life.tells(self.agents[side]):
+            elif agent_hooks.tells(self.agents[side]):
                 lines.append(f"{name}: no analysis yet")
             else:
                 lines.append(f"{name} gives no analysis")
@@ -195,6 +195,6 @@ def choice_and_thoughts(agent: Any, position: Any) -> tuple[str | Exception, Ana
     """The same, and what an agent tells of its choice, if it can."""
     chosen = choice(agent, position)
     with suppress(Exception):
-        if not isinstance(chosen, Exception) and life.tells(agent):
-            return chosen, life.thoughts(agent, position, chosen)
+        if not isinstance(chosen, Exception) and agent_hooks.tells(agent):
+            return chosen, agent_hooks.thoughts(agent, position, chosen)
     return chosen, None

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.g2048.rules import Rules, empty_cells, largest, slides
+from tuplet.games.g2048.rules import Rules2048, empty_cells, largest, slides
 from tuplet.games.g2048.symmetry import canonical
 from tuplet.kernel import inlined, kernel, mix, pdep, pext
 
@@ -86,7 +86,7 @@ def insert(boards: Array, slots: Array, count: int, board: np.uint64) -> int:
 
 @kernel
 def insert_after_states(
-    rules: Rules,
+    rules: Rules2048,
     states: Array,
     first: int,
     last: int,
@@ -117,7 +117,7 @@ def insert_after_states(
 
 @kernel
 def insert_spawns(
-    rules: Rules, after: Array, first: int, last: int, exponent: np.uint64, boards: Array, slots: Array, count: int
+    rules: Rules2048, after: Array, first: int, last: int, exponent: np.uint64, boards: Array, slots: Array, count: int
 ) -> int:
     """Enter what a new tile makes of after-states `first` to `last`; returns the count then."""
     for i in range(first, last):
@@ -132,7 +132,7 @@ def insert_spawns(
 
 @kernel
 def expect(
-    rules: Rules,
+    rules: Rules2048,
     spawn4: float,
     after: Array,
     first: int,

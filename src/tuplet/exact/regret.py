@@ -19,9 +19,9 @@ import numpy as np
 from tuplet.errors import UserError
 from tuplet.exact.layers import Layer, expect, find, insert, unpack
 from tuplet.exact.solution import Solution
-from tuplet.games import life
+from tuplet.games import agent_hooks
 from tuplet.games.g2048.board import MOVES, Board, as_move
-from tuplet.games.g2048.rules import Rules, empty_cells, largest, rules_for, slide
+from tuplet.games.g2048.rules import Rules2048, empty_cells, largest, rules_for, slide
 from tuplet.games.g2048.symmetry import canonical, canonical_all
 from tuplet.kernel import as_seed, kernel, stream
 from tuplet.system.progress import Progress, Watcher
@@ -86,7 +86,7 @@ class ChanceLayer(Layer):
             self.chances = chances
 
 
-def random_policy(rules: Rules) -> Policy:
+def random_policy(rules: Rules2048) -> Policy:
     """Every legal move alike."""
 
     def policy(boards: Array) -> Array:
@@ -116,10 +116,10 @@ def agent_policy(player: Player, rows: int, columns: int, stop: Stop | None = No
     def policy(boards: Array) -> Array:
         shares = np.zeros((len(boards), 4))
         for i, words in enumerate(boards.tolist()):
-            board = Board.from_words(words, 0, rows, columns)
+            board = Board.from_packed(words, 0, rows, columns)
             legal = board.legal_moves()
             if legal:
-                with life.listening(stop, player):
+                with agent_hooks.listening(stop, player):
                     chosen = player.choose(board)
                 _go_on(stop)
                 move = as_move(chosen)
@@ -137,7 +137,7 @@ def agent_policy(player: Player, rows: int, columns: int, stop: Stop | None = No
 
 
 def _go_on(stop: Stop | None) -> None:
-    if life.told(stop):
+    if agent_hooks.told(stop):
         raise Stopped("stopped before every board was followed")
 
 
@@ -212,7 +212,7 @@ def _table(solution: Solution, total: int) -> tuple[Layer, Array]:
 
 
 def _step(
-    rules: Rules,
+    rules: Rules2048,
     spawn4: float,
     policy: Policy,
     layer: ChanceLayer,
@@ -267,7 +267,7 @@ def _step(
 
 
 @kernel
-def _random_shares(rules: Rules, boards: Array, shares: Array) -> None:
+def _random_shares(rules: Rules2048, boards: Array, shares: Array) -> None:
     for i in range(len(boards)):
         legal = 0
         for move in range(4):
@@ -281,7 +281,7 @@ def _random_shares(rules: Rules, boards: Array, shares: Array) -> None:
 
 @kernel
 def _network_shares(
-    rules: Rules, tables: Tables, states: bool, gamma: np.float32, boards: Array, shares: Array
+    rules: Rules2048, tables: Tables, states: bool, gamma: np.float32, boards: Array, shares: Array
 ) -> None:
     rewards, values = np.zeros(4, np.uint64), np.zeros(4, np.float32)
     for i in range(len(boards)):
@@ -296,7 +296,7 @@ def _network_shares(
 
 @kernel
 def _carry_moves(
-    rules: Rules,
+    rules: Rules2048,
     states: Array,
     chances: Array,
     shares: Array,
@@ -363,7 +363,7 @@ def _carry_spawns(
 
 @kernel
 def _account(
-    rules: Rules,
+    rules: Rules2048,
     states: Array,
     chances: Array,
     shares: Array,
@@ -405,16 +405,16 @@ def sample(
     for number in range(first, first + games):
         state = stream(start, np.uint64(number))
         board = Board(rows=solution.rows, columns=solution.columns)
-        life.begin(player, board, "player", np.uint64(stream(~start, np.uint64(number))))
+        agent_hooks.begin(player, board, "player", np.uint64(stream(~start, np.uint64(number))))
         state, board = board.spawn(state, solution.spawn4)
         state, board = board.spawn(state, solution.spawn4)
         score, regret, moves, optimal = 0.0, 0.0, 0, 0
         while not board.over:
             values = {move.move: move for move in solution.moves(board)}
             best = max(move.value for move in values.values() if move.value is not None)
-            with life.listening(stop, player):
+            with agent_hooks.listening(stop, player):
                 answer = player.choose(board)
-            if life.told(stop):
+            if agent_hooks.told(stop):
                 return played
             chosen = values[as_move(answer)]
             if chosen.value is None:

@@ -134,7 +134,7 @@ class Solution(Displayable):
         return Analysis(moves, best_of(moves), note=note, points=True, position=position)
 
     def _values(self, boards: tuple[Board, ...] | list[Board]) -> Array:
-        words = np.array([board.words[0] for board in boards], np.uint64)
+        words = np.array([board.packed[0] for board in boards], np.uint64)
         canonical_all(self.rules, words)
         keys = np.empty(len(words), np.uint32)
         pack(self.rules.cells, words, keys)

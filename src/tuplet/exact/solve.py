@@ -21,7 +21,7 @@ from tuplet.exact.layers import (
     unpack,
 )
 from tuplet.exact.solution import Solution, solvable
-from tuplet.games.g2048.rules import Rules, as_share, rules_for
+from tuplet.games.g2048.rules import Rules2048, as_share, rules_for
 from tuplet.system.blocks import Worker, as_threads, ordered_map
 from tuplet.system.progress import COMPILING, Progress, ProgressOption, RateMeter, Watcher, watching
 from tuplet.system.stop import Stop, Stopped
@@ -57,7 +57,7 @@ def solve(
         return _solve(rules, spawn4, pool, stop or Stop(), watch)
 
 
-def _solve(rules: Rules, spawn4: float, pool: Executor, stop: Stop, watch: Watcher) -> Solution:
+def _solve(rules: Rules2048, spawn4: float, pool: Executor, stop: Stop, watch: Watcher) -> Solution:
     rows, columns = rules.rows, rules.columns
     watch(Progress(COMPILING))
     pace = RateMeter()
@@ -111,7 +111,7 @@ def _go_on(stop: Stop) -> None:
         raise Stopped("stopped before the board was solved")
 
 
-def _found_layers(rules: Rules, spawn4: float) -> Iterator[tuple[int, Layer, int]]:
+def _found_layers(rules: Rules2048, spawn4: float) -> Iterator[tuple[int, Layer, int]]:
     """Every layer of states, sorted, with its sum and the number of its after-states."""
     tiles = [e for e, share in ((1, 1 - spawn4), (2, spawn4)) if share > 0]
     ahead: dict[int, Layer] = {}
@@ -139,7 +139,7 @@ def _found_layers(rules: Rules, spawn4: float) -> Iterator[tuple[int, Layer, int
         spawn(after, total)
 
 
-def _after(rules: Rules, states: Layer) -> tuple[Layer, Array, Array]:
+def _after(rules: Rules2048, states: Layer) -> tuple[Layer, Array, Array]:
     """The after-states of a layer, and for each state and move its number and the reward."""
     after = Layer()
     links, rewards = np.empty((len(states), 4), np.int32), np.empty((len(states), 4), np.int32)
@@ -153,7 +153,7 @@ def _after(rules: Rules, states: Layer) -> tuple[Layer, Array, Array]:
 
 
 def _valued(
-    rules: Rules,
+    rules: Rules2048,
     spawn4: float,
     pool: Executor,
     total: int,
@@ -206,7 +206,7 @@ def _check(*found: bool) -> None:
         raise RuntimeError("a board is missing from its layer")
 
 
-def _start(rules: Rules, spawn4: float, window: dict[int, LayerValues]) -> Array:
+def _start(rules: Rules2048, spawn4: float, window: dict[int, LayerValues]) -> Array:
     """The values before the first tile: the mean over two spawns."""
     start = np.zeros(window[0].values.shape[1])
     cells = [c for c in range(16) if int(rules.cells) >> 4 * c & 1]

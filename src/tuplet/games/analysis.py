@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tuplet.games.growth import Growth
+from tuplet.games.search_history import SearchHistory
 from tuplet.games.tree import TreeView
 from tuplet.system.settings import describe_settings
 from tuplet.system.tables import Displayable, TextTable
@@ -36,7 +36,7 @@ class MoveValue(NamedTuple):
         return f"MoveValue({', '.join(told)})"
 
 
-class Deepened(NamedTuple):
+class DepthResult(NamedTuple):
     """What a search thought that goes deeper and deeper, when it had looked so many moves ahead."""
 
     depth: int
@@ -85,8 +85,8 @@ class Analysis(Displayable):
     agent: str = ""  # who was asked
     settings: Mapping[str, Any] = field(default_factory=dict)  # the agent's, all of them
     tree: TreeView | None = None  # where that was asked for
-    growth: Growth | None = None
-    depths: list[Deepened] = field(default_factory=list)  # of a search that is watched
+    growth: SearchHistory | None = None
+    depths: list[DepthResult] = field(default_factory=list)  # of a search that is watched
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""

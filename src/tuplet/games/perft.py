@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.game import MOST_MOVES, ONGOING, Words, apply, chance, ending, is_chance, legal, outcomes
+from tuplet.games.protocol import (
+    MOST_MOVES,
+    ONGOING,
+    Words,
+    apply,
+    apply_outcome,
+    count_outcomes,
+    ending,
+    is_chance,
+    legal,
+)
 from tuplet.kernel import kernel
 
 
@@ -14,7 +24,7 @@ from tuplet.kernel import kernel
 def perft(game: Any, position: Words, depth: int) -> int:
     """How many ways there are to go `depth` steps on; what nature does is a step of its own.
 
-    A game that is over has no way on, so that games which end early are not counted.
+    A game that is over has no way on, so that games which end early are not plural.
     """
     if depth == 0:
         return 1
@@ -22,8 +32,8 @@ def perft(game: Any, position: Words, depth: int) -> int:
         return 0
     count = 0
     if is_chance(game, position):
-        for outcome in range(outcomes(game, position)):
-            count += perft(game, chance(game, position, outcome), depth - 1)
+        for outcome in range(count_outcomes(game, position)):
+            count += perft(game, apply_outcome(game, position, outcome), depth - 1)
         return count
     moves = np.zeros(MOST_MOVES, np.uint8)
     for i in range(legal(game, position, moves, 0)):

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.games.catalogue import RECORD_KEYS, parse_position
+from tuplet.games.registry import RECORD_KEYS, parse_position
 from tuplet.system.tables import Table, Tabular
 
 FORFEITS = ("late", "illegal", "crashed", "memory")  # kinds of endings besides the game's own
@@ -36,7 +36,7 @@ class Record(Tabular):
     `winner`.
 
     >>> import tuplet
-    >>> record = Record(("you", "me"), tuplet.Position.start("ewn"))
+    >>> record = Record(("you", "me"), tuplet.game("ewn").setup())
     >>> record.roll(1)
     >>> record.play("12")
     >>> Record.parse(record.line).position == record.position
@@ -48,7 +48,7 @@ class Record(Tabular):
     moves: list[str] = field(default_factory=list)
     rolls: list[str] = field(default_factory=list)  # what chance did
     winner: str | None = None  # a side
-    kind: str | None = None  # how it ended, in a word of the game's, or one of FORFEITS
+    termination: str | None = None  # how it ended, in a word of the game's, or one of FORFEITS
     reason: str = ""  # of a forfeit
     position: Any = None  # the last
     transcript: list[str] = field(default_factory=list)  # of a program that forfeited: the end
@@ -56,7 +56,7 @@ class Record(Tabular):
     def __post_init__(self) -> None:
         if self.position is None:
             self.position = self.start
-            self.winner, self.kind = self.start.winner, self.start.kind
+            self.winner, self.termination = self.start.winner, self.start.termination
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ class Record(Tabular):
 
     def roll(self, outcome: object) -> None:
         """Record what chance did: a roll of the die, say."""
-        self.position = self.position.happen(outcome)
+        self.position = self.position.apply_outcome(outcome)
         self.rolls.append(str(outcome))
         self._look()
 
@@ -82,24 +82,24 @@ class Record(Tabular):
     def _look(self) -> None:
         """Note how the game ended, if it did."""
         if self.position.over:
-            self.winner, self.kind = self.position.winner, self.position.kind
+            self.winner, self.termination = self.position.winner, self.position.termination
 
     def forfeit(self, side: str, kind: str, reason: str, transcript: Sequence[str] = ()) -> None:
         """End the game: `side` loses, in one of the ways of FORFEITS."""
         self.winner = next((other for other in self.sides if other != side), None)
-        self.kind, self.reason, self.transcript = kind, reason, list(transcript)
+        self.termination, self.reason, self.transcript = kind, reason, list(transcript)
 
     @property
     def over(self) -> bool:
         """Whether the game has ended, won or drawn."""
-        return self.kind is not None
+        return self.termination is not None
 
     def replay(self) -> Iterator[tuple[Any, str]]:
         """Each position in which somebody moved, and the move made on it."""
         position, rolls = self.start, iter(self.rolls)
         for move in self.moves:
             while position.is_chance:
-                position = position.happen(next(rolls))
+                position = position.apply_outcome(next(rolls))
             yield position, move
             position = position.play(move)
 
@@ -115,7 +115,7 @@ class Record(Tabular):
     def _repr_html_(self) -> str:
         """How notebooks show it: who played, how it stands, and the moves."""
         who = " - ".join(f"{name} ({side})" for side, name in zip(self.sides, self.names, strict=True))
-        ended = _ended(self.winner, self.kind) if self.over else "not over"
+        ended = _ended(self.winner, self.termination) if self.over else "not over"
         drawn = getattr(self.position, "_repr_svg_", str)()
         moves = escape(" ".join(self.moves))
         return f"<p><b>{escape(who)}</b>: {escape(ended)}</p>{drawn}<p>{moves}</p>"
@@ -131,7 +131,7 @@ class Record(Tabular):
 
     def as_json(self) -> dict[str, Any]:
         """The record as a JSON object; what is empty is left out."""
-        values = {key: getattr(self, key) for key in RECORD_KEYS}
+        values = {key: getattr(self, {"kind": "termination"}.get(key, key)) for key in RECORD_KEYS}
         values["start"] = self.start.notation
         values["rolls"] = [int(roll) if _is_number(roll) else roll for roll in self.rolls]
         told = {name: value for name, value in values.items() if value not in (None, "", [])}
@@ -170,20 +170,17 @@ class Record(Tabular):
         winner, kind = given.get("winner"), given.get("kind")
         alone = winner is None and len(record.sides) == 1  # whom nobody beats
         if not record.over and kind in FORFEITS and (winner in record.sides or alone):
-            record.winner, record.kind, record.reason = winner, kind, str(given.get("reason", ""))
+            record.winner, record.termination, record.reason = winner, kind, str(given.get("reason", ""))
             said = given.get("transcript", [])
             if not _all(str, said):
                 raise UserError("not a game's record: a transcript is a list of texts")
             record.transcript = said
         elif not record.over and (winner, kind) != (None, None):
             raise UserError(f"the moves do not show that {_ended(winner, kind)}")
-        elif (winner, kind) != (record.winner, record.kind):
-            shown = _ended(record.winner, record.kind)
+        elif (winner, kind) != (record.winner, record.termination):
+            shown = _ended(record.winner, record.termination)
             raise UserError(f"the moves show that {shown}, not {_ended(winner, kind)}")
         return record
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return Record.parse, (self.line,)  # the tables of the rules stay at home
 
 
 def _ended(winner: object, kind: object) -> str:

@@ -30,7 +30,7 @@ def learn_from(net: Network, episode: Episode | str, **settings: Any) -> None:
     boards, rewards = [], []
     for board, action in episode.replay():
         if isinstance(action, Slide):
-            boards.append(view(*(board if states else board.move(action.move)[0]).words))
+            boards.append(view(*(board if states else board.move(action.move)[0]).packed))
             rewards.append(action.reward)
     path, gains = np.array(boards, np.uint64), np.array(rewards, np.uint32)
     if rule.forward:

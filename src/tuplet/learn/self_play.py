@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tuplet.games.g2048.rules import Rules
+from tuplet.games.g2048.rules import Rules2048
 from tuplet.games.g2048.statistics import Results, make_results
 from tuplet.learn.learners import LEARNERS, TD
 from tuplet.learn.td import Hyperparameters, Workspace, make_workspace, play_afterstates, play_states
@@ -19,7 +19,7 @@ def workspace_of(net: Network, worker: Worker) -> Workspace:
     return worker.keep(("workspace", m, index), lambda: make_workspace(m, index))
 
 
-def play_greedily(net: Network, rules: Rules, seed: np.uint64, first: int, games: int, worker: Worker) -> Results:
+def play_greedily(net: Network, rules: Rules2048, seed: np.uint64, first: int, games: int, worker: Worker) -> Results:
     """A block of games by the best of each board's moves; none if it was told to stop."""
     if worker.stop.is_set():
         return make_results(0)

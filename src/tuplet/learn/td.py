@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.g2048.rules import LONGEST_GAME, WIDE, Rules, largest, opening, slides, spawn, view, wide_slides
+from tuplet.games.g2048.rules import LONGEST_GAME, WIDE, Rules2048, largest, opening, slides, spawn, view, wide_slides
 from tuplet.games.g2048.statistics import Results
 from tuplet.kernel import draw, inlined, kernel, line_aligned, stream
 from tuplet.learn.learners import prefetch_memory, update_weights
@@ -272,7 +272,7 @@ def finish(
 
 @kernel
 def restart(
-    rules: Rules,
+    rules: Rules2048,
     states: bool,
     work: Workspace,
     slot: np.uint64 | int,
@@ -305,7 +305,7 @@ def restart(
 
 @kernel
 def play_afterstates(
-    rules: Rules,
+    rules: Rules2048,
     tables: Tables,
     hyper: Hyperparameters,
     work: Workspace,
@@ -376,7 +376,7 @@ def play_afterstates(
 
 @kernel
 def play_states(
-    rules: Rules,
+    rules: Rules2048,
     tables: Tables,
     hyper: Hyperparameters,
     work: Workspace,

@@ -14,24 +14,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.game import (
+from tuplet.games.protocol import (
     MOST_MOVES,
     NOBODY,
     ONGOING,
     Int,
     Words,
     apply,
-    chance,
+    apply_outcome,
+    count_outcomes,
     ending,
     estimate,
     has_draws,
     is_chance,
     legal,
-    likelihood,
     move_priority,
-    outcomes,
     payoff,
     players,
+    probability,
     side,
     value_range,
     winner,
@@ -139,8 +139,8 @@ def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, p
         # (Not a function of its own: Numba cannot cache two kernels that call each other.)
         total, rest = 0.0, 1.0
         least, most = high, low
-        for outcome in range(outcomes(game, position)):
-            share = likelihood(game, position, outcome)
+        for outcome in range(count_outcomes(game, position)):
+            share = probability(game, position, outcome)
             if share <= 0.0:
                 continue
             rest = max(rest - share, 0.0)
@@ -148,7 +148,7 @@ def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, p
             top = min(high, (beta - total - low * rest) / share)
             if floor >= high or top <= low:  # the outcomes so far decide
                 return alpha if floor >= high else beta
-            child = chance(game, position, outcome)
+            child = apply_outcome(game, position, outcome)
             ended = ending(game, child)
             if ended != ONGOING:
                 value = terminal_value(game, child, ended, mover)

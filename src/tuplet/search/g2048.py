@@ -23,7 +23,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.g2048.rules import WIDE, Rules, empty_cells, largest, opening, slide, slides, spawn, view, wide_slides
+from tuplet.games.g2048.rules import (
+    WIDE,
+    Rules2048,
+    empty_cells,
+    largest,
+    opening,
+    slide,
+    slides,
+    spawn,
+    view,
+    wide_slides,
+)
 from tuplet.games.g2048.statistics import Results
 from tuplet.kernel import draw, inlined, kernel, mix, now, pext, popcount, stream
 from tuplet.values.downgrade import downgrade_limit, downgrade_words
@@ -125,7 +136,7 @@ def forget(work: Workspace) -> None:
 
 @inlined
 def _lay_out(
-    rules: Rules,
+    rules: Rules2048,
     across: Array,
     down: Array,
     board: np.uint64,
@@ -153,19 +164,21 @@ def _place(table: Array, board: np.uint64, tag: np.uint32) -> np.uint64:
 
 
 @inlined
-def _tiles(rules: Rules) -> tuple[int, int]:
+def _tiles(rules: Rules2048) -> tuple[int, int]:
     """The range of exponents - 1 of the tiles that spawn."""
     return int(rules.fours == np.uint64(1 << 32)), 1 + int(rules.fours > _ZERO)
 
 
 @inlined
-def _reduces_after_four(rules: Rules, leaf_values: LeafValues) -> bool:
+def _reduces_after_four(rules: Rules2048, leaf_values: LeafValues) -> bool:
     """Whether the search reduces after a four: fours must be rare."""
     return bool(leaf_values.reduce_after_four and _ZERO < rules.fours < np.uint64(1 << 31))
 
 
 @kernel
-def leaf_value(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace) -> np.float32:
+def leaf_value(
+    rules: Rules2048, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace
+) -> np.float32:
     """V of an after-state."""
     tables, states, _, limit, _ = leaf_values
     indices, m = work.indices, np.uint64(tables.plan.shape[1])
@@ -179,7 +192,7 @@ def leaf_value(rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np
 
 @kernel
 def frontier_value(
-    rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace
+    rules: Rules2048, leaf_values: LeafValues, board: np.uint64, high: np.uint64, work: Workspace
 ) -> np.float32:
     """The expectation, over all spawns on an after-state, of the best reward + gamma V."""
     tables, states, gamma, limit, _ = leaf_values
@@ -279,7 +292,7 @@ def _sum(
 
 
 @inlined
-def _mean(rules: Rules, twos: np.float64, fours: np.float64, empty: np.uint64) -> np.float32:
+def _mean(rules: Rules2048, twos: np.float64, fours: np.float64, empty: np.uint64) -> np.float32:
     """The expectation, given the sums over all empty cells."""
     share = np.float64(rules.fours) * 2.0**-32
     return np.float32(((1.0 - share) * twos + share * fours) / np.float64(popcount(empty)))
@@ -287,7 +300,7 @@ def _mean(rules: Rules, twos: np.float64, fours: np.float64, empty: np.uint64) -
 
 @kernel
 def chance_value(
-    rules: Rules, leaf_values: LeafValues, board: np.uint64, high: np.uint64, left: np.int64, work: Workspace
+    rules: Rules2048, leaf_values: LeafValues, board: np.uint64, high: np.uint64, left: np.int64, work: Workspace
 ) -> np.float32:
     """The expected value of an after-state, searched `left` moves ahead, at least one.
 
@@ -342,7 +355,7 @@ def chance_value(
 
 @kernel
 def search_root(
-    rules: Rules,
+    rules: Rules2048,
     leaf_values: LeafValues,
     board: np.uint64,
     high: np.uint64,
@@ -388,7 +401,7 @@ def search_root(
 
 @kernel
 def play_games(
-    rules: Rules,
+    rules: Rules2048,
     leaf_values: LeafValues,
     depth: np.int64 | int,
     seconds: float,

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.game import (
+from tuplet.games.protocol import (
     MOST_MOVES,
     NOBODY,
     ONGOING,
     Int,
     Words,
     apply,
-    chance,
+    apply_outcome,
+    count_outcomes,
     ending,
     estimate,
     legal,
-    outcomes,
     payoff,
     players,
     playout,
@@ -151,7 +151,7 @@ def expand(game: Any, tree: Tree, options: Options, node: Int, moves: Array) -> 
     """Give a leaf its children; False if the tree is full."""
     position = (tree.word0[node], tree.word1[node])
     is_chance_node = tree.sides[node] == CHANCE
-    count = outcomes(game, position) if is_chance_node else legal(game, position, moves, 0)
+    count = count_outcomes(game, position) if is_chance_node else legal(game, position, moves, 0)
     used = tree.counters[USED]
     if used + count > len(tree.word0):
         tree.counters[FULL] = 1
@@ -159,7 +159,7 @@ def expand(game: Any, tree: Tree, options: Options, node: Int, moves: Array) -> 
     tree.first[node], tree.children[node] = used, count
     for i in range(count):
         if is_chance_node:
-            add_node(game, tree, node, i, chance(game, position, i), options.solver)
+            add_node(game, tree, node, i, apply_outcome(game, position, i), options.solver)
         else:
             move = np.int64(moves[i])
             add_node(game, tree, node, move, apply(game, position, move), options.solver)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.game import ONGOING, Int, Words, apply, ending, is_chance
+from tuplet.games.protocol import ONGOING, Int, Words, apply, ending, is_chance
 from tuplet.kernel import inlined, kernel, mix
 
 Array = np.ndarray[Any, Any]

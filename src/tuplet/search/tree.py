@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.game import NOBODY, ONGOING, Int, Words, ending, is_chance, players, side, winner
+from tuplet.games.protocol import NOBODY, ONGOING, Int, Words, ending, is_chance, players, side, winner
 from tuplet.kernel import inlined, kernel
 
 Array = np.ndarray[Any, Any]

@@ -24,7 +24,7 @@ from tuplet.errors import UserError
 from tuplet.games.g2048.rules import (
     LONGEST_GAME,
     WIDE,
-    Rules,
+    Rules2048,
     empty_cells,
     largest,
     opening,
@@ -61,7 +61,7 @@ class LearnerVariant(NamedTuple):
 class Program(NamedTuple):
     """A program that learns: its tables, how it uses them, and its working memory."""
 
-    rules: Rules
+    rules: Rules2048
     tables: Tables
     way: LearnerVariant
     look_ups: np.uint64  # that make up a value; the tables' plan has more where eight do not fit
@@ -83,7 +83,7 @@ def tuples_of(net: str, way: LearnerVariant) -> list[Tuple]:
     return tuples
 
 
-def make_program(rules: Rules, net: str, way: LearnerVariant, alpha: float) -> Program:
+def make_program(rules: Rules2048, net: str, way: LearnerVariant, alpha: float) -> Program:
     """A program that has learned nothing yet."""
     tuples = tuples_of(net, way)
     read = [  # each look-up's cells, and those that its table was made for

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.g2048.rules import Rules, opening, rules_for, slides, spawn
+from tuplet.games.g2048.rules import Rules2048, opening, rules_for, slides, spawn
 from tuplet.kernel import draw, kernel, stream
 from tuplet.learn.train import train
 from tuplet.search.g2048 import LeafValues, Workspace, frontier_value, leaf_values, make_workspace
@@ -182,7 +182,7 @@ def measured(net: Network, count: int, seed: int) -> Errors:
 
 @kernel
 def collect(
-    rules: Rules, leaves: LeafValues, work: Workspace, seed: np.uint64, boards: Array, errors: Array, games: Array
+    rules: Rules2048, leaves: LeafValues, work: Workspace, seed: np.uint64, boards: Array, errors: Array, games: Array
 ) -> None:
     """Play, and look one move further ahead from some of the after-states, until there are enough.
 

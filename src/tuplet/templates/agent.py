@@ -29,7 +29,7 @@ class Template:
 
         A position does not change. It has `turn` (whose move it is), `over`, `winner` (None: a
         draw), `legal_moves()` and `play(move)`, the position after a move; where chance acts
-        (`is_chance`), `outcomes()` tells what can happen and how likely that is, `happen(outcome)`
+        (`is_chance`), `chance_outcomes()` tells what can happen and how likely that is, `apply_outcome(outcome)`
         is the position after it. `print(position)` shows it; EWN's has `cubes` and `die`, too.
         """
         return self.analyze(position).best
@@ -47,8 +47,8 @@ class Template:
             return 0.5 if position.winner is None else float(position.winner == me)
         if position.is_chance:
             return sum(
-                likely * self.search(position.happen(outcome), me, depth)
-                for outcome, likely in position.outcomes().items()
+                likely * self.search(position.apply_outcome(outcome), me, depth)
+                for outcome, likely in position.chance_outcomes().items()
             )
         if depth <= 0:
             return self.value(position, me)

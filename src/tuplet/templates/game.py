@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tuplet import Game, register_game
-from tuplet.games.game import NOBODY, ONGOING
+from tuplet.games.protocol import NOBODY, ONGOING
 from tuplet.kernel import inlined, popcount
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
@@ -104,11 +104,11 @@ def winner(game, ended):
 #     @inlined
 #     def is_chance(game, position):             whether nature acts next (a die is due)
 #     @inlined
-#     def outcomes(game, position):              how many things can happen: 6
+#     def count_outcomes(game, position):        how many things can happen: 6
 #     @inlined
-#     def likelihood(game, position, n):         how likely the n-th is: 1 / 6
+#     def probability(game, position, n):        how likely the n-th is: 1 / 6
 #     @inlined
-#     def chance(game, position, n):             the position after it
+#     def apply_outcome(game, position, n):      the position after it
 register_game(Rules, 36, side=side, legal=legal, apply=apply, ending=ending, winner=winner)
 
 
@@ -116,7 +116,7 @@ class Template(Game):
     """How people see it: o begins; cells are a1, b1, ... in the top row, a2, b2, ... below."""
 
     sides = ("o", "x")
-    kinds = ("line", "full")
+    terminations = ("line", "full")
     colours = {"o": "#2f62b5", "x": "#c8402f"}  # noqa: RUF012
     openings = 2  # random stones that games of a match begin with, so that no two are alike
 

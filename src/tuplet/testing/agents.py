@@ -11,13 +11,14 @@ import numpy as np
 from tuplet.agents.agent import agent_from, make_agent
 from tuplet.agents.g2048 import player_from
 from tuplet.agents.specs import name_of
-from tuplet.games import life
+from tuplet.games import agent_hooks
 from tuplet.games.analysis import Analysis
-from tuplet.games.catalogue import game as game_of
 from tuplet.games.g2048.board import as_move
-from tuplet.games.g2048.position import GameOf2048, Standing
-from tuplet.games.game import LONGEST, has_chance
-from tuplet.games.position import Game
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.g2048.position import Position2048
+from tuplet.games.game import Game
+from tuplet.games.protocol import LONGEST, has_chance
+from tuplet.games.registry import game as game_of
 from tuplet.kernel import stream
 from tuplet.testing.problems import Problems
 
@@ -32,7 +33,7 @@ def check_agent(agent: Any, game: str | Game = "ewn-6x7", *, games: int = 2, see
     made: list[Any] = []
 
     def new() -> Any:
-        one = isinstance(held, GameOf2048)
+        one = isinstance(held, Game2048)
         made.append(player_from(agent, seed) if one else agent_from(agent, held))
         return made[-1]
 
@@ -50,7 +51,7 @@ def check_agent(agent: Any, game: str | Game = "ewn-6x7", *, games: int = 2, see
                 )
     finally:
         for each in made:
-            if each is not agent and life.has(each, "close"):
+            if each is not agent and agent_hooks.has(each, "close"):
                 with problems.during("close()", "see there"):
                     each.close()
     problems.tell(f"agent {name}")
@@ -62,14 +63,14 @@ def _plays(agent: Any, game: Game, side: int, number: int, seed: int, problems: 
     state, position = game.opening(state)
     own, other, moves = position.sides[side], make_agent("easy", "ewn"), []
     with problems.during("open(start, side, state)", "see there"):
-        life.begin(agent, position, own, np.uint64(state))
+        agent_hooks.begin(agent, position, own, np.uint64(state))
     other.open(position, "", np.uint64(~state))
     for _ in range(LONGEST if game.players == 2 else 40):
         if position.over or problems.found:
             break
         if position.is_chance:
             state, outcome = position.random_outcome(state)
-            position = position.happen(outcome)
+            position = position.apply_outcome(outcome)
         elif position.turn != own:
             position = position.play(other.choose(position))
         else:
@@ -80,7 +81,7 @@ def _plays(agent: Any, game: Game, side: int, number: int, seed: int, problems: 
             position = position.play(move)
     if position.over:
         with problems.during("end(last)", "see there"):
-            life.end(agent, position)
+            agent_hooks.end(agent, position)
     return moves
 
 
@@ -89,7 +90,7 @@ def _chooses(agent: Any, position: Any, problems: Problems) -> str | None:
     move: str | None = None
     with problems.during("choose(position)", "see there", where):
         move = agent.choose(position)
-        if isinstance(position, Standing):
+        if isinstance(position, Position2048):
             move = as_move(move)  # a letter or a number will do
         good = problems.unless(
             isinstance(move, str) and move in legal,
@@ -105,7 +106,7 @@ def _chooses(agent: Any, position: Any, problems: Problems) -> str | None:
             "choose() writes into the position it is given",
             where,
         )
-    if move is not None and life.has(agent, "analyze"):
+    if move is not None and agent_hooks.has(agent, "analyze"):
         with problems.during("analyze(position)", "see there", where):
             _check_analysis(agent.analyze(position), position, legal, problems)
     return move

@@ -11,10 +11,11 @@ import numpy as np
 
 from tuplet.agents.agent import make_agent
 from tuplet.arena.game import play_game
-from tuplet.games import game as generic
-from tuplet.games.catalogue import game as game_of
-from tuplet.games.g2048.position import GameOf2048
-from tuplet.games.game import (
+from tuplet.games import protocol as generic
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.game import Game
+from tuplet.games.perft import perft
+from tuplet.games.protocol import (
     LONGEST,
     MOST_MOVES,
     NOBODY,
@@ -22,15 +23,14 @@ from tuplet.games.game import (
     Int,
     Words,
     apply,
-    chance,
+    apply_outcome,
     ending,
     is_chance,
     legal,
     random_outcome,
 )
-from tuplet.games.perft import perft
-from tuplet.games.position import Game
 from tuplet.games.record import FORFEITS, Record
+from tuplet.games.registry import game as game_of
 from tuplet.kernel import draw, implementation_of, kernel, stream
 from tuplet.search.tree import MOST_OUTCOMES
 from tuplet.testing.agents import check_agent
@@ -51,10 +51,12 @@ def check_game(game: str | Game, *, games: int = 20, seed: int = 0) -> None:
     _check_names(held, problems)
     problems.tell(name)
     before = repr(held.rules)
-    with problems.during("start(seed)", "first() or deal() fails"):
+    with problems.during("start(seed)", "first() or initial_position() fails"):
         one, two = held.start(seed), held.start(seed)
         problems.unless(
-            one == two, "a seed gives two different starts", "deal() draws from something else than its state"
+            one == two,
+            "a seed gives two different starts",
+            "initial_position() draws from something else than its state",
         )
         problems.unless(not one.over, "a game is over before it begins", "first() or ending()")
     problems.tell(name)
@@ -99,7 +101,7 @@ def _survey(game: Any, position: Words, state: np.uint64, games: Int, seen: Arra
                 break
             state, bits = draw(state)
             if is_chance(game, at):
-                at = chance(game, at, random_outcome(game, at, bits))
+                at = apply_outcome(game, at, random_outcome(game, at, bits))
                 continue
             count = legal(game, at, moves, 0)
             if count <= 0:
@@ -114,7 +116,7 @@ def _check_many(game: Game, state: np.uint64, problems: Problems) -> None:
     state, start = game.opening(state)
     seen = np.zeros((256, 2), np.uint64)
     with problems.during("a random game", "legal(), apply() or ending()"):
-        stuck, words = _survey(start.rules, start.as_words(), state, MANY, seen)
+        stuck, words = _survey(start.rules, start.words, state, MANY, seen)
         problems.unless(
             not stuck,
             "no move is legal, but the game is not over",
@@ -135,7 +137,7 @@ def _at(start: Any, words: Words) -> object:
 def _step(position: Any, state: np.uint64) -> tuple[np.uint64, Any]:
     if position.is_chance:
         state, outcome = position.random_outcome(state)
-        return state, position.happen(outcome)
+        return state, position.apply_outcome(outcome)
     state, move = position.random_move(state)
     return state, position.play(move)
 
@@ -160,14 +162,14 @@ def _check_names(game: Game, problems: Problems) -> None:
         "it begins a notation",
     )
     problems.unless(len(set(game.sides)) == len(game.sides), "two sides have one name", "sides")
-    own = [kind_ for kind_ in game.kinds if kind_ in FORFEITS]
+    own = [kind_ for kind_ in game.terminations if kind_ in FORFEITS]
     problems.unless(not own, f"{own} are kinds of forfeits", "choose other words for kinds")
 
 
 def _check_position(game: Game, position: Any, problems: Problems) -> None:
     """All that can be asked of a position."""
     rules, where = position.rules, position.notation
-    words = position.as_words()
+    words = position.words
     ended = position.ending
     problems.unless(position.turn in position.sides, "nobody's turn", "side() is 0 or 1", where)
     with problems.during("the text or picture", "cells() or caption()", where):
@@ -192,10 +194,10 @@ def _check_position(game: Game, position: Any, problems: Problems) -> None:
         where,
     )
     if position.is_chance:
-        shares = list(position.outcomes().values())
-        count = int(generic.outcomes(rules, words))
+        shares = list(position.chance_outcomes().values())
+        count = int(generic.count_outcomes(rules, words))
         problems.unless(
-            len(shares) == count or isinstance(game, GameOf2048),
+            len(shares) == count or isinstance(game, Game2048),
             "two of chance's outcomes have one text",
             "outcome_text()",
             where,
@@ -209,12 +211,12 @@ def _check_position(game: Game, position: Any, problems: Problems) -> None:
         problems.unless(
             shares and abs(sum(shares) - 1) < 1e-9 and min(shares) >= 0,
             f"what chance can do has probabilities that sum to {sum(shares):g}",
-            "likelihood() or outcomes()",
+            "probability() or count_outcomes()",
             where,
         )
         return
     _check_moves(position, rules, words, problems)
-    most = max(position.codes(), default=0)
+    most = max(position.legal_actions(), default=0)
     problems.unless(
         most < game.actions,
         f"a move is number {most} of {game.actions} actions",
@@ -244,9 +246,9 @@ def _check_ending(game: Game, position: Any, ended: int, problems: Problems) -> 
     won = int(generic.winner(rules, ended))
     problems.unless(not position.legal_moves(), "moves in a finished game", "legal_moves()", where)
     problems.unless(
-        position.kind in game.kinds,
-        f"a game ended by {position.kind!r}",
-        f"kind_of() is one of kinds, {game.kinds}",
+        position.termination in game.terminations,
+        f"a game ended by {position.termination!r}",
+        f"termination_of() must be one of {game.terminations}",
         where,
     )
     if game.players == 1:
@@ -257,12 +259,12 @@ def _check_ending(game: Game, position: Any, ended: int, problems: Problems) -> 
     )
     expected = {0: 1.0, 1: 0.0}.get(won, 0.5)
     problems.unless(
-        position.outcome == expected,
-        f"payoff() is {position.outcome} for a result of {expected}",
+        position.result == expected,
+        f"payoff() is {position.result} for a result of {expected}",
         "it is what player 0 has: 1, 1/2 or 0",
         where,
     )
-    rich = float(generic.payoff(rules, position.as_words(), ended, True))
+    rich = float(generic.payoff(rules, position.words, ended, True))
     problems.unless(
         0 <= rich <= 1 and (rich - 0.5) * (expected - 0.5) >= 0 and (rich == 0.5) == (expected == 0.5),
         f"payoff() with `rich` is {rich}",
@@ -295,7 +297,7 @@ def _check_moves(position: Any, rules: Any, words: Any, problems: Problems) -> N
         "moves are different small numbers",
         where,
     )
-    texts = [position.text_of(code) for code in codes]
+    texts = [position.move_text(code) for code in codes]
     problems.unless(len(set(texts)) == len(texts), "two moves have one text", "move_text()", where)
     problems.unless(
         all(text and not any(c.isspace() for c in text) for text in texts),
@@ -304,7 +306,10 @@ def _check_moves(position: Any, rules: Any, words: Any, problems: Problems) -> N
         where,
     )
     problems.unless(
-        sorted(codes) == sorted(position.codes()), "codes() differ from legal()", "the position class", where
+        sorted(codes) == sorted(position.legal_actions()),
+        "legal_actions() differ from legal()",
+        "the position class",
+        where,
     )
     for function, more in _asked(codes):
         plain = getattr(implementation_of(function, rules), "py_func", None)
@@ -327,16 +332,16 @@ def _asked(codes: list[int]) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]
 def _check_searches(game: Game, start: Any, problems: Problems) -> None:
     """Searches find legal moves, and perft counts what playing on counts."""
     if start.is_chance:
-        start = start.happen(next(iter(start.outcomes())))
+        start = start.apply_outcome(next(iter(start.chance_outcomes())))
     with problems.during("perft", "legal() or apply() fails in compiled code", start.notation):
-        counted, walked = int(perft(start.rules, start.as_words(), 2)), _walk(start, 2)
+        counted, walked = int(perft(start.rules, start.words, 2)), _walk(start, 2)
         problems.unless(
             counted == walked,
             f"perft counts {counted} ways to go two steps on, play() finds {walked}",
             "apply() and the position class disagree",
             start.notation,
         )
-    full = "expectimax:depth=2" if isinstance(game, GameOf2048) else "alphabeta:depth=3"
+    full = "expectimax:depth=2" if isinstance(game, Game2048) else "alphabeta:depth=3"
     for name in ("mcts:sims=200,batch=1,expand=5", full):
         with problems.during(name, "a kernel fails to compile, or for some position", ""):
             check_agent(name, game, games=1)
@@ -360,7 +365,7 @@ def _walk(position: Any, steps: int) -> int:
     if position.over:
         return 0
     after = (
-        map(position.happen, position.outcomes())
+        map(position.apply_outcome, position.chance_outcomes())
         if position.is_chance
         else (position.play(move) for move in position.legal_moves())
     )

@@ -78,5 +78,5 @@ def downgrade_words(board: np.uint64, high: np.uint64, limit: np.uint64) -> tupl
 def downgrade_board(board: Board, tile: int | None) -> Board:
     """The board as it is seen where boards are lowered from a tile on."""
     limit = downgrade_limit(tile)
-    low, high = board.words if limit == NO_LIMIT else _lower(*board.words, limit)
-    return Board.from_words(int(low), int(high), board.rows, board.columns)
+    low, high = board.packed if limit == NO_LIMIT else _lower(*board.packed, limit)
+    return Board.from_packed(int(low), int(high), board.rows, board.columns)

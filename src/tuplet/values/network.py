@@ -82,7 +82,7 @@ class Network(Parameters):
 
     def moves(self, board: object) -> list[MoveValue]:
         """All four moves with reward and value, in the order up, right, down, left."""
-        low, high = self.as_board(board).words
+        low, high = self.as_board(board).packed
         rewards, values = np.zeros(4, np.uint64), np.zeros(4, np.float32)
         kernels.move_values(
             rules_for(*self.size, self.spawn4),
@@ -132,4 +132,4 @@ class Network(Parameters):
         return board
 
     def _view(self, board: object) -> np.uint64:
-        return np.uint64(view(*self.as_board(board).words))
+        return np.uint64(view(*self.as_board(board).packed))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.g2048.board import Size
-from tuplet.games.g2048.rules import Rules, empty_cells, slide, stuck, view
+from tuplet.games.g2048.rules import Rules2048, empty_cells, slide, stuck, view
 from tuplet.kernel import inlined, kernel, line_aligned, load_pair, popcount, prefetch
 from tuplet.values.layout import ABSENT, index_of, indices
 from tuplet.values.patterns import Tuple, placements, storage_order
@@ -291,7 +291,7 @@ def weight_step(tables: Tables, found: Array, alpha: np.float32) -> np.float32:
 
 @kernel
 def expected_value(
-    rules: Rules, tables: Tables, board: np.uint64, high: np.uint64, found: Array, seen: Array
+    rules: Rules2048, tables: Tables, board: np.uint64, high: np.uint64, found: Array, seen: Array
 ) -> np.float32:
     """The mean of V over every spawn on an after-state; a state without moves counts 0.
 
@@ -343,7 +343,7 @@ def expected_value(
 
 @kernel
 def move_values(
-    rules: Rules,
+    rules: Rules2048,
     tables: Tables,
     states: bool,
     gamma: np.float32,

@@ -24,9 +24,9 @@ from tuplet.agents.listing import default_agent
 from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
 from tuplet.errors import UserError
-from tuplet.games.catalogue import find_game
-from tuplet.games.g2048.position import GameOf2048
-from tuplet.games.position import Game
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.game import Game
+from tuplet.games.registry import find_game
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
 from tuplet.values.weights import estimate_weights, find_weights, read_weights
@@ -51,15 +51,13 @@ class ServerContext:
 
     def position(self, game: Game, text: str) -> Any:
         """The position that a text describes."""
-        if isinstance(game, GameOf2048) and "/" not in text:
-            return game.standing(text)
         return game.parse(text)
 
     def agent(self, text: str | None, game: Game, stop: Stop | None = None) -> Any:
         """A new agent, within its budget."""
         spec = Spec(default_agent(game) if text is None else _check_name("agent", text), folder=self.runs)
         try:
-            if isinstance(game, GameOf2048):
+            if isinstance(game, Game2048):
                 agent: Any = make_player(spec, load=lambda path: self._network(path, stop or Stop()))
                 if not isinstance(agent, LearnedPlayer):  # which expects the tiles that it learned with
                     agent = adapted(agent, spawn4=game.spawn4)

@@ -18,10 +18,11 @@ from tuplet.agents.listing import list_agents, list_games, list_runs
 from tuplet.arena import analyze as analyzing, evaluate as evaluating, review as reviewing
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
-from tuplet.games.ewn.position import Position
-from tuplet.games.g2048.position import GameOf2048, Standing
-from tuplet.games.position import GamePosition
-from tuplet.games.reading import read as read_text, written
+from tuplet.games.ewn.game import EwnGame
+from tuplet.games.formats import read as read_text, written
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.g2048.position import Position2048
+from tuplet.games.position import Position
 from tuplet.kernel import as_seed, stream
 from tuplet.system.progress import ProgressOption
 from tuplet.system.stop import Stop
@@ -82,15 +83,15 @@ def position(
     if position is not None:
         first = context.position(played, position)
     elif red is not None or blue is not None or die is not None:
-        state, dealt = played.deal(state)
-        if not isinstance(dealt, Position):
+        state, dealt = played.initial_position(state)
+        if not isinstance(played, EwnGame):
             raise UserError(f"red, blue and die are for EWN (got the game {played.name})")
         known = "".join(map(str, dealt.known_die)) if die is None else die
         if not all(text is None or text.isdecimal() for text in (red, blue, known or None)):
             raise UserError("red, blue and die must be digits, such as 123456")
-        first = Position.start(played.name, red=red or "", blue=blue or "", die=known)
+        first = played.setup(red=red or "", blue=blue or "", die=known)
     else:
-        state, first = played.deal(state)
+        state, first = played.initial_position(state)
     if roll:
         state, first, _ = apply_chance(first, None, state)
     return {"position": position_json(first), "rng": rng_text(state)}
@@ -98,7 +99,7 @@ def position(
 
 def position_json(position: Any) -> Json:
     """A position as plain values, with its drawing for games that have no page."""
-    drawing = {"svg": position._repr_svg_()} if isinstance(position, GamePosition) else {}
+    drawing = {"svg": position._repr_svg_()} if type(position) is Position else {}
     return {**position.as_json(), **drawing}
 
 
@@ -120,7 +121,7 @@ def rng_text(state: np.uint64) -> str:
 def apply_move(position: Any, move: str) -> tuple[Any, int]:
     """The position after a move, and the reward."""
     after = position.play(move)
-    return after, after.score - position.score if isinstance(after, Standing) else 0
+    return after, after.score - position.score if isinstance(after, Position2048) else 0
 
 
 def apply_chance(position: Any, outcome: str | None, state: Any) -> tuple[Any, Any, str | None]:
@@ -132,7 +133,7 @@ def apply_chance(position: Any, outcome: str | None, state: Any) -> tuple[Any, A
         return state, position, None
     if outcome is None:
         state, outcome = position.random_outcome(state)
-    return state, position.happen(outcome), outcome
+    return state, position.apply_outcome(outcome), outcome
 
 
 @example(game="2048", position=BOARD, move="left", rng="00000000000004d2")
@@ -164,12 +165,12 @@ def play(
         "reward": reward,
         "rng": None if state is None else rng_text(state),
     }
-    if isinstance(before, Standing):
+    if isinstance(before, Position2048):
         answer["motion"] = [] if move is None else motion(before, move)
     return answer
 
 
-def motion(board: Standing, move: str) -> list[Json]:
+def motion(board: Position2048, move: str) -> list[Json]:
     """Where each tile goes in a move."""
     return [{"from": a, "to": b, "merged": merged} for a, b, merged in board.motion(move)]
 
@@ -248,7 +249,7 @@ def explain(
     """
     played = context.game(game)
     player = context.agent(agent, played, stop)
-    if not isinstance(played, GameOf2048) or not isinstance(player, LearnedPlayer):
+    if not isinstance(played, Game2048) or not isinstance(player, LearnedPlayer):
         raise UserError("explain needs an agent with learned values of 2048: use small, or a run")
     after, reward = apply_move(context.position(played, position), move)
     network = player.network
@@ -317,10 +318,10 @@ def review(
     time: seconds per move, for learned values.
     """
     played = read_text(record).record
-    if played is None or not isinstance(played.start, Standing):
+    if played is None or not isinstance(played.start, Position2048):
         raise UserError(f"record must be a game of 2048 in one line, such as {EPISODE}")
     full_size = len(played.start.tiles) == 16
-    judge = context.agent(agent, played.start.held, stop) if agent is not None or full_size else None
+    judge = context.agent(agent, played.start.game, stop) if agent is not None or full_size else None
     judge = with_lookahead(judge, depth, time)
     with context.taking(stop, judge, turn="long"):
         return reviewing.review(played, judge, progress=progress, stop=stop).as_json()

@@ -9,8 +9,8 @@ from time import monotonic as time_now
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.games import life
-from tuplet.games.g2048.position import Standing
+from tuplet.games import agent_hooks
+from tuplet.games.g2048.position import Position2048
 from tuplet.system.stop import Stop, Stopped
 from tuplet.web import endpoints, limits
 from tuplet.web.context import ServerContext, turn_of
@@ -155,7 +155,7 @@ class AgentGame:
         agents = {side: self._make(side) for side in self._sides}
         with self.context.taking(self.job.stop, *agents.values()):
             for side, agent in agents.items():  # here, because an agent may allocate its memory now
-                life.begin(agent, self.position, side, endpoints.rng_from(None))
+                agent_hooks.begin(agent, self.position, side, endpoints.rng_from(None))
             while not self.position.over and not self.job.stop.is_set():
                 if self.position.is_chance:
                     self.rng, self.position, outcome = endpoints.apply_chance(self.position, None, self.rng)
@@ -174,8 +174,8 @@ class AgentGame:
             move = str(agent.choose(before))
             if job.stop.is_set():
                 return True  # this may not be its choice: it was interrupted
-            if self.analysis and life.tells(agent) and (job.ready or job.pace):
-                details["analysis"] = life.thoughts(agent, before, move)
+            if self.analysis and agent_hooks.tells(agent) and (job.ready or job.pace):
+                details["analysis"] = agent_hooks.thoughts(agent, before, move)
         after, reward = endpoints.apply_move(before, move)
         self.rng, self.position, outcome = endpoints.apply_chance(after, None, self.rng)
         self._update([move, outcome, reward, self.position.notation], moved=(before, move), **details)
@@ -196,7 +196,7 @@ class AgentGame:
             plain["moves_per_s"] = self._played / seconds
         if "analysis" in frame:
             plain["analysis"] = frame["analysis"].as_json()
-        if len(frame["steps"]) == 1 and "moved" in frame and isinstance(frame["moved"][0], Standing):
+        if len(frame["steps"]) == 1 and "moved" in frame and isinstance(frame["moved"][0], Position2048):
             plain["motion"] = endpoints.motion(*frame["moved"])
         return plain
 

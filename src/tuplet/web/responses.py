@@ -151,7 +151,7 @@ class Tree(Node):
     shown: int
 
 
-class Grown(TypedDict):
+class MoveHistory(TypedDict):
     """A move during the search: lists as long as `simulations`."""
 
     visits: list[int]
@@ -164,7 +164,7 @@ class Growth(TypedDict):
     """How visits and values grew."""
 
     simulations: list[int]
-    moves: dict[str, Grown]
+    moves: dict[str, MoveHistory]
 
 
 class Analyzed(TypedDict):

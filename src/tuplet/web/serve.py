@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.games.catalogue import game as game_of
+from tuplet.games.registry import game as game_of
 from tuplet.system.file_types import describe_file
 from tuplet.system.stop import Stop
 from tuplet.web.guard import is_loopback

@@ -23,7 +23,7 @@ from tuplet.agents.agent import Easy
 from tuplet.agents.protocol import fallback_rules, session
 from tuplet.agents.protocol.session import converse
 from tuplet.cli.agent import agent
-from tuplet.games.ewn import SIDES, Position
+from tuplet.games.ewn import SIDES, EwnGame, EwnPosition
 
 GAMES = Path(__file__).parents[2] / "data" / "ewn"
 SETUP = "203541135204145110431455221232514"
@@ -97,7 +97,7 @@ def _warm_cache() -> None:
     one.send(fallback_rules.legal_moves(position)[0])
     one.receive()
     one.end()
-    start = Position.start("ewn-6x7", die=SETUP[12:])  # and in this process
+    start = EwnGame("ewn-6x7").setup(die=SETUP[12:])  # and in this process
     Easy().choose(start.play(start.legal_moves()[0]))
 
 
@@ -181,7 +181,7 @@ def test_plain_rules_are_the_kernels_rules() -> None:
     for _ in range(60):
         red, blue, die = random_setup(luck)
         ours = fallback_rules.start(red, blue, die)
-        theirs = Position.start("ewn-6x7", red=red, blue=blue, die=die)
+        theirs = EwnGame("ewn-6x7").setup(red=red, blue=blue, die=die)
         while True:
             squares = {
                 (SIDES[side], cube): divmod(square, fallback_rules.COLUMNS)
@@ -289,7 +289,7 @@ class Slow:
     def __init__(self) -> None:
         self.over = threading.Event()
 
-    def choose(self, position: Position) -> str:
+    def choose(self, position: EwnPosition) -> str:
         self.over.wait(PATIENCE)
         return position.legal_moves()[0]
 
@@ -297,24 +297,24 @@ class Slow:
 class Busy(Slow):
     """Holds the interpreter all the while."""
 
-    def choose(self, position: Position) -> str:
+    def choose(self, position: EwnPosition) -> str:
         while not self.over.is_set():
             pass
         return position.legal_moves()[0]
 
 
 class Wrong:
-    def choose(self, position: Position) -> str:
+    def choose(self, position: EwnPosition) -> str:
         return "99"
 
 
 class Broken:
-    def choose(self, position: Position) -> str:
+    def choose(self, position: EwnPosition) -> str:
         raise RuntimeError("boom")
 
 
 class Leaving:
-    def choose(self, position: Position) -> str:
+    def choose(self, position: EwnPosition) -> str:
         sys.exit(5)
 
 
@@ -327,10 +327,10 @@ class Timed:
         self.opened: list[str] = []
         self.closed = False
 
-    def open_game(self, start: Position, side: str, state: np.uint64) -> None:
+    def open_game(self, start: EwnPosition, side: str, state: np.uint64) -> None:
         self.opened.append(f"{side} {int(state)}")
 
-    def choose(self, position: Position) -> str:
+    def choose(self, position: EwnPosition) -> str:
         assert self.time is not None
         self.given.append(self.time)
         return position.legal_moves()[-1]

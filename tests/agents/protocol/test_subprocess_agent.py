@@ -20,10 +20,10 @@ from tuplet.agents.agent import make_agent
 from tuplet.agents.protocol.submissions import program_command
 from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
 from tuplet.arena.game import play_game
-from tuplet.games.ewn import Position, Side
+from tuplet.games.ewn import EwnGame, EwnPosition, Side
 from tuplet.games.record import Forfeit, Record
 
-START = Position.start("ewn-6x7", red="203541", blue="135204", die="145110431455221232514")
+START = EwnGame("ewn-6x7").setup(red="203541", blue="135204", die="145110431455221232514")
 
 GOOD = """
 import sys
@@ -79,7 +79,7 @@ def good(answer: str = USUAL, head: str = "") -> str:
     return f"{head}\ndef answer(move):\n    {answer}\nwhile game(answer):\n    pass"
 
 
-def play(agent: SubprocessAgent, side: Side, start: Position = START) -> Position:
+def play(agent: SubprocessAgent, side: Side, start: EwnPosition = START) -> EwnPosition:
     """A game against the first legal move; the last position."""
     agent.open(start, side, np.uint64(0))
     position = start
@@ -338,7 +338,7 @@ def test_our_own_agent_is_a_program_too() -> None:
     assert isinstance(outside, SubprocessAgent)
     state, pids = np.uint64(5), set()
     for game in range(4):
-        state, start = Position.random("ewn-6x7", state)
+        state, start = EwnGame("ewn-6x7").initial_position(state)
         side: Side = "red" if game % 2 else "blue"
         outside.open(start, side, np.uint64(0))
         position = start
@@ -415,8 +415,8 @@ from pathlib import Path
 from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
 from tuplet.agents.protocol.submissions import program_command
 from tuplet.arena.game import play_game
-from tuplet.games.ewn import Position
-start = Position.start("ewn-6x7", red="203541", blue="135204", die="145110431455221232514")
+from tuplet.games.ewn import EwnGame
+start = EwnGame("ewn-6x7").setup(red="203541", blue="135204", die="145110431455221232514")
 agent = SubprocessAgent("exec:" + sys.argv[1])
 agent.open(start, "red", np.uint64(0))
 agent.choose(start)
@@ -468,6 +468,6 @@ def test_a_forfeit_tells_what_both_sides_said(program) -> None:
     assert said[1].startswith("< ") and said[2].startswith("> ") and said[3] == "< 99"
     assert forfeit.transcript[-1] == "! hmm"
     record = play_game(agent, make_agent("easy"), START)
-    assert record.kind == "illegal" and len(record.transcript) > 4
+    assert record.termination == "illegal" and len(record.transcript) > 4
     again = Record.parse(record.line)
     assert again == record and again.transcript == record.transcript

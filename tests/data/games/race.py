@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tuplet import Game, register_game
-from tuplet.games.game import NOBODY, ONGOING
+from tuplet.games.protocol import NOBODY, ONGOING
 from tuplet.kernel import inlined
 
 U = np.uint64
@@ -44,17 +44,17 @@ def apply(game, position, move):
 
 
 @inlined
-def outcomes(game, position):
+def count_outcomes(game, position):
     return 2
 
 
 @inlined
-def likelihood(game, position, n):
+def probability(game, position, n):
     return 0.75 if n == 0 else 0.25
 
 
 @inlined
-def chance(game, position, n):
+def apply_outcome(game, position, n):
     own, wild = position[1] & ONE, (position[1] >> ONE) == U(2)
     if not wild:
         return position[0] + (U(n + 1) << (U(8) * own)), own ^ ONE
@@ -85,9 +85,9 @@ register_game(
     is_chance=is_chance,
     legal=legal,
     apply=apply,
-    outcomes=outcomes,
-    likelihood=likelihood,
-    chance=chance,
+    count_outcomes=count_outcomes,
+    probability=probability,
+    apply_outcome=apply_outcome,
     ending=ending,
     winner=winner,
 )
@@ -136,7 +136,7 @@ def solo_outcomes(game, position):
 
 
 @inlined
-def solo_likelihood(game, position, n):
+def solo_probability(game, position, n):
     return 1.0 / game.faces
 
 
@@ -178,9 +178,9 @@ register_game(
     is_chance=solo_chance,
     legal=solo_legal,
     apply=solo_apply,
-    outcomes=solo_outcomes,
-    likelihood=solo_likelihood,
-    chance=solo_roll,
+    count_outcomes=solo_outcomes,
+    probability=solo_probability,
+    apply_outcome=solo_roll,
     ending=solo_ending,
     winner=solo_winner,
     payoff=solo_payoff,

@@ -30,7 +30,7 @@ from tuplet.agents.protocol import fallback_rules
 from tuplet.errors import UserError
 
 if TYPE_CHECKING:
-    from tuplet.games.ewn import Position
+    from tuplet.games.ewn import EwnPosition
 
 GAME = "ewn-6x7"
 START_UP = 1.0  # seconds from the process's start that the first move may take at least
@@ -106,7 +106,7 @@ class AgentThread:
         self._agent: Any = None
         self._own_time: float | None = None  # the limit that the agent's own settings name
         self._game = -1
-        self._position: Position
+        self._position: EwnPosition
         self._played = 0
         self._questions: SimpleQueue[Question] = SimpleQueue()
         self._answers: SimpleQueue[tuple[Question, str | Exception]] = SimpleQueue()
@@ -165,9 +165,9 @@ class AgentThread:
 
     def _warm_up(self) -> None:
         """Load or compile what the first move needs. Agents of other people are not disturbed."""
-        from tuplet.games.ewn import Position
+        from tuplet.games.ewn import EwnGame
 
-        start = Position.start(GAME, die="012345012345012345012")
+        start = EwnGame(GAME).setup(die="012345012345012345012")
         if hasattr(self._agent, "warm_up"):
             self._agent.warm_up(start)
         elif type(self._agent).__module__ in ("tuplet.agents.agent", "tuplet.agents.baselines"):
@@ -176,16 +176,16 @@ class AgentThread:
     def _answer(self, agent: Any, question: Question) -> str:
         import numpy as np
 
-        from tuplet.games import life
-        from tuplet.games.ewn import SIDES, Position
+        from tuplet.games import agent_hooks
+        from tuplet.games.ewn import SIDES, EwnGame
         from tuplet.kernel import as_seed, stream
 
         if question.game != self._game:
             red, blue, die = question.setup
-            self._position = Position.start(GAME, red=red, blue=blue, die=die)
+            self._position = EwnGame(GAME).setup(red=red, blue=blue, die=die)
             self._game, self._played = question.game, 0
             state = np.uint64(stream(as_seed(self._seed), np.uint64(question.game)))
-            life.begin(agent, self._position, SIDES[question.side], state)
+            agent_hooks.begin(agent, self._position, SIDES[question.side], state)
         for move in question.moves[self._played :]:
             self._position = self._position.play(move)
         self._played = len(question.moves)

@@ -25,7 +25,7 @@ import numpy as np
 
 from tuplet.agents.protocol.program import GRACE, Program
 from tuplet.errors import UserError
-from tuplet.games.ewn import SIDES, Position, Side
+from tuplet.games.ewn import SIDES, EwnPosition, Side
 from tuplet.games.record import Forfeit
 
 GAME = "ewn-6x7"
@@ -96,10 +96,10 @@ class SubprocessAgent:
         self.running = spec if isinstance(spec, ProgramCommand) else ProgramCommand.parse(spec)
         self.name = self.running.name
         self._program: Program | None = None
-        self._known: Position | None = None  # what the program knows of the game
+        self._known: EwnPosition | None = None  # what the program knows of the game
         self._forfeit: Forfeit | None = None  # before the program was asked for a move
 
-    def open(self, start: Position, side: Side, state: np.uint64) -> None:  # noqa: ARG002
+    def open(self, start: EwnPosition, side: Side, state: np.uint64) -> None:  # noqa: ARG002
         """Tell the program of a new game, starting it if it does not run."""
         setup = setup_text(start, side)
         self._forfeit = None
@@ -119,7 +119,7 @@ class SubprocessAgent:
             self._program.send(setup)
         self._known = start
 
-    def choose(self, position: Position) -> str:
+    def choose(self, position: EwnPosition) -> str:
         """The program's move; Forfeit if it has none."""
         if self._forfeit is not None:
             raise self._forfeit
@@ -143,7 +143,7 @@ class SubprocessAgent:
         self._known = position.play(move)
         return move
 
-    def end(self, last: Position) -> None:
+    def end(self, last: EwnPosition) -> None:
         """Tell the program how its game ended, so that it is ready for another."""
         if last.over:
             self._tell(last)
@@ -152,7 +152,7 @@ class SubprocessAgent:
         """Stop the program and whatever it has started."""
         self._stop(gently=True)
 
-    def _tell(self, position: Position) -> None:
+    def _tell(self, position: EwnPosition) -> None:
         """Send the opponent's move that led to a position."""
         known = self._known
         if self._program is None or known is None or position == known:
@@ -170,14 +170,14 @@ class SubprocessAgent:
         self._program = self._known = None
 
 
-def setup_text(start: Position, side: Side) -> str:
+def setup_text(start: EwnPosition, side: Side) -> str:
     """A first position as the protocol has it."""
     at = {(of, square): str(number) for (of, number), square in start.cubes.items()}
     placed = [
         "".join(at.get((of, square), "") for square in squares)
-        for of, squares in zip(SIDES, (start.variant.red, start.variant.blue), strict=True)
+        for of, squares in zip(SIDES, (start.game.red, start.game.blue), strict=True)
     ]
-    if start.ply or any(len(numbers) != start.variant.cubes for numbers in placed):
+    if start.ply or any(len(numbers) != start.game.cubes for numbers in placed):
         raise UserError("the protocol of programs knows games from the first position only")
     return "".join([*placed, *map(str, start.known_die), "fs"[SIDES.index(side)]])
 

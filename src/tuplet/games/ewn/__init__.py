@@ -1,6 +1,7 @@
-"""EinStein würfelt nicht!: rules and positions."""
+"""EinStein würfelt nicht!: rules, game and positions."""
 
-from tuplet.games.ewn.position import SIDES, Position, Side
-from tuplet.games.ewn.variant import Variant, variant
+from tuplet.games.ewn.game import EwnGame
+from tuplet.games.ewn.position import EwnPosition
+from tuplet.games.ewn.rules import SIDES, Side
 
-__all__ = ["SIDES", "Position", "Side", "Variant", "variant"]
+__all__ = ["SIDES", "EwnGame", "EwnPosition", "Side"]

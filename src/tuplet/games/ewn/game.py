@@ -1,47 +1,296 @@
-"""EWN and its family as games that people hold."""
+"""EinStein würfelt nicht! and its family: boards, cubes, directions and dice."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.games.ewn.position import SIDES, Position
-from tuplet.games.ewn.rules import CHOICE, Ewn
-from tuplet.games.ewn.variant import variant
-from tuplet.games.position import Game
+from tuplet.games.drawing import Cells
+from tuplet.games.ewn import formats
+from tuplet.games.ewn.position import EwnPosition, Square, cubes_of
+from tuplet.games.ewn.rules import (
+    ANY,
+    BLUE,
+    BLUE_ALL,
+    CHOICE,
+    EMPTY,
+    GONE,
+    MOST_CUBES,
+    RED,
+    RED_ALL,
+    SIDES,
+    STRIDE,
+    UNKNOWN,
+    EwnRules,
+    Side,
+    fill_arrival,
+)
+from tuplet.games.game import Game
+from tuplet.games.protocol import Words
+from tuplet.kernel import draw
+
+Array = np.ndarray[Any, Any]
+
+DICE = ("cycle", "rolled", "chosen", "free")
+DIRECTIONS = {3: ((0, 1), (1, 0), (1, 1)), 4: ((0, 1), (1, 0), (1, 1), (-1, 1))}  # Red's steps
 
 
-class GameOfEwn(Game):
-    """What `ewn`, `ewn-6x7` and `ewn:board=4x4,cubes=3` name."""
+class EwnGame(Game):
+    """What `ewn`, `ewn-6x7` and `ewn:board=4x4,cubes=3` name.
+
+    The settings of `ewn:board=5x5,cubes=6,die=rolled,directions=3,own=yes` are those of `ewn`; any may be
+    left out. The die is rolled, chosen (by the opponent), free (any cube may move), or cycle (21 known
+    values, or as many as in `cycle=12`).
+    """
 
     sides = SIDES
-    kinds = ("corner", "elimination")
+    terminations = ("corner", "elimination")
+    players, has_draws, family = 2, False, "ewn"  # constants, so that agents start fast
+
+    rows: int
+    columns: int
+    cubes: int  # of each side
+    die: str  # one of DICE
+    directions: int  # 3, or 4 with right-up for Red and left-down for Blue
+    own_captures: bool
+    first_cube: int  # the number on the first cube: 1, or 0
+    red: tuple[Square, ...]  # the starting squares; cubes are placed on them in any order
+    blue: tuple[Square, ...]
+    cycle: int  # how many values a known die has, or 0
 
     def __init__(self, spec: str = "ewn") -> None:
-        self.variant = variant(spec)
-        self.name = self.variant.name
+        if spec == "ewn-6x7":
+            self.name, self.rows, self.columns, self.cubes, self.die, self.cycle = spec, 6, 7, 6, "cycle", 21
+            self.directions, self.own_captures, self.first_cube = 4, True, 0
+            self.red, self.blue = tuple(_triangle(6)), ((3, 6), (4, 5), (4, 6), (5, 4), (5, 5), (5, 6))
+            return
+        spec = "".join(spec.split())  # spaces separate the words of a notation
+        name, _, settings = spec.partition(":")
+        if name != "ewn":
+            raise UserError(f"{spec!r} is not a game: ewn, ewn-6x7, or ewn:board=4x4,cubes=3,...")
+        values = _pairs(settings, spec)
+        board = re.fullmatch(r"([3-9])x([3-9])", values.pop("board", "5x5"))
+        cubes = values.pop("cubes", "6")
+        die = values.pop("die", "cycle" if "cycle" in values else "rolled")
+        directions, own = values.pop("directions", "3"), values.pop("own", "yes")
+        cycle = values.pop("cycle", "21" if die == "cycle" else "0")
+        for rule, good in (
+            ("a board is 3x3 to 9x9", board is not None),
+            ("a side has 1 to 6 cubes", cubes in tuple("123456")),
+            (f"the die is one of {', '.join(DICE)}", die in DICE),
+            ("directions are 3 or 4", directions in ("3", "4")),
+            ("own captures are own=yes or own=no", own in ("yes", "no")),
+            ("a known cycle has 1 to 60 values", cycle.isdecimal() and (0 < int(cycle) <= 60) == (die == "cycle")),
+            (f"no setting is called {', '.join(values)}", not values),
+        ):
+            if not good:
+                raise UserError(f"{spec}: {rule}")
+        assert board is not None
+        self.rows, self.columns, self.cubes, self.die = int(board[1]), int(board[2]), int(cubes), die
+        self.directions, self.own_captures, self.first_cube, self.cycle = int(directions), own == "yes", 1, int(cycle)
+        self.red = tuple(_triangle(self.cubes))
+        self.blue = tuple((self.rows - 1 - r, self.columns - 1 - c) for r, c in self.red)
+        if set(self.red) & set(self.blue):
+            raise UserError(f"{spec}: {cubes} cubes do not fit on this board")
+        # One name for each game, however it was typed: defaults are left out.
+        known = self.cycle not in (0, 21)
+        written = (
+            ("board", f"{self.rows}x{self.columns}", "5x5"),
+            ("cubes", cubes, "6"),
+            ("cycle", str(self.cycle), "0") if known else ("die", die, "rolled"),
+            ("directions", directions, "3"),
+            ("own", own, "yes"),
+        )
+        unusual = ",".join(f"{key}={value}" for key, value, default in written if value != default)
+        self.name = f"ewn:{unusual}" if unusual else "ewn"
 
     @property
-    def rules(self) -> Ewn:
-        """As kernels take them; a known die's values are its position's."""
-        return self.variant.rules([0] * self.variant.cycle)
+    def rules(self) -> EwnRules:
+        """The rules as kernels take them; those of a position have the values of its known die."""
+        return self.rules_for([0] * self.cycle)
+
+    def rules_for(self, die: Sequence[int] = ()) -> EwnRules:
+        """The rules with a known die, in numbers from 0."""
+        if len(die) != self.cycle:
+            raise UserError(f"the known die of {self.name} has {self.cycle} values, not {len(die)}")
+        return _rules(self, tuple(die))
 
     @property
     def actions(self) -> int:
         """The numbers of all moves, choices of the die included, are below it."""
-        cubes = self.variant.cubes
-        return CHOICE + cubes if self.variant.die == "chosen" else cubes << 3
+        return CHOICE + self.cubes if self.die == "chosen" else self.cubes << 3
 
-    players, has_draws = 2, False  # known without a look at the rules: agents start in a hurry
+    def square(self, row: int, column: int) -> int:
+        """The number of a square."""
+        return row * self.columns + column
 
-    def deal(self, state: np.uint64) -> tuple[np.uint64, Position]:
-        """A random stream's next state, and a first position: placements and known die."""
-        return Position.random(self.variant.name, state)
+    def cells(self, words: Words) -> Cells:
+        """The board as rows of texts: r1 is Red's cube 1, "" an empty square."""
+        rows = [[""] * self.columns for _ in range(self.rows)]
+        for (side, number), (row, column) in cubes_of(self, words).items():
+            rows[row][column] = f"{side[0]}{number}"
+        return rows
 
-    def parse(self, text: str) -> Position:
-        """Read a notation, with or without the game's name; ValueError says what is wrong."""
+    def move_text(self, words: Words, action: int) -> str:  # noqa: ARG002
+        """The cube's number and the direction's, or `=3`, the die chosen for the opponent."""
+        if action >= CHOICE:
+            return f"={action - CHOICE + self.first_cube}"
+        return f"{(action >> 3) + self.first_cube}{action & 7}"
+
+    def outcome_text(self, words: Words, outcome: int) -> str:  # noqa: ARG002
+        """A number on the die."""
+        return str(outcome + self.first_cube)
+
+    def termination_of(self, ending: int) -> str:
+        """How a game was won: corner or elimination."""
+        return self.terminations[ending in (RED_ALL, BLUE_ALL)]
+
+    def setup(
+        self,
+        *,
+        red: str | Sequence[int] = "",
+        blue: str | Sequence[int] = "",
+        die: str | Sequence[int] = "",
+        first: Side = "red",
+    ) -> EwnPosition:
+        """A first position: the cubes' numbers on the starting squares, in the order of the squares.
+
+        By default the cubes are in the order of their numbers. `die` is the known die of games that have one.
+        """
+        numbers = range(self.first_cube, self.first_cube + self.cubes)
+        words = [EMPTY, EMPTY]
+        for side, order, squares in ((0, red, self.red), (1, blue, self.blue)):
+            cubes = [int(n) for n in order] if order else list(numbers)
+            if sorted(cubes) != list(numbers):
+                raise UserError(
+                    f"{SIDES[side]}'s cubes are {numbers[0]} to {numbers[-1]} in some order, "
+                    f"not {''.join(map(str, cubes))}"
+                )
+            for square, number in zip(squares, cubes, strict=True):
+                words[side] ^= (int(GONE) ^ self.square(*square)) << 8 * (number - self.first_cube)
+        rules, ply = self.rules_for(formats.read_die(self, die)), SIDES.index(first)
+        if ply and self.cycle:
+            raise UserError(f"in {self.name} red moves first")
+        words[0] |= ply << 56
+        words[1] |= int(rules.cycle[ply]) << 56
+        return EwnPosition(self, (np.uint64(words[0]), np.uint64(words[1])), rules)
+
+    def initial_position(self, state: np.uint64) -> tuple[np.uint64, EwnPosition]:
+        """The random stream's next state, and a first position: placements and known die."""
+        state, red = self._shuffled(state)
+        state, blue = self._shuffled(state)
+        die: list[int] = []
+        for _ in range(self.cycle):
+            state, bits = draw(np.uint64(state))
+            die.append(((int(bits) >> 32) * self.cubes >> 32) + self.first_cube)
+        return np.uint64(state), self.setup(red=red, blue=blue, die=die)
+
+    def _shuffled(self, state: np.uint64) -> tuple[np.uint64, list[int]]:
+        """A random order of the cubes' numbers (Fisher & Yates)."""
+        numbers = list(range(self.first_cube, self.first_cube + self.cubes))
+        for last in range(len(numbers) - 1, 0, -1):
+            state, bits = draw(np.uint64(state))
+            other = (int(bits) >> 32) * (last + 1) >> 32
+            numbers[last], numbers[other] = numbers[other], numbers[last]
+        return np.uint64(state), numbers
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EwnGame) and self.name == other.name
+
+    __hash__ = Game.__hash__
+
+    def parse(self, text: str) -> EwnPosition:
+        """Read a notation, with or without the game's name; UserError says what is wrong."""
         words = text.split()
-        position = Position.parse(" ".join(words if len(words) == 4 else [self.name, *words]))
-        if position.game != self.name:
-            raise UserError(f"this is a position of {position.game}, not of {self.name}")
-        return position
+        if len(words) == 4 and (name := EwnGame(words.pop(0)).name) != self.name:
+            raise UserError(f"this is a position of {name}, not of {self.name}")
+        position, die = formats.read_position(self, words)
+        return EwnPosition(self, position, self.rules_for(die))
+
+
+def _triangle(cubes: int) -> list[Square]:
+    """The squares nearest to the top left corner, row by row."""
+    near = sorted(((r, c) for r in range(3) for c in range(3 - r)), key=lambda s: (sum(s), s))
+    return sorted(near[:cubes])
+
+
+def _pairs(settings: str, spec: str) -> dict[str, str]:
+    pairs = [word.partition("=") for word in settings.split(",") if word]
+    if any(not equals for _, equals, _ in pairs):
+        raise UserError(f"{spec}: settings look like board=4x4,cubes=3")
+    if len({name for name, _, _ in pairs}) < len(pairs):
+        raise UserError(f"{spec}: a setting is named twice")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+@lru_cache(maxsize=64)  # each known die has tables of its own
+def _rules(game: EwnGame, die: tuple[int, ...]) -> EwnRules:
+    tables = _tables(game)
+    period = 2 * len(die) if die else 2
+    at_ply = {"rolled": UNKNOWN, "chosen": UNKNOWN, "free": ANY}
+    cycle = np.array(2 * (die or (at_ply[game.die],)), np.uint8)
+    turns = len(die) or 1
+    arrival = np.zeros(64 * turns * MOST_CUBES * STRIDE, np.uint8)
+    fill_arrival(arrival, tables["movable"], cycle, turns, game.cubes)
+    last = np.uint64(game.rows * game.columns - 1)
+    return EwnRules(
+        game.rows,
+        game.columns,
+        game.cubes,
+        DICE.index(game.die),
+        game.own_captures,
+        red_goal=last,
+        blue_goal=np.uint64(0),
+        period=np.uint64(period),
+        cycle=cycle,
+        arrival=arrival,
+        turns=np.uint64(turns),
+        **tables,
+    )
+
+
+@lru_cache(maxsize=256)
+def _tables(game: EwnGame) -> dict[str, Array]:
+    """The tables that do not depend on the known die."""
+    gone = int(GONE)
+    targets = np.full((2, 128, 8), gone, np.uint8)
+    steps = np.full((2, 128, 8), gone, np.uint8)
+    ways = np.zeros((2, 128), np.uint8)
+    distance = np.zeros((2, 128), np.uint8)
+    for side, goal in ((RED, (game.rows - 1, game.columns - 1)), (BLUE, (0, 0))):
+        for square in range(game.rows * game.columns):
+            row, column = divmod(square, game.columns)
+            if (row, column) == goal:
+                continue
+            distance[side, square] = max(abs(goal[0] - row), abs(goal[1] - column))
+            for direction, (down, right) in enumerate(DIRECTIONS[game.directions]):
+                r = row + (down if side == RED else -down)
+                c = column + (right if side == RED else -right)
+                if 0 <= r < game.rows and 0 <= c < game.columns:
+                    targets[side, square, direction] = game.square(r, c)
+                    steps[side, square, ways[side, square] & 7] = game.square(r, c)
+                    ways[side, square] += 1
+                    if (r, c) == goal:
+                        ways[side, square] |= 0x80
+    movable = np.full((64, 8), 0x66, np.uint8)
+    for lost in range(64):
+        left = [cube for cube in range(MOST_CUBES) if not lost >> cube & 1]
+        for die in range(MOST_CUBES):
+            lower = max((cube for cube in left if cube <= die), default=MOST_CUBES)
+            higher = min((cube for cube in left if cube >= die), default=MOST_CUBES)
+            higher = MOST_CUBES if higher == lower else higher
+            if lower == MOST_CUBES:
+                lower, higher = higher, lower
+            movable[lost, die] = lower | higher << 4
+    return {
+        "targets": targets.ravel(),
+        "steps": steps.ravel(),
+        "ways": ways.ravel(),
+        "movable": movable.ravel(),
+        "distance": distance.ravel(),
+    }

@@ -20,14 +20,17 @@ forward (2), and the fourth, right-up for Red and left-down for Blue (3).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tuplet.games.game import MOST_MOVES, NOBODY, ONGOING, Int, Words
+from tuplet.games.protocol import MOST_MOVES, NOBODY, ONGOING, Int, Words, register_game
 from tuplet.kernel import draw, inlined, kernel, pext, popcount
 
 Array = np.ndarray[Any, Any]
+
+Side = Literal["red", "blue"]
+SIDES: tuple[Side, Side] = ("red", "blue")
 
 RED, BLUE = range(2)
 CYCLE, ROLLED, CHOSEN, FREE = range(4)  # kinds of dice
@@ -38,6 +41,7 @@ MOST_CUBES = 6
 STRIDE = 9  # distances are 0 to 8
 
 GONE = np.uint64(0x7F)
+EMPTY = 0x7F7F7F7F7F7F7F  # a word without cubes
 _BYTE = np.uint64(0xFF)
 _ONES = np.uint64(0x0000010101010101)
 _HIGHS = np.uint64(0x0000808080808080)
@@ -52,7 +56,7 @@ _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-class Ewn(NamedTuple):
+class EwnRules(NamedTuple):
     """The parameters of a game and the tables that make it fast.
 
     Tables over squares have 128 entries a side: Red's squares from 0, Blue's from 128, GONE last.
@@ -72,7 +76,7 @@ class Ewn(NamedTuple):
     ways: Array  # uint8[2 * 128]: how many steps; _WINS if one reaches the goal
     movable: Array  # uint8[64 * 8]: by cubes gone and die: lower cube | higher << 4, 6 for none
     distance: Array  # uint8[2 * 128]: steps to the goal
-    arrival: Array  # uint8[64 * turns * 6 * STRIDE]: see estimate.py
+    arrival: Array  # uint8[64 * turns * 6 * STRIDE]: see `fill_arrival`
     turns: np.uint64
 
 
@@ -103,13 +107,13 @@ def stands_on(cubes: np.uint64, square: np.uint64) -> bool:
 
 
 @inlined
-def has_draws(game: Ewn) -> bool:  # noqa: ARG001
+def has_draws(game: EwnRules) -> bool:  # noqa: ARG001
     """Somebody always arrives, or is left without cubes."""
     return False
 
 
 @inlined
-def side(game: Ewn, position: Words) -> Int:
+def side(game: EwnRules, position: Words) -> Int:
     """The side to move; where the die is chosen, the one who chooses it."""
     ply, die = position[0] >> _TOP, position[1] >> _TOP
     if game.die == CHOSEN and die == np.uint64(UNKNOWN):
@@ -118,13 +122,13 @@ def side(game: Ewn, position: Words) -> Int:
 
 
 @inlined
-def is_chance(game: Ewn, position: Words) -> bool:
+def is_chance(game: EwnRules, position: Words) -> bool:
     """Whether the die is to be rolled."""
     return game.die == ROLLED and (position[1] >> _TOP) == np.uint64(UNKNOWN)
 
 
 @inlined
-def legal(game: Ewn, position: Words, moves: Array, start: Int) -> Int:
+def legal(game: EwnRules, position: Words, moves: Array, start: Int) -> Int:
     """The legal moves: lower cube first, directions in the order of their numbers."""
     at, die = start, position[1] >> _TOP
     if die == np.uint64(UNKNOWN):  # chosen by the opponent of the side that will move
@@ -149,7 +153,7 @@ def legal(game: Ewn, position: Words, moves: Array, start: Int) -> Int:
 
 @inlined
 def _cube_moves(
-    game: Ewn, own: np.uint64, mover: np.uint64, cube: np.uint64, own_too: bool, moves: Array, at: Int
+    game: EwnRules, own: np.uint64, mover: np.uint64, cube: np.uint64, own_too: bool, moves: Array, at: Int
 ) -> Int:
     square = (own >> (cube << np.uint64(3))) & _BYTE
     base = ((mover << _SEVEN) | square) << np.uint64(3)
@@ -162,7 +166,7 @@ def _cube_moves(
 
 
 @inlined
-def apply(game: Ewn, position: Words, move: Int) -> Words:
+def apply(game: EwnRules, position: Words, move: Int) -> Words:
     """The position after a legal move."""
     red, blue = position
     if move >= CHOICE:
@@ -189,25 +193,25 @@ def apply(game: Ewn, position: Words, move: Int) -> Words:
 
 
 @inlined
-def outcomes(game: Ewn, position: Words) -> int:  # noqa: ARG001
+def count_outcomes(game: EwnRules, position: Words) -> int:  # noqa: ARG001
     """The die has a face for each cube."""
     return game.cubes
 
 
 @inlined
-def likelihood(game: Ewn, position: Words, outcome: Int) -> float:  # noqa: ARG001
+def probability(game: EwnRules, position: Words, outcome: Int) -> float:  # noqa: ARG001
     """The die is fair."""
     return 1.0 / game.cubes
 
 
 @inlined
-def chance(game: Ewn, position: Words, outcome: Int) -> Words:  # noqa: ARG001
+def apply_outcome(game: EwnRules, position: Words, outcome: Int) -> Words:  # noqa: ARG001
     """The position with the die rolled."""
     return position[0], (position[1] & ~(_BYTE << _TOP)) | (np.uint64(outcome) << _TOP)
 
 
 @inlined
-def ending(game: Ewn, position: Words) -> int:
+def ending(game: EwnRules, position: Words) -> int:
     """ONGOING, RED_CORNER, RED_ALL, BLUE_CORNER or BLUE_ALL."""
     red, blue = position
     if stands_on(red, game.red_goal):
@@ -222,7 +226,7 @@ def ending(game: Ewn, position: Words) -> int:
 
 
 @inlined
-def winner(game: Ewn, ended: Int) -> int:  # noqa: ARG001
+def winner(game: EwnRules, ended: Int) -> int:  # noqa: ARG001
     """RED or BLUE; NOBODY while the game goes on."""
     if ended == ONGOING:
         return NOBODY
@@ -230,7 +234,7 @@ def winner(game: Ewn, ended: Int) -> int:  # noqa: ARG001
 
 
 @inlined
-def payoff(game: Ewn, position: Words, ended: Int, rich: bool) -> float:  # noqa: ARG001
+def payoff(game: EwnRules, position: Words, ended: Int, rich: bool) -> float:  # noqa: ARG001
     """To Red: 1 and 0; "rich" tells a win by elimination (1.0, 0.0) from the corner (0.9, 0.1)."""
     if rich:
         if ended == RED_CORNER:
@@ -241,7 +245,7 @@ def payoff(game: Ewn, position: Words, ended: Int, rich: bool) -> float:  # noqa
 
 
 @inlined
-def playout(game: Ewn, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
+def playout(game: EwnRules, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """The random stream's next state, and the last position of a random game."""
     if game.own_captures and game.die <= ROLLED:
         return _fast_playout(game, position, state, shortcuts)
@@ -249,7 +253,7 @@ def playout(game: Ewn, position: Words, state: np.uint64, shortcuts: bool) -> tu
 
 
 @kernel
-def _fast_playout(game: Ewn, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
+def _fast_playout(game: EwnRules, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """Random moves without a list of moves or a branch that could go either way.
 
     The side to move is always `own`, and sides are exchanged after each ply; a cube that is gone
@@ -332,14 +336,14 @@ def _last_capture(
 
 
 @kernel
-def _plain_playout(game: Ewn, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
+def _plain_playout(game: EwnRules, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """Random moves by the rules above, for every kind of game."""
     moves = np.zeros(MOST_MOVES, np.uint8)
     while ending(game, position) == ONGOING:
         state, bits = draw(state)
         if is_chance(game, position):
             outcome = ((bits >> _HALF) * np.uint64(game.cubes)) >> _HALF
-            position = chance(game, position, np.int64(outcome))
+            position = apply_outcome(game, position, np.int64(outcome))
             continue
         count = legal(game, position, moves, 0)
         pick = ((bits >> _HALF) * np.uint64(count)) >> _HALF
@@ -357,3 +361,137 @@ def _plain_playout(game: Ewn, position: Words, state: np.uint64, shortcuts: bool
                     after, captured = trial, True
         position = after
     return state, position
+
+
+# The value of a position that is not over: who wins the race to the corner? `arrival` says, for the cubes
+# that a side has lost and the die from its next turn on, how many of its own turns a cube needs to reach
+# the goal if it is not hindered: turns in which the die lets it move are plural, the others pass. With a
+# known cycle the numbers are exact; with a rolled die they are expectations, in quarters of a turn.
+
+UNREACHABLE = 255
+TURNS = 4.0  # a lead of this many turns is halfway to a win
+
+
+@kernel
+def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces: int) -> None:
+    """Fill the table; `turns` is the length of a known cycle, or 1."""
+    arrival[:] = UNREACHABLE
+    known, free = cycle[0] < MOST_CUBES, cycle[0] == ANY
+    for lost in range(64):
+        for turn in range(turns):
+            for cube in range(MOST_CUBES):
+                if lost >> cube & 1:
+                    continue
+                at = ((lost * turns + turn) * MOST_CUBES + cube) * STRIDE
+                arrival[at] = 0
+                if known:
+                    steps, ply, waited = 0, turn, 0
+                    while steps < STRIDE - 1 and waited < UNREACHABLE - 1:
+                        waited += 1
+                        if _moves(movable, lost, np.int64(cycle[ply]), cube):
+                            steps += 1
+                            arrival[at + steps] = waited
+                        ply = (ply + 2) % turns
+                else:
+                    helps = 0
+                    for die in range(faces):
+                        helps += free or _moves(movable, lost, die, cube)
+                    for steps in range(1, STRIDE):
+                        arrival[at + steps] = min(4 * steps * faces // max(helps, 1), UNREACHABLE - 1)
+
+
+@kernel
+def _moves(movable: Array, lost: int, die: Int, cube: int) -> bool:
+    pair = np.int64(movable[lost << 3 | die])
+    lower, higher = pair & 15, pair >> 4
+    return bool(lower == cube or higher == cube)
+
+
+@inlined
+def race(game: EwnRules, position: Words, of: Int) -> Int:
+    """The turns that `of` needs to reach its goal if it is the one to move next."""
+    cubes = position[0] if of == RED else position[1]
+    ply = position[0] >> _TOP
+    turn = np.uint64(0)
+    if game.die == CYCLE:
+        turn = ply + ((ply & _ONE) ^ np.uint64(of))
+        turn = turn - game.turns if turn >= game.turns else turn
+        turn = turn - game.turns if turn >= game.turns else turn
+    base = (gone(cubes) * game.turns + turn) * np.uint64(MOST_CUBES * STRIDE)
+    board = np.uint64(of) << _SEVEN
+    distance, arrival = game.distance, game.arrival
+    best = np.uint64(UNREACHABLE)
+    for cube in range(MOST_CUBES):
+        square = (cubes >> np.uint64(8 * cube)) & _BYTE
+        steps = np.uint64(distance[board | square])
+        turns = np.uint64(arrival[base + np.uint64(cube * STRIDE) + steps])
+        best = min(best, turns)
+    return np.int64(best)
+
+
+@inlined
+def value_range(game: EwnRules) -> tuple[float, float]:  # noqa: ARG001
+    """A loss and a win."""
+    return -1.0, 1.0
+
+
+@inlined
+def _estimate_for_cubes(game: EwnRules, position: Words) -> float:
+    """The opponent's turns to the goal minus one's own, to the side whose cubes move next.
+
+    Half a turn is added for that side; the lead is brought between -1 and 1.
+    """
+    mover = np.int64((position[0] >> _TOP) & _ONE)
+    mine, theirs = race(game, position, mover), race(game, position, BLUE - mover)
+    unit = 1 if game.die == CYCLE else 4
+    lead = np.float64(theirs - mine) / unit + 0.5
+    return lead / (TURNS + abs(lead))
+
+
+@inlined
+def estimate(game: EwnRules, position: Words) -> float:
+    """The lead in the race to the goal, to the side that `side` tells."""
+    value = _estimate_for_cubes(game, position)
+    mover = np.int64((position[0] >> _TOP) & _ONE)
+    return value if side(game, position) == mover else -value  # who chooses the opponent's die
+
+
+@inlined
+def move_priority(game: EwnRules, position: Words, move: Int, child: Words) -> Int:
+    """The estimate first; then captures and steps towards the goal, captures of one's own last."""
+    if move >= CHOICE:
+        return 0
+    mover = (position[0] >> _TOP) & _ONE
+    own, other = (position[0], position[1]) if mover == np.uint64(0) else (position[1], position[0])
+    board = mover << _SEVEN
+    square = (own >> (np.uint64(move) & ~_SEVEN)) & _BYTE
+    target = np.uint64(game.targets[((board | square) << np.uint64(3)) | (np.uint64(move) & _SEVEN)])
+    gain = np.int64(game.distance[board | square]) - np.int64(game.distance[board | target])
+    return (
+        np.int64(-300.0 * _estimate_for_cubes(game, child))  # the opponent's cubes move next
+        + 8 * gain
+        + 2 * np.int64((np.uint64(move) & _SEVEN) == np.uint64(2))
+        + 4 * np.int64(stands_on(other, target))
+        - 12 * np.int64(stands_on(own, target))
+    )
+
+
+register_game(
+    EwnRules,
+    MOST_CUBES * 4,
+    has_draws=has_draws,
+    side=side,
+    is_chance=is_chance,
+    legal=legal,
+    apply=apply,
+    count_outcomes=count_outcomes,
+    probability=probability,
+    apply_outcome=apply_outcome,
+    ending=ending,
+    winner=winner,
+    payoff=payoff,
+    playout=playout,
+    estimate=estimate,
+    value_range=value_range,
+    move_priority=move_priority,
+)

@@ -9,8 +9,8 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.games.analysis import MoveValue
+from tuplet.games.g2048.board_text import numbers
 from tuplet.games.g2048.drawing import board_svg
-from tuplet.games.g2048.pasted import numbers
 from tuplet.games.g2048.rules import LARGEST, slide_line
 from tuplet.kernel import draw
 
@@ -83,6 +83,7 @@ class Board:
         A flat list of 16, 9 or 4 tiles is a square board; other sizes name `rows`, `columns`,
         or give rows.
         """
+        tiles = getattr(tiles, "board", tiles)  # a position's
         if isinstance(tiles, Board):
             self.exponents, self.rows, self.columns = tiles.exponents, tiles.rows, tiles.columns
             return
@@ -227,8 +228,8 @@ class Board:
         return cell, tile, np.uint64(state)
 
     @property
-    def words(self) -> tuple[np.uint64, np.uint64]:
-        """The board as the kernels hold it: nibbles, and the marks of tiles beyond 32768."""
+    def packed(self) -> tuple[np.uint64, np.uint64]:
+        """The board as kernels take it: a nibble per cell, and a bit per cell for tiles beyond 32768."""
         low = high = 0
         for i, exponent in enumerate(self.exponents):
             cell = 4 * (i // self.columns) + i % self.columns
@@ -237,8 +238,8 @@ class Board:
         return np.uint64(low), np.uint64(high)
 
     @classmethod
-    def from_words(cls, low: int, high: int = 0, rows: int = 4, columns: int = 4) -> Board:
-        """Undo `words`."""
+    def from_packed(cls, low: int, high: int = 0, rows: int = 4, columns: int = 4) -> Board:
+        """The board that `packed` gives these numbers for."""
         cells = [4 * r + c for r in range(rows) for c in range(columns)]
         low, high = int(low), int(high)
         exponents = tuple((low >> 4 * c & 15) + 16 * (high >> 4 * c & 1) for c in cells)

@@ -1,198 +1,116 @@
-"""2048 as the generic searches see it: a game for one player, against chance.
-
-A position is the board and a second word: which cells hold tiles beyond 32768 (bits 0-15),
-whether a tile is about to appear (bit 16), and the points won since the search began (from bit
-32). Boards that are equal at equal depth have equal points, so that points do not keep a
-transposition table from finding them.
-"""
+"""`Game2048`: 2048 on boards from 2x2 to 4x4."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from tuplet.games.g2048.board import Board
-from tuplet.games.g2048.rules import Rules, empty_cells, slide, slides, spawn
-from tuplet.games.game import NOBODY, ONGOING, Int, Words, register_game
-from tuplet.kernel import draw, inlined, kernel, pdep, pext, popcount
-
-Array = np.ndarray[Any, Any]
-
-OVER = 1
-HIGHEST = 1e9  # more than any game's score
-
-LOWEST = np.uint64(0x1111111111111111)
-_HIGH = np.uint64(0xFFFF)
-TILE_DUE = np.uint64(1 << 16)
-_SCORE = np.uint64(32)
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
+from tuplet.errors import UserError
+from tuplet.games.drawing import Cells
+from tuplet.games.g2048.board import MOVES, Board, as_size
+from tuplet.games.g2048.position import Position2048, words_of
+from tuplet.games.g2048.rules import LARGEST_SUM, Rules2048, as_share, rules_for
+from tuplet.games.game import Game
+from tuplet.games.protocol import Words
 
 
-class Game2048(NamedTuple):
-    """The game, told from others by its type."""
+class Game2048(Game):
+    """What `2048` and `2048:board=3x3,spawn4=0.2` name."""
 
-    rules: Rules
+    sides = ("player",)
+    terminations = ("stuck",)
+    actions = len(MOVES)
+    players, has_draws, family = 1, False, "2048"
 
+    def __init__(self, board: str | tuple[int, int] = "4x4", spawn4: float = 0.1) -> None:
+        self.rows, self.columns = as_size(board)
+        self.spawn4 = as_share(spawn4)
+        settings = [f"board={self.rows}x{self.columns}"] if (self.rows, self.columns) != (4, 4) else []
+        settings += [f"spawn4={self.spawn4}"] if self.spawn4 != 0.1 else []
+        self.name = "2048" + (":" + ",".join(settings) if settings else "")
 
-def position_of(board: Board) -> Words:
-    """A board before a move, with no points yet."""
-    low, high = board.words
-    return low, pext(high, LOWEST)
+    @property
+    def rules(self) -> Rules2048:
+        """The rules as kernels take them."""
+        return rules_for(self.rows, self.columns, self.spawn4)
 
+    @classmethod
+    def from_spec(cls, spec: str = "2048", board: str | None = None, spawn4: float | None = None) -> Game2048:
+        """From `2048:board=3x3,spawn4=0.2`; `board` and `spawn4` are short forms of these."""
+        name, _, settings = spec.partition(":")
+        if name != "2048":
+            raise UserError(f"{spec!r} is not 2048, nor 2048:board=3x3,spawn4=0.2")
+        given = dict(_pair(word) for word in settings.split(",") if word)
+        for short, value in (("board", board), ("spawn4", spawn4)):
+            if value is not None and given.setdefault(short, str(value)) != str(value):
+                raise UserError(f"{spec} says {short}={given[short]}: leave --{short} out")
+        board, share = given.pop("board", "4x4"), given.pop("spawn4", "0.1")
+        if given:
+            raise UserError(f"2048: no setting is called {', '.join(given)}: board or spawn4")
+        try:
+            return cls(board, float(share))
+        except ValueError as error:
+            raise UserError(f"{spec}: {error}") from None
 
-@kernel
-def _slide(rules: Rules, position: Words, move: Int) -> tuple[Words, bool]:
-    """The after-state, and whether the move changes anything."""
-    high = pdep(position[1] & _HIGH, LOWEST)
-    board, out_high, reward = slide(rules, position[0], high, move)
-    score = (position[1] >> _SCORE) + reward
-    second = pext(out_high, LOWEST) | TILE_DUE | (score << _SCORE)
-    return (board, second), board != position[0] or out_high != high
+    def cells(self, words: Words) -> Cells:
+        """The board as rows of texts, "" for an empty cell."""
+        tiles = [str(tile or "") for tile in Position2048(self, words).board]
+        return [tiles[at : at + self.columns] for at in range(0, len(tiles), self.columns)]
 
+    def move_text(self, words: Words, action: int) -> str:  # noqa: ARG002
+        """A move's name."""
+        return MOVES[action]
 
-@inlined
-def _players(game: Game2048) -> Int:  # noqa: ARG001
-    return 1
+    def outcome_text(self, words: Words, outcome: int) -> str:
+        """A tile that appears: outcome 2n is a 2 on empty cell n, 2n + 1 a 4."""
+        return f"{2 << (outcome & 1)}@{Position2048(self, words).board.empty[outcome >> 1]}"
 
+    def initial_position(self, state: np.uint64) -> tuple[np.uint64, Position2048]:
+        """The random stream's next state, and a board with two tiles."""
+        board = Board(rows=self.rows, columns=self.columns)
+        for _ in range(2):
+            state, board = board.spawn(state, self.spawn4)
+        return state, self.position(board)
 
-@inlined
-def _side(game: Game2048, position: Words) -> Int:  # noqa: ARG001
-    return 0
+    def position(self, board: object, score: int = 0, tile_due: bool = False) -> Position2048:
+        """A board, or what `Board` takes, as a position of this game."""
+        if isinstance(board, Position2048):
+            return board
+        if not isinstance(board, Board):
+            board = Board(board, rows=self.rows, columns=self.columns)  # type: ignore[arg-type]
+        if (board.rows, board.columns) != (self.rows, self.columns):
+            raise UserError(f"{self.name} has a board of {self.rows}x{self.columns}, not {board.rows}x{board.columns}")
+        if (total := sum(board)) > LARGEST_SUM:
+            raise UserError(
+                f"the tiles of a board add up to {LARGEST_SUM:,} at most, which no game exceeds (got {total:,})"
+            )
+        return Position2048(self, words_of(board, tile_due), score)
 
-
-@inlined
-def _is_chance(game: Game2048, position: Words) -> bool:  # noqa: ARG001
-    return bool(position[1] & TILE_DUE != _ZERO)
-
-
-@inlined
-def _legal(game: Game2048, position: Words, moves: Array, start: Int) -> Int:
-    at = start
-    for move in range(4):
-        if _slide(game.rules, position, move)[1]:
-            moves[at] = move
-            at += 1
-    return at - start
-
-
-@inlined
-def _apply(game: Game2048, position: Words, move: Int) -> Words:
-    return _slide(game.rules, position, move)[0]
-
-
-@inlined
-def _empty(game: Game2048, position: Words) -> np.uint64:
-    return empty_cells(game.rules.cells, position[0], pdep(position[1] & _HIGH, LOWEST))
-
-
-@inlined
-def _outcomes(game: Game2048, position: Words) -> Int:
-    return 2 * np.int64(popcount(_empty(game, position)))
-
-
-@inlined
-def _likelihood(game: Game2048, position: Words, outcome: Int) -> float:
-    fours = np.float64(game.rules.fours) * 2.0**-32
-    share = fours if outcome & 1 else 1.0 - fours
-    return share / np.float64(popcount(_empty(game, position)))
-
-
-@inlined
-def _chance(game: Game2048, position: Words, outcome: Int) -> Words:
-    """Outcome 2n is a 2 on empty cell n, 2n + 1 a 4."""
-    cell = pdep(_ONE << np.uint64(outcome >> 1), _empty(game, position))
-    return position[0] | (cell << np.uint64(outcome & 1)), position[1] & ~TILE_DUE
-
-
-@inlined
-def _ending(game: Game2048, position: Words) -> Int:
-    if position[1] & TILE_DUE == _ZERO:
-        for move in range(4):
-            if _slide(game.rules, position, move)[1]:
-                return ONGOING
-        return OVER
-    return ONGOING
-
-
-@inlined
-def _winner(game: Game2048, ended: Int) -> Int:  # noqa: ARG001
-    return NOBODY
-
-
-@inlined
-def _payoff(game: Game2048, position: Words, ended: Int, rich: bool) -> float:  # noqa: ARG001
-    return np.float64(position[1] >> _SCORE)
+    def parse(self, text: str) -> Position2048:
+        """Read a notation, or a board alone, tiles row by row; UserError says what is wrong."""
+        words = text.split()
+        if len(words) > 1 and words[0].startswith("2048") and "/" in words[1]:
+            if Game2048.from_spec(words[0]).name != self.name:
+                raise UserError(f"this is a position of {words[0]}, not of {self.name}")
+            del words[0]
+        if not words or "/" not in words[0]:
+            return self.position(text)
+        tile_due = words[-1] == "?"
+        points = words[1:-1] if tile_due else words[1:]
+        if len(points) > 1 or not all(word.isdecimal() for word in points):
+            raise UserError("a board is 2,0,0,4/0,0,8,2/..., then the points, then ? before a tile")
+        rows = [row.split(",") for row in words[0].split("/")]
+        board = Board([[_number(tile) for tile in row] for row in rows])
+        return self.position(board, int(points[0]) if points else 0, tile_due)
 
 
-@inlined
-def _value_range(game: Game2048) -> tuple[float, float]:  # noqa: ARG001
-    return -HIGHEST, HIGHEST
+def _pair(word: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in word.partition("="))
+    if not equals:
+        raise UserError(f"2048: settings look like board=3x3,spawn4=0.2, not {word!r}")
+    return name, value
 
 
-@inlined
-def _estimate(game: Game2048, position: Words) -> float:
-    """The points so far, and a little for every empty cell."""
-    return np.float64(position[1] >> _SCORE) + np.float64(popcount(_empty(game, position)))
-
-
-@kernel
-def _playout(
-    game: Game2048,
-    position: Words,
-    state: np.uint64,
-    shortcuts: bool,  # noqa: ARG001
-) -> tuple[np.uint64, Words]:
-    """Random moves to the end, by the fast tables while no tile is beyond 32768."""
-    rules = game.rules
-    across, down = rules.across, rules.down
-    after, rewards = np.zeros(5, np.uint64), np.zeros(5, np.uint64)
-    moves = np.zeros(4, np.uint8)
-    board, second = position
-    while second & _HIGH == _ZERO:
-        if second & TILE_DUE != _ZERO:
-            state, bits = draw(state)
-            board = spawn(rules, board, _ZERO, bits)
-            second &= ~TILE_DUE
-        count = slides(across, down, board, after, rewards, _ZERO)
-        if count == _ZERO:
-            return state, (board, second)
-        if count > np.uint64(4):
-            break
-        state, bits = draw(state)
-        pick = ((bits >> np.uint64(32)) * count) >> np.uint64(32)
-        board = after[pick]
-        second = (second + (rewards[pick] << _SCORE)) | TILE_DUE
-    position = (board, second)
-    while True:
-        high = pdep(position[1] & _HIGH, LOWEST)
-        state, bits = draw(state)
-        if position[1] & TILE_DUE != _ZERO:
-            board = spawn(rules, position[0], high, bits)
-            position = (board, position[1] & ~TILE_DUE)
-            continue
-        count = np.uint64(_legal(game, position, moves, 0))
-        if count == _ZERO:
-            return state, position
-        pick = ((bits >> np.uint64(32)) * count) >> np.uint64(32)
-        position = _apply(game, position, np.int64(moves[pick]))
-
-
-register_game(
-    Game2048,
-    4,
-    players=_players,
-    side=_side,
-    is_chance=_is_chance,
-    legal=_legal,
-    apply=_apply,
-    outcomes=_outcomes,
-    likelihood=_likelihood,
-    chance=_chance,
-    ending=_ending,
-    winner=_winner,
-    payoff=_payoff,
-    value_range=_value_range,
-    estimate=_estimate,
-    playout=_playout,
-)
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise UserError(f"{text!r} is not a tile")
+    return int(text)

@@ -1,74 +1,83 @@
-"""2048 as a game that people hold, and a board in the middle of it."""
+"""`Position2048`: a board in the middle of a game."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.games.g2048.board import MOVES, Board, as_move, as_size
-from tuplet.games.g2048.game import LOWEST, OVER, TILE_DUE, Game2048, position_of
-from tuplet.games.g2048.rules import LARGEST_SUM, as_share, rules_for
-from tuplet.games.game import ONGOING, Words, chance
-from tuplet.games.position import AnyPosition, Game
-from tuplet.kernel import pdep
+from tuplet.games.g2048.board import MOVES, Board, as_move
+from tuplet.games.g2048.rules import LOWEST, OVER, TILE_DUE
+from tuplet.games.position import Position
+from tuplet.games.protocol import ONGOING, Words
+from tuplet.kernel import pdep, pext
+
+if TYPE_CHECKING:
+    from tuplet.games.g2048.game import Game2048
 
 
-class Standing(Board, AnyPosition):
+def words_of(board: Board, tile_due: bool = False) -> Words:
+    """A board as searches take it, with no points yet."""
+    low, high = board.packed
+    second = np.uint64(pext(high, LOWEST))
+    return low, second | TILE_DUE if tile_due else second
+
+
+class Position2048(Position):
     """A board in a game: the points so far, and whether a tile is about to appear.
 
-    >>> standing = GameOf2048().start(seed=1)
-    >>> after = standing.play("left")
+    What a `Board` can do, its position can do, too: `position.tiles` is `position.board.tiles`.
+
+    >>> import tuplet
+    >>> position = tuplet.game("2048").start(seed=1)
+    >>> after = position.play("left")
     >>> after.is_chance, after.legal_moves()
     (True, [])
-    >>> next(iter(after.outcomes()))  # a 2 on cell 1, numbered row by row from 0
+    >>> next(iter(after.chance_outcomes()))  # a 2 on cell 1, numbered row by row from 0
     '2@1'
     """
 
-    __slots__ = ("held", "score", "tile_due")
+    __slots__ = ("board", "score")
 
-    held: GameOf2048
-    score: int
-    tile_due: bool
-    sides = ("player",)
+    game: Game2048
+    board: Board
+    score: int  # the points so far; those in the words that it is made of are added
 
-    def __init__(self, held: GameOf2048, board: Board, score: int = 0, tile_due: bool = False) -> None:
-        super().__init__(board)
-        if (board.rows, board.columns) != (held.rows, held.columns):
-            raise UserError(f"{held.name} has a board of {held.rows}x{held.columns}, not {board.rows}x{board.columns}")
-        if (total := sum(board.tiles)) > LARGEST_SUM:
-            raise UserError(
-                f"the tiles of a board add up to {LARGEST_SUM:,} at most, which no game exceeds (got {total:,})"
-            )
-        self.held, self.score, self.tile_due = held, score, tile_due
+    def __init__(self, game: Game2048, words: Words, score: int = 0) -> None:
+        low, second = int(words[0]), int(words[1])
+        super().__init__(game, (np.uint64(low), np.uint64(second & 0x1FFFF)))
+        self.score = score + (second >> 32)
+        high = int(pdep(np.uint64(second & 0xFFFF), LOWEST))
+        self.board = Board.from_packed(low, high, game.rows, game.columns)
+
+    def at(self, words: Words) -> Position2048:
+        """Another position of the same game; points in the words are added to the score."""
+        return Position2048(self.game, words, self.score)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in self.__slots__:
+            raise AttributeError(name)
+        return getattr(self.board, name)
+
+    def __getitem__(self, cell: int | tuple[int, int]) -> int:
+        return self.board[cell]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.board)
 
     @property
-    def rules(self) -> Game2048:
-        """As kernels take them."""
-        return self.held.rules
+    def tile_due(self) -> bool:
+        """Whether a tile is about to appear."""
+        return bool(self.words[1] & TILE_DUE)
 
-    @property
-    def game(self) -> str:
-        """The name of the game."""
-        return self.held.name
-
-    def as_words(self) -> Words:
-        """The position as searches take it, with no points yet."""
-        low, high = position_of(self)
-        return low, high | TILE_DUE if self.tile_due else high
-
-    def at(self, words: Words) -> Standing:
-        """Another position of the same game; points that the words have come on top."""
-        low, high = int(words[0]), pdep(np.uint64(words[1]) & np.uint64(0xFFFF), LOWEST)
-        board = Board.from_words(low, int(high), self.rows, self.columns)
-        tile_due = bool(np.uint64(words[1]) & TILE_DUE)
-        return Standing(self.held, board, self.score + (int(words[1]) >> 32), tile_due)
+    is_chance = tile_due
 
     @property
     def over(self) -> bool:
         """Whether no move is legal, and no tile is about to appear."""
-        return not self.tile_due and super().over
+        return not self.tile_due and self.board.over
 
     @property
     def ending(self) -> int:
@@ -76,198 +85,89 @@ class Standing(Board, AnyPosition):
         return OVER if self.over else ONGOING
 
     @property
-    def is_chance(self) -> bool:
-        """Whether a tile is about to appear."""
-        return self.tile_due
-
-    @property
     def turn(self) -> str:
         """There is one player."""
-        return self.sides[0]
+        return str(self.sides[0])
 
     @property
     def winner(self) -> None:
-        """Nobody: the player has points."""
+        """None: the player has points."""
         return
 
     @property
-    def kind(self) -> str | None:
-        """How the game ended."""
-        return "stuck" if self.over else None
-
-    @property
-    def outcome(self) -> float | None:
+    def result(self) -> float | None:
         """The points, once the game is over."""
         return float(self.score) if self.over else None
 
-    def codes(self) -> list[int]:
+    def legal_actions(self) -> list[int]:
         """The legal moves as kernels number them."""
         return [MOVES.index(move) for move in self.legal_moves()]
 
-    def legal_moves(self) -> list[str]:  # type: ignore[override]
+    def legal_moves(self) -> list[str]:
         """The moves that change the board; none where a tile is about to appear."""
-        return [] if self.tile_due else [*super().legal_moves()]
+        return [] if self.tile_due else [*self.board.legal_moves()]
 
-    def text_of(self, code: int) -> str:
-        """A move's name."""
-        return MOVES[code]
-
-    def play(self, move: object) -> Standing:
+    def play(self, move: object) -> Position2048:
         """The board after a legal move, before a tile appears."""
         name = as_move(move)
         if self.tile_due:
-            raise UserError(f"{self.needed()} first")
-        after, reward = self.move(name)
-        if after.exponents == self.exponents:
+            raise UserError(f"{self.chance_prompt()} first")
+        after, reward = self.board.move(name)
+        if after == self.board:
             raise UserError(f"{name} changes nothing on this board")
-        return Standing(self.held, after, self.score + reward, tile_due=True)
+        return Position2048(self.game, words_of(after, tile_due=True), self.score + reward)
 
-    def after(self, code: int) -> Standing:
-        """The same, of a move given by its number."""
-        return self.play(MOVES[code])
+    def after(self, action: int) -> Position2048:
+        """The board after a legal move, given by its number."""
+        return self.play(MOVES[action])
 
-    def outcomes(self) -> dict[str, float]:
-        """Every tile that can appear, as `2@5`, a 2 on cell 5, and how likely each is."""
+    def chance_outcomes(self) -> dict[str, float]:
+        """Every tile that can appear, as `2@5`, a 2 on cell 5, with its probability."""
         if not self.tile_due:
             return {}
-        spawn4, empty = self.held.spawn4, self.empty
+        spawn4, empty = self.game.spawn4, self.board.empty
         shares = ((2, 1 - spawn4), (4, spawn4))
         return {f"{t}@{c}": p / len(empty) for c in empty for t, p in shares if p > 0}
 
-    def happen(self, outcome: object) -> Standing:
-        """The board with a tile placed; ValueError if it cannot be."""
-        if str(outcome) not in self.outcomes():
+    def apply_outcome(self, outcome: object) -> Position2048:
+        """The board with a tile placed; UserError if it cannot be."""
+        if str(outcome) not in self.chance_outcomes():
             raise UserError(f"{outcome!r} cannot happen: a tile is 2@CELL or 4@CELL, cells from 0")
         tile, _, cell = str(outcome).partition("@")
-        return Standing(self.held, self.place(int(cell), int(tile)), self.score)
-
-    def outcome_text(self, outcome: int) -> str:
-        """A tile that appears, given by its number."""
-        after = self.at(chance(self.rules, self.as_words(), outcome))
-        cell = next(c for c in self.empty if after.tiles[c])
-        return f"{after.tiles[cell]}@{cell}"
+        return Position2048(self.game, words_of(self.board.place(int(cell), int(tile))), self.score)
 
     def random_outcome(self, state: np.uint64) -> tuple[np.uint64, str]:
         """The random stream's next state, and a tile, as compiled games draw it."""
-        cell, tile, state = self.random_spawn(state, self.held.spawn4)
+        cell, tile, state = self.board.random_spawn(state, self.game.spawn4)
         return state, f"{tile}@{cell}"
 
-    def needed(self) -> str:
+    def chance_prompt(self) -> str:
         """What must be done where chance acts."""
         return "a tile must appear"
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values; `tiles` stand row by row."""
-        more = {"score": self.score, "tiles": self.tiles, "spawn4": self.held.spawn4}
+        """As plain values; `tiles` are row by row."""
+        more = {"score": self.score, "tiles": self.board.tiles, "spawn4": self.game.spawn4}
         return super().as_json() | more
 
     def caption(self) -> str:
         """The points, and what is next."""
-        ended = "game over" if any(self.tiles) else "an empty board"
-        state = self.needed() if self.tile_due else ended if self.over else "to move"
+        ended = "game over" if any(self.board) else "an empty board"
+        state = self.chance_prompt() if self.tile_due else ended if self.over else "to move"
         return f"{self.score:,} points, {state}"
-
-    @property
-    def cells(self) -> list[list[str]]:
-        """The board as rows of texts, "" for an empty cell."""
-        texts, width = [str(tile or "") for tile in self.tiles], self.columns
-        return [texts[at : at + width] for at in range(0, len(texts), width)]
 
     @property
     def notation(self) -> str:
         """One line: game, tiles row by row, points, and `?` where a tile is about to appear."""
         rows = "/".join(",".join(tile or "0" for tile in row) for row in self.cells)
-        return f"{self.game} {rows} {self.score}{' ?' if self.tile_due else ''}"
+        return f"{self.game.name} {rows} {self.score}{' ?' if self.tile_due else ''}"
 
-    def __eq__(self, other: object) -> bool:
-        """The same tiles and points in the same game; a board alone is no position of a game."""
-        return isinstance(other, Standing) and self.notation == other.notation
+    def _key(self) -> tuple[object, ...]:
+        return *super()._key(), self.score
 
-    __hash__ = Board.__hash__
+    def __str__(self) -> str:
+        return str(self.board)
 
-    def __repr__(self) -> str:
-        return f"<{self.notation}>"
-
-
-class GameOf2048(Game):
-    """What `2048` and `2048:board=3x3,spawn4=0.2` name."""
-
-    sides = Standing.sides
-    kinds = ("stuck",)
-    actions = len(MOVES)
-
-    def __init__(self, board: str | tuple[int, int] = "4x4", spawn4: float = 0.1) -> None:
-        self.rows, self.columns = as_size(board)
-        self.spawn4 = as_share(spawn4)
-        settings = [f"board={self.rows}x{self.columns}"] if (self.rows, self.columns) != (4, 4) else []
-        settings += [f"spawn4={self.spawn4}"] if self.spawn4 != 0.1 else []
-        self.name = "2048" + (":" + ",".join(settings) if settings else "")
-
-    @property
-    def rules(self) -> Game2048:
-        """As kernels take them."""
-        return Game2048(rules_for(self.rows, self.columns, self.spawn4))
-
-    @classmethod
-    def of(cls, spec: str = "2048", board: str | None = None, spawn4: float | None = None) -> GameOf2048:
-        """From `2048:board=3x3,spawn4=0.2`; `board` and `spawn4` are short forms of these."""
-        name, _, settings = spec.partition(":")
-        if name != "2048":
-            raise UserError(f"{spec!r} is not 2048, nor 2048:board=3x3,spawn4=0.2")
-        given = dict(_pair(word) for word in settings.split(",") if word)
-        for short, value in (("board", board), ("spawn4", spawn4)):
-            if value is not None and given.setdefault(short, str(value)) != str(value):
-                raise UserError(f"{spec} says {short}={given[short]}: leave --{short} out")
-        board, share = given.pop("board", "4x4"), given.pop("spawn4", "0.1")
-        if given:
-            raise UserError(f"2048: no setting is called {', '.join(given)}: board or spawn4")
-        try:
-            return cls(board, float(share))
-        except ValueError as error:
-            raise UserError(f"{spec}: {error}") from None
-
-    def deal(self, state: np.uint64) -> tuple[np.uint64, Standing]:
-        """A random stream's next state, and a board with two tiles."""
-        standing = Standing(self, Board(rows=self.rows, columns=self.columns), 0, tile_due=True)
-        for _ in range(2):
-            state, tile = standing.random_outcome(state)
-            standing = Standing(self, standing.happen(tile), 0, tile_due=True)
-        return state, Standing(self, standing, 0)
-
-    def standing(self, board: object) -> Standing:
-        """A board as a position of this game; it is the player's turn."""
-        if isinstance(board, Standing):
-            return board
-        if not isinstance(board, Board):
-            board = Board(board, rows=self.rows, columns=self.columns)  # type: ignore[arg-type]
-        return Standing(self, board)
-
-    def parse(self, text: str) -> Standing:
-        """Read a notation, or a board alone, tiles row by row; ValueError says what is wrong."""
-        words = text.split()
-        if len(words) > 1 and words[0].startswith("2048") and "/" in words[1]:
-            if GameOf2048.of(words[0]).name != self.name:
-                raise UserError(f"this is a position of {words[0]}, not of {self.name}")
-            del words[0]
-        if not words or "/" not in words[0]:
-            return self.standing(text)
-        tile_due = words[-1] == "?"
-        points = words[1:-1] if tile_due else words[1:]
-        if len(points) > 1 or not all(word.isdecimal() for word in points):
-            raise UserError("a board is 2,0,0,4/0,0,8,2/..., then the points, then ? before a tile")
-        rows = [row.split(",") for row in words[0].split("/")]
-        board = Board([[_number(tile) for tile in row] for row in rows])
-        return Standing(self, board, int(points[0]) if points else 0, tile_due)
-
-
-def _pair(word: str) -> tuple[str, str]:
-    name, equals, value = (part.strip() for part in word.partition("="))
-    if not equals:
-        raise UserError(f"2048: settings look like board=3x3,spawn4=0.2, not {word!r}")
-    return name, value
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal():
-        raise UserError(f"{text!r} is not a tile")
-    return int(text)
+    def _repr_svg_(self) -> str:
+        """How notebooks show a position."""
+        return self.board._repr_svg_()

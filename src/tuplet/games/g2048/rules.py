@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.errors import UserError
+from tuplet.games.protocol import NOBODY, ONGOING, Int, Words, register_game
 from tuplet.kernel import draw, inlined, kernel, pdep, pext, popcount
 
 Array = np.ndarray[Any, Any]
@@ -39,7 +40,7 @@ TOO_WIDE = np.uint64(1 << 30)  # a reward from the tables that says so: more tha
 _NIBBLE = np.uint64(0xF)
 _LINE = np.uint64(0xFFFF)
 _SECOND_LINE = np.uint64(0xFFFF0000)
-_LOWEST = np.uint64(0x1111111111111111)
+LOWEST = np.uint64(0x1111111111111111)
 _ROW = np.uint64(0x000000000000FFFF)
 _COLUMN = np.uint64(0x000F000F000F000F)
 # The lowest bits of the cells that have another above, to the left, and to the right of them.
@@ -48,7 +49,7 @@ _RIGHT_OF = np.uint64(0x1110111011101110)
 _LEFT_OF = np.uint64(0x0111011101110111)
 
 
-class Rules(NamedTuple):
+class Rules2048(NamedTuple):
     """A board's size and the share of 4-tiles, with the tables that make slides fast.
 
     A table has an entry for each line of four exponents: the line slid towards its first cell
@@ -72,13 +73,13 @@ def as_share(spawn4: float) -> float:
 
 
 @lru_cache(maxsize=256)  # a share may be any number
-def rules_for(rows: int = 4, columns: int = 4, spawn4: float = 0.1) -> Rules:
+def rules_for(rows: int = 4, columns: int = 4, spawn4: float = 0.1) -> Rules2048:
     """The rules for a board of this size where a share `spawn4` of new tiles are fours."""
     if not (2 <= rows <= 4 and 2 <= columns <= 4):
         raise UserError(f"a board has 2 to 4 rows and columns, not {rows}x{columns}")
     fours = np.uint64(round(as_share(spawn4) * 2**32))
     cells = sum(1 << 4 * (4 * r + c) for r in range(rows) for c in range(columns))
-    return Rules(_table(columns), _table(rows), rows, columns, np.uint64(cells), fours)
+    return Rules2048(_table(columns), _table(rows), rows, columns, np.uint64(cells), fours)
 
 
 @cache
@@ -197,7 +198,7 @@ def _last(e0: np.uint64, e1: np.uint64, e2: np.uint64, e3: np.uint64) -> np.uint
 
 @kernel
 def slide(
-    rules: Rules, board: np.uint64, high: np.uint64, move: int | np.signedinteger[Any]
+    rules: Rules2048, board: np.uint64, high: np.uint64, move: int | np.signedinteger[Any]
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
     """The after-state (board, high) of one move and its reward, exact for every tile."""
     across = move in (LEFT, RIGHT)
@@ -207,10 +208,10 @@ def slide(
     for i in range(4):
         mask = _ROW << np.uint64(16 * i) if across else _COLUMN << np.uint64(4 * i)
         line = pdep(pext(board, mask), np.uint64(0x0F0F0F0F))
-        line |= pdep(pext(high, mask & _LOWEST), np.uint64(0x10101010))
+        line |= pdep(pext(high, mask & LOWEST), np.uint64(0x10101010))
         line, gained = slide_line(line, length, backwards)
         out |= pdep(pext(line, np.uint64(0x0F0F0F0F)), mask)
-        out_high |= pdep(pext(line, np.uint64(0x10101010)), mask & _LOWEST)
+        out_high |= pdep(pext(line, np.uint64(0x10101010)), mask & LOWEST)
         reward += gained
     return out, out_high, reward
 
@@ -242,7 +243,7 @@ def legal_bits(cells: np.uint64, board: np.uint64, high: np.uint64) -> np.uint64
     A tile can go where its neighbour's cell is empty, or has its equal. No table is read, and all
     cells are looked at together.
     """
-    filled = ~empty_cells(_LOWEST, board, high) & _LOWEST
+    filled = ~empty_cells(LOWEST, board, high) & LOWEST
     row, column = np.uint64(16), np.uint64(4)
     above = (board ^ (board << row)) | (high ^ (high << row))
     beside = (board ^ (board << column)) | (high ^ (high << column))
@@ -259,7 +260,7 @@ def legal_bits(cells: np.uint64, board: np.uint64, high: np.uint64) -> np.uint64
 
 
 @kernel
-def stuck(rules: Rules, board: np.uint64, high: np.uint64) -> bool:
+def stuck(rules: Rules2048, board: np.uint64, high: np.uint64) -> bool:
     """Whether no move changes the board."""
     for move in range(4):
         slid, slid_high, _ = slide(rules, board, high, move)
@@ -270,7 +271,13 @@ def stuck(rules: Rules, board: np.uint64, high: np.uint64) -> bool:
 
 @kernel
 def wide_slides(
-    rules: Rules, board: np.uint64, high: np.uint64, after: Array, after_high: Array, rewards: Array, start: np.uint64
+    rules: Rules2048,
+    board: np.uint64,
+    high: np.uint64,
+    after: Array,
+    after_high: Array,
+    rewards: Array,
+    start: np.uint64,
 ) -> np.uint64:
     """`slides` for boards with tiles beyond 32768, or about to have one."""
     n = start
@@ -292,7 +299,7 @@ def empty_cells(cells: np.uint64, board: np.uint64, high: np.uint64) -> np.uint6
 
 
 @inlined
-def spawn(rules: Rules, board: np.uint64, high: np.uint64, bits: np.uint64) -> np.uint64:
+def spawn(rules: Rules2048, board: np.uint64, high: np.uint64, bits: np.uint64) -> np.uint64:
     """The board with a new tile, chosen by 64 random bits, on one of its empty cells."""
     empty = empty_cells(rules.cells, board, high)
     nth = ((bits >> np.uint64(32)) * popcount(empty)) >> np.uint64(32)
@@ -301,7 +308,7 @@ def spawn(rules: Rules, board: np.uint64, high: np.uint64, bits: np.uint64) -> n
 
 
 @kernel
-def opening(rules: Rules, state: np.uint64) -> tuple[np.uint64, np.uint64]:
+def opening(rules: Rules2048, state: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The random stream's next state, and a board with the first two tiles."""
     zero = np.uint64(0)
     state, bits = draw(state)
@@ -325,3 +332,173 @@ def largest(board: np.uint64, high: np.uint64) -> np.uint64:
         exponent |= ((high >> np.uint64(4 * c)) & np.uint64(1)) << np.uint64(4)
         best = max(best, exponent)
     return best
+
+
+# 2048 as searches see it: a game for one player against chance. A position is the board and a second
+# word: which cells hold tiles beyond 32768 (bits 0-15), whether a tile is about to appear (bit 16), and
+# the points won since the search began (from bit 32). Boards that are equal at equal depth have equal
+# points, so points do not keep a transposition table from finding them.
+
+OVER = 1  # the ending
+HIGHEST = 1e9  # more than any game's score
+
+TILE_DUE = np.uint64(1 << 16)
+_HIGH = np.uint64(0xFFFF)
+_SCORE = np.uint64(32)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
+@kernel
+def _slide(rules: Rules2048, position: Words, move: Int) -> tuple[Words, bool]:
+    """The after-state, and whether the move changes anything."""
+    high = pdep(position[1] & _HIGH, LOWEST)
+    board, out_high, reward = slide(rules, position[0], high, move)
+    score = (position[1] >> _SCORE) + reward
+    second = pext(out_high, LOWEST) | TILE_DUE | (score << _SCORE)
+    return (board, second), board != position[0] or out_high != high
+
+
+@inlined
+def _players(game: Rules2048) -> Int:  # noqa: ARG001
+    return 1
+
+
+@inlined
+def _side(game: Rules2048, position: Words) -> Int:  # noqa: ARG001
+    return 0
+
+
+@inlined
+def _is_chance(game: Rules2048, position: Words) -> bool:  # noqa: ARG001
+    return bool(position[1] & TILE_DUE != _ZERO)
+
+
+@inlined
+def _legal(game: Rules2048, position: Words, moves: Array, start: Int) -> Int:
+    at = start
+    for move in range(4):
+        if _slide(game, position, move)[1]:
+            moves[at] = move
+            at += 1
+    return at - start
+
+
+@inlined
+def _apply(game: Rules2048, position: Words, move: Int) -> Words:
+    return _slide(game, position, move)[0]
+
+
+@inlined
+def _empty(game: Rules2048, position: Words) -> np.uint64:
+    return empty_cells(game.cells, position[0], pdep(position[1] & _HIGH, LOWEST))
+
+
+@inlined
+def _count_outcomes(game: Rules2048, position: Words) -> Int:
+    return 2 * np.int64(popcount(_empty(game, position)))
+
+
+@inlined
+def _probability(game: Rules2048, position: Words, outcome: Int) -> float:
+    fours = np.float64(game.fours) * 2.0**-32
+    share = fours if outcome & 1 else 1.0 - fours
+    return share / np.float64(popcount(_empty(game, position)))
+
+
+@inlined
+def _apply_outcome(game: Rules2048, position: Words, outcome: Int) -> Words:
+    """Outcome 2n is a 2 on empty cell n, 2n + 1 a 4."""
+    cell = pdep(_ONE << np.uint64(outcome >> 1), _empty(game, position))
+    return position[0] | (cell << np.uint64(outcome & 1)), position[1] & ~TILE_DUE
+
+
+@inlined
+def _ending(game: Rules2048, position: Words) -> Int:
+    if position[1] & TILE_DUE == _ZERO:
+        for move in range(4):
+            if _slide(game, position, move)[1]:
+                return ONGOING
+        return OVER
+    return ONGOING
+
+
+@inlined
+def _winner(game: Rules2048, ended: Int) -> Int:  # noqa: ARG001
+    return NOBODY
+
+
+@inlined
+def _payoff(game: Rules2048, position: Words, ended: Int, rich: bool) -> float:  # noqa: ARG001
+    return np.float64(position[1] >> _SCORE)
+
+
+@inlined
+def _value_range(game: Rules2048) -> tuple[float, float]:  # noqa: ARG001
+    return -HIGHEST, HIGHEST
+
+
+@inlined
+def _estimate(game: Rules2048, position: Words) -> float:
+    """The points so far, and a little for every empty cell."""
+    return np.float64(position[1] >> _SCORE) + np.float64(popcount(_empty(game, position)))
+
+
+@kernel
+def _playout(
+    game: Rules2048,
+    position: Words,
+    state: np.uint64,
+    shortcuts: bool,  # noqa: ARG001
+) -> tuple[np.uint64, Words]:
+    """Random moves to the end, by the fast tables while no tile is beyond 32768."""
+    across, down = game.across, game.down
+    after, rewards = np.zeros(5, np.uint64), np.zeros(5, np.uint64)
+    moves = np.zeros(4, np.uint8)
+    board, second = position
+    while second & _HIGH == _ZERO:
+        if second & TILE_DUE != _ZERO:
+            state, bits = draw(state)
+            board = spawn(game, board, _ZERO, bits)
+            second &= ~TILE_DUE
+        count = slides(across, down, board, after, rewards, _ZERO)
+        if count == _ZERO:
+            return state, (board, second)
+        if count > np.uint64(4):
+            break
+        state, bits = draw(state)
+        pick = ((bits >> np.uint64(32)) * count) >> np.uint64(32)
+        board = after[pick]
+        second = (second + (rewards[pick] << _SCORE)) | TILE_DUE
+    position = (board, second)
+    while True:
+        high = pdep(position[1] & _HIGH, LOWEST)
+        state, bits = draw(state)
+        if position[1] & TILE_DUE != _ZERO:
+            board = spawn(game, position[0], high, bits)
+            position = (board, position[1] & ~TILE_DUE)
+            continue
+        count = np.uint64(_legal(game, position, moves, 0))
+        if count == _ZERO:
+            return state, position
+        pick = ((bits >> np.uint64(32)) * count) >> np.uint64(32)
+        position = _apply(game, position, np.int64(moves[pick]))
+
+
+register_game(
+    Rules2048,
+    4,
+    players=_players,
+    side=_side,
+    is_chance=_is_chance,
+    legal=_legal,
+    apply=_apply,
+    count_outcomes=_count_outcomes,
+    probability=_probability,
+    apply_outcome=_apply_outcome,
+    ending=_ending,
+    winner=_winner,
+    payoff=_payoff,
+    value_range=_value_range,
+    estimate=_estimate,
+    playout=_playout,
+)

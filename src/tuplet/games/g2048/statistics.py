@@ -85,7 +85,7 @@ def score_variance(scores: list[float], deviation: float = _USUAL_DEVIATION) -> 
     """The variance of two scores of 2048 or more, as an interval of their mean takes it.
 
     Scores gather around tiles: a few games that happen to end alike prove no small deviation, so
-    that one more is counted, of what players' scores usually deviate (as a share of the mean).
+    that one more is plural, of what players' scores usually deviate (as a share of the mean).
     """
     games, mean = len(scores), math.fsum(scores) / len(scores)
     seen = variance(scores, mean)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.games.g2048.board import Size
-from tuplet.games.g2048.rules import Rules, transpose
+from tuplet.games.g2048.rules import Rules2048, transpose
 from tuplet.kernel import inlined, kernel
 
 Array = np.ndarray[Any, Any]
@@ -45,7 +45,7 @@ def symmetries(size: Size = (4, 4)) -> tuple[tuple[int, ...], ...]:
 
 
 @inlined
-def canonical(rules: Rules, board: np.uint64) -> np.uint64:
+def canonical(rules: Rules2048, board: np.uint64) -> np.uint64:
     """The smallest of the words that the board's mirror images and rotations have."""
     least = _least_mirror(rules, board)
     if rules.rows == rules.columns:
@@ -54,7 +54,7 @@ def canonical(rules: Rules, board: np.uint64) -> np.uint64:
 
 
 @inlined
-def _least_mirror(rules: Rules, board: np.uint64) -> np.uint64:
+def _least_mirror(rules: Rules2048, board: np.uint64) -> np.uint64:
     # Mirrored on 4x4, a smaller board lies at the other edge: shifted, it is back.
     turned = ((board & _BYTES) << np.uint64(8)) | ((board >> np.uint64(8)) & _BYTES)
     turned = ((turned & _NIBBLES) << np.uint64(4)) | ((turned >> np.uint64(4)) & _NIBBLES)
@@ -64,7 +64,7 @@ def _least_mirror(rules: Rules, board: np.uint64) -> np.uint64:
 
 
 @inlined
-def _flip(rules: Rules, board: np.uint64) -> np.uint64:
+def _flip(rules: Rules2048, board: np.uint64) -> np.uint64:
     """Top becomes bottom."""
     turned = (board << np.uint64(32)) | (board >> np.uint64(32))
     turned = ((turned & _PAIRS) << np.uint64(16)) | ((turned >> np.uint64(16)) & _PAIRS)
@@ -72,7 +72,7 @@ def _flip(rules: Rules, board: np.uint64) -> np.uint64:
 
 
 @kernel
-def canonical_all(rules: Rules, boards: Array) -> None:
+def canonical_all(rules: Rules2048, boards: Array) -> None:
     """Each board turned into the canonical one."""
     for i in range(len(boards)):
         boards[i] = canonical(rules, boards[i])

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.games.catalogue import find_game, parse_position
-from tuplet.games.g2048 import Board, Episode, verse
-from tuplet.games.g2048.position import GameOf2048, Standing
-from tuplet.games.position import AnyPosition, Game
+from tuplet.games.g2048 import Board, Episode, format_2048verse
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.g2048.position import Position2048
+from tuplet.games.game import Game
+from tuplet.games.position import Position
 from tuplet.games.record import Record
 from tuplet.games.record_2048 import episode_of, is_first, record_of
+from tuplet.games.registry import find_game, parse_position
 from tuplet.system.file_types import describe_file
 from tuplet.system.files import read_lines
 from tuplet.system.tables import plural
@@ -40,7 +42,7 @@ _NEITHER = (
 
 
 @dataclass(frozen=True)
-class Pasted:
+class ParsedText:
     """What a text was: a position, or a game and its last position."""
 
     position: Any
@@ -57,7 +59,7 @@ class Pasted:
 
         A game starts where somebody can move.
         """
-        told = {"kind": self.kind, "game": self.position.game, "format": self.format}
+        told = {"kind": self.kind, "game": self.position.game.name, "format": self.format}
         if self.record is not None:
             start, steps = _steps(self.record)
             told |= {
@@ -69,7 +71,7 @@ class Pasted:
         return told | {"position": self.position.as_json()}
 
 
-def read(text: str, game: str | Game | None = None) -> Pasted:
+def read(text: str, game: str | Game | None = None) -> ParsedText:
     """What somebody pasted: a position or a game, in any of the forms that tuplet knows.
 
     `game` says which game is meant where the text does not. ValueError says what is wrong.
@@ -88,15 +90,15 @@ def read(text: str, game: str | Game | None = None) -> Pasted:
     played = _game(text, held)
     if played is not None:
         form, record = played
-        return Pasted(record.position, form, record)
+        return ParsedText(record.position, form, record)
     form, position = _position(text.strip(), held)
-    return Pasted(position, form)
+    return ParsedText(position, form)
 
 
 def _game(text: str, held: Game | None) -> tuple[str, Record] | None:
     """A game and the form it was in; None of what is none."""
-    if verse.is_verse(text):
-        return "2048verse", _recorded(verse.parse(text), held)
+    if format_2048verse.is_verse(text):
+        return "2048verse", _recorded(format_2048verse.parse(text), held)
     lines = [line for line in text.splitlines() if line.strip()]
     games = [line for line in lines if _STAMPED.match(line) or line.startswith("{")]
     if len(lines) > 1 and len(games) == len(lines):
@@ -111,7 +113,7 @@ def _game(text: str, held: Game | None) -> tuple[str, Record] | None:
 
 def _recorded(episode: Episode, held: Game | None) -> Record:
     size = episode.start.rows, episode.start.columns
-    return record_of(episode, GameOf2048(size, _share(held)))
+    return record_of(episode, Game2048(size, _share(held)))
 
 
 def _position(text: str, held: Game | None) -> tuple[str, Any]:
@@ -124,13 +126,13 @@ def _position(text: str, held: Game | None) -> tuple[str, Any]:
     if found := _NOTATION.fullmatch(text):
         rows = found[2].split("/")
         size = f"{len(rows)}x{rows[0].count(',') + 1}"
-        of = find_game(found[1]) if found[1] else GameOf2048(size, _share(held))
+        of = find_game(found[1]) if found[1] else Game2048(size, _share(held))
         return "notation", of.parse(f"{found[2]}{found[3]}")
     if word.startswith(("ewn", "2048:")) or (rest and names_code(word)):
         return "notation", parse_position(text)
-    if held is not None and not isinstance(held, GameOf2048):
+    if held is not None and not isinstance(held, Game2048):
         return "notation", held.parse(text)
-    board = verse.board_of(text)
+    board = format_2048verse.board_of(text)
     return "board", _standing(board if board is not None else _board(text, held), held)
 
 
@@ -141,18 +143,18 @@ def _board(text: str, held: Game | None) -> Board:
     except ValueError:
         if sum(letter.isalpha() for letter in text) > len(text) / 2:
             raise UserError(_NEITHER) from None
-        if isinstance(held, GameOf2048) and (held.rows, held.columns) != (4, 4):
+        if isinstance(held, Game2048) and (held.rows, held.columns) != (4, 4):
             return Board(text, rows=held.rows, columns=held.columns)
         raise
 
 
 def _standing(board: Board, held: Game | None) -> Any:
-    return GameOf2048((board.rows, board.columns), _share(held)).standing(board)
+    return Game2048((board.rows, board.columns), _share(held)).position(board)
 
 
 def _share(held: Game | None) -> float:
     """How many tiles are fours, where a text does not tell; all may appear."""
-    return held.spawn4 if isinstance(held, GameOf2048) and 0 < held.spawn4 < 1 else 0.1
+    return held.spawn4 if isinstance(held, Game2048) and 0 < held.spawn4 < 1 else 0.1
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -172,7 +174,7 @@ def _steps(record: Record) -> tuple[str, list[Step]]:
     def happen() -> str | None:
         nonlocal position
         outcome = next(rolls, None) if position.is_chance else None
-        position = position if outcome is None else position.happen(outcome)
+        position = position if outcome is None else position.apply_outcome(outcome)
         return outcome
 
     while happen() is not None:
@@ -207,7 +209,7 @@ def written(
     if format not in FORMATS:
         raise UserError(f"{format!r} is not a form of games: {', '.join(FORMATS)}")
     held = find_game(game)
-    position = start if isinstance(start, AnyPosition) else held.parse(str(start))
+    position = start if isinstance(start, Position) else held.parse(str(start))
     names = tuple(position.sides if names is None else names)
     if len(names) != len(position.sides) or not all(isinstance(name, str) for name in names):
         raise UserError(f"names are {plural(len(position.sides), 'text')}, one for each side")
@@ -225,7 +227,7 @@ def written(
         return record.line
     episode = episode_of(record)
     if format == "2048verse":
-        return verse.text_of(episode)
+        return format_2048verse.text_of(episode)
     if (episode.start.rows, episode.start.columns) != (4, 4):
         raise UserError("the Framework's line is of boards of 4x4: take the form record")
     if not is_first(record.start):
@@ -261,7 +263,7 @@ def read_game(source: str | Path, number: int = 1) -> Episode | Record:
     try:
         return _of_2048(line)
     except ValueError as error:
-        kind = "" if is_text or verse.is_verse(line) else describe_file(source)
+        kind = "" if is_text or format_2048verse.is_verse(line) else describe_file(source)
         if kind and not kind.startswith("games "):
             raise UserError(f"{where} is not a file of games of 2048: it is {kind}") from None
         raise UserError(f"{where}, game {number}: {error}") from None
@@ -272,17 +274,17 @@ def _is_game(text: str) -> bool:
     if "|" in text or text.lstrip().startswith("{"):
         return True
     named = len(text) < 256 and Path(text).is_file()
-    return not named and verse.is_verse(text.lstrip())
+    return not named and format_2048verse.is_verse(text.lstrip())
 
 
 def _of_2048(line: str) -> Episode | Record:
-    if verse.is_verse(line.lstrip()):
-        return verse.parse(line.lstrip())
+    if format_2048verse.is_verse(line.lstrip()):
+        return format_2048verse.parse(line.lstrip())
     if not line.lstrip().startswith("{"):
         return Episode.parse(line)
     record: Record = Record.parse(line)
-    if not isinstance(record.start, Standing):
-        raise UserError(f"a game of {record.start.game}, not of 2048: tuplet show replays it")
+    if not isinstance(record.start, Position2048):
+        raise UserError(f"a game of {record.start.game.name}, not of 2048: tuplet show replays it")
     return record
 
 
@@ -296,7 +298,7 @@ def _line(lines: Iterable[bytes], number: int) -> tuple[str, int]:
         return found.decode(), count
     except UnicodeDecodeError:  # 2048verse's files have a byte for each letter
         text = found.decode("latin-1")
-        return text if verse.is_verse(text) else found.decode(errors="replace"), count
+        return text if format_2048verse.is_verse(text) else found.decode(errors="replace"), count
 
 
 def _filled(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ REST = "#b8b8b8"
 
 
 @dataclass
-class Grown:
+class MoveHistory:
     """A move's figures, one for each look."""
 
     visits: list[int] = field(default_factory=list)
@@ -28,14 +28,14 @@ class Grown:
 
 
 @dataclass
-class Growth(Tabular):
+class SearchHistory(Tabular):
     """What a search thought of each move after so many simulations.
 
     Looks are taken at equal steps of a logarithmic scale; the tree is the same as without them.
     """
 
     simulations: list[int] = field(default_factory=list)  # of each look
-    moves: dict[str, Grown] = field(default_factory=dict)
+    moves: dict[str, MoveHistory] = field(default_factory=dict)
     title: str = ""
 
     @property
@@ -49,17 +49,17 @@ class Growth(Tabular):
             return
         self.simulations.append(simulations)
         for move in moves:
-            grown = self.moves.setdefault(move.move, Grown())
+            grown = self.moves.setdefault(move.move, MoveHistory())
             grown.visits.append(move.visits)
             grown.values.append(move.value)
             grown.ci95.append(move.ci95)
             grown.proven.append(move.proven)
 
-    def named(self, text_of: Callable[[int], str]) -> Growth:
+    def named(self, text_of: Callable[[int], str]) -> SearchHistory:
         """The same with moves as people write them, in place of their numbers."""
         moves = {text_of(int(code)): grown for code, grown in self.moves.items()}
         order = sorted(moves, key=lambda move: -moves[move].visits[-1])
-        return Growth(self.simulations, {move: moves[move] for move in order}, self.title)
+        return SearchHistory(self.simulations, {move: moves[move] for move in order}, self.title)
 
     def as_json(self) -> dict[str, Any]:
         """As plain values: lists as long as `simulations`."""
