@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tuplet as package
-from tuplet import Board, Episode, GreedyPlayer, RandomEnvironment, play_episode
+from tuplet import Board, Episode, GreedyAgent, RandomEnvironment, play_episode
 from tuplet.cli import app
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def without_clocks(report: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def record() -> str:
-    return str(play_episode(GreedyPlayer(), RandomEnvironment(1)))
+    return str(play_episode(GreedyAgent(), RandomEnvironment(1)))
 
 
 def test_each_command_is_a_public_function_of_the_same_name() -> None:

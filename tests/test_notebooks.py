@@ -15,7 +15,7 @@ pytest.importorskip("ipykernel")
 import nbformat
 from nbclient import NotebookClient
 
-from tuplet import GreedyPlayer, Progress, RandomEnvironment, play_episode, play_game, train
+from tuplet import GreedyAgent, Progress, RandomEnvironment, play_episode, play_game, train
 from tuplet.games.ewn import EwnGame
 from tuplet.system import progress
 
@@ -100,7 +100,7 @@ def test_a_cell_escapes_what_agents_are_called() -> None:
 
 
 def test_games_as_they_were_played_show_themselves_and_have_rows() -> None:
-    episode = play_episode(GreedyPlayer(), RandomEnvironment(1))
+    episode = play_episode(GreedyAgent(), RandomEnvironment(1))
     html = episode._repr_html_()
     assert html.startswith("<p><b>") and f"{episode.score:,} points" in html and "<svg" in html
     rows = episode.to_dicts()

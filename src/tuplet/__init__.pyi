@@ -2,14 +2,14 @@
 
 from tuplet.agents.agent import make_agent as make_agent
 from tuplet.agents.g2048 import RandomEnvironment as RandomEnvironment, make_player as make_player
-from tuplet.agents.learned import LearnedPlayer as LearnedPlayer
+from tuplet.agents.learned import LearnedAgent as LearnedAgent
 from tuplet.agents.listing import (
     Listing as Listing,
     list_agents as list_agents,
     list_games as list_games,
     list_runs as list_runs,
 )
-from tuplet.agents.random_greedy import GreedyPlayer as GreedyPlayer, RandomPlayer as RandomPlayer
+from tuplet.agents.random_greedy import GreedyAgent as GreedyAgent, RandomAgent as RandomAgent
 from tuplet.agents.settings import settings_of as settings_of
 from tuplet.agents.specs import Spec as Spec
 from tuplet.arena.analyze import analyze as analyze

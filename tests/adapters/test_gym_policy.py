@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from tuplet import LearnedPlayer, Network, evaluate
+from tuplet import LearnedAgent, Network, evaluate
 from tuplet.adapters.boards import OBSERVATIONS
 from tuplet.adapters.gym import ID, TuplePolicy
 from tuplet.games.g2048 import MOVES
@@ -44,7 +44,7 @@ def test_greedy_games_are_those_of_an_evaluation(trained: Network, observation: 
 def test_many_boards_are_played_as_each_alone(small: Network, observation: str, depth: int) -> None:
     envs = gymnasium.make_vec(ID, 4, board="3x3", observation=observation, illegal="error")
     env = gymnasium.make(ID, board="3x3")
-    policy, player = TuplePolicy(small, envs, depth=depth), LearnedPlayer(small, depth=depth)
+    policy, player = TuplePolicy(small, envs, depth=depth), LearnedAgent(small, depth=depth)
     seen, infos = envs.reset(seed=2)
     for _ in range(40):
         moves = policy(seen, infos)

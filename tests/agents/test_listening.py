@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tuplet import Board, LearnedPlayer, Network, Stop, analyze, game, make_agent, make_player
+from tuplet import Board, LearnedAgent, Network, Stop, analyze, game, make_agent, make_player
 from tuplet.agents.g2048 import RandomEnvironment
 from tuplet.arena.episode import play_episode
 from tuplet.arena.game import play_game
@@ -26,7 +26,7 @@ SEARCHES: list[tuple[Any, Any]] = [
     (lambda: make_agent("best:depth=60", LARGE), KNOWN),
     (lambda: make_player("mcts:sims=1000000000000"), BOARD),
     (lambda: make_player("expectimax:depth=60"), BOARD),
-    (lambda: LearnedPlayer(Network("5x4"), depth=60), BOARD),
+    (lambda: LearnedAgent(Network("5x4"), depth=60), BOARD),
 ]
 
 
@@ -79,7 +79,7 @@ def test_an_analysis_that_is_stopped_keeps_the_last_depth() -> None:
     )
     assert found.interrupted and 3 <= (found.depth or 0) < 60
     assert found.as_json()["interrupted"] is True
-    assert found.moves == LearnedPlayer(net, depth=found.depth).moves(BOARD)
+    assert found.moves == LearnedAgent(net, depth=found.depth).moves(BOARD)
     stop = Stop()
     found = analyze(
         LARGE, KNOWN, "mcts:sims=1000000000000", stop=stop, progress=lambda event: stop.set() if event.done else None

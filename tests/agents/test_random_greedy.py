@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tuplet import Board, Episode, GreedyPlayer, RandomEnvironment, RandomPlayer, Stop, evaluate, regret, solve
+from tuplet import Board, Episode, GreedyAgent, RandomAgent, RandomEnvironment, Stop, evaluate, regret, solve
 from tuplet.agents.random_greedy import make_workspace, play_games
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import as_seed
 
-PLAYERS = [RandomPlayer(7), GreedyPlayer()]
+PLAYERS = [RandomAgent(7), GreedyAgent()]
 
 
 def compiled(player: Any, rules: Any, seed: int, games: int, stop: bool = False) -> Any:
     """The compiled games of a player."""
-    results, greedy = make_results(games), isinstance(player, GreedyPlayer)
+    results, greedy = make_results(games), isinstance(player, GreedyAgent)
     done = play_games(rules, greedy, ~player.seed, as_seed(seed), 0, results, make_workspace(), np.array([stop]))
     assert done == (0 if stop else games)
     return results
@@ -38,7 +38,7 @@ def test_compiled_games_are_those_of_the_python_player(player: Any, size: tuple[
     environment, mine = RandomEnvironment(5, 0.3), type(player)(7)
     for game in range(3):
         mine.next_game = game
-        if isinstance(mine, RandomPlayer):
+        if isinstance(mine, RandomAgent):
             mine.open()
         environment.open()
         board, score, length = start, 0, 0
@@ -69,8 +69,8 @@ def test_an_evaluation_has_the_same_games_recorded_or_compiled_on_any_number_of_
 def test_their_mean_scores_are_the_exact_ones() -> None:
     rules = rules_for(2, 2, 0.1)
     for player, exact in (
-        (RandomPlayer(1), solve("2x2", progress=False).random_score),
-        (GreedyPlayer(), regret("greedy", board="2x2").as_json()["score"]),
+        (RandomAgent(1), solve("2x2", progress=False).random_score),
+        (GreedyAgent(), regret("greedy", board="2x2").as_json()["score"]),
     ):
         scores = compiled(player, rules, 2, 20_000).scores
         assert abs(scores.mean() - exact) < 4 * scores.std() / np.sqrt(len(scores))
@@ -102,14 +102,14 @@ def test_the_kernel_allocates_nothing_and_stops_when_told() -> None:
 
 
 def test_a_class_made_of_them_plays_its_own_moves() -> None:
-    class Down(GreedyPlayer):
+    class Down(GreedyAgent):
         name = "down"
 
         def choose(self, board: Board) -> object:
             legal = board.legal_moves()
             return "down" if "down" in legal else legal[0]
 
-    class Right(RandomPlayer):
+    class Right(RandomAgent):
         def choose(self, board: Board) -> object:
             legal = board.legal_moves()
             return "right" if "right" in legal else legal[0]

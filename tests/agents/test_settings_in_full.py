@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tuplet as package
-from tuplet import LearnedPlayer, Network, game, make_agent, make_player, settings_of
+from tuplet import LearnedAgent, Network, game, make_agent, make_player, settings_of
 from tuplet.system.settings import describe_settings
 
 
@@ -39,7 +39,7 @@ def test_what_depends_on_the_game_is_what_the_game_has() -> None:
     assert settings_of(make_agent("alphabeta", "ewn"), rolled)["depth"] == 4
     assert settings_of(make_agent("hard", "ewn"), rolled) == {}
     assert settings_of(make_player("mcts:sims=9"))["batch"] == 5
-    assert settings_of(LearnedPlayer(Network("5x4"), depth=2)) == {"depth": 2, "spawn4": 0.1}
+    assert settings_of(LearnedAgent(Network("5x4"), depth=2)) == {"depth": 2, "spawn4": 0.1}
     assert settings_of(make_player("random")) == {}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tuplet import LearnedPlayer, Spec, analyze, evaluate, make_agent, make_player, match
+from tuplet import LearnedAgent, Spec, analyze, evaluate, make_agent, make_player, match
 from tuplet.agents.specs import short_names
 
 
@@ -22,9 +22,9 @@ def test_what_a_network_says_names_neither_programs_nor_classes(tmp_path: Path) 
 def test_nor_files_outside_of_its_folder(trained_run: Path) -> None:
     folder = trained_run.parent
     inside = Spec("run", folder=folder)
-    assert isinstance(make_player(inside), LearnedPlayer)
+    assert isinstance(make_player(inside), LearnedAgent)
     over = Spec("expectimax:depth=2,values=run", folder=folder)
-    assert isinstance(make_player(over), LearnedPlayer)
+    assert isinstance(make_player(over), LearnedAgent)
     outside = [f"../{folder.name}/../../x", str(trained_run.parent.parent), "run/../../..", "/etc"]
     for text in outside:
         with pytest.raises(ValueError, match="outside of the folder"):

@@ -9,11 +9,11 @@ from hypothesis import given, strategies as st
 from tuplet import (
     Board,
     Episode,
-    GreedyPlayer,
-    LearnedPlayer,
+    GreedyAgent,
+    LearnedAgent,
     Network,
+    RandomAgent,
     RandomEnvironment,
-    RandomPlayer,
     evaluate,
     learn_from,
     play_episode,
@@ -60,13 +60,13 @@ def test_players_and_environments_of_ones_own_play_in_the_same_loop() -> None:
 def test_compiled_games_and_the_python_loop_are_the_same_games(trained: Network) -> None:
     games: list[Episode] = []
     compiled = evaluate(trained, games=15, seed=4, threads=2)
-    python = evaluate(LearnedPlayer(trained), RandomEnvironment(4), games=15, on_episode=games.append)
+    python = evaluate(LearnedAgent(trained), RandomEnvironment(4), games=15, on_episode=games.append)
     for one, other in zip(compiled.results, python.results, strict=True):
         assert (one == other).all()
     assert [game.score for game in games] == list(compiled.results.scores)
 
 
-@pytest.mark.parametrize("player", [RandomPlayer(3), GreedyPlayer(), Corner()])
+@pytest.mark.parametrize("player", [RandomAgent(3), GreedyAgent(), Corner()])
 def test_an_episode_is_a_line_of_text_that_can_be_played_again(player: object) -> None:
     episode = play_episode(player, RandomEnvironment(2))  # type: ignore[arg-type]
     line = str(episode)
@@ -118,7 +118,7 @@ def test_rubbish_never_raises_anything_else(text: str) -> None:
 
 def test_a_recorded_game_can_be_learned_from() -> None:
     net = Network("5x4")
-    episode = play_episode(GreedyPlayer(), RandomEnvironment(2))
+    episode = play_episode(GreedyAgent(), RandomEnvironment(2))
     first = next(b.move(a.move)[0] for b, a in episode.replay() if hasattr(a, "reward"))
     values = [net.value(first)]
     for _ in range(3):
@@ -148,7 +148,7 @@ def test_a_wrong_placement_is_an_error_that_names_the_environment(wrong: object)
             return wrong
 
     with pytest.raises(ValueError, match="wrong one"):
-        play_episode(GreedyPlayer(), Wrong())  # type: ignore[arg-type]
+        play_episode(GreedyAgent(), Wrong())  # type: ignore[arg-type]
 
 
 def test_evaluation_does_not_depend_on_threads(trained: Network) -> None:

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from tuplet import (
-    LearnedPlayer,
+    LearnedAgent,
     Network,
+    RandomAgent,
     RandomEnvironment,
-    RandomPlayer,
     evaluate,
     make_agent,
     match,
@@ -84,7 +84,7 @@ def test_an_evaluation_is_the_same_on_threads_and_processes(
 ) -> None:
     players = [
         str(trained_run),
-        LearnedPlayer(trained, depth=2),
+        LearnedAgent(trained, depth=2),
         "random",
         "mcts:sims=10",
         f"expectimax:depth=2,values={trained_run}",
@@ -175,7 +175,7 @@ def test_weights_that_change_meanwhile_are_noticed(tmp_path: Path) -> None:
     net = Network("0123")
     path = str(net.save(tmp_path / "net.safetensors"))
     source = AgentSource(Spec(path, trusted=True), digest=digest(path))
-    assert isinstance(source.player(Worker(), 0), LearnedPlayer)
+    assert isinstance(source.player(Worker(), 0), LearnedAgent)
     net.update([2] * 16, 100)
     net.save(path)
     with pytest.raises(ValueError, match="changed meanwhile"):
@@ -191,7 +191,7 @@ def test_a_process_that_played_before_starts_afresh() -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         for net in nets:
             for depth in (1, 2):
-                player = LearnedPlayer(net, depth=depth)
+                player = LearnedAgent(net, depth=depth)
                 there = evaluate(player, games=3, seed=1, executor=pool)
                 assert same(there, evaluate(player, games=3, seed=1))
 
@@ -203,7 +203,7 @@ def test_objects_are_not_shared_by_threads(mine: Any) -> None:
                 evaluate(player, games=4, executor=pool)
         with pytest.warns(UserWarning, match="one core"):
             match(make_agent("mcts:sims=50"), "easy", games=4, executor=pool)
-        alone = evaluate(RandomPlayer(7), RandomEnvironment(3), games=23)
-        assert same(alone, evaluate(RandomPlayer(7), RandomEnvironment(3), games=23, executor=pool))
+        alone = evaluate(RandomAgent(7), RandomEnvironment(3), games=23)
+        assert same(alone, evaluate(RandomAgent(7), RandomEnvironment(3), games=23, executor=pool))
         with pytest.warns(UserWarning, match="Spiteful plays on one core"):
             evaluate("greedy", mine.Spiteful(), games=4, executor=pool)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tuplet
-from tuplet import Analysis, Board, Episode, LearnedPlayer, MoveValue, Network, Record, Review, game
+from tuplet import Analysis, Board, Episode, LearnedAgent, MoveValue, Network, Record, Review, game
 from tuplet.agents.g2048 import player_from
 from tuplet.arena.review import MoveReview
 from tuplet.games.analysis import BANDS
@@ -91,15 +91,15 @@ def test_an_exact_judge_never_changes_its_mind() -> None:
 def test_means_are_those_of_every_board_that_might_have_come(trained: Network) -> None:
     after = Board([2, 4, 0, 0, 16, 32, 0, 2, 4, 128, 2, 8, 64, 256, 4, 512])
     for depth, share in ((1, 0.1), (2, 0.2), (3, 0.0)):
-        player = LearnedPlayer(trained, depth=depth, spawn4=share)
+        player = LearnedAgent(trained, depth=depth, spawn4=share)
         means = 0.0
         for board, chance in after.spawns(share):
             values = [move.value for move in player.moves(board) if move.value is not None]
             means += chance * max(values, default=0.0)
         assert player.expected(after) == (pytest.approx(means, rel=1e-6), depth)
     stuck = Board([2, 4, 2, 0, 4, 2, 4, 8, 2, 4, 2, 4, 4, 2, 4, 2])  # a 4 in the gap goes on
-    found, _ = LearnedPlayer(trained).expected(stuck)
-    on = [m.value for m in LearnedPlayer(trained).moves(stuck.place(3, 2)) if m.value is not None]
+    found, _ = LearnedAgent(trained).expected(stuck)
+    on = [m.value for m in LearnedAgent(trained).moves(stuck.place(3, 2)) if m.value is not None]
     ends = stuck.place(3, 4).over
     assert ends and found == pytest.approx(0.9 * max(on), rel=1e-6)
 
@@ -110,27 +110,27 @@ def test_luck_is_nothing_on_average(trained: Network) -> None:
     total = 0.0
     for tile, chance in ((1, 0.9), (2, 0.1)):
         for cell in episode.board.empty:
-            found = tuplet.review(f"{before}{cell:X}{tile}|you@2", LearnedPlayer(trained, depth=2))
+            found = tuplet.review(f"{before}{cell:X}{tile}|you@2", LearnedAgent(trained, depth=2))
             total += chance / len(episode.board.empty) * found.moves[-1].luck
     assert abs(total) < 1e-4 * found.first_value
 
 
 def test_it_adds_up_whoever_judges(trained: Network, greedy: Episode) -> None:
     for judge in (
-        LearnedPlayer(trained),
-        LearnedPlayer(trained, depth=2, spawn4=0.2),
-        LearnedPlayer(trained, time=0.0003),
-        LearnedPlayer(trained, downgrade=16),
+        LearnedAgent(trained),
+        LearnedAgent(trained, depth=2, spawn4=0.2),
+        LearnedAgent(trained, time=0.0003),
+        LearnedAgent(trained, downgrade=16),
     ):
         found = tuplet.review(greedy, judge)
         assert found.left == 0 and found.losses > 0
         adds_up(found)
     adds_up(tuplet.review(played("2048:board=2x2"), "mcts:sims=50"))
     cut = Episode.parse(LINE)
-    found = tuplet.review(cut, LearnedPlayer(trained))
+    found = tuplet.review(cut, LearnedAgent(trained))
     assert found.left > 0
     adds_up(found)
-    late = tuplet.review(str(cut).replace("82|", "|"), LearnedPlayer(trained))  # no tile came
+    late = tuplet.review(str(cut).replace("82|", "|"), LearnedAgent(trained))  # no tile came
     assert late.moves[-1].luck == 0 and late.left == late.moves[-1].mean_value
     adds_up(late)
 
@@ -140,7 +140,7 @@ def test_a_game_may_begin_in_the_middle(trained: Network) -> None:
     record.roll("2@4")
     record.play("left")
     record.roll("4@15")
-    found = tuplet.review(record.line, LearnedPlayer(trained))
+    found = tuplet.review(record.line, LearnedAgent(trained))
     assert found.moves[0].score == 1000 and found.episode.score == 1004
     assert found.first_value == 1000 + found.moves[0].value
     adds_up(found)

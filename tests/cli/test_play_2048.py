@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from terminal import at_terminal
-from tuplet.agents.g2048 import GreedyPlayer, RandomEnvironment
+from tuplet.agents.g2048 import GreedyAgent, RandomEnvironment
 from tuplet.cli import draw_2048
 from tuplet.cli.draw_2048 import grid, picture
 from tuplet.cli.play_2048 import TerminalGame
@@ -75,7 +75,7 @@ def _key(move: str) -> str:
 
 
 def test_taking_back_takes_back_luck_as_well() -> None:
-    game = TerminalGame(GreedyPlayer(), RandomEnvironment(1), Game2048(), "you")
+    game = TerminalGame(GreedyAgent(), RandomEnvironment(1), Game2048(), "you")
     for _ in range(20):
         move = game.board.legal_moves()[0]
         game.move(move)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tuplet import Board, GreedyPlayer, LearnedPlayer, Network, RandomEnvironment, play_episode, train
+from tuplet import Board, GreedyAgent, LearnedAgent, Network, RandomEnvironment, play_episode, train
 from tuplet.cli import run
 
 BOARD = "2,0,0,4,0,8,2,0,0,0,16,0,2,0,0,64"
@@ -49,7 +49,7 @@ def test_analyze_looks_ahead_and_lowers_boards(tuplet, trained_run: Path, traine
         return values
 
     for depth in (1, 2):
-        player = LearnedPlayer(trained, depth=depth)
+        player = LearnedAgent(trained, depth=depth)
         assert analyze("--depth", depth) == {m.move: m.value for m in player.moves(Board(BOARD))}
     assert analyze() == analyze("--depth", 1) != analyze("--downgrade", 64)
     assert set(analyze("--time", 0.05)) == set(analyze())
@@ -79,7 +79,7 @@ def test_eval_looks_ahead(tuplet, trained_run: Path) -> None:
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three games of a player that takes what it can get, and a line that is no game."""
     path, environment = tmp_path_factory.mktemp("games") / "games.txt", RandomEnvironment(1)
-    lines = [str(play_episode(GreedyPlayer(), environment)) for _ in range(3)]
+    lines = [str(play_episode(GreedyAgent(), environment)) for _ in range(3)]
     path.write_text("\n".join([*lines, "", "you:random@1|0111#L[8]|you@2\n"]))
     return path
 
@@ -96,9 +96,7 @@ def test_review_tells_what_each_move_cost(tuplet, trained_run: Path, games: Path
     assert report["best_share"] == losses.count(0) / len(losses)
     assert min(losses) == 0 < max(losses) and 0 < report["blunders"] < len(moves)
     for move in moves[:5]:
-        values = {
-            m.move: m.value for m in LearnedPlayer(Network.load(trained_run), depth=2).moves(Board(move["board"]))
-        }
+        values = {m.move: m.value for m in LearnedAgent(Network.load(trained_run), depth=2).moves(Board(move["board"]))}
         assert values[move["best"]] == move["value"]
         assert values[move["played"]] == move["played_value"]
     line = games.read_text().splitlines()[1]
@@ -143,7 +141,7 @@ def test_garbage_to_review_is_one_line(
 def test_by_its_own_values_a_player_never_errs(trained: Network) -> None:
     from tuplet import review
 
-    player = LearnedPlayer(trained)
+    player = LearnedAgent(trained)
     result = review(play_episode(player, RandomEnvironment(4)), player)
     assert result.mean_loss == 0 and result.best_share == 1
     assert result.diagnoses == 0 and result.worst(5) == []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from both_ways import in_both_ways
-from tuplet import Board, LearnedPlayer, Network, RandomPlayer, Solution, solve, train
+from tuplet import Board, LearnedAgent, Network, RandomAgent, Solution, solve, train
 from tuplet.agents.g2048 import player_from
 from tuplet.arena.regret import _judge
 from tuplet.cli import run
@@ -65,7 +65,7 @@ def test_a_player_followed_scores_what_its_games_do(solution: Solution) -> None:
 
 
 def test_a_chance_player_is_judged_by_games(solution: Solution) -> None:
-    played = sample(solution, RandomPlayer(seed=1), games=200)
+    played = sample(solution, RandomAgent(seed=1), games=200)
     assert sum(played.scores) / 200 == pytest.approx(solution.random_score, rel=0.2)
 
 
@@ -75,7 +75,7 @@ def test_a_network_that_learns_comes_close_to_perfect_play(solution: Solution) -
     train(net, games=2000, learner="td", progress=False)
     after = follow(solution, net)
     assert after.regret < 2 < before.regret
-    assert follow(solution, LearnedPlayer(net)) == after
+    assert follow(solution, LearnedAgent(net)) == after
 
 
 def test_a_network_of_another_size_and_illegal_moves_are_refused(solution: Solution) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tuplet import Episode, GreedyPlayer, Network, RandomEnvironment, learn_from, play_episode
+from tuplet import Episode, GreedyAgent, Network, RandomEnvironment, learn_from, play_episode
 from tuplet.games.g2048.statistics import Results, summarise
 
 FILES = Path(__file__).parents[1] / "data" / "interop" / "framework"
@@ -141,7 +141,7 @@ def test_names_in_other_peoples_files_are_kept() -> None:
 
 
 def test_the_framework_reads_our_games_with_the_same_statistics() -> None:
-    players = [play_episode(GreedyPlayer(), RandomEnvironment(seed)) for seed in range(8)]
+    players = [play_episode(GreedyAgent(), RandomEnvironment(seed)) for seed in range(8)]
     games = [read_as_the_framework(str(episode) + "\n") for episode in players]
     assert statistics(games) == ours(players)
     assert all(game.rewards == game.score for game in games)

@@ -81,7 +81,7 @@ def test_2048_is_the_game_that_is_learned() -> None:
     game = tuplet.game("2048")
     standing = game.start(seed=3)
     environment = tuplet.RandomEnvironment(seed=3)
-    episode = tuplet.play_episode(tuplet.GreedyPlayer(), environment)
+    episode = tuplet.play_episode(tuplet.GreedyAgent(), environment)
     boards = [board for board, _ in episode.replay()]
     assert Board(standing) == standing.board == boards[2]
     state = np.uint64(0)
@@ -91,7 +91,7 @@ def test_2048_is_the_game_that_is_learned() -> None:
             state, outcome = position.random_outcome(state)
             position = position.apply_outcome(outcome)
         else:
-            move = tuplet.GreedyPlayer().choose(position)
+            move = tuplet.GreedyAgent().choose(position)
             score += position.move(move)[1]
             position = position.play(move)
         assert position.score == score

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from both_ways import in_both_ways
-from tuplet import Board, LearnedPlayer, Network, RandomEnvironment, evaluate, play_episode, solve
+from tuplet import Board, LearnedAgent, Network, RandomEnvironment, evaluate, play_episode, solve
 from tuplet.exact.regret import follow
 from tuplet.games.g2048.board import MOVES
 from tuplet.games.g2048.rules import rules_for
@@ -75,7 +75,7 @@ class Plain:
         }
 
 
-def assert_is_plain(player: LearnedPlayer, plain: Plain, board: Board) -> None:
+def assert_is_plain(player: LearnedAgent, plain: Plain, board: Board) -> None:
     exact = plain.values(board, player.depth or 1)
     for move in player.moves(board):
         assert move.legal == (move.move in exact)
@@ -94,7 +94,7 @@ def assert_is_plain(player: LearnedPlayer, plain: Plain, board: Board) -> None:
 def test_values_are_those_of_a_plain_search(depth: int, options: dict[str, object]) -> None:
     net, source = random_network(**options), random.Random(depth)
     plain = Plain(net, spawn4=net.spawn4)
-    player = LearnedPlayer(net, depth=depth)
+    player = LearnedAgent(net, depth=depth)
     for n in range((12, 6, 2)[depth - 1]):
         assert_is_plain(player, plain, random_board(source, 4 + n, 3 if depth < 3 else 2))
 
@@ -104,7 +104,7 @@ def test_values_are_those_of_a_plain_search(depth: int, options: dict[str, objec
 def test_a_search_by_the_clock_looks_one_move_less_ahead_behind_a_four(target: str, depth: int) -> None:
     """Two moves ahead it is exact."""
     net, source = random_network(target=target), random.Random(5)
-    plain, player = Plain(net, reduce_after_four=depth > 2), LearnedPlayer(net, time=60.0, depth=depth)
+    plain, player = Plain(net, reduce_after_four=depth > 2), LearnedAgent(net, time=60.0, depth=depth)
     for n in range(3):
         assert_is_plain(player, plain, random_board(source, 4 + n, 2))
         assert player.reached == depth
@@ -119,7 +119,7 @@ def test_stages_are_searched_as_they_are_valued(depth: int, target: str) -> None
     net.weights[:stage] = np.random.default_rng(3).normal(0, 100, stage)
     part = net.weights[2 * stage :: 3]  # of the later stages, some were read
     part[:] = np.random.default_rng(4).normal(0, 100, len(part))
-    plain, player, source = Plain(net), LearnedPlayer(net, depth=depth), random.Random(7)
+    plain, player, source = Plain(net), LearnedAgent(net, depth=depth), random.Random(7)
     for n in range(8):
         assert_is_plain(player, plain, random_board(source, 4 + n % 4, 3))
 
@@ -134,14 +134,14 @@ def test_values_on_small_boards_are_those_of_a_plain_search(size: str) -> None:
         for depth in (1, 2, 3):
             tiles = [[1 << source.randint(1, 4) for _ in range(columns)] for _ in range(rows)]
             tiles[0][0] = tiles[1][1] = 0
-            assert_is_plain(LearnedPlayer(net, depth=depth), Plain(net), Board(tiles))
+            assert_is_plain(LearnedAgent(net, depth=depth), Plain(net), Board(tiles))
 
 
 @pytest.mark.long
 def test_a_search_to_the_end_is_the_exact_solution() -> None:
     """No game on 2x2 is longer than 40 moves: values that are all zero do not matter."""
     solution = solve("2x2")
-    player = LearnedPlayer(Network(board="2x2"), depth=40)
+    player = LearnedAgent(Network(board="2x2"), depth=40)
     for tiles in ([2, 2, 0, 0], [2, 4, 8, 0], [4, 16, 2, 2], [8, 2, 0, 4]):
         exact = solution.moves(tiles)
         for found, sure in zip(player.moves(tiles), exact, strict=True):
@@ -157,16 +157,16 @@ def test_tiles_beyond_32768_are_exact(target: str, downgrade: int | None) -> Non
     plain = Plain(net, downgrade)
     for tiles in WIDE:
         for depth in (1, 2, 3) if target == "afterstate" else (1, 2):
-            assert_is_plain(LearnedPlayer(net, depth=depth, downgrade=downgrade), plain, Board(tiles))
+            assert_is_plain(LearnedAgent(net, depth=depth, downgrade=downgrade), plain, Board(tiles))
 
 
 def test_downgrading_at_depth_is_of_the_leaves() -> None:
     net = random_network()
     plain, board = Plain(net, 2048), Board(CROWDED)
     for depth in (1, 2):
-        player = LearnedPlayer(net, depth=depth, downgrade=2048)
+        player = LearnedAgent(net, depth=depth, downgrade=2048)
         assert_is_plain(player, plain, board)
-        assert player.moves(board) != LearnedPlayer(net, depth=depth).moves(board)
+        assert player.moves(board) != LearnedAgent(net, depth=depth).moves(board)
 
 
 def looked(net: Network, board: Board, depth: int, work: Workspace) -> list[float]:
@@ -187,7 +187,7 @@ def test_a_table_of_any_size_changes_nothing(target: str) -> None:
 
 
 def test_games_are_the_same_for_any_number_of_threads_and_in_python(trained: Network) -> None:
-    player = LearnedPlayer(trained, depth=2)
+    player = LearnedAgent(trained, depth=2)
     one, two = (evaluate(player, games=5, seed=3, threads=n).results for n in (1, 2))
     for a, b in zip(one, two, strict=True):
         assert (a == b).all()
@@ -202,14 +202,14 @@ def test_depth_one_is_greedy_play(trained: Network, target: str) -> None:
     net = trained if target == "afterstate" else random_network(target="state", spawn4=0.3)
     greedy = evaluate(net, games=20, seed=3).results
     # Lowered from a tile on that does not appear: the same, played by the search.
-    searched = evaluate(LearnedPlayer(net, downgrade=131072), games=20, seed=3).results
+    searched = evaluate(LearnedAgent(net, downgrade=131072), games=20, seed=3).results
     for a, b in zip(greedy, searched, strict=True):
         assert (a == b).all()
 
 
 @pytest.mark.slow
 def test_looking_ahead_plays_better(trained: Network) -> None:
-    scores = [evaluate(LearnedPlayer(trained, depth=d), games=40, seed=2).results.scores for d in (1, 2)]
+    scores = [evaluate(LearnedAgent(trained, depth=d), games=40, seed=2).results.scores for d in (1, 2)]
     assert scores[1].mean() > 1.2 * scores[0].mean()
 
 
@@ -227,22 +227,22 @@ def test_a_depth_beyond_the_longest_game_is_the_exact_solution() -> None:
 
 def test_a_move_by_time_takes_its_time_and_looks_further(trained: Network) -> None:
     board = Board(CROWDED)
-    player = LearnedPlayer(trained, time=0.3)
+    player = LearnedAgent(trained, time=0.3)
     player.choose(board)  # compiles
     began = time.perf_counter()
     moves = player.moves(board)
     assert 0.25 < time.perf_counter() - began < 60
     assert player.reached >= 3
-    assert moves == LearnedPlayer(trained, depth=player.reached, time=600).moves(board)
-    hurried = LearnedPlayer(trained, time=1e-6)
+    assert moves == LearnedAgent(trained, depth=player.reached, time=600).moves(board)
+    hurried = LearnedAgent(trained, time=1e-6)
     assert hurried.choose(board) in MOVES and 1 <= hurried.reached <= 2
-    shallow = LearnedPlayer(trained, depth=2, time=60)
-    assert shallow.moves(board) == LearnedPlayer(trained, depth=2, time=600).moves(board)
+    shallow = LearnedAgent(trained, depth=2, time=60)
+    assert shallow.moves(board) == LearnedAgent(trained, depth=2, time=600).moves(board)
 
 
 def test_what_a_network_learns_between_two_looks_counts() -> None:
     net, board = random_network(), Board(CROWDED)
-    player = LearnedPlayer(net, depth=2)
+    player = LearnedAgent(net, depth=2)
     before = player.moves(board)
     net.weights += 10
     assert all(
@@ -266,7 +266,7 @@ def test_what_a_network_learns_between_two_looks_counts() -> None:
 )
 def test_settings_without_sense_are_refused(options: dict[str, float], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        LearnedPlayer(Network("01"), **options)  # type: ignore[arg-type]
+        LearnedAgent(Network("01"), **options)  # type: ignore[arg-type]
 
 
 SCRIPT = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tuplet import LearnedPlayer, Network
+from tuplet import LearnedAgent, Network
 from tuplet.agents.g2048 import Expectimax2048, Mcts2048, RandomEnvironment, SearchPlayer, make_player
 from tuplet.arena.episode import play_episode
 from tuplet.games import protocol as generic
@@ -169,10 +169,10 @@ def test_searches_of_2048_are_named_by_their_settings(trained_run: Path) -> None
     assert isinstance(player, SearchPlayer) and isinstance(player.search, Expectimax2048)
     assert player.search.depth == 3
     player = make_player(f"expectimax:depth=3,values={trained_run}")
-    assert isinstance(player, LearnedPlayer)
+    assert isinstance(player, LearnedAgent)
     assert (player.depth, player.time, player.downgrade) == (3, None, None)
     player = make_player(f"expectimax:values={trained_run},downgrade=32768")
-    assert isinstance(player, LearnedPlayer) and (player.depth, player.downgrade) == (2, 32768)
+    assert isinstance(player, LearnedAgent) and (player.depth, player.downgrade) == (2, 32768)
     usual = make_player("expectimax")
     usual.choose(Board([2, 2] + [0] * 14))
     assert "depth 2," in usual.search.analysis(str).note

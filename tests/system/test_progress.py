@@ -15,10 +15,10 @@ from tuplet.system.progress import COMPILING, RateMeter, watching
 
 def test_a_watcher_of_ones_own_is_told_in_every_long_call(trained_run: Path) -> None:
     from tuplet import regret, review
-    from tuplet.agents.g2048 import GreedyPlayer, RandomEnvironment
+    from tuplet.agents.g2048 import GreedyAgent, RandomEnvironment
     from tuplet.arena.episode import play_episode
 
-    episode = play_episode(GreedyPlayer(), RandomEnvironment(1))
+    episode = play_episode(GreedyAgent(), RandomEnvironment(1))
     for call, what in (
         (lambda watch: train("5x4", games=100, progress=watch), "games"),
         (lambda watch: evaluate(str(trained_run), games=20, progress=watch), "games"),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tuplet import (
-    GreedyPlayer,
+    GreedyAgent,
     Progress,
     RandomEnvironment,
     Stop,
@@ -92,7 +92,7 @@ def test_a_call_that_has_nothing_yet_says_so(call: Callable[..., Any]) -> None:
 
 def test_a_review_says_how_far_it_came() -> None:
     """It calls nobody before its first move is judged."""
-    stop, record = Stop(), play_episode(GreedyPlayer(), RandomEnvironment(1))
+    stop, record = Stop(), play_episode(GreedyAgent(), RandomEnvironment(1))
     threading.Timer(0.3, stop.set).start()
     with pytest.raises(Stopped, match=r"of .* moves"):
         review(record, depth=20, stop=stop)

@@ -51,7 +51,7 @@ def test_rows_of_a_run_are_its_blocks_in_numbers(trained_run: Path) -> None:
 
 
 def test_rows_of_reviews_analyses_trees_and_growth(trained_run: Path) -> None:
-    player, nature = package.GreedyPlayer(), package.RandomEnvironment(1)
+    player, nature = package.GreedyAgent(), package.RandomEnvironment(1)
     review = package.review(package.play_episode(player, nature), str(trained_run), depth=1)
     assert [row["number"] for row in review.to_dicts()] == [move.number for move in review.moves]
     assert sum(row["loss"] for row in review.to_dicts()) == pytest.approx(review.losses)

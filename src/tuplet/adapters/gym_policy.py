@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.adapters.boards import EnvConfig
-from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.learned import LearnedAgent
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board
 from tuplet.games.g2048.rules import Rules2048, view
@@ -118,9 +118,9 @@ class TuplePolicy:
                 f"{own[0]}x{own[1]}: make it with board='{rows}x{columns}'"
             )
         self.config, self.network = config, network
-        self.player = LearnedPlayer(network, depth=depth, spawn4=config.spawn4)
+        self.player = LearnedAgent(network, depth=depth, spawn4=config.spawn4)
         if config.observation == "afterstates" and depth > 1:  # whose first move is seen already
-            self._behind = LearnedPlayer(network, depth=depth - 1, spawn4=config.spawn4)
+            self._behind = LearnedAgent(network, depth=depth - 1, spawn4=config.spawn4)
 
     def __call__(self, observation: Any, info: dict[str, Any] | None = None) -> Any:
         """The move on a board, or the moves on many: an int, or an array of them."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.agents.g2048 import Player, adapted, player_from
-from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.specs import Pickled, Spec, as_pickled, as_spec, name_of
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
@@ -131,7 +131,7 @@ def agent_source(
         return
     with tempfile.TemporaryDirectory(prefix="tuplet-") as folder:
         what, known = as_pickled(named), ""
-        if isinstance(player, LearnedPlayer):
+        if isinstance(player, LearnedAgent):
             if not text or what.settings:  # a network of this process, or one behind a colon
                 file = player.network.save(Path(folder) / "player.safetensors")
                 what = Spec(str(file), trusted=True)

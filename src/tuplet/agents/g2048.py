@@ -21,8 +21,8 @@ from typing import Any, Protocol
 
 from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.bandits import search_from
-from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.random_greedy import GreedyPlayer, Numbered, RandomPlayer
+from tuplet.agents.learned import LearnedAgent
+from tuplet.agents.random_greedy import GreedyAgent, Numbered, RandomAgent
 from tuplet.agents.searches import Mcts
 from tuplet.agents.searching import Searching
 from tuplet.agents.specs import OF_EWN, Pickled, Spec, as_spec, make_from_class
@@ -84,11 +84,11 @@ class _OverValues:
     time: float | None = None
     downgrade: int | None = None
 
-    def player(self, spec: Spec, load: Load) -> LearnedPlayer:
+    def player(self, spec: Spec, load: Load) -> LearnedAgent:
         depth = 2 if self.depth is None and self.time is None else self.depth
         net = load(spec.path(self.values))
         with prefix_errors(spec.text):
-            return LearnedPlayer(net, spec.text, depth, self.time, self.downgrade)
+            return LearnedAgent(net, spec.text, depth, self.time, self.downgrade)
 
 
 class SearchPlayer(Numbered, Searching):
@@ -195,7 +195,7 @@ def make_player(
     """The player a text names: random, greedy, mcts:sims=1000, expectimax:depth=2,values=RUN,
     module:Class, a run folder, a weight file, or the table of an exact solution.
 
-    `depth`, `time` and `downgrade` are a `LearnedPlayer`'s; `spawn4` is what searches expect.
+    `depth`, `time` and `downgrade` are a `LearnedAgent`'s; `spawn4` is what searches expect.
     `load` reads learned values.
     """
     player = _named(as_spec(spec), seed, load)
@@ -214,7 +214,7 @@ def adapted(
     if isinstance(player, SearchPlayer) and spawn4 is not None:
         player = player.fresh()
         player.spawn4 = as_share(spawn4)
-    if isinstance(player, LearnedPlayer):
+    if isinstance(player, LearnedAgent):
         if depth is None and time is None:
             depth, time = player.depth, player.time
         downgrade = player.downgrade if downgrade is None else downgrade
@@ -230,9 +230,9 @@ def adapted(
 def _named(spec: Spec, seed: int, load: Load) -> Player:
     name, settings = spec.name, spec.settings
     if spec.text == "random":
-        return RandomPlayer(seed)
+        return RandomAgent(seed)
     if spec.text == "greedy":
-        return GreedyPlayer()
+        return GreedyAgent()
     if name == "mcts":
         return SearchPlayer(spec.text, search_from(Mcts2048, spec), seed)
     if name == "expectimax" and "values" in settings:
@@ -245,7 +245,7 @@ def _named(spec: Spec, seed: int, load: Load) -> Player:
     try:
         if Path(path).is_file() and is_solution(path):
             return Solution.load(path)
-        return LearnedPlayer(load(path), Path(spec.text).name)
+        return LearnedAgent(load(path), Path(spec.text).name)
     except FileNotFoundError as error:
         if is_bundled(path):  # it says itself what to do
             raise
@@ -263,7 +263,7 @@ def player_from(named: Any, seed: int = 0) -> Player:
     if isinstance(named, str | Spec):
         return make_player(named, seed)
     if isinstance(named, Network):
-        return LearnedPlayer(named)
+        return LearnedAgent(named)
     name = getattr(named, "__name__", repr(named))
     return make_from_class(named, name, "choose", "board", seed)  # type: ignore[no-any-return]
 

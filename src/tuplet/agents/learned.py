@@ -42,7 +42,7 @@ AHEAD = "looking ahead"  # beside the tuples, in an analysis
 
 
 @dataclass(eq=False)
-class LearnedPlayer:
+class LearnedAgent:
     """The best move by a network's values, `depth` moves ahead.
 
     With `time`, as many moves ahead as so many seconds a move allow (and the depth, if there is
@@ -144,7 +144,7 @@ class LearnedPlayer:
         """The move of the highest value, None if the game is over."""
         return best_of(self.moves(board))
 
-    def fresh(self) -> LearnedPlayer:
+    def fresh(self) -> LearnedAgent:
         """The same player with working memory of its own."""
         return replace(self)
 

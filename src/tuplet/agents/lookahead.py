@@ -9,7 +9,7 @@ from tuplet.system.settings import setting
 
 @dataclass
 class LookaheadOptions:
-    """What a `LearnedPlayer` is asked for."""
+    """What a `LearnedAgent` is asked for."""
 
     depth: int | None = setting(
         None, "How many moves a learned player of 2048 looks ahead. More is stronger but slower.", usual="1"

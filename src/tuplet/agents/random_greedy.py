@@ -40,7 +40,7 @@ class Numbered:
         return np.uint64(stream(seed, np.uint64(number)))
 
 
-class RandomPlayer(Numbered):
+class RandomAgent(Numbered):
     """Any legal move, each as likely as the others. Game n depends on the seed and n alone."""
 
     name = "random"
@@ -56,7 +56,7 @@ class RandomPlayer(Numbered):
         return legal[(int(bits) >> 32) * len(legal) >> 32]
 
 
-class GreedyPlayer(Numbered):
+class GreedyAgent(Numbered):
     """The move of the largest reward, the first of equals (up, right, down, left)."""
 
     name = "greedy"

@@ -6,7 +6,7 @@ from typing import Any
 
 from tuplet.agents.agent import make_agent
 from tuplet.agents.alphabeta import AlphaBeta
-from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
 from tuplet.games.game import Game
@@ -25,7 +25,7 @@ def settings_of(agent: Any, position: Any = None) -> Settings:
         return search.all_settings()
     if isinstance(search, AlphaBeta):
         return search.all_settings(position)
-    if isinstance(agent, LearnedPlayer):
+    if isinstance(agent, LearnedAgent):
         own = {n: getattr(agent, n) for n in ("depth", "time", "downgrade", "spawn4")}
         return {name: value for name, value in own.items() if value is not None}
     given = getattr(agent, "settings", None)

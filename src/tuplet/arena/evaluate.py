@@ -23,8 +23,8 @@ from tuplet.agents.g2048 import (
     environment_from,
     player_from,
 )
-from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.random_greedy import GreedyPlayer, RandomPlayer, make_workspace, play_games
+from tuplet.agents.learned import LearnedAgent
+from tuplet.agents.random_greedy import GreedyAgent, RandomAgent, make_workspace, play_games
 from tuplet.agents.settings import Settings, settings_of
 from tuplet.agents.specs import Pickled, Spec, as_pickled, label_of
 from tuplet.arena.episode import play_episode, streams_of
@@ -175,7 +175,7 @@ def evaluate(
 
     A player, or an environment, is named by a text as on the command line, or is a class, what
     makes one (a function, a `partial`), or an object; `depth`, `time` (seconds a
-    move) and `downgrade` are of players with values. A network (or a `LearnedPlayer`), `random`
+    move) and `downgrade` are of players with values. A network (or a `LearnedAgent`), `random`
     and `greedy` play compiled in the rules' environment; other pairs play in Python, as do all when
     `episodes` (a file that each game is appended to) or `on_episode` wants them. Games are played
     by threads, classes of one's own (and copies of their objects) by processes, or by `executor`.
@@ -191,17 +191,17 @@ def evaluate(
     as_seed(seed)
     made = adapted(player_from(player, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
     if spawn4 is None:
-        spawn4 = made.spawn4 if isinstance(made, LearnedPlayer | SearchPlayer) else None
+        spawn4 = made.spawn4 if isinstance(made, LearnedAgent | SearchPlayer) else None
     spawn4 = 0.1 if spawn4 is None else spawn4
     if getattr(environment, "text", environment) == "random":
         environment = None
     if environment is not None:
         environment_from(environment, seed)  # refuses it now, not in a thread
     recorded = episodes is not None or on_episode is not None
-    simple = type(made) in (RandomPlayer, GreedyPlayer)  # not a class of one's own made of them
-    compiled = isinstance(made, LearnedPlayer) or simple
+    simple = type(made) in (RandomAgent, GreedyAgent)  # not a class of one's own made of them
+    compiled = isinstance(made, LearnedAgent) or simple
     compiled = compiled and environment is None and not recorded
-    if isinstance(made, LearnedPlayer) and not compiled:
+    if isinstance(made, LearnedAgent) and not compiled:
         made.network.as_board(Board())  # games that are recorded are of 4x4
     names = [player] if environment is None else [player, environment]
     with (
@@ -212,7 +212,7 @@ def evaluate(
     ):
         if compiled:
             size = (MOST if simple else MANY) if games >= LONG else GAMES
-            if isinstance(made, LearnedPlayer) and not made.greedy:
+            if isinstance(made, LearnedAgent) and not made.greedy:
                 size = 1
             work: Callable[..., Any] = _play_compiled
             more: tuple[Any, ...] = ()
@@ -285,11 +285,11 @@ def _play_compiled(
 ) -> tuple[Results, list[Episode]]:
     """A block of compiled games; fewer if it was told to stop."""
     player, results, start = source.player(worker, first), make_results(games), as_seed(seed)
-    if isinstance(player, RandomPlayer | GreedyPlayer):
-        greedy, room = isinstance(player, GreedyPlayer), worker.keep("room", make_workspace)
+    if isinstance(player, RandomAgent | GreedyAgent):
+        greedy, room = isinstance(player, GreedyAgent), worker.keep("room", make_workspace)
         done = play_games(rules_for(spawn4=spawn4), greedy, ~player.seed, start, first, results, room, worker.stop.flag)
         return Results(*(part[:done] for part in results)), []
-    assert isinstance(player, LearnedPlayer)
+    assert isinstance(player, LearnedAgent)
     net = player.network
     rules = rules_for(*net.size, spawn4)
     if player.greedy:

@@ -11,8 +11,8 @@ from typing import Any
 
 from tuplet.agents.distribution import AgentSource, agent_source, choose_executor
 from tuplet.agents.g2048 import Player, SearchPlayer, adapted, player_from
-from tuplet.agents.learned import LearnedPlayer
-from tuplet.agents.random_greedy import RandomPlayer
+from tuplet.agents.learned import LearnedAgent
+from tuplet.agents.random_greedy import RandomAgent
 from tuplet.agents.specs import Spec, label_of
 from tuplet.arena.episode import ask, streams_of
 from tuplet.errors import UserError
@@ -98,7 +98,7 @@ def regret(
         raise UserError("every board is followed by one thread: --threads goes with --games")
     with watching(progress) as watch:
         solution = _solution(made, board, table, spawn4, watch, stop)
-        if isinstance(made, LearnedPlayer | SearchPlayer):
+        if isinstance(made, LearnedAgent | SearchPlayer):
             made = adapted(made, spawn4=solution.spawn4)
         report = {"board": solution.size, "spawn4": solution.spawn4, "optimal_score": solution.expected_score}
         if games is not None:
@@ -112,9 +112,9 @@ def regret(
                     where = (path, solution.size, solution.spawn4)
                 played = _played(source, where, games, seed, threads, pool, stop, watch)
             return Regret(name, report | _judge(played))
-        if isinstance(made, LearnedPlayer) and made.greedy:
+        if isinstance(made, LearnedAgent) and made.greedy:
             found = follow(solution, made.network, watch, stop)
-        elif type(made) is RandomPlayer:
+        elif type(made) is RandomAgent:
             found = follow(solution, random_policy(solution.rules), watch, stop)
         else:
             board_ = Board(rows=solution.rows, columns=solution.columns)
@@ -155,7 +155,7 @@ def _solution(
                 "fours: leave out --board and --spawn4"
             )
         return solution
-    network = player.network if isinstance(player, LearnedPlayer) else None
+    network = player.network if isinstance(player, LearnedAgent) else None
     size = board or ("x".join(map(str, network.size)) if network else USUAL_BOARD)
     share = spawn4 if spawn4 is not None else network.spawn4 if network else 0.1
     return solve(size, spawn4=share, progress=watch, stop=stop)

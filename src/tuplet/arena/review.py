@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.agents.g2048 import adapted, player_from
-from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.specs import label_of
 from tuplet.arena.episode import ask, streams_of
 from tuplet.arena.pictures_2048 import draw_review, worst_boards
@@ -320,7 +320,7 @@ def review(
     ask(player, "open", agent_hooks.begin, player, empty, "player", streams_of(0, 0)[0])
     judge = ValueOracle(player, stop)
     moves, left = _judged(judge, episode, progress, stop)
-    depth, time = (player.depth, player.time) if isinstance(player, LearnedPlayer) else (None, None)
+    depth, time = (player.depth, player.time) if isinstance(player, LearnedAgent) else (None, None)
     return Review(episode, moves, label or label_of(agent, player), depth, time, judge.spawn4, left)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.specs import name_of
 from tuplet.arena.episode import ask
 from tuplet.errors import UserError
@@ -33,11 +33,11 @@ class ValueOracle:
         self.player, self.stop = player, stop
         share = getattr(player, "spawn4", None)
         self.spawn4 = FOURS if share is None else float(share)
-        self._shallow = player.fresh() if isinstance(player, LearnedPlayer) else None
+        self._shallow = player.fresh() if isinstance(player, LearnedAgent) else None
 
     def moves(self, board: Board) -> dict[str, float]:
         """The value of each legal move, reward and all."""
-        if isinstance(self.player, LearnedPlayer | Solution):
+        if isinstance(self.player, LearnedAgent | Solution):
             known = self.player.moves(board)
         else:
             known = self._analyzed(board)
@@ -58,7 +58,7 @@ class ValueOracle:
         """
         if isinstance(self.player, Solution):
             return self.player.expected(after)
-        if not isinstance(self.player, LearnedPlayer) or self._shallow is None:
+        if not isinstance(self.player, LearnedAgent) or self._shallow is None:
             return self._mean_by_asking(after)
         found, depth = self.player.expected(after)
         if came is None or depth == self.player.reached or agent_hooks.told(self.stop):

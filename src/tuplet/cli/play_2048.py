@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from tuplet.agents.g2048 import Player, RandomEnvironment, make_player
-from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.specs import name_of
 from tuplet.arena.episode import open_episode, place, slide
 from tuplet.cli.common import INTERRUPTED
@@ -87,7 +87,7 @@ def _helper(
     expected = held.spawn4 if said_spawn4 else None
     helper = make_player(agent or DEFAULT_PLAYER, seed, spawn4=expected, **looking)
     size, share = (held.rows, held.columns), held.spawn4
-    if isinstance(helper, LearnedPlayer):
+    if isinstance(helper, LearnedAgent):
         if not said_board:
             size = helper.network.size
         share = helper.spawn4 if helper.spawn4 is not None else share
@@ -284,7 +284,7 @@ class TerminalGame(Sitting):
 
 
 def _advice(helper: Player, board: Board) -> str:
-    if not isinstance(helper, LearnedPlayer):
+    if not isinstance(helper, LearnedAgent):
         return str(helper.choose(board))
     moves = [m for m in helper.moves(board) if m.value is not None]
     moves.sort(key=lambda m: -(m.value or 0.0))

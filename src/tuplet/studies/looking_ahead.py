@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.agents.g2048 import player_from
-from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.learned import LearnedAgent
 from tuplet.arena.evaluate import evaluate
 from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_interval
@@ -63,7 +63,7 @@ def run(
 ) -> StudyResult:
     """Play by depth, then by time."""
     learned = player_from(player)
-    if not isinstance(learned, LearnedPlayer):
+    if not isinstance(learned, LearnedAgent):
         raise UserError(f"{player} has no learned values: name a run, a weight file, or small")
     net = learned.network
     ways = [LearnerVariant(depth, None, context.games(games)) for depth, games in DEPTHS.items()]

@@ -19,7 +19,7 @@ from typing import Any
 from tuplet.agents.agent import make_agent
 from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.g2048 import SearchPlayer, adapted, make_player
-from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.listing import default_agent
 from tuplet.agents.searches import Mcts
 from tuplet.agents.specs import Spec
@@ -59,7 +59,7 @@ class ServerContext:
         try:
             if isinstance(game, Game2048):
                 agent: Any = make_player(spec, load=lambda path: self._network(path, stop or Stop()))
-                if not isinstance(agent, LearnedPlayer):  # which expects the tiles that it learned with
+                if not isinstance(agent, LearnedAgent):  # which expects the tiles that it learned with
                     agent = adapted(agent, spawn4=game.spawn4)
             else:
                 agent = make_agent(spec, game)
@@ -172,7 +172,7 @@ def turn_of(agent: Any) -> str:
     """The kind of turn that a move takes: instant, short or long. Quick moves do not wait for long searches."""
     short, long = limits.SHORT_SEARCH, limits.MAX_SECONDS
     search, seconds = getattr(agent, "search", None), 0.0
-    if isinstance(agent, LearnedPlayer):
+    if isinstance(agent, LearnedAgent):
         depth = agent.depth or 1
         by_depth = 0.0 if depth <= 2 else short if depth == 3 else long
         seconds = by_depth if agent.time is None else agent.time
@@ -193,7 +193,7 @@ def check_budget(agent: Any) -> None:
         most |= {"sims": limits.MAX_SIMULATIONS, "table": limits.MAX_TABLE}
         most |= {} if isinstance(agent, SearchPlayer) else {"depth": limits.MAX_DEPTH}
         most |= {"nodes": limits.MAX_NODES, "batch": limits.MAX_BATCH} if isinstance(search, Mcts) else {}
-    elif not isinstance(agent, LearnedPlayer):
+    elif not isinstance(agent, LearnedAgent):
         return
     for name, limit in most.items():
         value = getattr(searcher, name, None)

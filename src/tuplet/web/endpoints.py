@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from tuplet.agents.g2048 import adapted
-from tuplet.agents.learned import LearnedPlayer
+from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.listing import list_agents, list_games, list_runs
 from tuplet.arena import analyze as analyzing, evaluate as evaluating, review as reviewing
 from tuplet.errors import UserError
@@ -249,7 +249,7 @@ def explain(
     """
     played = context.game(game)
     player = context.agent(agent, played, stop)
-    if not isinstance(played, Game2048) or not isinstance(player, LearnedPlayer):
+    if not isinstance(played, Game2048) or not isinstance(player, LearnedAgent):
         raise UserError("explain needs an agent with learned values of 2048: use small, or a run")
     after, reward = apply_move(context.position(played, position), move)
     network = player.network
