@@ -56,7 +56,7 @@ player: .venv/demo-ready
 strong: .venv/demo-ready
 	@rm -rf runs/strong
 	$(BIN)/tuplet train --recipe strong --budget 30m --out runs/strong
-	$(BIN)/tuplet convert runs/strong src/tuplet/players/strong.xz --size 32M
+	$(BIN)/tuplet convert runs/strong src/tuplet/players/strong.xz --size 36M
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tuplet needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

@@ -167,7 +167,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bytes, Ca
 @pytest.fixture(autouse=True)
 def small_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No damaged file gets more memory than that."""
-    monkeypatch.setattr("tuplet.values.parameters.available_memory", lambda: 1 << 26)
+    monkeypatch.setattr("tuplet.values.network.available_memory", lambda: 1 << 26)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield

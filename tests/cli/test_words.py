@@ -111,15 +111,15 @@ def test_a_folder_that_hides_the_shipped_player_is_mentioned(
     Path("small").mkdir()
     assert run(["eval", "small", "--games", "1"]) == 2
     first, second = capsys.readouterr().err.splitlines()
-    assert "there is a folder small here" in first and "holds no weights" in second
+    assert "using the folder small here" in first and "holds no weights" in second
 
 
 def test_a_network_too_large_to_pack_is_told_why_and_what_to_write() -> None:
+    from tuplet.values.network import Network
     from tuplet.values.packed import write_packed
-    from tuplet.values.parameters import Parameters
 
-    with pytest.raises(ValueError, match=r"its boards are 3x3; write a\.safetensors instead"):
-        write_packed(Parameters("012", board=(3, 3)), Path("a.xz"))
+    with pytest.raises(ValueError, match=r"This network has 3x3 boards: write a\.safetensors instead"):
+        write_packed(Network("012", board=(3, 3)), Path("a.xz"))
 
 
 def test_every_command_shows_three_examples_that_name_its_options() -> None:

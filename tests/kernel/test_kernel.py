@@ -22,7 +22,7 @@ from tuplet.kernel import (
     stream,
 )
 from tuplet.kernel.cache_folders import cache_folder
-from tuplet.values.layout import index_of, indices
+from tuplet.values.layout import compute_indices, index_of
 from tuplet.values.patterns import parse, storage_order
 from tuplet.values.tables import make_tables, storage, tables_for
 
@@ -41,7 +41,7 @@ def compiled_mix(bits):
 
 @kernel
 def compiled_indices(board, plan, out):
-    indices(board, plan, out, np.uint64(0))
+    compute_indices(board, plan, out, np.uint64(0))
 
 
 @kernel
@@ -86,7 +86,7 @@ def test_vector_indices_equal_the_plain_definition(net: str, kind: type) -> None
     for board in random.integers(0, 2**64, 200, np.uint64):
         fast, plain = np.zeros(plan.shape[1], kind), np.zeros(plan.shape[1], kind)
         compiled_indices(board, plan, fast)
-        indices(board, plan, plain, np.uint64(0))  # the twin, interpreted
+        compute_indices(board, plan, plain, np.uint64(0))  # the twin, interpreted
         assert (fast == plain).all()
 
 
@@ -103,7 +103,7 @@ def test_tables_beyond_32_bits_are_found_by_indices_of_64() -> None:
     plan = tables_for([((0, 1), [0, 1], far)] * 8, np.zeros(1, np.float32)).plan
     fast, plain, board = np.zeros(8, np.uint64), np.zeros(8, np.uint64), np.uint64(0x21)
     compiled_indices(board, plan, fast)
-    indices(board, plan, plain, np.uint64(0))
+    compute_indices(board, plan, plain, np.uint64(0))
     assert (fast == plain).all() and (fast >> np.uint64(8) == np.uint64(far >> 8)).all()
 
 

@@ -290,7 +290,7 @@ def test_tc_that_has_begun_goes_on_when_a_run_is_given_more(tmp_path: Path) -> N
 def test_memory_that_tc_will_need_is_refused_before_anything_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tuplet.values.parameters.available_memory", lambda: 2_000_000)
+    monkeypatch.setattr("tuplet.values.network.available_memory", lambda: 2_000_000)
     with pytest.raises(ValueError, match=r"needs 3.9 MB|needs 0.0 GB"):
         train("5x4", games=10, out=tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()

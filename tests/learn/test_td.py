@@ -18,8 +18,8 @@ from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import kernel
 from tuplet.learn.learners import TD, learner_named, update_weights
 from tuplet.learn.td import Hyperparameters, make_workspace, play_afterstates, play_states
-from tuplet.values.external_formats import COHERENCE
-from tuplet.values.tables import value, weights_of
+from tuplet.values.network import COHERENCE
+from tuplet.values.tables import value, weight_indices
 
 TUPLES = "0123 4567 01245 45689a"
 
@@ -153,7 +153,7 @@ def test_lambda_0_moves_each_value_towards_the_next(game: Episode, learner: str)
     for board, action in reversed([(b, a) for b, a in game.replay() if isinstance(a, Slide)]):
         after = view(*board.move(action.move)[0].packed)
         error = np.float32(following) - value(tables, after)
-        found = weights_of(tables, after)
+        found = weight_indices(tables, after)
         amount = np.float32(0.5) / np.float32(m) * error
         adjusted(by.rule, tables.weights, tables.memory, found, zero, m, amount)
         following = action.reward + float(value(tables, after))

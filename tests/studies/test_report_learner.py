@@ -23,7 +23,7 @@ from tuplet.studies.report_learner import (
     tuples_of,
     walk_back,
 )
-from tuplet.values.tables import value, weights_of
+from tuplet.values.tables import value, weight_indices
 
 NET = "0123 4567 0145"
 RULES = rules_for()
@@ -108,7 +108,7 @@ def test_a_game_of_three_moves_moves_values_as_computed_by_hand(
 ) -> None:
     program = make_program(RULES, "0", way._replace(single=True), HALF)
     boards = [np.uint64(EACH * (k + 1)) for k in range(3)]
-    program.tables.weights[weights_of(program.tables, boards[2])[0]] = last
+    program.tables.weights[weight_indices(program.tables, boards[2])[0]] = last
     for k, reward in enumerate((4, 8, 16)):
         program.path[k], program.gains[k] = boards[k], reward
     look_ups = walk_back(program, np.uint64(3))
@@ -143,7 +143,7 @@ def test_tuples_that_share_a_table_share_it_cell_by_cell() -> None:
     """Reading a board's cells 5 and 6 as cells 0 and 1 of another: in their order."""
     program = make_program(RULES, "01 56", LearnerVariant(shared=True, single=True), HALF)
     first, second = (np.uint64(3 | 7 << 4), np.uint64(3 << 20 | 7 << 24))
-    at = [set(weights_of(program.tables, board)[:2]) for board in (first, second)]
+    at = [set(weight_indices(program.tables, board)[:2]) for board in (first, second)]
     assert at[0] == at[1] and len(at[0]) == 2
     with pytest.raises(ValueError, match="equally long"):
         tuples_of("01 234", LearnerVariant(shared=True))

@@ -49,5 +49,5 @@ def test_values_that_mean_different_things_have_no_average() -> None:
         average([Network("0123"), Network("0123", target="state")])
     with pytest.raises(ValueError, match="different size"):
         average([Network("012", board="3x3"), Network("0123")])
-    with pytest.raises(ValueError, match="a network at least"):
+    with pytest.raises(ValueError, match="at least one network"):
         average([])

@@ -1,4 +1,4 @@
-"""Weight files of other programs: read, written, and refused where they are not sound."""
+"""Weight files of other programs: read, written, and refused if not valid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hypothesis import given, settings, strategies as st
 
 from naive import NaiveNetwork
 from tuplet import Board, Network, evaluate
-from tuplet.values.external_formats import COHERENCE, detect_format, read_external, write_external
+from tuplet.values.external_formats import detect_format, read_external, write_external
+from tuplet.values.network import COHERENCE
 
 INTEROP = Path(__file__).parent.parent / "data" / "interop"
 VALUES = [json.loads(line) for line in (INTEROP / "values.jsonl").open()]
@@ -176,7 +177,7 @@ def test_framework_files_are_told_by_the_sizes_of_their_tables(count, tmp_path: 
 
     other = read_external(path, kind, net="3210 4567 0145 1256 569a", first="high")
     mirrored = {"3210": tables["0123"]} | {c: tables[c] for c in cells[1:]}
-    assert Network.of(other).value(BOARD) == pytest.approx(value_by_hand(mirrored, high=True), rel=1e-4)
+    assert other.value(BOARD) == pytest.approx(value_by_hand(mirrored, high=True), rel=1e-4)
     again = write_external(other, tmp_path / "again", kind, first="high")
     assert again.read_bytes() == path.read_bytes()
 
@@ -255,7 +256,7 @@ def test_lengths_that_lie_are_refused_before_anything_is_allocated(
     def allocate(*_: object) -> None:
         raise AssertionError("allocated")
 
-    monkeypatch.setattr("tuplet.values.parameters.Parameters._allocate", allocate)
+    monkeypatch.setattr("tuplet.values.network.Network._allocate", allocate)
     path = tmp_path / "harmed"
     length = struct.pack("<Q", 256)
     for kind, good in files.items():

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from tuplet import Board, Network
-from tuplet.values.packed import read_packed
-from tuplet.values.parameters import MAX_WEIGHT
+from tuplet.values.network import MAX_WEIGHT
+from tuplet.values.packed import read_packed, write_packed
 from tuplet.values.weights import read_weights
 
 HEAD: dict[str, Any] = {
@@ -66,7 +66,7 @@ def refused(path: Path, why: str) -> None:
 
 def test_the_files_here_are_sound_without_what_is_wrong_with_them(tmp_path: Path) -> None:
     assert read_packed(packed(tmp_path / "x.xz", json.dumps(HEAD).encode())).gamma == 1
-    assert read_weights(tensors(tmp_path / "x.safetensors", {}, EMPTY)).parameters.gamma == 1
+    assert read_weights(tensors(tmp_path / "x.safetensors", {}, EMPTY)).network.gamma == 1
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_the_files_here_are_sound_without_what_is_wrong_with_them(tmp_path: Path
     ],
 )
 def test_packed_heads_of_other_kinds_are_refused(tmp_path: Path, head: bytes) -> None:
-    refused(packed(tmp_path / "made.xz", head), "is not a sound packed file")
+    refused(packed(tmp_path / "made.xz", head), "is not a valid packed file")
 
 
 @pytest.mark.parametrize("kind", ["BF16", "F8_E4M3", "F32"])
@@ -94,7 +94,7 @@ def test_arrays_of_other_kinds_are_refused(tmp_path: Path, kind: str, name: str)
     arrays = EMPTY | {name: (kind, bytes(8))}
     if (kind, name) == ("F32", "rider"):  # which is a kind that we write
         return
-    refused(tensors(tmp_path / "made.safetensors", {}, arrays), "is not a sound weight file")
+    refused(tensors(tmp_path / "made.safetensors", {}, arrays), "is not a valid weight file")
 
 
 @pytest.mark.parametrize("weight", [3e38, -3e38, np.inf, np.nan, 2 * MAX_WEIGHT])
@@ -111,13 +111,7 @@ def test_weights_whose_sums_are_no_numbers_are_refused(tmp_path: Path, weight: f
     net.weights[3] = weight
     for ending in ("safetensors", "xz"):  # nor are they written, so that what is saved is read
         with pytest.raises(ValueError, match="no longer finite"):
-            net.save(tmp_path / f"net.{ending}") if ending != "xz" else _pack(net, tmp_path)
-
-
-def _pack(net: Network, folder: Path) -> None:
-    from tuplet.values.packed import write_packed
-
-    write_packed(net, folder / "net.xz")
+            net.save(tmp_path / "net.safetensors") if ending != "xz" else write_packed(net, tmp_path / "net.xz")
 
 
 def test_the_largest_weights_that_are_read_leave_every_legal_move_legal(tmp_path: Path) -> None:
@@ -132,7 +126,7 @@ def test_the_largest_weights_that_are_read_leave_every_legal_move_legal(tmp_path
 def test_a_network_that_the_machine_cannot_hold_is_refused_before_it_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tuplet.values.parameters.available_memory", lambda: 11 * 10**8)
+    monkeypatch.setattr("tuplet.values.network.available_memory", lambda: 11 * 10**8)
     notes = {"tuples": "0123456", "initial": "1", "stages": "16384 8192"}
     tables = {name.replace("0", str(n), 1): array for n in range(4) for name, array in EMPTY.items()}
     path = tensors(tmp_path / "made.safetensors", notes, tables)
@@ -176,7 +170,7 @@ def test_an_endless_packed_file_is_not_read_to_its_end(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.truncate(60)
         file.truncate(1 << 36)
-    refused(path, "is not a sound packed file")
+    refused(path, "is not a valid packed file")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kilobytes
 
 
@@ -189,4 +183,4 @@ def test_riders_have_a_limit(tmp_path: Path) -> None:
     path.write_bytes(made)
     with path.open("r+b") as file:
         file.truncate(len(made) + size)
-    refused(path, "more rides along than an unfinished block")
+    refused(path, "extra arrays are larger than an unfinished block")

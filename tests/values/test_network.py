@@ -195,9 +195,9 @@ def test_only_a_network_that_finds_no_memory_is_told_to_take_shorter_tuples(
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("tuplet.values.parameters.line_aligned", full)
+    monkeypatch.setattr("tuplet.values.network.line_aligned", full)
     done = tuplet("train", "--net", "0123", "--games", 5, "--out", tmp_path / "run")
-    why = "there is not enough memory for network 0123: take shorter tuples"
+    why = "there is not enough memory for network 0123: use shorter tuples"
     assert (done.returncode, done.stderr) == (2, f"tuplet: {why}\n")
     monkeypatch.setattr("tuplet.match", full)
     done = tuplet("match", "easy", "normal", "--games", 2)
@@ -205,7 +205,7 @@ def test_only_a_network_that_finds_no_memory_is_told_to_take_shorter_tuples(
 
 
 def test_networks_larger_than_memory_are_refused(monkeypatch) -> None:
-    monkeypatch.setattr("tuplet.values.parameters.available_memory", lambda: 10**9)
+    monkeypatch.setattr("tuplet.values.network.available_memory", lambda: 10**9)
     with pytest.raises(ValueError, match=r"2x8 needs 34.4 GB .* 1.0 GB free"):
         Network("2x8")
 

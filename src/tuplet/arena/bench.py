@@ -23,7 +23,7 @@ from tuplet.system.blocks import Worker, as_threads, ordered_map
 from tuplet.system.progress import Progress, ProgressOption, Watcher, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, TextTable, plural
-from tuplet.values.parameters import Target
+from tuplet.values.network import Target
 
 WARM_UP, MEASURED = 10_000, 3_000  # games of 2048
 PLAYOUTS, ROUNDS = 100_000, 10

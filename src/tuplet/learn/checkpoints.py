@@ -34,8 +34,7 @@ from tuplet.learn.run import (
 )
 from tuplet.learn.settings import Method, RunOptions
 from tuplet.system.files import atomic_write
-from tuplet.values.network import Network
-from tuplet.values.parameters import parse_stages
+from tuplet.values.patterns import parse_stages
 from tuplet.values.weights import WEIGHTS, read_weights, save_weights
 
 RETRY = 30.0  # seconds until a checkpoint that failed is tried again, at most
@@ -165,8 +164,8 @@ def load_checkpoint(folder: Path, method: Method, options: RunOptions) -> tuple[
     again.
     """
     metrics, rounds = read_metrics(folder / METRICS), read_rounds(folder / ROUNDS)
-    parameters, notes, extra = read_weights(folder)
-    run = Run(method, options, Network.of(parameters), folder)
+    network, notes, extra = read_weights(folder)
+    run = Run(method, options, network, folder)
     size, net = as_size(method.board), run.network
     meant = (size, parse_stages(method.stages), method.target, method.gamma, method.spawn4)
     has = (net.size, net.stages, net.target, net.gamma, net.spawn4)

@@ -17,10 +17,9 @@ from tuplet.learn.settings import Method, RunOptions
 from tuplet.system.progress import ProgressOption, watching
 from tuplet.system.settings import parse_size, setting_fields
 from tuplet.system.tables import Displayable, TextTable, plural
-from tuplet.values.external_formats import COHERENCE, FirstCell, detect_format, read_external, write_external
-from tuplet.values.fitted import Packing, write_fitted
-from tuplet.values.network import Network
-from tuplet.values.packed import FORMAT, MOST_WEIGHTS, write_packed
+from tuplet.values.external_formats import FirstCell, detect_format, read_external, write_external
+from tuplet.values.network import COHERENCE, Network
+from tuplet.values.packed import Packing, write_packed
 from tuplet.values.weights import MODEL, MODEL_CONFIG, WEIGHTS, digest, find_weights, read_weights, save_weights
 
 Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]
@@ -39,7 +38,7 @@ class Conversion(Displayable):
     read: str  # formats
     written: str
     network: Network
-    packing: Packing | None = None  # of packed files of version 2
+    packing: Packing | None = None  # of packed files, but for small networks without --size
     measured: dict[str, Any] | None = None  # for the card of a model folder
 
     @property
@@ -132,17 +131,14 @@ def convert(
             network = read_external(path, written_by, net=net or "", first=order, watch=watch)
         if kind == "tuplet":
             save_weights(network, target)
-        elif kind == "packed" and (most is not None or len(network.weights) > MOST_WEIGHTS[FORMAT]):
-            packing = write_fitted(network, target, size=most, notes=_made(path, notes), watch=watch)
         elif kind == "packed":
-            write_packed(network, target)
+            packing = write_packed(network, target, size=most, notes=_made(path, notes), watch=watch)
         elif kind == "hub":
-            measured = write_model(Network.of(network), target, _told(path, notes, written_by), watch)
+            measured = write_model(network, target, _told(path, notes, written_by), watch)
         else:
             order = "low" if nameless or not kind.startswith("framework") else first
             write_external(network, target, kind, first=order, watch=watch)
-    made = Network.of(network)
-    return Conversion(Path(source), target, str(written_by), kind, made, packing, measured)
+    return Conversion(Path(source), target, str(written_by), kind, network, packing, measured)
 
 
 def _made(path: Path, notes: dict[str, str]) -> dict[str, str]:

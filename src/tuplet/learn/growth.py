@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import Size
-from tuplet.values.parameters import check_memory
+from tuplet.values.network import check_memory
 from tuplet.values.patterns import Tuple, add_tuples, format_tuple, parse
 from tuplet.values.tables import stage_size
 

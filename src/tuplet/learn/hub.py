@@ -7,6 +7,7 @@ README.md           the card: how it was learned and measured, with the commands
 
 from __future__ import annotations
 
+import copy
 import json
 import shlex
 from collections.abc import Iterator, Mapping
@@ -78,7 +79,7 @@ def write_model(net: Network, folder: Path, told: Provenance, watch: Watcher) ->
         "measured": {"seed": SEED, **measured},
     }
     card = "\n".join(_card(net, folder.resolve().name, told, measured)) + "\n"
-    plain = Network.of(net)
+    plain = copy.copy(net)
     plain.memory = None
     folder.mkdir(exist_ok=True)
     lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in config.items())

@@ -21,7 +21,7 @@ from tuplet.errors import UserError
 from tuplet.kernel import implementation_of, inlined, load_pair, prefetch, register
 from tuplet.learn.tc_simd import update_eight
 from tuplet.system.user_code import find, names_code
-from tuplet.values.external_formats import COHERENCE
+from tuplet.values.network import COHERENCE
 from tuplet.values.tables import add
 
 Array = np.ndarray[Any, Any]

@@ -103,7 +103,7 @@ class Method:
         from tuplet.games.g2048.board import as_size
         from tuplet.games.g2048.rules import as_share
         from tuplet.learn.learners import learner_named
-        from tuplet.values.parameters import default_network, parse_stages
+        from tuplet.values.patterns import default_network, parse_stages
 
         check(self)
         learner = learner_named(self.learner)

@@ -33,8 +33,8 @@ from tuplet.values.tables import (
     repeat_count,
     total,
     value,
+    weight_indices,
     weight_step,
-    weights_of,
 )
 
 Array = np.ndarray[Any, Any]
@@ -207,7 +207,7 @@ def td_update(
     target, discount = n_step_return(rewards, first, last, hyper.gamma)
     if k + steps < count:
         target += discount * value(tables, path[k + steps])
-    indices, zero, m = weights_of(tables, path[k]), np.uint64(0), np.uint64(tables.plan.shape[1])
+    indices, zero, m = weight_indices(tables, path[k]), np.uint64(0), np.uint64(tables.plan.shape[1])
     delta = target - total(tables.weights, indices, zero, m)
     step = weight_step(tables, indices, hyper.alpha)
     update_weights(hyper.rule, tables.weights, tables.memory, indices, zero, m, step * delta)

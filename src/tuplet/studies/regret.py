@@ -22,8 +22,7 @@ from tuplet.studies.report import StudyResult
 from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.blocks import Worker
 from tuplet.system.pictures import new_figure, style_axes
-from tuplet.values.network import Network
-from tuplet.values.parameters import Target
+from tuplet.values.network import Network, Target
 
 CLAIM = "No report has this: on boards that are solved, what a learner lacks of perfect play is known exactly."
 GAMES = 200_000

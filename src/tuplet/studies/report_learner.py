@@ -36,7 +36,7 @@ from tuplet.games.g2048.rules import (
 )
 from tuplet.games.g2048.statistics import Results
 from tuplet.kernel import draw, kernel, line_aligned, popcount, stream
-from tuplet.values.parameters import check_memory
+from tuplet.values.network import check_memory
 from tuplet.values.patterns import Tuple, parse, placements, storage_order
 from tuplet.values.tables import Tables, expected_value, fetch, locate, table_starts, tables_for, total, value
 

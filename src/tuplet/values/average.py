@@ -1,8 +1,8 @@
 """The average of networks.
 
-A network's value is a sum of weights. So the mean of several networks' values is the value of one
-network, whose weights are the means of theirs; tuples that only some have count for nothing in the
-others. To play by the mean of their values (an ensemble) costs no more than to play by one.
+A network's value is a sum of weights, so the mean of several networks' values is the value of one
+network with the means of their weights (0 where a network lacks a tuple). Playing by an ensemble's
+mean value costs no more than playing by one network.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.values.network import Network
-from tuplet.values.patterns import Tuple, format_tuple
+from tuplet.values.patterns import Tuple, format_tuples
 
 
 def average(networks: Sequence[Network]) -> Network:
-    """The network whose values are the mean of theirs."""
+    """The network whose values are the means of these networks' values."""
     if not networks:
-        raise UserError("an average needs a network at least")
+        raise UserError("an average needs at least one network")
     first = networks[0]
     for name in ("size", "stages", "target", "gamma", "spawn4"):
         own = {getattr(net, name) for net in networks}
         if len(own) > 1:
-            raise UserError(f"networks with different {name} have no average: {sorted(own)}")
+            raise UserError(f"networks with different {name} have no average (got {sorted(own)})")
     tuples: list[Tuple] = []
     for net in networks:
         tuples += [cells for cells in net.tuples if cells not in tuples]
     mean = Network(
-        " ".join(format_tuple(cells, first.size) for cells in tuples),
+        format_tuples(tuples, first.size),
         board=first.size,
         stages=first.stages,
         target=first.target,
@@ -39,7 +39,7 @@ def average(networks: Sequence[Network]) -> Network:
     )
     for t, cells in enumerate(tuples):
         have = [net for net in networks if cells in net.tuples]
-        before: list[Any] = [np.float32(0)] * len(have)  # of the stage before
+        before: list[Any] = [np.float32(0)] * len(have)  # the tables of the previous stage
         for stage in range(1 << len(first.stages)):
             tables = [net.table(stage * len(net.tuples) + net.tuples.index(cells)) for net in have]
             unread = np.logical_and.reduce([np.isnan(table) for table in tables])

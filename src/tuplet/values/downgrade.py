@@ -1,14 +1,14 @@
-"""Tile downgrading: how a network looks at tiles larger than it was trained with.
+"""Tile downgrading: boards with larger tiles than a network was trained with.
 
-Where the largest tile has reached a limit, all tiles above the largest tile that is missing
-are seen as half of what they are (Guei, Chen & Wu 2021), once more if that is not enough:
+If the largest tile has reached a limit, all tiles above the largest missing tile are halved
+(Guei, Chen & Wu 2021), repeatedly until the largest is below the limit:
 
-    32768  16384   4096  2048            16384   8192   4096  2048
-      512    128      4     2   seen as    512    128      4     2    by a network for which
-        .      .      .     .                .      .      .     .    32768 is too large
-        .      .      .     .                .      .      .     .
+    32768  16384   4096  2048              16384   8192   4096  2048
+      512    128      4     2   becomes      512    128      4     2    for a limit
+        .      .      .     .                  .      .      .     .    of 32768
+        .      .      .     .                  .      .      .     .
 
-Tiles that were equal, or followed each other, still do: the board is played the same way.
+Equal tiles stay equal and consecutive tiles stay consecutive, so the board is played the same way.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ONE, _FOUR, _NIBBLE = np.uint64(1), np.uint64(4), np.uint64(15)
 
 
 def downgrade_limit(tile: int | None) -> np.uint64:
-    """The exponent of the tile from which on boards are lowered; None for never."""
+    """The exponent of a limit tile; NO_LIMIT for None."""
     if tile is None:
         return NO_LIMIT
     exponent = int(tile).bit_length() - 1
@@ -40,22 +40,22 @@ def downgrade_limit(tile: int | None) -> np.uint64:
 
 @inlined
 def _reaches(board: np.uint64, limit: np.uint64) -> bool:
-    """Whether one of sixteen 4-bit exponents is at least `limit`, 1 to 15."""
-    more = (np.uint64(16) - limit) * _ONES  # carries an exponent to 16
+    """Whether any of sixteen 4-bit exponents is at least `limit`, 1 to 15."""
+    more = (np.uint64(16) - limit) * _ONES  # raises an exponent of `limit` to 16
     even, odd = board & _EVEN, (board >> _FOUR) & _EVEN
     return bool(((even + more) | (odd + more)) & _SIXTEENS != np.uint64(0))
 
 
 @kernel
-def _lower(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint64, np.uint64]:
+def _downgrade(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint64, np.uint64]:
     while True:
-        there, largest = np.uint64(1), np.uint64(0)  # a bit for each exponent on the board
+        present, largest = np.uint64(1), np.uint64(0)  # a bit for each exponent on the board
         for c in range(np.uint64(0), np.uint64(64), _FOUR):
             exponent = ((board >> c) & _NIBBLE) | (((high >> c) & _ONE) << _FOUR)
-            there |= _ONE << exponent
+            present |= _ONE << exponent
             largest = max(largest, exponent)
         gap = largest
-        while (there >> gap) & _ONE != np.uint64(0) and gap > np.uint64(0):
+        while (present >> gap) & _ONE != np.uint64(0) and gap > np.uint64(0):
             gap -= _ONE
         if largest < limit or gap == np.uint64(0):
             return board, high
@@ -69,14 +69,14 @@ def _lower(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint
 
 @inlined
 def downgrade_words(board: np.uint64, high: np.uint64, limit: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """The board as it is seen: lowered from `limit` on, an exponent or NO_LIMIT."""
+    """The board, downgraded if its largest exponent reaches `limit` (an exponent or NO_LIMIT)."""
     if limit != NO_LIMIT and (high != np.uint64(0) or _reaches(board, min(limit, _NIBBLE))):
-        return _lower(board, high, limit)
+        return _downgrade(board, high, limit)
     return board, high
 
 
 def downgrade_board(board: Board, tile: int | None) -> Board:
-    """The board as it is seen where boards are lowered from a tile on."""
+    """The board, downgraded if it has a tile of at least `tile`."""
     limit = downgrade_limit(tile)
-    low, high = board.packed if limit == NO_LIMIT else _lower(*board.packed, limit)
+    low, high = board.packed if limit == NO_LIMIT else _downgrade(*board.packed, limit)
     return Board.from_packed(int(low), int(high), board.rows, board.columns)

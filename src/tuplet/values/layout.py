@@ -63,7 +63,7 @@ def index_of(nibbles: np.uint64, place: np.uint64, gap: np.uint64) -> np.uint64:
     return index ^ top ^ (top >> np.uint64(2))
 
 
-def indices(nibbles: np.uint64, plan: Array, out: Array, start: np.uint64) -> None:
+def compute_indices(nibbles: np.uint64, plan: Array, out: Array, start: np.uint64) -> None:
     """The index of each look-up of a plan, written to `out[start:start + m]`.
 
     `plan` is uint32[4, m] or, where a tuple has an odd number of cells, [5, m], m a multiple of
@@ -82,7 +82,7 @@ _AT_ONCE = np.uint64(8)
 
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]  # Numba has no types
 def _shuffled(typing_context: Any, nibbles: Any, plan: Any, odd: Any, k: Any, out: Any, start: Any) -> Any:
-    """`indices` for eight look-ups, from number k on; `odd` says whether the plan has gaps."""
+    """`compute_indices` for eight look-ups, from number k on; `odd` says whether the plan has gaps."""
     lanes = int(_AT_ONCE)
     byte, word, number, long = (ir.IntType(n) for n in (8, 16, 32, 64))
     bytes_, numbers = ir.VectorType(byte, 4 * lanes), ir.VectorType(number, lanes)
@@ -145,10 +145,10 @@ def _shuffled(typing_context: Any, nibbles: Any, plan: Any, odd: Any, k: Any, ou
     return types.void(word_, plan, odd, word_, out, word_), generate
 
 
-@overload(indices, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
+@overload(compute_indices, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_indices(nibbles: Any, plan: Any, out: Any, start: Any) -> Callable[..., Any]:
     if not cpu_has("avx2"):
-        return indices
+        return compute_indices
 
     def vectors(nibbles: Any, plan: Any, out: Any, start: Any) -> None:
         m = np.uint64(plan.shape[1])

@@ -1,209 +1,332 @@
-"""Packed weight files: a player small enough to ship.
+"""Packed weight files: compressed, rounded weights for players that no longer learn.
 
-An xz stream. Its first line is JSON: the tuples, what the values mean, and `step`, the size that
-weights are rounded to. Then, for each table in the order of files:
+The file starts with an xz stream whose first line is JSON: the tuples, what the values mean, and
+`step`. A weight is its *level*, a 16-bit integer, times `step`. Levels stand in the order of a
+file's index, with the tuple's first cell in the lowest four bits.
 
-version 1  all weights as 16-bit multiples of `step`: their low bytes first, then their high bytes,
-           because bytes of a kind pack better together;
-version 2  for large networks: what `levels` makes of the multiples, `sizes` bytes of the first
-           line each. `fitted` writes it.
+tuplet-packed-1  up to 2^25 weights. The same stream goes on with each table's levels: all low bytes,
+                 then all high bytes.
+tuplet-packed-3  larger networks, or a limited size. Each table is an xz stream of its own, so that
+                 tables are unpacked in parallel; `sizes` in the first line are their lengths. A table
+                 is a bit map of the levels that are not 0 (lowest bit first), then these levels,
+                 zigzag-coded (0, -1, 1, -2, ... as 0, 1, 2, 3, ...): low bytes, then high bytes.
 
-What TC remembers is left out: a packed player plays, it does not go on learning.
+Weights that were seldom updated matter little (docs/weights.md): to fit a size, they are dropped
+first, then the step grows. TC's sum A of absolute errors tells how much a weight was updated.
 """
 
 from __future__ import annotations
 
 import json
 import lzma
+import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from io import BufferedReader
+from io import BytesIO
+from math import log
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.system.blocks import cores
 from tuplet.system.files import atomic_write
+from tuplet.system.progress import Progress, Watcher
 from tuplet.values.external_formats import file_order
-from tuplet.values.levels import SPARE, decode, from_levels
-from tuplet.values.parameters import Parameters, are_valid_weights
-from tuplet.values.patterns import format_tuple
-from tuplet.values.tables import table_order
-from tuplet.values.unpacked import unpacked
+from tuplet.values.network import COHERENCE, Network, are_valid_weights
+from tuplet.values.patterns import format_tuples
+from tuplet.values.tables import restore, table_order
 
 Array = np.ndarray[Any, Any]
 
-FORMAT, FORMAT_2 = "tuplet-packed-1", "tuplet-packed-2"
-STEP = 8.0  # points: on 4x5, rounding to 16 changed the mean score by less than could be measured
-MOST_CELLS = 6
-MOST_WEIGHTS = {FORMAT: 1 << 25, FORMAT_2: 1 << 28}
-LINE = 4096  # bytes: the first line is shorter
-_MEMORY = 1 << 27  # bytes that unpacking may take
-_PART = 1 << 16  # bytes read at a time
+FORMAT_1, FORMAT_3 = "tuplet-packed-1", "tuplet-packed-3"
+STEP = 8.0  # points: on 4x5, rounding to 16 made no measurable difference in play
+MAX_CELLS = 6
+MAX_WEIGHTS = {FORMAT_1: 1 << 25, FORMAT_3: 1 << 28}
+MAX_LEVEL = 32767
+MAX_LINE = 4096  # bytes of the first line
+_MAX_MEMORY = 1 << 27  # bytes for unpacking a stream
+_CHUNK = 1 << 16  # bytes read at a time
+_SELDOM = 32.0  # steps: first to be dropped are weights with a smaller A,
+_SMALL = 1.0  # or, without TC's memory, smaller weights
+_TRIALS = 10
+_NEAR = 0.99  # of the size limit: close enough
+_NONE = np.zeros(0, np.float32)
 
 
-def check_packable(net: Parameters, path: Path) -> float:
-    """Raise ValueError if no packed file can hold a network; returns its largest weight's size."""
-    longest, count = max(map(len, net.tuples)), len(net.weights)
-    why = (
-        f"its boards are {net.size[0]}x{net.size[1]}"
-        if net.size != (4, 4)
-        else "it has stages"
-        if net.stages
-        else f"it has tuples of {longest} cells"
-        if longest > MOST_CELLS
-        else f"it has {count:,} weights"
-        if count > MOST_WEIGHTS[FORMAT_2]
-        else ""
-    )
-    if why:
-        raise UserError(
-            f"a packed file holds networks of 4x4 boards, without stages, with tuples of at most "
-            f"{MOST_CELLS} cells and {MOST_WEIGHTS[FORMAT_2]:,} weights in all, and this one is "
-            f"not such: {why}; write {path.with_suffix('.safetensors')} instead"
-        )
-    largest = 0.0
-    for t in range(len(net.tuples)):
-        if not are_valid_weights(net.table(t)):
-            raise UserError("the weights are no longer finite numbers")
-        largest = max(largest, float(np.abs(net.table(t)).max()))
-    return largest
+class Packing(NamedTuple):
+    """How a network was packed."""
+
+    step: float  # weights are multiples of it
+    least: float  # weights with a smaller sum of errors were dropped
+    kept: int  # weights that are not 0
+    bytes: int  # of the file
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that other tools read."""
+        return self._asdict()
+
+    def __str__(self) -> str:
+        dropped = f" (dropped: weights that moved by less than {self.least:.4g})" if self.least else ""
+        return f"{self.bytes:,} bytes: {self.kept:,} weights are not 0, multiples of {self.step:.4g}{dropped}"
 
 
-def write_packed(net: Parameters, path: Path, step: float = STEP) -> Path:
-    """Write a small network's packed file, of version 1, beside `path`; rename it into place."""
-    largest = check_packable(net, path)
+def write_packed(
+    net: Network,
+    path: Path,
+    *,
+    size: int | None = None,
+    notes: Mapping[str, str] | None = None,
+    watch: Watcher = lambda _: None,
+) -> Packing | None:
+    """Write a packed file of at most `size` bytes beside `path`, and rename it into place.
+
+    `notes` describe how the network was trained. Without a size, weights are rounded to `STEP`, and
+    a network of few weights is written as version 1, without notes; then None is returned.
+    """
+    largest = _check_packable(net, path)
     # Fine enough for small values, and coarse enough for 16 bits.
-    step = max(min(step, largest / 1024), largest / 32767) or 1.0
-    head = {
-        "format": FORMAT,
-        "tuples": " ".join(format_tuple(t) for t in net.tuples),
-        "step": step,
+    finest = max(min(STEP, largest / 1024), largest / MAX_LEVEL) or 1.0
+    head: dict[str, Any] = {
+        "format": FORMAT_1,
+        "tuples": format_tuples(net.tuples),
+        "step": finest,
         "target": net.target,
         "gamma": net.gamma,
         "spawn4": net.spawn4,
     }
-    packer = lzma.LZMACompressor()
+    if size is None and len(net.weights) <= MAX_WEIGHTS[FORMAT_1]:
+        xz = lzma.LZMACompressor()
+        with atomic_write(path) as file:
+            file.write(xz.compress(json.dumps(head).encode() + b"\n"))
+            for t in range(len(net.tuples)):
+                file.write(xz.compress(_byte_planes(_levels(net, t, finest))))
+            file.write(xz.flush())
+        return None
+    room = None if size is None else size - MAX_LINE - 1024  # for the tables, beside the first line's stream
+    trial = None if room is not None and room <= 0 else _fit(net, finest, room, watch)
+    if trial is None or (largest > 0 and trial.kept == 0):
+        raise UserError(f"nothing of this network would be left in {size:,} bytes: allow a larger size")
+    head |= {"format": FORMAT_3, "step": trial.step, "sizes": [*map(len, trial.tables)], "notes": dict(notes or {})}
+    line = json.dumps(head).encode() + b"\n"
+    if len(line) > MAX_LINE:
+        raise UserError("the notes on this network are too long for a packed file")
     with atomic_write(path) as file:
-        file.write(packer.compress(json.dumps(head).encode() + b"\n"))
-        for t in range(len(net.tuples)):
-            weights = np.concatenate([net.weights[where] for where in file_order(net, t)])
-            planes = np.rint(weights / step).astype("<i2").view(np.uint8).reshape(-1, 2)
-            for plane in planes.T:
-                file.write(packer.compress(plane.tobytes()))
-        file.write(packer.flush())
-    return path
+        file.write(b"".join([lzma.compress(line), *trial.tables]))
+    return Packing(trial.step, trial.least, trial.kept, path.stat().st_size)
 
 
-def read_packed(path: Path) -> Parameters:
-    """The network in a packed file. Raises ValueError, with the reason, if it is not sound.
+def _check_packable(net: Network, path: Path) -> float:
+    """Raise UserError if a packed file cannot hold a network; returns its largest absolute weight."""
+    longest, count = max(map(len, net.tuples)), len(net.weights)
+    reasons = {
+        f"has {net.size[0]}x{net.size[1]} boards": net.size != (4, 4),
+        "has stages": bool(net.stages),
+        f"has tuples of {longest} cells": longest > MAX_CELLS,
+        f"has {count:,} weights": count > MAX_WEIGHTS[FORMAT_3],
+    }
+    why = next((reason for reason, holds in reasons.items() if holds), None)
+    if why:
+        raise UserError(
+            f"a packed file holds networks of 4x4 boards, without stages, with tuples of at most {MAX_CELLS} cells "
+            f"and {MAX_WEIGHTS[FORMAT_3]:,} weights in all. This network {why}: "
+            f"write {path.with_suffix('.safetensors')} instead"
+        )
+    if not all(are_valid_weights(net.table(t)) for t in range(len(net.tuples))):
+        raise UserError("the weights are no longer finite numbers")
+    return max(float(np.abs(net.table(t)).max()) for t in range(len(net.tuples)))
+
+
+def _levels(net: Network, t: int, step: float, least: float = 0.0) -> Array:
+    """A table's levels, int16; 0 for weights whose A (or, if unknown, absolute value) is below `least`."""
+    levels = []
+    for where in file_order(net, t):
+        weights = net.weights[where]
+        if least:
+            learned = net.learner_memory(COHERENCE, 2)[where, 1] if _knows_errors(net) else np.abs(weights)
+            weights[learned < least] = 0
+        levels.append(np.rint(weights / step).astype("<i2"))
+    return np.concatenate(levels)
+
+
+def _knows_errors(net: Network) -> bool:
+    """Whether TC's memory tells how much a weight was updated.
+
+    With a high initial value, weights that were seldom updated are not near 0 and must be kept.
+    """
+    return net.has_learner_memory(COHERENCE) and net.initial == 0
+
+
+def _byte_planes(numbers: Array) -> bytes:
+    """16-bit numbers as all low bytes, then all high bytes, which compresses better."""
+    return numbers.view(np.uint8).reshape(-1, 2).T.tobytes()
+
+
+class _Trial(NamedTuple):
+    """A network packed more or less coarsely."""
+
+    coarseness: float  # 0: nothing is dropped; up to 1: more and more; above 1 the step grows, too
+    step: float
+    least: float
+    kept: int
+    tables: list[bytes]
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.tables))
+
+
+def _pack(net: Network, finest: float, coarseness: float, watch: Watcher) -> _Trial:
+    """Round and compress all tables."""
+    step = float(np.float32(finest * max(coarseness, 1.0)))
+    least = (_SELDOM if _knows_errors(net) else _SMALL) * finest * coarseness
+
+    def pack(t: int) -> tuple[int, bytes]:
+        levels = _levels(net, t, step, least)
+        used = levels != 0
+        some = levels[used].astype(np.int32)
+        zigzag = ((some << 1) ^ (some >> 31)).astype("<u2")
+        return len(some), lzma.compress(np.packbits(used, bitorder="little").tobytes() + _byte_planes(zigzag))
+
+    tables, kept = [], 0
+    with ThreadPoolExecutor(min(cores(), 4), "tuplet") as pool:
+        for count, table in pool.map(pack, range(len(net.tuples))):
+            tables.append(table)
+            kept += count
+            figures = {"rounded to": f"{step:.3g} points"}
+            watch(Progress("tables packed", len(tables), len(net.tuples), figures=figures))
+    return _Trial(coarseness, step, least, kept, tables)
+
+
+def _fit(net: Network, finest: float, room: int | None, watch: Watcher) -> _Trial | None:
+    """The finest packing found that fits into `room` bytes; None if none does.
+
+    On logarithmic scales, size against coarseness is nearly a straight line: the next trial is
+    where the line through the nearest two trials, one too large and one that fits, meets the limit.
+    """
+    above, best, coarseness = _pack(net, finest, 0.0, watch), None, 1.0
+    if room is None or above.size <= room:
+        return above
+    above, aim = above._replace(coarseness=1 / 64), _NEAR**0.5 * room
+    for _ in range(_TRIALS):
+        trial = _pack(net, finest, coarseness, watch)
+        if trial.size > room:
+            above = trial
+        else:
+            best = trial
+            if trial.size >= _NEAR * room or trial.kept == 0:
+                break
+        if best is None:
+            coarseness = above.coarseness * max(above.size / aim, 1.1) ** 1.5
+            continue
+        slope = log(best.coarseness / above.coarseness) / log(best.size / above.size)
+        coarseness = above.coarseness * (aim / above.size) ** slope
+        if not above.coarseness < coarseness < best.coarseness:
+            coarseness = (above.coarseness * best.coarseness) ** 0.5
+    return best
+
+
+def read_packed(path: Path) -> Network:
+    """The network in a packed file. Raises UserError if it is not valid.
 
     Unpacks no more than the tables of the tuples it names.
     """
     try:
         with path.open("rb") as file:
             return _read(file)
-    except (lzma.LZMAError, EOFError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise UserError(f"{path} is not a sound packed file: {error or 'cut off'}") from None
-    except ValueError as error:
-        raise UserError(f"{path} is not a sound packed file: {error}") from None
+    except (lzma.LZMAError, EOFError, KeyError, TypeError, OverflowError, RecursionError, ValueError) as error:
+        raise UserError(f"{path} is not a valid packed file: {error or 'cut off'}") from None
 
 
 def packed_head(path: Path) -> dict[str, Any]:
-    """The first line of a packed file, reading no more than that; empty if it is not sound."""
+    """The first line of a packed file; empty if it is not valid."""
     try:
         with path.open("rb") as file:
-            head = json.loads(_Unpacker(file).line())
+            head = json.loads(_Stream(file).line())
     except (OSError, lzma.LZMAError, ValueError, RecursionError):
         head = None
     return head if isinstance(head, dict) else {}
 
 
 def packed_notes(path: Path) -> dict[str, str]:
-    """How a packed player was made, as far as its first line says so."""
+    """How a packed player was trained, if its first line says so."""
     notes = packed_head(path).get("notes")
     return {k: str(v) for k, v in notes.items()} if isinstance(notes, dict) else {}
 
 
-def _read(file: BufferedReader) -> Parameters:
-    unpacker = _Unpacker(file)
-    head = json.loads(unpacker.line())
-    if head["format"] not in MOST_WEIGHTS:
+def _read(file: BinaryIO) -> Network:
+    stream = _Stream(file)
+    head = json.loads(stream.line())
+    if head["format"] == "tuplet-packed-2":
+        raise UserError("it was packed by a development version of tuplet: convert the training run again")
+    if head["format"] not in MAX_WEIGHTS:
         raise UserError("it is an xz file, but not one of tuplet's networks")
     for name in ("step", "gamma", "spawn4"):
         if not isinstance(head[name], int | float) or isinstance(head[name], bool):
-            raise UserError(f"its {name} is no number")
+            raise UserError(f"its {name} is not a number")
     tuples = str(head["tuples"]).split()
     longest = max(map(len, tuples), default=0)
-    if longest > MOST_CELLS or sum(16 ** len(cells) for cells in tuples) > (MOST_WEIGHTS[head["format"]]):
-        raise UserError("it names tuples that are too long or too many for a packed file")
+    if longest > MAX_CELLS or sum(16 ** len(cells) for cells in tuples) > MAX_WEIGHTS[head["format"]]:
+        raise UserError("its tuples are too long or too many for a packed file")
     step = np.float32(head["step"])
     if not 0 < step < 1e6:
-        raise UserError(f"it has weights in steps of {step}")
-    net = Parameters(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
-
-    def unpack() -> Array:
-        (_read_planes if head["format"] == FORMAT else _read_levels)(unpacker, net, step, head)
-        if unpacker.take(1) or unpacker.goes_on:
+        raise UserError(f"its step of {step} is not above 0 and below a million")
+    net = Network(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
+    if head["format"] == FORMAT_1:
+        for t, size in enumerate(net.sizes):
+            _restore(net, t, np.arange(size, dtype=np.uint32), stream.numbers(size, "<i2") * step)
+        if stream.finish() or file.read(1):
             raise UserError("it goes on after its last table")
-        if not unpacker.complete:  # its checksum is missing
-            raise UserError("it ends too early")
-        return net.weights
-
-    net.weights = unpacked(file, len(net.weights), unpack)
+    else:
+        file.seek(-len(stream.finish()), os.SEEK_CUR)
+        _read_tables(file, net, step, head["sizes"])
     return net
 
 
-def _read_planes(unpacker: _Unpacker, net: Parameters, step: np.float32, _: Any) -> None:
-    for t, size in enumerate(net.sizes):
-        planes = np.frombuffer(unpacker.take(2 * size), np.uint8)
-        if len(planes) < 2 * size:
-            raise UserError("it ends too early")
-        weights = planes.reshape(2, -1).T.copy().view("<i2")[:, 0] * step
-        done = 0
-        for where in file_order(net, t):
-            net.weights[where] = weights[done : done + len(where)]
-            done += len(where)
-
-
-def _read_levels(unpacker: _Unpacker, net: Parameters, step: np.float32, head: Any) -> None:
-    sizes = head["sizes"]
+def _read_tables(file: BinaryIO, net: Network, step: np.float32, sizes: Any) -> None:
+    """Read the tables of version 3, in parallel."""
     if not isinstance(sizes, list) or len(sizes) != len(net.tuples):
-        raise UserError("it does not say how large each of its tables is")
+        raise UserError("it does not have the size of each table")
     for size, weights in zip(sizes, net.sizes, strict=True):
-        if type(size) is not int or not 0 < size <= 4 * weights + SPARE:
+        if type(size) is not int or not 0 < size <= 3 * weights + 1024:
             raise UserError(f"it has a table of {weights:,} weights in {size} bytes")
+    left = os.fstat(file.fileno()).st_size - file.tell()
+    if sum(sizes) != left:
+        raise UserError("it ends too early" if sum(sizes) > left else "it goes on after its last table")
 
     def read(t: int, data: bytes) -> None:
-        levels = np.zeros(net.sizes[t], np.int16)
-        decode(data, levels)
-        from_levels(levels, step, *table_order(net.tuples[t]), net.table(t))
+        stream = _Stream(BytesIO(data))
+        used = np.unpackbits(np.frombuffer(stream.exactly(net.sizes[t] // 8), np.uint8), bitorder="little")
+        where = np.flatnonzero(used).astype(np.uint32)
+        zigzag = stream.numbers(len(where), "<u2").astype(np.int32)
+        if stream.finish():
+            raise UserError(f"table {t} ends before its {len(data):,} bytes")
+        _restore(net, t, where, ((zigzag >> 1) ^ -(zigzag & 1)) * step)
 
-    at_once = min(cores(), 4)  # tables: each takes some memory of its own
-    with ThreadPoolExecutor(at_once, "tuplet") as pool:
-        for first in range(0, len(sizes), at_once):
-            some = range(first, min(first + at_once, len(sizes)))
-            data = [unpacker.take(sizes[t]) for t in some]
-            if len(data[-1]) < sizes[some[-1]]:
-                raise UserError("it ends too early")
-            list(pool.map(read, some, data))
+    with ThreadPoolExecutor(min(cores(), 4), "tuplet") as pool:
+        list(pool.map(read, range(len(sizes)), [file.read(size) for size in sizes]))
 
 
-class _Unpacker:
-    """Unpacks a file as it is asked for, and reads no more of it than that takes."""
+def _restore(net: Network, t: int, where: Array, weights: Array) -> None:
+    """Write weights to their places in a table."""
+    restore(net.table(t), _NONE, 0, *table_order(net.tuples[t]), where, weights.astype(np.float32), _NONE)
+
+
+class _Stream:
+    """An xz stream that is unpacked only as far as it is read."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._xz = lzma.LZMADecompressor(memlimit=_MEMORY)
-        self._begun = b""  # unpacked, and not taken yet
+        self._xz = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MAX_MEMORY)
+        self._rest = b""  # unpacked, but not read yet
 
-    def take(self, count: int) -> bytes:
-        """The next bytes, fewer where it ends."""
-        parts, self._begun = [self._begun[:count]], self._begun[count:]
+    def read(self, count: int) -> bytes:
+        """The next bytes, fewer where the stream ends."""
+        parts, self._rest = [self._rest[:count]], self._rest[count:]
         count -= len(parts[0])
         while count > 0 and not self._xz.eof:
-            packed = self._file.read(_PART) if self._xz.needs_input else b""
+            packed = self._file.read(_CHUNK) if self._xz.needs_input else b""
             if self._xz.needs_input and not packed:
                 break
             parts.append(self._xz.decompress(packed, count))
@@ -212,15 +335,25 @@ class _Unpacker:
 
     def line(self) -> bytes:
         """The first line."""
-        line, _, self._begun = self.take(LINE).partition(b"\n")
+        line, _, self._rest = self.read(MAX_LINE).partition(b"\n")
         return line
 
-    @property
-    def complete(self) -> bool:
-        """Whether all was unpacked, and is what was packed."""
-        return self._xz.eof
+    def exactly(self, count: int) -> bytes:
+        """The next bytes, all of them."""
+        data = self.read(count)
+        if len(data) < count:
+            raise UserError("it ends too early")
+        return data
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether something stands behind what was packed."""
-        return bool(self._xz.unused_data or (self._xz.eof and self._file.read(1)))
+    def numbers(self, count: int, dtype: str) -> Array:
+        """16-bit numbers: all low bytes, then all high bytes."""
+        planes = np.frombuffer(self.exactly(2 * count), np.uint8).reshape(2, -1)
+        return planes.T.copy().view(dtype)[:, 0]
+
+    def finish(self) -> bytes:
+        """Check that the stream ends here, with its checksum; returns what was read beyond it."""
+        if self.read(1):
+            raise UserError("it goes on after its last table")
+        if not self._xz.eof:
+            raise UserError("it ends too early")
+        return self._xz.unused_data

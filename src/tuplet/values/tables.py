@@ -10,7 +10,7 @@ import numpy as np
 from tuplet.games.g2048.board import Size
 from tuplet.games.g2048.rules import Rules2048, empty_cells, slide, stuck, view
 from tuplet.kernel import inlined, kernel, line_aligned, load_pair, popcount, prefetch
-from tuplet.values.layout import ABSENT, index_of, indices
+from tuplet.values.layout import ABSENT, compute_indices, index_of
 from tuplet.values.patterns import Tuple, placements, storage_order
 
 Array = np.ndarray[Any, Any]
@@ -22,30 +22,30 @@ _LOW = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 
 class Tables(NamedTuple):
-    """All weights of a network, and where each of its m look-ups finds one.
+    """A network as kernels take it: its weights, and the plan of its m look-ups.
 
-    A board's look-ups read `weights[i]` for each i that `indices(board, plan, ...)` writes.
-    Kernels in the inner loop take the arrays they need, not this tuple: Numba counts
-    references each time an array is taken out of one.
+    V(board) is the sum of `weights[i]` over the m indices i that `locate` computes. Kernels in the
+    inner loop take single arrays, not this tuple: Numba counts references each time an array is
+    taken out of a tuple.
     """
 
     weights: Array  # float32[stages * stride]: the tables of each stage, see `table_starts`
-    memory: Array  # float32[k * len(weights)]: what a learner remembers of each; empty in play
-    plan: Array  # uint32[4 or 5, m]: place, table and gap of each look-up, see `indices`
-    # The look-ups that hold a cell c are number `holders[first[c]:first[c + 1]]`; a 2 (a 4)
-    # put on the empty cell changes their index by exclusive-or with `twos` (`fours`).
+    memory: Array  # float32[k * len(weights)]: a learner's k numbers per weight; empty in play
+    plan: Array  # uint32[4 or 5, m]: place, table and gap of each look-up, see `compute_indices`
+    # The look-ups that contain cell c are `holders[first[c]:first[c + 1]]`. A 2 (or a 4) placed
+    # on the empty cell changes their indices by exclusive-or with `twos` (`fours`).
     first: Array  # uint64[17]
     holders: Array  # uint64[cells of all look-ups]
     twos: Array  # uint64[the same]
     fours: Array  # uint64[the same]
-    # A board's stage is told by which of these tiles it holds; a stage has tables of its own.
+    # Each stage has its own tables. A board's stage depends on which of these tiles it has.
     marks: Array  # uint64[log2(stages)]: exponents, the largest first
     stride: np.uint64  # weights of a stage: see `stage_size`
-    small: bool  # a board on which many look-ups find the same weight
+    small: bool  # smaller than 4x4: many look-ups of a board read the same weight
 
 
 def storage(cells: Tuple, order: list[int]) -> tuple[np.uint64, np.uint64]:
-    """The place and the gap of a tuple's cells, laid out in storage order."""
+    """The place and the gap (see `layout`) of a tuple's cells in storage order."""
     row = [cells[p] for p in order] + [ABSENT] * (8 - len(order))
     row = row[::2] + row[1::2]
     gap = 3 << (8 * (len(cells) // 2) + 4) if len(cells) % 2 else 0
@@ -53,13 +53,15 @@ def storage(cells: Tuple, order: list[int]) -> tuple[np.uint64, np.uint64]:
 
 
 def table_order(cells: Tuple) -> tuple[np.uint64, np.uint64]:
-    """Place and gap that lead from a file's index, read as a board, to the table's."""
+    """The place and gap that map a file's index, read as a board, to an index of the table."""
     return storage(tuple(range(len(cells))), storage_order(cells))
 
 
 def table_starts(tuples: list[Tuple]) -> list[int]:
-    """Where each tuple's table starts: the largest first, so that a table starts at a multiple
-    of its size, and an index keeps its bits when the start is added.
+    """Where each tuple's table starts.
+
+    The largest tables come first, so that each starts at a multiple of its size and adding the
+    start leaves the bits of an index as they are.
     """
     starts, start = [0] * len(tuples), 0
     for t in sorted(range(len(tuples)), key=lambda t: -len(tuples[t])):
@@ -69,15 +71,17 @@ def table_starts(tuples: list[Tuple]) -> list[int]:
 
 
 def stage_size(tuples: list[Tuple], stages: int = 1) -> int:
-    """The weights of one stage; where there are more, each begins at a multiple of any table's
-    size, so that an index keeps its bits there, too.
+    """The number of weights per stage.
+
+    With several stages it is a multiple of the largest table, so that adding a stage's start
+    leaves the bits of an index as they are.
     """
     sizes = [1 << 4 * len(t) for t in tuples]
     return sum(sizes) if stages == 1 else -(-sum(sizes) // max(sizes)) * max(sizes)
 
 
 def make_tables(tuples: list[Tuple], weights: Array, marks: Sequence[int] = (), size: Size = (4, 4)) -> Tables:
-    """The look-ups of a network whose tables stand in `weights`."""
+    """The kernels' form of a network with these tuples and weights."""
     look_ups = [
         (placed, storage_order(cells), start)
         for cells, start in zip(tuples, table_starts(tuples), strict=True)
@@ -93,8 +97,9 @@ def tables_for(
     stride: int = 0,
     small: bool = False,
 ) -> Tables:
-    """Tables that look up these, a multiple of eight: the cells, the order in which the table has
-    them, and where it starts. (A look-up of no cells reads the weight at the start.)
+    """Tables with these look-ups, a multiple of eight: cells, storage order, and the table's start.
+
+    A look-up without cells always reads the first weight of its table.
     """
     stored = [(*storage(placed, order), start) for placed, order, start in look_ups]
     where = [placed for placed, _, _ in look_ups]
@@ -127,12 +132,12 @@ def tables_for(
 
 
 def index_type(weights: Array) -> type[np.unsignedinteger[Any]]:
-    """What the places of these weights are written as."""
+    """The integer type for indices into these weights."""
     return np.uint32 if len(weights) <= 1 << 32 else np.uint64
 
 
 def _plan(stored: Sequence[tuple[np.uint64, np.uint64, int]]) -> Array:
-    """The places, gaps and starts of look-ups as `indices` takes them."""
+    """The plan for `compute_indices`: places, starts and gaps of all look-ups."""
     places, gaps, starts = (np.array(each, np.uint64) for each in zip(*stored, strict=True))
     low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     rows = [places & low, places >> half, starts & low, starts >> half]
@@ -144,10 +149,10 @@ def _plan(stored: Sequence[tuple[np.uint64, np.uint64, int]]) -> Array:
 
 @kernel
 def stage_of(board: np.uint64, marks: Array) -> np.uint64:
-    """Which of the marked tiles are on the board, as a binary number; a tile beyond the largest
-    counts as that.
+    """The board's stage: a binary number with one digit per tile of `marks`, 1 if it is present.
 
-    The tiles of a game add up like a binary counter, so a game goes through its stages upwards.
+    A tile larger than the first mark counts as that mark. Stages only increase during a game,
+    because its tiles add up like a binary counter.
     """
     least = (np.uint64(16) - marks[0]) * _BYTES
     carries = (board & _LOW) + least | ((board >> np.uint64(4)) & _LOW) + least
@@ -160,53 +165,54 @@ def stage_of(board: np.uint64, marks: Array) -> np.uint64:
 
 
 @kernel
-def _go_to_stage(board: np.uint64, marks: Array, stride: np.uint64, out: Array, start: np.uint64, m: np.uint64) -> None:
-    ahead = stage_of(board, marks) * stride
+def _add_stage(board: np.uint64, marks: Array, stride: np.uint64, out: Array, start: np.uint64, m: np.uint64) -> None:
+    offset = stage_of(board, marks) * stride
     for j in range(start, start + m):
-        out[j] += ahead
+        out[j] += offset
 
 
 @inlined
 def locate(board: np.uint64, plan: Array, marks: Array, stride: np.uint64, out: Array, start: np.uint64) -> None:
-    """Where the weights of a board's m look-ups stand, in the tables of its stage."""
-    indices(board, plan, out, start)
+    """Write the indices of a board's m weights, in the tables of its stage, to `out[start:start + m]`."""
+    compute_indices(board, plan, out, start)
     if len(marks) > 0:
-        _go_to_stage(board, marks, stride, out, start, np.uint64(plan.shape[1]))
+        _add_stage(board, marks, stride, out, start, np.uint64(plan.shape[1]))
 
 
 @kernel
-def inherit_stage(weights: Array, stride: np.uint64, found: Array, start: np.uint64, m: np.uint64) -> None:
-    """Give each weight of a later stage that is read for the first time (it is no number) the
-    value of the stage before.
+def inherit_stage(weights: Array, stride: np.uint64, indices: Array, start: np.uint64, m: np.uint64) -> None:
+    """Initialise weights of later stages that are read for the first time.
+
+    NaN marks a weight that was never read. It gets the value it has in the nearest earlier stage.
     """
     for i in range(start, start + m):
-        at = found[i]
+        at = indices[i]
         if np.isnan(weights[at]):
             while np.isnan(weights[at]) and at >= stride:
                 at -= stride
-            weights[found[i]] = weights[at]
+            weights[indices[i]] = weights[at]
 
 
 @inlined
-def fetch(weights: Array, found: Array, start: np.uint64, count: np.uint64) -> None:
+def fetch(weights: Array, indices: Array, start: np.uint64, count: np.uint64) -> None:
     """Prefetch the weights of `count` indices (a multiple of eight)."""
     two, eight = np.uint64(2), np.uint64(8)
     for i in range(start, start + count, eight):
         for j in range(np.uint64(0), eight, two):
-            one, other = load_pair(found, i + j)
+            one, other = load_pair(indices, i + j)
             prefetch(weights, one)
             prefetch(weights, other)
 
 
 @inlined
-def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.float32:
-    """V: the sum of the m weights whose indices stand in `found` from `start` on."""
+def total(weights: Array, indices: Array, start: np.uint64, m: np.uint64) -> np.float32:
+    """V: the sum of the m weights at `indices[start:start + m]`."""
     a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
     for i in range(start, start + m, np.uint64(8)):
-        i0, i1 = load_pair(found, i)
-        i2, i3 = load_pair(found, i + np.uint64(2))
-        i4, i5 = load_pair(found, i + np.uint64(4))
-        i6, i7 = load_pair(found, i + np.uint64(6))
+        i0, i1 = load_pair(indices, i)
+        i2, i3 = load_pair(indices, i + np.uint64(2))
+        i4, i5 = load_pair(indices, i + np.uint64(4))
+        i6, i7 = load_pair(indices, i + np.uint64(6))
         a += weights[i0]
         b += weights[i1]
         c += weights[i2]
@@ -219,101 +225,99 @@ def total(weights: Array, found: Array, start: np.uint64, m: np.uint64) -> np.fl
 
 
 @inlined
-def value_at(weights: Array, stride: np.uint64, found: Array, start: np.uint64, m: np.uint64) -> np.float32:
-    """The same, where a weight may belong to a stage that never read it."""
-    v = total(weights, found, start, m)
+def value_at(weights: Array, stride: np.uint64, indices: Array, start: np.uint64, m: np.uint64) -> np.float32:
+    """The same as `total`, for networks with stages: NaN weights are initialised first."""
+    v = total(weights, indices, start, m)
     if np.isnan(v):
-        inherit_stage(weights, stride, found, start, m)
-        v = total(weights, found, start, m)
+        inherit_stage(weights, stride, indices, start, m)
+        v = total(weights, indices, start, m)
     return v
 
 
 @kernel
-def repeat_count(found: Array, start: np.uint64, m: np.uint64) -> np.float32:
-    """By how much V moves when each of its m look-ups' weights moves by 1.
+def repeat_count(indices: Array, start: np.uint64, m: np.uint64) -> np.float32:
+    """How much V changes when 1 is added to the weight of each of the m look-ups.
 
-    A weight that is looked up k times moves k times, and counts k times in V. On the 4x4 board
-    that is rare, and m is taken instead, as everybody does; on a small board V would overshoot
-    by far.
+    A weight that is looked up k times changes by k and counts k times in V. On the 4x4 board that
+    is rare, and m is used instead, as in the literature. On smaller boards V would overshoot.
     """
     times = 0
     for i in range(start, start + m):
         for j in range(start, start + m):
-            times += found[i] == found[j]
+            times += indices[i] == indices[j]
     return np.float32(times)
 
 
 @inlined
-def add(weights: Array, found: Array, start: np.uint64, m: np.uint64, amount: np.float32) -> None:
-    """Add `amount` to each of the m weights (k times to a weight that is looked up k times)."""
+def add(weights: Array, indices: Array, start: np.uint64, m: np.uint64, amount: np.float32) -> None:
+    """Add `amount` to the weight of each of the m look-ups (k times if it is looked up k times)."""
     two, eight = np.uint64(2), np.uint64(8)
     for i in range(start, start + m, eight):
         for j in range(np.uint64(0), eight, two):
-            one, other = load_pair(found, i + j)
+            one, other = load_pair(indices, i + j)
             weights[one] += amount
             weights[other] += amount
 
 
 @kernel
-def weights_of(tables: Tables, board: np.uint64) -> Array:
-    """Where the board's m weights stand."""
+def weight_indices(tables: Tables, board: np.uint64) -> Array:
+    """The indices of the board's m weights."""
     m = np.uint64(tables.plan.shape[1])
-    found = np.empty(m, np.uint64)
-    locate(board, tables.plan, tables.marks, tables.stride, found, np.uint64(0))
+    indices = np.empty(m, np.uint64)
+    locate(board, tables.plan, tables.marks, tables.stride, indices, np.uint64(0))
     if len(tables.marks) > 0:
-        inherit_stage(tables.weights, tables.stride, found, np.uint64(0), m)
-    return found
+        inherit_stage(tables.weights, tables.stride, indices, np.uint64(0), m)
+    return indices
 
 
 @kernel
 def value(tables: Tables, board: np.uint64) -> np.float32:
     """V of one board."""
     m = np.uint64(tables.plan.shape[1])
-    return total(tables.weights, weights_of(tables, board), np.uint64(0), m)
+    return total(tables.weights, weight_indices(tables, board), np.uint64(0), m)
 
 
 @kernel
 def update(tables: Tables, board: np.uint64, target: np.float32, alpha: np.float32) -> np.float32:
-    """V += alpha (target - V), an m-th of it to each weight; returns target - V."""
+    """V += alpha (target - V), in equal parts to each of the m weights; returns target - V."""
     start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
-    found = weights_of(tables, board)
-    error = target - total(tables.weights, found, start, m)
-    add(tables.weights, found, start, m, weight_step(tables, found, alpha) * error)
+    indices = weight_indices(tables, board)
+    error = target - total(tables.weights, indices, start, m)
+    add(tables.weights, indices, start, m, weight_step(tables, indices, alpha) * error)
     return error
 
 
 @inlined
-def weight_step(tables: Tables, found: Array, alpha: np.float32) -> np.float32:
-    """The part of an error that each weight of one board takes."""
+def weight_step(tables: Tables, indices: Array, alpha: np.float32) -> np.float32:
+    """The factor by which an error changes each weight: alpha / m on 4x4 boards."""
     start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
-    return alpha / (repeat_count(found, start, m) if tables.small else np.float32(m))
+    return alpha / (repeat_count(indices, start, m) if tables.small else np.float32(m))
 
 
 @kernel
 def expected_value(
-    rules: Rules2048, tables: Tables, board: np.uint64, high: np.uint64, found: Array, seen: Array
+    rules: Rules2048, tables: Tables, board: np.uint64, high: np.uint64, indices: Array, current: Array
 ) -> np.float32:
-    """The mean of V over every spawn on an after-state; a state without moves counts 0.
+    """The expected V after a random spawn on an after-state; a state without moves counts 0.
 
-    A spawn changes one cell, so only the look-ups that hold it change: V of the after-state
-    is summed once, and differences are added. `found` and `seen` are room for m indices and m
-    weights.
+    A spawn changes one cell, so only the look-ups that contain it change: V of the after-state is
+    summed once and differences are added. `indices` and `current` are buffers for m numbers each.
     """
     weights, first, holders = tables.weights, tables.first, tables.holders
     with_two, with_four = tables.twos, tables.fours
     m = np.uint64(tables.plan.shape[1])
-    locate(view(board, high), tables.plan, tables.marks, tables.stride, found, np.uint64(0))
-    fetch(weights, found, np.uint64(0), m)
+    locate(view(board, high), tables.plan, tables.marks, tables.stride, indices, np.uint64(0))
+    fetch(weights, indices, np.uint64(0), m)
     empty = empty_cells(rules.cells, board, high)
     for cell in range(np.uint64(16)):
         if (empty >> (cell * np.uint64(4))) & np.uint64(1) != np.uint64(0):
             for h in range(first[cell], first[cell + np.uint64(1)]):
-                at = found[holders[h]]
+                at = indices[holders[h]]
                 prefetch(weights, at ^ with_two[h])
                 prefetch(weights, at ^ with_four[h])
-    bare = np.float64(value_at(weights, tables.stride, found, np.uint64(0), m))
+    bare = np.float64(value_at(weights, tables.stride, indices, np.uint64(0), m))
     for j in range(m):
-        seen[j] = weights[found[j]]
+        current[j] = weights[indices[j]]
 
     twos, fours = np.float64(0), np.float64(0)
     for cell in range(np.uint64(16)):
@@ -321,9 +325,9 @@ def expected_value(
             two, four = np.float32(0), np.float32(0)
             for h in range(first[cell], first[cell + np.uint64(1)]):
                 j = holders[h]
-                two += weights[found[j] ^ with_two[h]] - seen[j]
-                four += weights[found[j] ^ with_four[h]] - seen[j]
-            if np.isnan(two + four):  # some were never read at this stage
+                two += weights[indices[j] ^ with_two[h]] - current[j]
+                four += weights[indices[j] ^ with_four[h]] - current[j]
+            if np.isnan(two + four):  # weights that this stage never read
                 at = cell * np.uint64(4)
                 two = value(tables, view(board | (np.uint64(1) << at), high)) - np.float32(bare)
                 four = value(tables, view(board | (np.uint64(2) << at), high)) - np.float32(bare)
@@ -352,12 +356,12 @@ def move_values(
     rewards: Array,
     values: Array,
 ) -> None:
-    """Reward and reward + gamma V of each move (up, right, down, left); NaN where illegal.
+    """The reward and reward + gamma V of each move (up, right, down, left); NaN where illegal.
 
-    V is that of the after-state, or with `states` the mean over the states a spawn makes.
+    V is the value of the after-state, or with `states` the expected value of the next state.
     """
     m = tables.plan.shape[1]
-    found, seen = np.empty(m, np.uint64), np.empty(m, np.float32)
+    indices, current = np.empty(m, np.uint64), np.empty(m, np.float32)
     for move in range(4):
         slid, slid_high, reward = slide(rules, board, high, move)
         rewards[move] = reward
@@ -365,7 +369,61 @@ def move_values(
             values[move] = np.nan
             continue
         if states:
-            v = expected_value(rules, tables, slid, slid_high, found, seen)
+            v = expected_value(rules, tables, slid, slid_high, indices, current)
         else:
             v = value(tables, view(slid, slid_high))
         values[move] = np.float32(reward) + gamma * v
+
+
+@kernel
+def list_visited(
+    table: Array,
+    memory: Array,
+    floats: int,
+    initial: np.float32,
+    place: np.uint64,
+    gap: np.uint64,
+    start: np.uint64,
+    stop: np.uint64,
+    where: Array,
+    weight: Array,
+    remembered: Array,
+) -> int:
+    """List the weights that learning has changed, among the file indices from `start` to `stop`.
+
+    In a file's index the tuple's first cell has the lowest four bits. Writes indices to `where`,
+    weights to `weight`, and `floats` numbers of `memory` for each to `remembered`; returns the
+    number of weights listed.
+    """
+    n, nothing = 0, np.float32(0)
+    for i in range(start, stop):
+        at = index_of(np.uint64(i), place, gap)
+        w = table[at]
+        listed = w != initial and not (np.isnan(w) and np.isnan(initial))
+        for k in range(floats):
+            listed = listed or memory[floats * at + k] != nothing
+        if listed:
+            where[n], weight[n] = i, w
+            for k in range(floats):
+                remembered[floats * n + k] = memory[floats * at + k]
+            n += 1
+    return n
+
+
+@kernel
+def restore(
+    table: Array,
+    memory: Array,
+    floats: int,
+    place: np.uint64,
+    gap: np.uint64,
+    where: Array,
+    weight: Array,
+    remembered: Array,
+) -> None:
+    """Undo `list_visited`: write listed weights to their places in the table."""
+    for i in range(where.shape[0]):
+        at = index_of(np.uint64(where[i]), place, gap)
+        table[at] = weight[i]
+        for k in range(floats):
+            memory[floats * at + k] = remembered[floats * i + k]

@@ -98,7 +98,7 @@ class ServerContext:
                 with self.limits.loading(size) as enough:
                     if not enough:
                         raise Busy("too many networks are in use: try again in a moment")
-                    network = Network.of(read_weights(file, memory=False).parameters)
+                    network = read_weights(file, memory=False).network
                 self.limits.add_network(network, network.weights.nbytes)
             future.set_result(network)
         except BaseException as error:  # raised by `_network`
