@@ -416,7 +416,7 @@ DOORS = {  # what a person typed comes in here, and what other processes of thei
     "agents/distribution.py": "weights that this program wrote, for its workers",
     "arena/match.py": "a match's game, for its workers",
     "arena/bench.py": "tuplet.bench",
-    "arena/sweep_train.py": "tuplet.sweep_train",
+    "arena/sweeps.py": "tuplet.sweep_train",
     "learn/episodes.py": "tuplet.learn_from",
     "learn/settings.py": "settings that were typed",
     "learn/train.py": "tuplet.train and resume",

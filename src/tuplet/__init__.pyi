@@ -24,8 +24,7 @@ from tuplet.arena.population import Population as Population, population as popu
 from tuplet.arena.regret import regret as regret
 from tuplet.arena.review import Review as Review, review as review
 from tuplet.arena.sweep import Sweep as Sweep
-from tuplet.arena.sweep_train import sweep_train as sweep_train
-from tuplet.arena.sweeps import sweep_eval as sweep_eval, sweep_match as sweep_match
+from tuplet.arena.sweeps import sweep_eval as sweep_eval, sweep_match as sweep_match, sweep_train as sweep_train
 from tuplet.errors import UserError as UserError
 from tuplet.exact.solution import Solution as Solution
 from tuplet.exact.solve import solve as solve

@@ -14,7 +14,7 @@ SETTINGS = {"net": "0123 4567", "games": 300, "evaluate_games": 60}
 
 
 def test_the_best_and_the_average_are_kept_and_judged_anew(tmp_path: Path) -> None:
-    found = tuplet.population(runs=3, out=tmp_path / "pop", seed=4, **SETTINGS)
+    found = tuplet.population(seeds=3, out=tmp_path / "pop", seed=4, **SETTINGS)
     assert [member.seed for member in found.members] == [4, 5, 6]
     first = max(found.members, key=lambda member: member.mean_score)
     kept = tuplet.Network.load(tmp_path / "pop")
@@ -27,14 +27,14 @@ def test_the_best_and_the_average_are_kept_and_judged_anew(tmp_path: Path) -> No
     assert found.average is not None
     assert found.best.summary.mean_score != first.mean_score  # by other games
     assert not found.interrupted
-    again = tuplet.population(runs=3, out=tmp_path / "pop", seed=4, **SETTINGS)
+    again = tuplet.population(seeds=3, out=tmp_path / "pop", seed=4, **SETTINGS)
     assert again.as_json() == found.as_json()
 
 
 def test_recipes_can_differ_too(tmp_path: Path) -> None:
-    found = tuplet.population(runs=2, out=tmp_path / "pop", recipe="quick,homework", **SETTINGS)
+    found = tuplet.population(seeds=2, out=tmp_path / "pop", recipe="quick,homework", **SETTINGS)
     assert len(found.members) == 4
-    assert {member.settings for member in found.members} == {"recipe=quick", "recipe=homework"}
+    assert {member["settings"] for member in found.as_json()["runs"]} == {"recipe=quick", "recipe=homework"}
 
 
 def test_one_that_was_stopped_goes_on(tmp_path: Path) -> None:
@@ -46,10 +46,10 @@ def test_one_that_was_stopped_goes_on(tmp_path: Path) -> None:
         if event.figures.get("runs", "").startswith("1 "):
             stop.set()
 
-    part = tuplet.population(runs=4, out=tmp_path / "pop", threads=1, stop=stop, progress=look, **SETTINGS)
+    part = tuplet.population(seeds=4, out=tmp_path / "pop", threads=1, stop=stop, progress=look, **SETTINGS)
     assert part.interrupted
     assert 1 <= len(part.members) < 4
-    whole = tuplet.population(runs=4, out=tmp_path / "pop", **SETTINGS)
+    whole = tuplet.population(seeds=4, out=tmp_path / "pop", **SETTINGS)
     assert whole.members[: len(part.members)] == part.members
 
 
@@ -77,7 +77,7 @@ def test_the_command_line_shows_the_table(tmp_path: Path, capsys: pytest.Capture
     assert told["average"]["ci95"][0] < told["average"]["mean_score"]
     for many in ("0", "1000000"):
         assert run(["population", "--seeds", many, "--games", "9"]) == 2
-        assert "2 to 1000 runs" in capsys.readouterr().err
+        assert "seeds must be 2 to 1000" in capsys.readouterr().err
     assert run([*words, "--csv", str(tmp_path / "x.csv")]) == 0
     assert [line.split(",")[1] for line in (tmp_path / "x.csv").read_text().splitlines()] == ["seed", "0", "1"]
     pytest.importorskip("tensorboardX")

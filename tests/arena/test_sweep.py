@@ -15,7 +15,7 @@ from tuplet import Run, Stop, Stopped, Sweep, evaluate, sweep_eval, sweep_match,
 from tuplet.arena.differences import compare_to_best, holm, independent_runs, paired_scores, paired_shares
 from tuplet.arena.grids import Axis, label, points_of, template
 from tuplet.arena.match_file import load
-from tuplet.arena.sweep_folder import SweepFolder
+from tuplet.arena.sweeps import SweepFolder
 
 AGENTS = "{easy,normal}"
 
@@ -225,22 +225,23 @@ def test_a_sweep_of_players_is_compared_game_by_game(tmp_path: Path) -> None:
         sweep_eval(players, games=5, out=folder)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_loses_no_result_of_a_sweep(tmp_path: Path) -> None:
-    folder = SweepFolder(tmp_path / "s", {"kind": "eval"}, ["a"])
+def test_a_full_disk_loses_no_result_of_a_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = SweepFolder(tmp_path / "s", {"kind": "eval", "seed": 0}, ["a"])
     results = tmp_path / "s" / "results.jsonl"
     lines = [{"point": "a", "scores": [n]} for n in range(3)]
-    with folder.held():
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with folder.open():
         folder.add(lines[0])
-        results.rename(tmp_path / "kept")
-        results.symlink_to("/dev/full")
-        with pytest.warns(UserWarning, match="cannot be written to .*No space left"):
-            folder.add(lines[1])
-        results.unlink()
-        (tmp_path / "kept").rename(results)
+        with monkeypatch.context() as disk:
+            disk.setattr("tuplet.arena.resumable.os.write", full)
+            with pytest.warns(UserWarning, match="results cannot be saved in .*No space left"):
+                folder.add(lines[1])
         folder.add(lines[2])
     assert [json.loads(line) for line in results.read_text().splitlines()] == lines
-    with folder.held() as again:
+    with folder.open() as again:
         assert again.results == lines
 
 
@@ -249,10 +250,10 @@ def test_half_a_line_that_a_full_disk_left_is_no_part_of_the_next(tmp_path: Path
     code = """
         import json, resource, signal, sys, warnings
         from pathlib import Path
-        from tuplet.arena.sweep_folder import SweepFolder
-        folder = SweepFolder(Path(sys.argv[1]), {"kind": "eval"}, ["a"])
+        from tuplet.arena.sweeps import SweepFolder
+        folder = SweepFolder(Path(sys.argv[1]), {"kind": "eval", "seed": 0}, ["a"])
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        with folder.held():
+        with folder.open():
             folder.add({"point": "a", "scores": [1]})
             size = (folder.path / "results.jsonl").stat().st_size
             most = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -301,7 +302,7 @@ def test_a_sweep_of_learners_makes_ordinary_runs_and_goes_on(tmp_path: Path) -> 
     whole = sweep_train(alpha=[0.05, 0.2], seeds=2, out=tmp_path / "s", **settings)
     point = whole.as_json()["points"][1]
     run = Run.load(point["runs"][1]["folder"])
-    assert (run.games, run.method.alpha, run.limits.seed) == (60, 0.2, 1)
+    assert (run.games, run.method.alpha, run.options.seed) == (60, 0.2, 1)
     alone = train("5x4", games=60, learner="td", alpha=0.2, seed=1, progress=False)
     assert np.array_equal(run.network.weights, alone.network.weights)
     fresh = evaluate(run.network, games=10, seed=point["runs"][1]["evaluation_seed"])

@@ -1,19 +1,17 @@
-"""`population`: many runs side by side, the best of them, and the average of them all."""
+"""`population`: several training runs at the same time, the best of them, and the average of all."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from tuplet.arena.evaluate import Evaluation, evaluate
-from tuplet.arena.grids import label, points_of
-from tuplet.arena.sweep_train import FRESH, MOST_SEEDS, grid_of, learn_runs, runs_of
+from tuplet.arena.grids import Axis, label, points_of
+from tuplet.arena.sweeps import EVALUATION_SEED, MOST_SEEDS, Grid, TrainedRun, train_runs
 from tuplet.errors import UserError
-from tuplet.games.g2048.statistics import score_interval
 from tuplet.system.blocks import cores
 from tuplet.system.files import atomic_write
 from tuplet.system.intervals import Interval
@@ -28,23 +26,14 @@ FOLDER = Path("runs/population")
 AVERAGE = "average.safetensors"
 
 
-class Member(NamedTuple):
-    """A run of a population."""
-
-    settings: str  # that it does not share with all others
-    seed: int
-    folder: Path
-    mean_score: float
-    ci95: Interval
-
-
 @dataclass(frozen=True, repr=False)
 class Population(Displayable):
-    """What became of several runs; the best and the average are judged by games of their own."""
+    """Several runs; the best and the average are evaluated by games that did not choose them."""
 
-    members: list[Member]
-    planned: int
-    games: int  # that each was judged by
+    members: list[TrainedRun]  # that are done
+    axes: tuple[Axis, ...]  # settings in which they differ, besides their seeds
+    planned: int  # runs
+    games: int  # that evaluate each run
     folder: Path
     best: Evaluation | None = None
     average: Evaluation | None = None
@@ -54,71 +43,66 @@ class Population(Displayable):
         """Whether it ended early."""
         return self.average is None
 
+    @property
+    def best_run(self) -> TrainedRun:
+        """The run with the largest mean score."""
+        return max(self.members, key=lambda member: member.mean_score)
+
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
         return {
             "runs": [
                 {
-                    "settings": m.settings,
-                    "seed": m.seed,
-                    "folder": str(m.folder),
-                    "mean_score": m.mean_score,
-                    "ci95": list(m.ci95),
+                    "settings": label(self.axes, run.point.values),
+                    "seed": run.seed,
+                    "folder": str(run.folder),
+                    "mean_score": run.mean_score,
+                    "ci95": list(run.ci95),
                 }
-                for m in self.members
+                for run in self.members
             ],
             "games": self.games,
             "folder": str(self.folder),
-            "best": self.best and {"run": str(self._first().folder), **_judged(self.best)},
-            "average": self.average and _judged(self.average),
+            "best": self.best and {"run": str(self.best_run.folder), **_score_json(self.best)},
+            "average": self.average and _score_json(self.average),
         }
 
     def text_tables(self) -> list[TextTable]:
-        """A line for each, and for the average."""
+        """A row for each run, for the best, and for the average."""
         rows = [
-            [str(m.folder), _score(m.mean_score, m.ci95), "the best" if m is self._first() else ""]
-            for m in self.members
+            [str(run.folder), _score_text(run.mean_score, run.ci95), "the best" if run is self.best_run else ""]
+            for run in self.members
         ]
-        notes = [f"Each was judged by {self.games:,} greedy games."]
-        for found, what, file in (
-            (self.best, "the best, by other games", WEIGHTS),
+        notes = [f"Each was evaluated by {self.games:,} greedy games."]
+        for evaluation, what, file in (
+            (self.best, "the best, in other games", WEIGHTS),
             (self.average, "the average of all", AVERAGE),
         ):
-            if found is not None:
-                score = _score(found.summary.mean_score, found.ci95)
+            if evaluation is not None:
+                score = _score_text(evaluation.summary.mean_score, evaluation.ci95)
                 rows.append([str(self.folder / file), score, what])
-        if self.best is not None:
-            notes.append(
-                "The best of many was lucky, too: games that did not choose it are the honest "
-                "ones. A mean of values is a value by mean weights: the average is their ensemble."
-            )
-        else:
+        if self.best is None:
             notes.append(f"{len(self.members)} of {self.planned} are done: the same command resumes it.")
+        else:
+            notes.append(
+                "The best of several was also lucky: its score in other games is the honest one. The average has "
+                "the mean of all weights, so that its values are the mean of all values."
+            )
         title = f"{plural(len(self.members), 'run')} side by side"
         return [TextTable(title, ("weights", "mean score (95 %)", ""), rows, notes, words=(0, 2))]
 
-    def _first(self) -> Member:
-        return max(self.members, key=lambda member: member.mean_score)
 
-
-def _played(folder: Path) -> Network:
-    """A run's network without what its learner remembers: many of them have to fit."""
-    net = Network.load(folder)
-    net.memory = None
-    return net
-
-
-def _score(mean: float, ci95: Interval) -> str:
+def _score_text(mean: float, ci95: Interval) -> str:
     return f"{mean:,.0f} ({ci95[0]:,.0f} to {ci95[1]:,.0f})"
 
 
-def _judged(found: Evaluation) -> dict[str, Any]:
-    return {"mean_score": found.summary.mean_score, "ci95": list(found.ci95)}
+def _score_json(evaluation: Evaluation) -> dict[str, Any]:
+    return {"mean_score": evaluation.summary.mean_score, "ci95": list(evaluation.ci95)}
 
 
 def population(
     *,
-    runs: int = 8,
+    seeds: int = 8,
     seed: int = 0,
     recipe: str | Sequence[str] | None = None,
     evaluate_games: int = 1000,
@@ -129,64 +113,56 @@ def population(
     stop: Stop | None = None,
     **settings: Any,
 ) -> Population:
-    """Train several runs side by side; keep the best of them, and the average of all.
+    """Train several runs at the same time; keep the best of them, and the average of all.
 
-    They differ by their seeds, `seed` and those after it, and by any setting that has several
-    values (`recipe="quick,restart"`), as in a sweep: so many `runs` for each. A run takes one core,
-    of this machine or of `executor`'s. The folder's weights are those of the best; it and the
-    average of all (which plays by the mean of their values) are judged by games of their own.
+    They differ by their seeds, `seed` and those after it, and by settings with several values
+    (`recipe="quick,restart"`), as in a sweep: `seeds` runs for each combination. A run takes one core, of this
+    machine or of `executor`. The folder gets the weights of the best run, and the average of all, which plays by
+    the mean of their values. Both are evaluated by games that did not choose them.
     """
-    if not 2 <= runs <= MOST_SEEDS:
-        raise UserError(f"a population has 2 to {MOST_SEEDS} runs, not {runs}")
-    stop = stop or Stop()
-    axes, fixed = grid_of({"recipe": recipe, **settings})
-    grid = points_of(axes) if axes else [()]
-    points, planned = runs_of(axes, fixed, grid, range(seed, seed + runs), Path(out))
-    kept = {"kind": "population", "seed": seed, "evaluate_games": evaluate_games, "runs": runs}
+    if not 2 <= seeds <= MOST_SEEDS:
+        raise UserError(f"seeds must be 2 to {MOST_SEEDS} in a population (got {seeds})")
+    stop, folder = stop or Stop(), Path(out)
+    grid = Grid.of({"recipe": recipe, **settings})
+    planned = grid.runs(points_of(grid.axes) if grid.axes else [()], range(seed, seed + seeds), folder)
+    header = {"kind": "population", "seed": seed, "evaluate_games": evaluate_games, "runs": seeds}
     with watching(progress) as watch:
-        done = learn_runs(
-            planned,
-            kept,
-            [point.spec for point in points],
-            evaluate_games,
-            Path(out),
-            threads=threads,
-            executor=executor,
-            progress=watch,
-            stop=stop,
+        trained = train_runs(
+            planned, header, evaluate_games, folder, threads=threads, executor=executor, progress=watch, stop=stop
         )
-        names = {point.spec: label(axes, point.values) for point in points}
-        members = [
-            Member(names[run.spec], run.seed, run.folder, fmean(scores), score_interval([*map(float, scores)]))
-            for run in planned
-            if (scores := done.get((run.spec, run.seed))) is not None
-        ]
+        members = [run for run in trained if run.scores]
         if not members:
             raise Stopped("stopped before the first run was finished")
-        found = Population(members, len(planned), evaluate_games, Path(out))
+        result = Population(members, grid.axes, len(planned), evaluate_games, folder)
         if len(members) < len(planned) or stop.is_set():
-            return found
-        best = Network.load(found._first().folder)
-        mean = average([_played(member.folder) for member in members])
-        source = found._first().folder / WEIGHTS  # copied as it is, so that it is told whose it is
-        with source.open("rb") as own, atomic_write(found.folder / WEIGHTS) as file:
-            shutil.copyfileobj(own, file)
-        save_weights(mean, found.folder / AVERAGE)
-        try:
-            judged = [
-                evaluate(
-                    net,
+            return result
+        best = result.best_run.folder / WEIGHTS  # the file is copied, so that it keeps its description
+        with best.open("rb") as source, atomic_write(folder / WEIGHTS) as file:
+            shutil.copyfileobj(source, file)
+        mean = average([_without_memory(member.folder) for member in members])
+        save_weights(mean, folder / AVERAGE)
+        evaluations = []
+        for network in (Network.load(result.best_run.folder), mean):
+            try:
+                evaluation = evaluate(
+                    network,
                     games=evaluate_games,
-                    seed=seed + runs + FRESH,
+                    seed=seed + seeds + EVALUATION_SEED,
                     threads=threads or cores(),
                     executor=executor,
                     progress=watch,
                     stop=stop,
                 )
-                for net in (best, mean)
-            ]
-        except Stopped:
-            return found
-    if any(each.interrupted for each in judged):
-        return found
-    return Population(members, len(planned), evaluate_games, Path(out), *judged)
+            except Stopped:
+                return result
+            if evaluation.interrupted:
+                return result
+            evaluations.append(evaluation)
+    return replace(result, best=evaluations[0], average=evaluations[1])
+
+
+def _without_memory(folder: Path) -> Network:
+    """A run's network without the state of its learner: many of them have to fit."""
+    network = Network.load(folder)
+    network.memory = None
+    return network

@@ -1,4 +1,4 @@
-"""What came out of a sweep: a value with its interval for every point of a grid, and verdicts."""
+"""The result of a sweep: a value with its interval for every point of a grid, and comparisons."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tuplet.system.pictures import can_draw, inline_svg
 from tuplet.system.tables import Displayable, Table, TextTable, percent
 
 Measure = Literal["share", "score"]
-BEST, NOISE, WORSE = "best", "not told apart", "worse"
-_NAMED = 6  # points that are named in a line
+BEST, NOISE, WORSE = "best", "not significant", "worse"
+_MOST_NAMES = 6  # points that are named in a line
 
 
 class GridPoint(NamedTuple):
@@ -33,28 +33,28 @@ class GridPoint(NamedTuple):
 
 @dataclass(frozen=True)
 class PointResult:
-    """What was measured of a point."""
+    """The measurement of a point."""
 
     value: float
     ci95: Interval
     games: int
-    samples: Sequence[Any]  # what differences are taken of
-    facts: dict[str, Any] = field(default_factory=dict)  # more, for JSON
+    samples: Sequence[Any]  # that are compared
+    facts: dict[str, Any] = field(default_factory=dict)  # further keys for JSON
 
 
 @dataclass(frozen=True, repr=False)
 class Sweep(Displayable):
-    """A grid of settings, judged. Points that were not begun are left out."""
+    """A grid of settings, measured and compared."""
 
     kind: str  # "match", "eval" or "train"
     title: str
     axes: tuple[Axis, ...]
     points: list[GridPoint]
-    results: list[PointResult]  # of the first points
+    results: list[PointResult]  # fewer than points if it was stopped
     measure: Measure
-    apart: Callable[[Sequence[Any], Sequence[Any]], MeanDifference]  # of two points' samples
-    settings: dict[str, Any]  # what all points have in common, for JSON
-    basis: str = ""  # what differences are judged by, in words
+    difference: Callable[[Sequence[Any], Sequence[Any]], MeanDifference]  # of the samples of two points
+    settings: dict[str, Any]  # common to all points, for JSON
+    basis: str = ""  # of the comparison, in words
     done: int = 0
     planned: int = 0
     unit: str = "games"
@@ -71,12 +71,12 @@ class Sweep(Displayable):
         return compare_to_best(
             [each.value for each in self.results],
             [point.group for point in self.points[: len(self.results)]],
-            lambda i, j: self.apart(self.results[i].samples, self.results[j].samples),
+            lambda i, j: self.difference(self.results[i].samples, self.results[j].samples),
         )
 
     @property
     def best(self) -> list[str]:
-        """The point with the largest value, in full; one for each opponent if these vary."""
+        """The settings with the largest value; one for each opponent if these vary."""
         return [self.points[i].spec for i in dict.fromkeys(self.verdict.best)]
 
     def label(self, number: int) -> str:
@@ -84,7 +84,7 @@ class Sweep(Displayable):
         return label(self.axes, self.points[number].values)
 
     def word(self, number: int) -> str:
-        """What became of a point."""
+        """Best, worse than the best, or not significantly different from it."""
         behind = self.verdict.behind[number]
         return BEST if behind is None else WORSE if behind.significant else NOISE
 
@@ -125,7 +125,7 @@ class Sweep(Displayable):
         }
 
     def text_tables(self) -> list[TextTable]:
-        """A row for each point, two axes as a matrix, and in words what can be told apart."""
+        """A row for each point, two axes as a matrix, and the comparison in words."""
         rows = []
         for number, out in enumerate(self.results):
             found = self.verdict.behind[number]
@@ -145,7 +145,7 @@ class Sweep(Displayable):
 
     @property
     def _matrix(self) -> list[TextTable]:
-        """Two axes across; nothing where there are more, or not all points yet."""
+        """A table of two axes; empty if there are more axes, or points missing."""
         if len(self.axes) != 2 or len(self.results) < len(self.points):
             return []
         down, across = self.axes
@@ -157,14 +157,14 @@ class Sweep(Displayable):
                 sign = {BEST: " *", NOISE: " ~", WORSE: "  "}[self.word(number)]
                 cells.append(self._shown(self.results[number].value) + sign)
             rows.append([value, *cells])
-        note = "* is the best; ~ cannot be told from it."
+        note = "* best; ~ not significantly different from it."
         title = f"{self.measure}, by {down.name} (down) and {across.name} (across)"
         columns = [down.name, *(f"{value}  " for value in across.values)]
         words = (0,) if down.numbers is None else ()
         return [TextTable(title, columns, rows, [note, *self.words()], words=words)]
 
     def words(self) -> list[str]:
-        """What can be told apart, and by what."""
+        """The comparison in words."""
         lines: list[str] = []
         share = self.measure == "share"
         for group in dict.fromkeys(point.group for point in self.points[: len(self.results)]):
@@ -173,7 +173,7 @@ class Sweep(Displayable):
             value = self._shown(self.results[best].value)
             line = f"{f'Against {group}, best' if group else 'Best'}: {self.label(best)} ({value})."
             if noise := [self.label(i) for i in inside if self.word(i) == NOISE]:
-                line += f" Not told apart from it: {_listed(noise)}; the differences may be noise."
+                line += f" Not significantly different from it: {_listed(noise)}."
             if worse := [self.label(i) for i in inside if self.word(i) == WORSE]:
                 line += f" Worse: {_listed(worse)}."
             lines.append(line)
@@ -182,8 +182,8 @@ class Sweep(Displayable):
             lines.append(self.basis)
         if gaps and all(map(math.isfinite, gaps)):
             least = median(gaps)
-            told = f"{100 * least:.1f} percentage points" if share else f"{least:,.0f} points"
-            line = f"Differences smaller than about {told} are not significant here."
+            size = f"{100 * least:.1f} percentage points" if share else f"{least:,.0f} points"
+            line = f"Differences smaller than about {size} are not significant here."
             if (many := self.verdict.comparisons) > 1:
                 line += f" Corrected for {many:,} comparisons (Holm)."
             lines.append(line)
@@ -193,10 +193,21 @@ class Sweep(Displayable):
         """Draw it with intervals; saved to `path` if given. Returns the figure."""
         return draw_sweep(self, path)
 
+    def save(self) -> None:
+        """Write the table and the picture into the folder, if there is one."""
+        if self.folder is None:
+            return
+        try:
+            self.csv(self.folder / "sweep.csv")
+            for kind in ("svg", "png") if can_draw() else ():
+                self.plot(self.folder / f"sweep.{kind}")
+        except OSError as error:  # the tables are shown anyway
+            warnings.warn(f"the sweep's table or picture was not written: {error}", stacklevel=3)
+
     def table(self) -> Table:
         """A row for each point.
 
-        A column that is called like a setting of the grid has "measured" before it.
+        A measured column with the name of a setting has "measured" before it.
         """
         names = [axis.name for axis in self.axes]
         behind = ["difference", "difference_low", "difference_high", "p", "verdict"]
@@ -222,7 +233,7 @@ class Sweep(Displayable):
         return Table(columns, rows)
 
     def _repr_html_(self) -> str:
-        """The tables, and the picture where it can be drawn."""
+        """The tables and the picture."""
         return super()._repr_html_() + inline_svg(self.plot)
 
     def __repr__(self) -> str:
@@ -244,22 +255,9 @@ class Sweep(Displayable):
         return f"{low:,.0f} to {high:,.0f}"
 
 
-def kept_in_folder(sweep: Sweep) -> Sweep:
-    """The sweep, its table and its picture written into its folder, if it has one."""
-    if sweep.folder is None:
-        return sweep
-    try:
-        sweep.csv(sweep.folder / "sweep.csv")
-        for kind in ("svg", "png") if can_draw() else ():
-            sweep.plot(sweep.folder / f"sweep.{kind}")
-    except OSError as error:  # its tables are shown all the same
-        warnings.warn(f"the sweep's table or picture was not written: {error}", stacklevel=2)
-    return sweep
-
-
 def _listed(names: list[str]) -> str:
     text = "; ".join(names) if any(", " in name for name in names) else ", ".join(names)
-    if len(names) <= _NAMED:
+    if len(names) <= _MOST_NAMES:
         return text
     sign = "; " if any(", " in name for name in names) else ", "
-    return f"{sign.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return f"{sign.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"

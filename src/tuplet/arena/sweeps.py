@@ -1,35 +1,112 @@
-"""`sweep_match` and `sweep_eval`: an agent, or a player of 2048, over a grid of its settings.
+"""`sweep_match`, `sweep_eval` and `sweep_train`: an agent, a player of 2048, or a learner over a grid of settings.
 
-Points share their luck: with one seed they see the same starts and dice, or the same numbers of
-games, so that they are compared game by game.
+All points of a grid play with the same seed: the same starts and dice, or the same random tiles, so that they
+can be compared game by game.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from types import NoneType
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
 
 from tuplet.agents.agent import agent_from
 from tuplet.agents.g2048 import make_player
 from tuplet.agents.specs import Spec, as_spec, trusted
-from tuplet.arena.differences import paired_scores, paired_shares
+from tuplet.arena.differences import MeanDifference, independent_runs, paired_scores, paired_shares, run_stderr
 from tuplet.arena.evaluate import GAMES, evaluate
-from tuplet.arena.grids import Axis, label, points_of, template
+from tuplet.arena.grids import Axis, axis, label, points_of, template
 from tuplet.arena.match import match
 from tuplet.arena.results import Match
-from tuplet.arena.sweep import GridPoint, PointResult, Sweep, kept_in_folder
-from tuplet.arena.sweep_folder import SweepFolder
+from tuplet.arena.resumable import JobFolder, LineFile, Settings
+from tuplet.arena.sweep import GridPoint, PointResult, Sweep
 from tuplet.errors import UserError
+from tuplet.games.g2048.board import as_size
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.games.game import Game
 from tuplet.games.registry import find_game
-from tuplet.system.blocks import as_threads, cores
+from tuplet.learn.recipes import choose
+from tuplet.learn.settings import Method, RunOptions, split
+from tuplet.learn.train import train_or_resume
+from tuplet.system.blocks import Worker, as_executor, as_threads, cores, ordered_map
+from tuplet.system.intervals import Interval
 from tuplet.system.progress import Progress, ProgressOption, Watcher, watching
+from tuplet.system.settings import setting_fields
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import plural
+from tuplet.values.patterns import parse
+
+EVALUATION_SEED = 1_000_000  # added to a run's seed for the games that evaluate it
+MOST_SEEDS = 1000
+FOLDER = Path("runs/sweep")  # of sweep_train, by default
+RESULTS = "results.jsonl"
+
+
+class SweepFolder(JobFolder):
+    """The folder of a sweep: its settings, and `results`, a line for each in a file."""
+
+    def __init__(self, path: Path, settings: Settings, points: Sequence[str]) -> None:
+        super().__init__(path, "sweep", "sweep.json", {**settings, "points": list(points)})
+        self.results: list[dict[str, Any]] = []
+        self._file: LineFile | None = None
+
+    @contextmanager
+    def open(self) -> Iterator[SweepFolder]:
+        """Hold the folder, and read the results of earlier calls."""
+        with self.locked(("points", "games", "seeds"), self._check_points):
+            self.results = []
+            try:
+                if (self.path / RESULTS).exists():
+                    self._file = LineFile(self.path / RESULTS, "result")
+                    for number, line in enumerate(self._file.read(), 1):
+                        self.results.append(_parse_result(self.path / RESULTS, number, line))
+                yield self
+            finally:
+                if self._file is not None:
+                    self._file.close()
+                    self._file = None
+
+    def _check_points(self, old: Settings) -> None:
+        for point in old.get("points", ()):
+            if point not in self.settings["points"]:
+                raise UserError(
+                    f"{self.path} holds another sweep: its grid has {point}; add to that grid, or choose another --out"
+                )
+
+    def add(self, result: dict[str, Any]) -> None:
+        """Append a result."""
+        self.results.append(result)
+        if self._file is None:
+            self._file = LineFile(self.path / RESULTS, "result")
+        self._file.add(result)
+
+
+def _parse_result(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        result: dict[str, Any] = json.loads(line)
+        good = isinstance(result["point"], str) and all(isinstance(score, int) for score in result["scores"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        good = False
+    if not good:
+        raise UserError(f"{path}: line {number} is not a result of a sweep")
+    return result
+
+
+def file_name(text: str) -> str:
+    """A file name for a text, different from that of any other text."""
+    name = re.sub(r"[^\w.=,+-]+", "_", text).strip("_.")[:100]
+    return name if name == text else f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def sweep_match(
@@ -45,84 +122,72 @@ def sweep_match(
     progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Sweep:
-    """Let an agent play a match at every point of a grid, and tell which settings are better.
+    """Let an agent play a match at every point of a grid of settings, and say which settings are better.
 
-    Braces in the text of the agent, or of its opponent, hold the values: `mcts:c={0.2,0.6}`. All
-    matches have the same starts and dice. With `out` the games are kept in that folder, a saved
-    match for each point, and the same call goes on where it ended; values may be added to the
-    grid. Games are played by all cores (`threads`), or by `executor`; everything else is as in
-    `match`.
+    The values stand in braces in the text of the agent, or of its opponent: `mcts:c={0.2,0.6}`. All matches have
+    the same starts and dice. With `out` the games are saved in that folder, a match file for each point. The
+    same call continues there, also with more values. Games are played on all cores (`threads`), or by
+    `executor`; everything else is as in `match`.
     """
     own, other = as_spec(agent), as_spec(opponent)
     ours, theirs = template(own.text, "agent"), template(other.text, "opponent", "opponent ")
     axes = (*ours.axes, *theirs.axes)
-    held = find_game(game, trusted=trusted(own, other))
-    if held.players != 2:
-        raise UserError(f"{held.name} is for one player: tuplet sweep eval is for such")
-    points = [
-        (
-            values,
-            own._replace(text=ours.filled(values[: len(ours.axes)])),
-            other._replace(text=theirs.filled(values[len(ours.axes) :])),
-        )
-        for values in points_of(axes)
+    chosen = find_game(game, trusted=trusted(own, other))
+    if chosen.players != 2:
+        raise UserError(f"{chosen.name} is for one player: use tuplet sweep eval")
+    count = len(ours.axes)
+    grid = points_of(axes)
+    specs = [
+        (own._replace(text=ours.filled(values[:count])), other._replace(text=theirs.filled(values[count:])))
+        for values in grid
     ]
-    for each in {spec for _, *both in points for spec in both}:
-        made = agent_from(each, held)  # refuses it now, not after hours
+    for spec in {spec for both in specs for spec in both}:
+        made = agent_from(spec, chosen)  # refuses it now, not after hours
         getattr(made, "close", lambda: None)()
-    grid = _Grid(
-        axes, [GridPoint(values, a.text, b.text if theirs.axes else "") for values, a, b in points], games + games % 2
-    )
-    settings = {"game": held.name, "opponent": other.text, "seed": seed, "games": grid.games}
+    points = [
+        GridPoint(values, a.text, b.text if theirs.axes else "") for values, (a, b) in zip(grid, specs, strict=True)
+    ]
+    games += games % 2
     threads = cores() if threads is None else as_threads(threads)
 
-    def play(number: int, folder: SweepFolder | None, watch: Watcher) -> PointResult | None:
-        _, a, b = points[number]
-        save = None if folder is None else folder.place(label(axes, grid.points[number].values), ".jsonl")
+    def play(number: int, folder: SweepFolder | None, report: Report) -> PointResult | None:
+        name = file_name(label(axes, points[number].values).replace(", ", ","))
+        save = None if folder is None else folder.path / f"{name}.jsonl"
+        options: dict[str, Any] = {"games": games, "seed": seed, "threads": threads, "save": save}
         try:
-            found = match(
-                a,
-                b,
-                held,
-                games=games,
-                seed=seed,
-                threads=threads,
-                save=save,
-                executor=executor,
-                progress=watch,
-                stop=stop,
-            )
+            found = match(*specs[number], chosen, **options, executor=executor, progress=report, stop=stop)
         except Stopped:
             return None
-        return _of_match(found)
+        return match_result(found)
 
-    kept = {"kind": "match", **settings}
-    results = grid.play(play, out, kept, [f"{a.text} - {b.text}" for _, a, b in points], progress)
+    settings = {"game": chosen.name, "opponent": other.text, "seed": seed, "games": games}
+    keys = [f"{a.text} - {b.text}" for a, b in specs]
+    results = _play_points(play, axes, points, games, out, {"kind": "match", **settings}, keys, progress)
     pairs = plural(min(each.games for each in results) // 2, "pair")
-    return kept_in_folder(
-        Sweep(
-            "match",
-            f"{own.text} - {other.text}  {held.name}  {grid.games:,} games each",
-            axes,
-            grid.points,
-            results,
-            "share",
-            paired_shares,
-            {**settings, "agent": own.text},
-            f"All points played the same {pairs} of games, and are compared pair by pair.",
-            sum(each.games for each in results),
-            grid.games * len(points),
-            folder=None if out is None else Path(out),
-        )
+    sweep = Sweep(
+        "match",
+        f"{own.text} - {other.text}  {chosen.name}  {games:,} games each",
+        axes,
+        points,
+        results,
+        "share",
+        paired_shares,
+        {**settings, "agent": own.text},
+        f"All points played the same {pairs} of games, and are compared pair by pair.",
+        sum(each.games for each in results),
+        games * len(points),
+        folder=None if out is None else Path(out),
     )
+    sweep.save()
+    return sweep
 
 
-def _of_match(found: Match) -> PointResult:
+def match_result(found: Match) -> PointResult:
+    """A match as the result of a point: shares of the points of each pair."""
     report = found.as_json()
     keys = ("wins", "draws", "losses", "elo", "elo_ci95", "pairs", "forfeits")
-    shares = [points / 2 for points in found.pair_points]
     facts = {"opponent": found.b, **{key: report[key] for key in keys}}
-    return PointResult(found.score, found.ci95, found.games, shares, facts)
+    return PointResult(found.score, found.ci95, found.games, [points / 2 for points in found.pair_points], facts)
 
 
 def sweep_eval(
@@ -137,127 +202,343 @@ def sweep_eval(
     progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Sweep:
-    """Let a player of 2048 play at every point of a grid, and tell which settings are better.
+    """Evaluate a player of 2048 at every point of a grid of settings, and say which settings are better.
 
-    Braces in its text hold the values: `expectimax:depth={1,2},values=small`. With `out` the scores
-    are kept in that folder, and the same call goes on where it ended; values may be added to the
-    grid. Everything else is as in `evaluate`.
+    The values stand in braces in its text: `expectimax:depth={1,2},values=small`. With `out` the scores are saved
+    in that folder. The same call continues there, also with more values. Everything else is as in `evaluate`.
     """
     own = as_spec(player)
     form = template(own.text, "player")
-    specs = [own._replace(text=form.filled(values)) for values in points_of(form.axes)]
+    grid = points_of(form.axes)
+    specs = [own._replace(text=form.filled(values)) for values in grid]
     for each in specs:
-        make_player(each, spawn4=spawn4)  # refuses it now
-    pairs = zip(points_of(form.axes), specs, strict=True)
-    grid = _Grid(form.axes, [GridPoint(values, spec.text) for values, spec in pairs], games)
-    settings = {"seed": seed, "games": games, "spawn4": spawn4}
+        make_player(each, spawn4=spawn4)  # refuses it now, not after hours
+    points = [GridPoint(values, spec.text) for values, spec in zip(grid, specs, strict=True)]
     threads = cores() if threads is None else as_threads(threads)
 
-    def play(number: int, folder: SweepFolder | None, watch: Watcher) -> PointResult | None:
+    def play(number: int, folder: SweepFolder | None, report: Report) -> PointResult | None:
         spec = specs[number]
         lines = [] if folder is None else folder.results
         scores = [score for line in lines if line["point"] == spec.text for score in line["scores"]]
-        known = len(scores)
-        if known < games:
-
-            def shifted(event: Progress) -> None:
-                watch(event._replace(done=event.done + known, before=known))
-
-            try:
+        if len(scores) < games:
+            with suppress(Stopped):
                 found = evaluate(
                     spec,
-                    games=games - known,
-                    first=known,
+                    games=games - len(scores),
+                    first=len(scores),
                     seed=seed,
                     threads=threads,
                     spawn4=spawn4,
                     executor=executor,
-                    progress=shifted,
+                    progress=partial(report, loaded=len(scores)),
                     stop=stop,
                 )
-            except Stopped:
-                found = None
-            if found is not None:
-                fresh = found.results.scores.tolist()
-                if found.interrupted and spec.is_class:  # it is made anew for every ten games
-                    fresh = fresh[: len(fresh) // GAMES * GAMES]
-                scores += fresh
-                if folder is not None and fresh:
-                    folder.add({"point": spec.text, "scores": fresh})
-        return _of_scores(scores[:games]) if scores else None
+                new = found.results.scores.tolist()
+                if found.interrupted and spec.is_class:  # it is made anew for every block of games
+                    new = new[: len(new) // GAMES * GAMES]
+                scores += new
+                if folder is not None and new:
+                    folder.add({"point": spec.text, "scores": new})
+        if not scores:
+            return None
+        values = [float(score) for score in scores[:games]]
+        facts = {"max_score": max(scores[:games])}
+        return PointResult(sum(values) / len(values), score_interval(values), len(values), values, facts)
 
-    kept = {"kind": "eval", **settings}
-    results = grid.play(play, out, kept, [spec.text for spec in specs], progress)
-    many = plural(min(each.games for each in results), "game")
-    return kept_in_folder(
-        Sweep(
-            "eval",
-            f"{own.text}  2048  {plural(games, 'game')} each",
-            form.axes,
-            grid.points,
-            results,
-            "score",
-            paired_scores,
-            {**settings, "player": own.text},
-            f"All points played {many} with the same numbers, and are compared game by game.",
-            sum(each.games for each in results),
-            games * len(specs),
-            folder=None if out is None else Path(out),
-        )
+    settings = {"seed": seed, "games": games, "spawn4": spawn4}
+    keys = [spec.text for spec in specs]
+    results = _play_points(play, form.axes, points, games, out, {"kind": "eval", **settings}, keys, progress)
+    count = plural(min(each.games for each in results), "game")
+    sweep = Sweep(
+        "eval",
+        f"{own.text}  2048  {plural(games, 'game')} each",
+        form.axes,
+        points,
+        results,
+        "score",
+        paired_scores,
+        {**settings, "player": own.text},
+        f"All points played {count} with the same numbers, and are compared game by game.",
+        sum(each.games for each in results),
+        games * len(specs),
+        folder=None if out is None else Path(out),
     )
+    sweep.save()
+    return sweep
 
 
-def _of_scores(scores: list[int]) -> PointResult:
-    values = [float(score) for score in scores]
-    facts = {"max_score": max(scores)}
-    return PointResult(sum(values) / len(values), score_interval(values), len(scores), values, facts)
+Report = Callable[..., None]  # of an event, and how many games of the point were loaded from its folder
 
 
-Play = Callable[[int, SweepFolder | None, Watcher], PointResult | None]
+def _play_points(
+    play: Callable[[int, SweepFolder | None, Report], PointResult | None],
+    axes: tuple[Axis, ...],
+    points: Sequence[GridPoint],
+    games: int,
+    out: str | Path | None,
+    settings: Settings,
+    keys: Sequence[str],
+    progress: ProgressOption,
+) -> list[PointResult]:
+    """Play the points one after the other, each on all cores; only the first ones if it is stopped."""
+    results: list[PointResult] = []
+    with ExitStack() as stack:
+        watch = stack.enter_context(watching(progress))
+        folder = None if out is None else stack.enter_context(SweepFolder(Path(out), settings, keys).open())
+        for number, point in enumerate(points):
+            report = partial(_report, watch, games * number, games * len(points), label(axes, point.values))
+            result = play(number, folder, report)
+            if result is not None:
+                results.append(result)
+            if result is None or result.games < games:
+                break
+    if not results:
+        raise Stopped("stopped before the first result")
+    return results
 
 
-class _Grid:
-    """The points of a grid, played one after the other, each on all cores."""
+def _report(watch: Watcher, before: int, total: int, name: str, event: Progress, loaded: int = 0) -> None:
+    watch(event.within(before + loaded, total, now=name))
 
-    def __init__(self, axes: tuple[Axis, ...], points: list[GridPoint], games: int) -> None:
-        self.axes, self.points, self.games = axes, points, games
 
-    def play(
-        self,
-        play: Play,
-        out: str | Path | None,
-        settings: dict[str, Any],
-        specs: Sequence[str],
-        progress: ProgressOption,
-    ) -> list[PointResult]:
-        """What came out of the points; of the first ones if it was stopped."""
-        results: list[PointResult] = []
-        with ExitStack() as stack:
-            watch = stack.enter_context(watching(progress))
-            folder = None
-            if out is not None:
-                folder = stack.enter_context(SweepFolder(Path(out), settings, specs).held())
-            total = self.games * len(self.points)
-            for number in range(len(self.points)):
-                began = self.games * number
-                now = label(self.axes, self.points[number].values)
+class TrainedRun(NamedTuple):
+    """A run of a sweep: its settings, its folder, and the scores of the games that evaluated it."""
 
-                def tell(event: Progress, began: int = began, now: str = now) -> None:
-                    if event.what != "games":
-                        watch(event)
-                        return
-                    figures = {"now": now, **event.figures}
-                    watch(
-                        event._replace(
-                            done=began + event.done, total=total, figures=figures, before=began + event.before
-                        )
-                    )
+    point: GridPoint
+    seed: int
+    folder: Path
+    settings: dict[str, Any]
+    options: RunOptions
+    scores: Sequence[int] = ()  # empty until it is done
 
-                outcome = play(number, folder, tell)
-                if outcome is not None:
-                    results.append(outcome)
-                if outcome is None or outcome.games < self.games:
-                    break
-        if not results:
-            raise Stopped("stopped before the first result")
-        return results
+    @property
+    def mean_score(self) -> float:
+        """Of the games that evaluated it."""
+        return fmean(self.scores)
+
+    @property
+    def ci95(self) -> Interval:
+        """Of the mean score."""
+        return score_interval([*map(float, self.scores)])
+
+
+class Grid(NamedTuple):
+    """Settings of `train`: those that vary, and those that do not."""
+
+    axes: tuple[Axis, ...]
+    fixed: dict[str, Any]
+
+    @classmethod
+    def of(cls, settings: dict[str, Any]) -> Grid:
+        """A text with commas or braces, or a list, is an axis."""
+        axes, fixed = [], {}
+        for name, value in settings.items():
+            if isinstance(value, str):
+                form = template(value, name)
+                if len(form.axes) > 1:
+                    raise UserError(f"{name} has two braces: write all of its values in one")
+                values = [form.filled([part]) for each in form.axes for part in each.values] or value.split(",")
+            else:
+                values = [str(each) for each in value] if isinstance(value, list | tuple) else [value]
+            if len(values) > 1:
+                axes.append(axis(name, values))
+            elif value is not None:
+                fixed[name] = _typed(name, values[0]) if isinstance(values[0], str) else values[0]
+        return cls(tuple(axes), fixed)
+
+    def runs(self, values: Sequence[tuple[str, ...]], seeds: Sequence[int], out: Path) -> list[TrainedRun]:
+        """The runs to do, one for each seed at each point."""
+        runs = []
+        for point in values:
+            chosen = self.fixed | {a.name: _typed(a.name, v) for a, v in zip(self.axes, point, strict=True)}
+            spec = " ".join(f"{name}={value}" for name, value in chosen.items())
+            folder = out / file_name(label(self.axes, point).replace(", ", ","))
+            for seed in seeds:
+                own = {"threads": 1, "seed": seed, **chosen}
+                rest = {name: value for name, value in own.items() if name != "recipe"}
+                method, options = split(choose(own.get("recipe"), rest), trusted=True)
+                parse(str(method.net), as_size(method.board))  # refuses it now, not after hours
+                runs.append(TrainedRun(GridPoint(point, spec), seed, folder / f"seed-{seed}", own, options))
+        return runs
+
+
+def sweep_train(
+    *,
+    seeds: int = 3,
+    seed: int = 0,
+    evaluate_games: int = 1000,
+    recipe: str | Sequence[str] | None = None,
+    threads: int | None = None,
+    out: str | Path = FOLDER,
+    executor: Executor | None = None,
+    progress: ProgressOption = None,
+    stop: Stop | None = None,
+    **settings: Any,
+) -> Sweep:
+    """Train a network for 2048 at every point of a grid of settings, and say which settings are better.
+
+    The settings are those of `train`; a text with commas or braces, or a list, is an axis of the grid:
+    `alpha="0.025,0.05,0.1"`, `net=["4x6", "8x6"]`. Each point is trained with several `seeds`: `seed` and those
+    after it. A run takes one core; `threads` runs (all cores) are done at a time, or those of `executor`. Each
+    run is evaluated by `evaluate_games` greedy games that it has not learned from. Runs are ordinary run folders
+    in `out`. The same call continues there, also with more values and seeds.
+    """
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise UserError(f"seeds must be 1 to {MOST_SEEDS} (got {seeds})")
+    if not 2 <= evaluate_games <= 10_000_000:
+        raise UserError(f"evaluate_games must be 2 to 10,000,000 (got {evaluate_games})")
+    grid = Grid.of({"recipe": recipe, **settings})
+    runs = grid.runs(points_of(grid.axes, "--alpha 0.05,0.1"), range(seed, seed + seeds), Path(out))
+    header = {"kind": "train", "seed": seed, "evaluate_games": evaluate_games, "seeds": seeds}
+    runs = train_runs(
+        runs, header, evaluate_games, Path(out), threads=threads, executor=executor, progress=progress, stop=stop
+    )
+    points = list(dict.fromkeys(run.point for run in runs))
+    results = []
+    for point in points:
+        done = [run for run in runs if run.point == point and run.scores]
+        if not done:
+            break
+        results.append(_train_result(done))
+    if not results:
+        raise Stopped("stopped before the first run was finished")
+    if seeds == 1:
+        basis = (
+            f"One run per point: {evaluate_games:,} games each show which run plays better, not whether its settings "
+            "are better. More --seeds show that."
+        )
+    else:
+        basis = (
+            f"Each point is {seeds} runs, evaluated by {evaluate_games:,} greedy games each; the variance between runs "
+            "of the same settings counts (Welch)."
+        )
+    varied = [f"{each.name}={{{','.join(each.values)}}}" for each in grid.axes]
+    fixed = [f"{name}={value}" for name, value in grid.fixed.items()]
+    sweep = Sweep(
+        "train",
+        f"{' '.join([*varied, *fixed])}  {plural(seeds, 'seed')}",
+        grid.axes,
+        points,
+        results,
+        "score",
+        _run_difference,
+        {"seed": seed, "seeds": seeds, "evaluate_games": evaluate_games, "fixed": grid.fixed},
+        basis,
+        sum(bool(run.scores) for run in runs),
+        len(runs),
+        "runs",
+        Path(out),
+    )
+    sweep.save()
+    return sweep
+
+
+def _train_result(runs: list[TrainedRun]) -> PointResult:
+    """The runs of a point; a single run has the interval of its games."""
+    scores, mean = [run.scores for run in runs], fmean(run.mean_score for run in runs)
+    ci95 = runs[0].ci95 if len(runs) == 1 else MeanDifference(mean, *run_stderr(scores)).interval()
+    facts = [
+        {
+            "seed": run.seed,
+            "folder": str(run.folder),
+            "evaluation_seed": run.seed + EVALUATION_SEED,
+            "mean_score": run.mean_score,
+            "ci95": list(run.ci95),
+        }
+        for run in runs
+    ]
+    return PointResult(mean, ci95, sum(map(len, scores)), scores, {"runs": facts})
+
+
+def _run_difference(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> MeanDifference:
+    return paired_scores(a[0], b[0]) if len(a) == len(b) == 1 else independent_runs(a, b)
+
+
+def train_runs(
+    runs: list[TrainedRun],
+    header: dict[str, Any],
+    games: int,
+    out: Path,
+    *,
+    threads: int | None,
+    executor: Any,
+    progress: ProgressOption,
+    stop: Stop | None,
+) -> list[TrainedRun]:
+    """Train and evaluate runs, as far as their folder has not done them; returns them with their scores.
+
+    A block of work is a run on one core, which gives the same bytes for the same seed.
+    """
+    threads = cores() if threads is None else as_threads(threads)
+    pool = as_executor(executor)
+    specs = list(dict.fromkeys(run.point.spec for run in runs))
+    with (
+        watching(progress) as watch,
+        SweepFolder(out, header, specs).open() as folder,
+        nullcontext() if pool is None else pool.share(out.resolve()),  # workers write the runs
+    ):
+        known = {(line["point"], line.get("seed")) for line in folder.results}
+        left = [run for run in runs if (run.point.spec, run.seed) not in known]
+        done = [run for run in runs if run not in left]
+        by_time = any(run.options.games is None for run in runs)
+
+        def cost(some: Sequence[TrainedRun]) -> float:
+            return math.fsum((run.options.budget if by_time else run.options.games) or 0 for run in some)
+
+        def report(worker: Worker) -> None:
+            """Games, or seconds, of all runs together."""
+            spent = cost(done) + math.fsum(float(seen[int(by_time)]) for seen in worker.under_way)
+            figures = {"runs": f"{len(done)} of {len(runs)}"}
+            watch(Progress("time" if by_time else "games", spent, cost(runs), figures=figures, before=before))
+
+        before = cost(done)
+        blocks = (({**run.settings}, str(run.folder.resolve()), games) for run in left)
+        all_scores = ordered_map(_train_block, blocks, threads=threads, executor=pool, stop=stop, on_tick=report)
+        for run, scores in zip(left, all_scores, strict=False):
+            if scores is None:
+                break
+            folder.add({"point": run.point.spec, "seed": run.seed, "scores": scores})
+            done.append(run)
+    scores_of = {(line["point"], line["seed"]): line["scores"] for line in folder.results}
+    return [run._replace(scores=scores_of.get((run.point.spec, run.seed), ())) for run in runs]
+
+
+def _train_block(settings: dict[str, Any], folder: str, games: int, worker: Worker) -> list[int] | None:
+    """Train a run, or continue it, and play games; None if it was stopped."""
+    if worker.stop.is_set():
+        return None
+    seen = np.zeros(2)  # games, seconds
+
+    def watch(event: Progress) -> None:
+        if event.what in ("games", "time"):
+            seen[int(event.what == "time")] = event.done
+
+    with worker.showing(seen), suppress(Stopped):
+        run = train_or_resume(folder, progress=watch, stop=worker.stop, **settings)
+        if run.interrupted:
+            return None
+        seed = settings["seed"] + EVALUATION_SEED
+        found = evaluate(run.network, games=games, seed=seed, progress=False, stop=worker.stop)
+        return None if found.interrupted else found.results.scores.tolist()
+    return None
+
+
+_TYPES = {
+    name: (hint, each.metadata["seconds"]) for kind in (Method, RunOptions) for name, hint, each in setting_fields(kind)
+}
+
+
+def _typed(name: str, text: str) -> Any:
+    """A text as a value of its setting; a wrong text is refused by the setting itself."""
+    hint, seconds = _TYPES.get(name, (str, False))
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not NoneType]
+    if seconds:
+        return text.strip()
+    if bool in kinds:
+        return {"yes": True, "true": True, "no": False, "false": False}.get(text.strip(), text)
+    with suppress(ValueError):
+        if float in kinds:
+            return float(text)
+        if int in kinds:
+            return int(text)
+    return text.strip()

@@ -182,7 +182,7 @@ def population(
     check_writable(csv, force=force or out.exists())
     with long_call(json_, cluster, tls) as call:
         result = tuplet.population(
-            runs=seeds, evaluate_games=evaluate_games, recipe=recipe, out=out, **_given(settings), **call
+            seeds=seeds, evaluate_games=evaluate_games, recipe=recipe, out=out, **_given(settings), **call
         )
     if csv is not None:
         result.csv(csv)
