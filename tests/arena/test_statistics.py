@@ -209,7 +209,7 @@ def test_a_tournament_counts_draws() -> None:
 
 
 def test_a_line_without_a_winner_is_a_draw() -> None:
-    rows = Mock(sides=("black", "white"), kinds=("row", "full"), has_draws=True)
+    rows = Mock(sides=("black", "white"), terminations=("row", "full"), has_draws=True)
 
     def read(**line: object) -> GameResult:
         text = json.dumps({"pair": 0, "a": "white", "moves": ["1", "2"], **line})

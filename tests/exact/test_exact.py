@@ -71,7 +71,7 @@ def test_every_value_equals_that_of_a_plain_recursion(spawn4: float) -> None:
     solution = solve("2x2", spawn4=spawn4)
     start = [b for first, p in Board(rows=2).spawns(spawn4) for b in [(mean(first), p)]]
     assert solution.expected_score == pytest.approx(sum(v * p for v, p in start), rel=1e-12)
-    boards = {min(b.words[0] for b in turned(board)) for board in value_keys(value, solution)}
+    boards = {min(b.packed[0] for b in turned(board)) for board in value_keys(value, solution)}
     assert len(boards) == solution.states
 
 
@@ -103,7 +103,7 @@ def test_the_first_layers_of_3x3_are_those_of_a_plain_search() -> None:
         for board, _ in first.spawns():
             plain.setdefault(sum(board), set()).add(board)
     for total, layer, _ in _found_layers(rules, 0.1):
-        boards = np.array([b.words[0] for b in plain[total]], np.uint64)
+        boards = np.array([b.packed[0] for b in plain[total]], np.uint64)
         canonical_all(rules, boards)
         assert np.array_equal(np.unique(boards), layer.boards)
         if total == 12:

@@ -144,7 +144,7 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
     ("path", "question", "told"),
     [
         ("analyze", {"game": "chess"}, "is not a game"),
-        ("analyze", {"game": "os:system"}, "somebody's own"),
+        ("analyze", {"game": "os:system"}, "user's own game"),
         ("analyze", {"game": "ewn", "agent": "exec:ls"}, "cannot be named from here"),
         ("analyze", {"game": "ewn", "agent": "os:system"}, "cannot be named from here"),
         ("analyze", {"game": "ewn", "agent": "mcts:ucb=os:system"}, "cannot be named from here"),
@@ -165,7 +165,7 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
         ("evaluate", {"games": 100_000}, "games must be 1 to 100"),
         ("review", {"record": "/etc/passwd"}, "neither a position nor a game"),
         ("review", {"record": "2,0,0,4,0,0,0,0,0,0,0,0,0,0,0,0"}, "record must be a game of 2048 in one line"),
-        ("read", {"text": "os:system 1"}, "somebody's own"),
+        ("read", {"text": "os:system 1"}, "user's own game"),
         ("write", {"game": "2048", "start": BOARD, "steps": [1]}, "a step is a move"),
     ],
 )
