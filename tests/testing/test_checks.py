@@ -91,7 +91,7 @@ WRONG = {
         "between -1 and 1",
     ),
     "unknown ending": ("return self.kinds[ending == FULL]", 'return "four"', "ended by 'four'", "one of kinds"),
-    "one text for two moves": ("return str(code + 1)", 'return "drop"', "two moves have one text", "move_text"),
+    "one text for two moves": ("return str(code + 1)", 'return "drop"', "two moves have the same text", "move_text"),
     "one side": ('sides = ("yellow", "red")', 'sides = ("yellow",)', "2 players", "a name for each"),
     "writes before start": ("moves[at] = column", "moves[at - start] = column", "before `start`", "moves[start + i]"),
     "colours swapped": ('of["R" if ahead else "Y"]', 'of["Y" if ahead else "R"]', "another position", "read()"),
@@ -183,7 +183,7 @@ class Vague(Decent):
     [
         (Illegal, "it chose '99'"),
         (Broken, "choose(position) raises KeyError"),
-        (Moody, "the same game is played otherwise"),
+        (Moody, "the same game is played differently"),
         (Boastful, "values go from 3 to 3"),
         (Vague, "analyze() returns str"),
     ],

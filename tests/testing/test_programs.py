@@ -266,7 +266,7 @@ def test_the_referees_own_pauses_are_no_time_of_the_program(monkeypatch: pytest.
     clock = SimpleNamespace(monotonic=lambda: Prompt.now, sleep=sleep)
     monkeypatch.setattr(referee, "time", clock)
     monkeypatch.setattr(referee, "Program", Prompt)
-    monkeypatch.setattr(referee.keeper, "memory_of", lambda groups: dict.fromkeys(groups, 0))
+    monkeypatch.setattr(referee.watchdog, "memory_of", lambda groups: dict.fromkeys(groups, 0))
     seen = referee.Coverage()
     running = SimpleNamespace(command=[], folder=None, memory=None, limit=2.0)
     one = referee.Referee(running, seen, Stop())

@@ -1,7 +1,7 @@
-"""Is a game or an agent of mine right? And if not, why?
+"""Checks for games, agents and programs of users.
 
-`check_game` and `check_agent` play games and look at everything that tuplet will ask for. What is
-wrong raises `CheckFailed`, an `AssertionError` that names each problem and its likely cause.
+`check_game` and `check_agent` play games and check everything that tuplet will use. They raise `CheckFailed`, an
+`AssertionError` that names each problem and its likely cause. `tuplet.check` does the same for programs.
 """
 
 from tuplet.testing.agents import check_agent

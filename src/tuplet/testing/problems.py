@@ -1,4 +1,4 @@
-"""What a check finds: problems, each with its likely cause."""
+"""Problems that a check reports, each with its likely cause."""
 
 from __future__ import annotations
 
@@ -11,36 +11,38 @@ from numba.core.errors import NumbaError
 
 from tuplet.kernel import describe_error
 
-MOST_PROBLEMS = 10  # that are describe_error
+MOST_PROBLEMS = 10  # problems that an error lists
 
 
 class CheckFailed(AssertionError):  # noqa: N818
     """What is wrong, a line each."""
 
-    def __init__(self, what: str, problems: list[str]) -> None:
+    def __init__(self, name: str, problems: list[str]) -> None:
         self.problems = problems
         lines = [f"- {problem}" for problem in problems[:MOST_PROBLEMS]]
         if len(problems) > MOST_PROBLEMS:
             lines.append(f"... and {len(problems) - MOST_PROBLEMS} more")
-        super().__init__("\n".join([f"{what} is not right:", *lines]))
+        super().__init__("\n".join([f"{name} is not right:", *lines]))
 
 
 class Problems:
-    """What was found; each kind of problem once."""
+    """The problems of what has this name; the same problem is listed once."""
 
-    def __init__(self) -> None:
-        self.found: dict[str, str] = {}
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.where: object = ""  # the position that is being checked
+        self.list: dict[str, str] = {}
 
-    def unless(self, good: object, what: str, cause: str, where: object = "") -> bool:
-        """Note a problem if something is not as it must be; returns whether it is."""
-        if not good and what not in self.found:
-            at = f" (at {where})" if where else ""
-            self.found[what] = f"{what}{at}. Likely cause: {cause}."
+    def require(self, good: object, what: str, cause: str) -> bool:
+        """Add a problem unless `good` is true; returns whether it is."""
+        if not good and what not in self.list:
+            at = f" (at {self.where})" if self.where else ""
+            self.list[what] = f"{what}{at}. Likely cause: {cause}."
         return bool(good)
 
     @contextmanager
-    def during(self, what: str, cause: str, where: object = "") -> Iterator[None]:
-        """Note a problem if something raises."""
+    def catch(self, what: str, cause: str) -> Iterator[None]:
+        """Add a problem if something raises."""
         try:
             yield
         except Exception as error:
@@ -50,9 +52,9 @@ class Problems:
             elif not isinstance(error, CheckFailed):
                 last = extract_tb(error.__traceback__)[-1]
                 line += f" in {Path(last.filename).name}, line {last.lineno}"
-            self.unless(False, f"{what} raises {line}", cause, where)
+            self.require(False, f"{what} raises {line}", cause)
 
-    def tell(self, what: str) -> None:
-        """Raise CheckFailed if anything was found."""
-        if self.found:
-            raise CheckFailed(what, list(self.found.values()))
+    def raise_any(self) -> None:
+        """Raise CheckFailed if there are problems."""
+        if self.list:
+            raise CheckFailed(self.name, list(self.list.values()))
