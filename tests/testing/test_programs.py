@@ -204,7 +204,7 @@ def test_exit_codes_tell_wrong_programs_from_wrong_words(write, tuplet) -> None:
     for words, complaint in (
         (["./nothing"], "is not there"),
         ([""], "which program"),
-        ([path, "--time", 0], "more than none"),
+        ([path, "--time", 0], "--time must be a time"),
         ([path, "--games", 1], "--games must be 2 to 10,000 (got 1)"),
         ([path, "--memory", "much"], "no size of memory"),
     ):

@@ -53,7 +53,11 @@ def check_game(game: str | Game, *, games: int = 20, seed: int = 0) -> None:
     before = repr(game.rules)
     with problems.catch("start(seed)", "first() or initial_position() fails"):
         one, two = game.start(seed), game.start(seed)
-        require(one == two, "a seed gives two different starts", "initial_position() draws from something else than its state")
+        require(
+            one == two,
+            "a seed gives two different starts",
+            "initial_position() draws from something else than its state",
+        )
         require(not one.over, "a game is over before it begins", "first() or ending()")
     problems.raise_any()
     state, ended = np.uint64(stream(np.uint64(seed), np.uint64(1))), 0
@@ -188,7 +192,9 @@ def _check_ending(game: Game, position: Any, ended: int, problems: Problems) -> 
     won = int(generic.winner(rules, ended))
     require(not position.legal_moves(), "moves in a finished game", "legal_moves()")
     kind = position.termination
-    require(kind in game.terminations, f"a game ended by {kind!r}", f"termination_of() must be one of {game.terminations}")
+    require(
+        kind in game.terminations, f"a game ended by {kind!r}", f"termination_of() must be one of {game.terminations}"
+    )
     if game.players == 1:
         return
     require(won in (0, 1, NOBODY), f"winner() is {won}", "0, 1 or NOBODY")
