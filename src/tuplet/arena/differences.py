@@ -110,6 +110,11 @@ def independent_runs(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]])
     return welch(value, *sides)
 
 
+def compare_runs(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> MeanDifference:
+    """Of training runs; two single runs, which played the same games, are compared game by game."""
+    return paired_scores(a[0], b[0]) if len(a) == len(b) == 1 else independent_runs(a, b)
+
+
 def welch(value: float, *sides: tuple[float, int]) -> MeanDifference:
     """The difference of two sides, each given by a squared standard error and its degrees of freedom."""
     squares = math.fsum(square for square, _ in sides)

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
-from tuplet.arena.differences import GroupComparison, MeanDifference, compare_to_best
+from tuplet.arena.differences import (
+    Difference,
+    GroupComparison,
+    compare_runs,
+    compare_to_best,
+    paired_scores,
+    paired_shares,
+)
 from tuplet.arena.grids import Axis, label
 from tuplet.arena.pictures import draw_sweep
 from tuplet.system.intervals import Interval, finite_interval
 from tuplet.system.pictures import can_draw, inline_svg
 from tuplet.system.tables import Displayable, Table, TextTable, percent
 
-Measure = Literal["share", "score"]
 BEST, NOISE, WORSE = "best", "not significant", "worse"
 _MOST_NAMES = 6  # points that are named in a line
 
@@ -46,19 +52,30 @@ class PointResult:
 class Sweep(Displayable):
     """A grid of settings, measured and compared."""
 
-    kind: str  # "match", "eval" or "train"
+    kind: Literal["match", "eval", "train"]
     title: str
     axes: tuple[Axis, ...]
     points: list[GridPoint]
     results: list[PointResult]  # fewer than points if it was stopped
-    measure: Measure
-    difference: Callable[[Sequence[Any], Sequence[Any]], MeanDifference]  # of the samples of two points
     settings: dict[str, Any]  # common to all points, for JSON
-    basis: str = ""  # of the comparison, in words
-    done: int = 0
-    planned: int = 0
-    unit: str = "games"
+    basis: str  # of the comparison, in words
+    planned: int  # games in all, or runs
     folder: Path | None = None
+
+    @property
+    def measure(self) -> str:
+        """What is measured: a share of points, or a mean score."""
+        return "share" if self.kind == "match" else "score"
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "runs" if self.kind == "train" else "games"
+
+    @property
+    def done(self) -> int:
+        """Number of games, or runs, so far."""
+        return sum(len(each.samples) if self.kind == "train" else each.games for each in self.results)
 
     @property
     def interrupted(self) -> bool:
@@ -68,10 +85,11 @@ class Sweep(Displayable):
     @cached_property
     def verdict(self) -> GroupComparison:
         """Each point against the best of its group."""
+        difference: Any = {"match": paired_shares, "eval": paired_scores, "train": compare_runs}[self.kind]
         return compare_to_best(
             [each.value for each in self.results],
             [point.group for point in self.points[: len(self.results)]],
-            lambda i, j: self.difference(self.results[i].samples, self.results[j].samples),
+            lambda i, j: difference(self.results[i].samples, self.results[j].samples),
         )
 
     @property
@@ -91,28 +109,18 @@ class Sweep(Displayable):
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
         points = []
-        for number, (point, out) in enumerate(zip(self.points, self.results, strict=False)):
-            found = self.verdict.behind[number]
-            behind = None
-            if found is not None:
-                behind = {
-                    "difference": found.value,
-                    "ci95": finite_interval(found.joint_ci95),
-                    "p": found.p_holm,
-                    "noise": not found.significant,
-                }
-            points.append(
-                {
-                    "settings": dict(zip([axis.name for axis in self.axes], point.values, strict=True)),
-                    "spec": point.spec,
-                    "games": out.games,
-                    self.measure: out.value,
-                    "ci95": finite_interval(out.ci95),
-                    "best": found is None,
-                    "behind": behind,
-                    **out.facts,
-                }
-            )
+        for point, result, behind in zip(self.points, self.results, self.verdict.behind, strict=False):
+            point_json = {
+                "settings": dict(zip([axis.name for axis in self.axes], point.values, strict=True)),
+                "spec": point.spec,
+                "games": result.games,
+                self.measure: result.value,
+                "ci95": finite_interval(result.ci95),
+                "best": behind is None,
+                "behind": behind and _difference_json(behind),
+                **result.facts,
+            }
+            points.append(point_json)
         return {
             "kind": self.kind,
             **self.settings,
@@ -127,15 +135,10 @@ class Sweep(Displayable):
     def text_tables(self) -> list[TextTable]:
         """A row for each point, two axes as a matrix, and the comparison in words."""
         rows = []
-        for number, out in enumerate(self.results):
-            found = self.verdict.behind[number]
-            behind = ["", ""]
-            if found is not None:
-                low, high = found.joint_ci95
-                behind = [self._shown(0.0 - found.value), self._range((-high, -low))]
-            rows.append(
-                [*self.points[number].values, self._shown(out.value), self._range(out.ci95), *behind, self.word(number)]
-            )
+        for number, (result, behind) in enumerate(zip(self.results, self.verdict.behind, strict=True)):
+            row = [*self.points[number].values, self._text(result.value), self._range(result.ci95)]
+            row += ["", ""] if behind is None else [self._text(0.0 - behind.value), self._range((-behind).joint_ci95)]
+            rows.append([*row, self.word(number)])
         names = [axis.name for axis in self.axes]
         columns = [*names, self.measure, "95 %", "behind", "95 %, corrected", ""]
         count, last = len(names), len(names) + 4
@@ -149,14 +152,10 @@ class Sweep(Displayable):
         if len(self.axes) != 2 or len(self.results) < len(self.points):
             return []
         down, across = self.axes
-        rows = []
-        for i, value in enumerate(down.values):
-            cells = []
-            for j in range(len(across.values)):
-                number = i * len(across.values) + j
-                sign = {BEST: " *", NOISE: " ~", WORSE: "  "}[self.word(number)]
-                cells.append(self._shown(self.results[number].value) + sign)
-            rows.append([value, *cells])
+        signs = {BEST: " *", NOISE: " ~", WORSE: "  "}
+        cells = [self._text(each.value) + signs[self.word(number)] for number, each in enumerate(self.results)]
+        width = len(across.values)
+        rows = [[value, *cells[i * width : (i + 1) * width]] for i, value in enumerate(down.values)]
         note = "* best; ~ not significantly different from it."
         title = f"{self.measure}, by {down.name} (down) and {across.name} (across)"
         columns = [down.name, *(f"{value}  " for value in across.values)]
@@ -170,7 +169,7 @@ class Sweep(Displayable):
         for group in dict.fromkeys(point.group for point in self.points[: len(self.results)]):
             inside = [i for i in range(len(self.results)) if self.points[i].group == group]
             best = self.verdict.best[inside[0]]
-            value = self._shown(self.results[best].value)
+            value = self._text(self.results[best].value)
             line = f"{f'Against {group}, best' if group else 'Best'}: {self.label(best)} ({value})."
             if noise := [self.label(i) for i in inside if self.word(i) == NOISE]:
                 line += f" Not significantly different from it: {_listed(noise)}."
@@ -210,26 +209,16 @@ class Sweep(Displayable):
         A measured column with the name of a setting has "measured" before it.
         """
         names = [axis.name for axis in self.axes]
-        behind = ["difference", "difference_low", "difference_high", "p", "verdict"]
         facts = [name for name in ("opponent", "elo") if name in self.results[0].facts and name not in names]
-        own = ["spec", "games", self.measure, "low", "high", *behind, *facts]
+        gap = ("difference", "difference_low", "difference_high", "p", "verdict")
+        own = ["spec", "games", self.measure, "low", "high", *gap, *facts]
         columns = [*names, *(f"measured {name}" if name in names else name for name in own)]
         rows = []
-        for number, (point, out) in enumerate(zip(self.points, self.results, strict=False)):
-            found = self.verdict.behind[number]
-            gaps = [None] * 4 if found is None else [found.value, *finite_interval(found.joint_ci95), found.p_holm]
-            rows.append(
-                [
-                    *point.values,
-                    point.spec,
-                    out.games,
-                    out.value,
-                    *finite_interval(out.ci95),
-                    *gaps,
-                    self.word(number),
-                    *(out.facts[name] for name in facts),
-                ]
-            )
+        for number, (point, result) in enumerate(zip(self.points, self.results, strict=False)):
+            behind = self.verdict.behind[number]
+            row = [*point.values, point.spec, result.games, result.value, *finite_interval(result.ci95)]
+            row += [None] * 4 if behind is None else [behind.value, *finite_interval(behind.joint_ci95), behind.p_holm]
+            rows.append([*row, self.word(number), *(result.facts[name] for name in facts)])
         return Table(columns, rows)
 
     def _repr_html_(self) -> str:
@@ -238,12 +227,12 @@ class Sweep(Displayable):
 
     def __repr__(self) -> str:
         best = ", ".join(
-            f"{self.label(i)} {self._shown(self.results[i].value)}" for i in dict.fromkeys(self.verdict.best)
+            f"{self.label(i)} {self._text(self.results[i].value)}" for i in dict.fromkeys(self.verdict.best)
         )
         ended = ", interrupted" if self.interrupted else ""
         return f"<Sweep {self.title}: best {best}{ended}>"
 
-    def _shown(self, value: float) -> str:
+    def _text(self, value: float) -> str:
         return percent(value) if self.measure == "share" else f"{value:,.0f}"
 
     def _range(self, interval: Interval) -> str:
@@ -255,9 +244,16 @@ class Sweep(Displayable):
         return f"{low:,.0f} to {high:,.0f}"
 
 
+def _difference_json(difference: Difference) -> dict[str, Any]:
+    return {
+        "difference": difference.value,
+        "ci95": finite_interval(difference.joint_ci95),
+        "p": difference.p_holm,
+        "noise": not difference.significant,
+    }
+
+
 def _listed(names: list[str]) -> str:
-    text = "; ".join(names) if any(", " in name for name in names) else ", ".join(names)
-    if len(names) <= _MOST_NAMES:
-        return text
-    sign = "; " if any(", " in name for name in names) else ", "
-    return f"{sign.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"
+    separator = "; " if any(", " in name for name in names) else ", "
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return separator.join(names[:_MOST_NAMES]) + more

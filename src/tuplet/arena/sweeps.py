@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -24,7 +25,7 @@ import numpy as np
 from tuplet.agents.agent import agent_from
 from tuplet.agents.g2048 import make_player
 from tuplet.agents.specs import Spec, as_spec, trusted
-from tuplet.arena.differences import MeanDifference, independent_runs, paired_scores, paired_shares, run_stderr
+from tuplet.arena.differences import MeanDifference, run_stderr
 from tuplet.arena.evaluate import GAMES, evaluate
 from tuplet.arena.grids import Axis, axis, label, points_of, template
 from tuplet.arena.match import match
@@ -160,26 +161,14 @@ def sweep_match(
             return None
         return match_result(found)
 
-    settings = {"game": chosen.name, "opponent": other.text, "seed": seed, "games": games}
+    settings: dict[str, Any] = {"game": chosen.name, "opponent": other.text, "seed": seed, "games": games}
     keys = [f"{a.text} - {b.text}" for a, b in specs]
     results = _play_points(play, axes, points, games, out, {"kind": "match", **settings}, keys, progress)
     pairs = plural(min(each.games for each in results) // 2, "pair")
-    sweep = Sweep(
-        "match",
-        f"{own.text} - {other.text}  {chosen.name}  {games:,} games each",
-        axes,
-        points,
-        results,
-        "share",
-        paired_shares,
-        {**settings, "agent": own.text},
-        f"All points played the same {pairs} of games, and are compared pair by pair.",
-        sum(each.games for each in results),
-        games * len(points),
-        folder=None if out is None else Path(out),
-    )
-    sweep.save()
-    return sweep
+    title = f"{own.text} - {other.text}  {chosen.name}  {games:,} games each"
+    basis = f"All points played the same {pairs} of games, and are compared pair by pair."
+    settings["agent"] = own.text
+    return _finish(Sweep("match", title, axes, points, results, settings, basis, games * len(points)), out)
 
 
 def match_result(found: Match) -> PointResult:
@@ -245,24 +234,21 @@ def sweep_eval(
         facts = {"max_score": max(scores[:games])}
         return PointResult(sum(values) / len(values), score_interval(values), len(values), values, facts)
 
-    settings = {"seed": seed, "games": games, "spawn4": spawn4}
+    settings: dict[str, Any] = {"seed": seed, "games": games, "spawn4": spawn4}
     keys = [spec.text for spec in specs]
     results = _play_points(play, form.axes, points, games, out, {"kind": "eval", **settings}, keys, progress)
     count = plural(min(each.games for each in results), "game")
-    sweep = Sweep(
-        "eval",
-        f"{own.text}  2048  {plural(games, 'game')} each",
-        form.axes,
-        points,
-        results,
-        "score",
-        paired_scores,
-        {**settings, "player": own.text},
-        f"All points played {count} with the same numbers, and are compared game by game.",
-        sum(each.games for each in results),
-        games * len(specs),
-        folder=None if out is None else Path(out),
-    )
+    title = f"{own.text}  2048  {plural(games, 'game')} each"
+    basis = f"All points played {count} with the same seeds, and are compared game by game."
+    settings["player"] = own.text
+    return _finish(Sweep("eval", title, form.axes, points, results, settings, basis, games * len(points)), out)
+
+
+def _finish(sweep: Sweep, out: str | Path | None) -> Sweep:
+    """The sweep, its table and picture written to its folder if it has one."""
+    if out is None:
+        return sweep
+    sweep = replace(sweep, folder=Path(out))
     sweep.save()
     return sweep
 
@@ -413,24 +399,10 @@ def sweep_train(
             "of the same settings counts (Welch)."
         )
     varied = [f"{each.name}={{{','.join(each.values)}}}" for each in grid.axes]
-    fixed = [f"{name}={value}" for name, value in grid.fixed.items()]
-    sweep = Sweep(
-        "train",
-        f"{' '.join([*varied, *fixed])}  {plural(seeds, 'seed')}",
-        grid.axes,
-        points,
-        results,
-        "score",
-        _run_difference,
-        {"seed": seed, "seeds": seeds, "evaluate_games": evaluate_games, "fixed": grid.fixed},
-        basis,
-        sum(bool(run.scores) for run in runs),
-        len(runs),
-        "runs",
-        Path(out),
-    )
-    sweep.save()
-    return sweep
+    title = " ".join([*varied, *(f"{name}={value}" for name, value in grid.fixed.items())])
+    title += f"  {plural(seeds, 'seed')}"
+    shared = {"seed": seed, "seeds": seeds, "evaluate_games": evaluate_games, "fixed": grid.fixed}
+    return _finish(Sweep("train", title, grid.axes, points, results, shared, basis, len(runs)), out)
 
 
 def _train_result(runs: list[TrainedRun]) -> PointResult:
@@ -448,10 +420,6 @@ def _train_result(runs: list[TrainedRun]) -> PointResult:
         for run in runs
     ]
     return PointResult(mean, ci95, sum(map(len, scores)), scores, {"runs": facts})
-
-
-def _run_difference(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> MeanDifference:
-    return paired_scores(a[0], b[0]) if len(a) == len(b) == 1 else independent_runs(a, b)
 
 
 def train_runs(
