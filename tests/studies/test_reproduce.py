@@ -63,7 +63,7 @@ def interrupted(name: str, out: Path, **more: Any) -> None:
             stop.set()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tuplet.system.blocks._LOOK", 0.001)  # before all of it is done
+        patch.setattr("tuplet.system.blocks._TICK", 0.001)  # before all of it is done
         with pytest.raises(Stopped, match="the same command goes on"):
             reproduce(name, out=out, progress=look, stop=stop, **tiny(name), **more)
 
@@ -106,7 +106,7 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(name: str, tmp_path
 
 @pytest.mark.long
 def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_path: Path) -> None:
-    options = {"minutes": "0.01 0.02", "recipes": "small quick@0.01", "out": tmp_path / "a", "threads": 2}
+    options = {"times": "0.6s 1.2s", "recipes": "small quick@0.6s", "out": tmp_path / "a", "threads": 2}
     stop = Stop()
     with pytest.raises(Stopped, match="the same command goes on"):
         reproduce(
@@ -130,14 +130,14 @@ def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_pat
     for folder in (tmp_path / "a" / "runs").iterdir():
         last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
         assert 0.3 <= last["elapsed_s"] <= 5 and not (folder / "weights.safetensors").exists()
-    for wrong in ({"minutes": "soon"}, {"minutes": "0"}, {"recipes": "nope"}):
-        with pytest.raises(ValueError, match=r"minutes are|take one of"):
+    for wrong in ({"times": "soon"}, {"times": "0"}, {"recipes": "nope"}):
+        with pytest.raises(ValueError, match=r"--times must|take one of"):
             reproduce("leaderboard", out=tmp_path / "b", **wrong)
 
 
 @pytest.mark.long
 def test_looking_ahead_plays_by_depth_and_by_time_and_goes_on_after_a_stop(tmp_path: Path) -> None:
-    out, options = tmp_path / "a", {"player": "small", "milliseconds": "0.02 0.05"}
+    out, options = tmp_path / "a", {"player": "small", "times": "0.02ms 0.05ms"}
     stop = Stop()
     with pytest.raises(Stopped, match="the same command goes on"):
         reproduce(
@@ -167,8 +167,8 @@ def test_looking_ahead_plays_by_depth_and_by_time_and_goes_on_after_a_stop(tmp_p
     # A move takes what it may: the clock is looked at between two steps of the search.
     assert rows[0]["milliseconds"] < rows[1]["milliseconds"] < rows[2]["milliseconds"]
     assert rows[3]["milliseconds"] > 0.01 and rows[4]["milliseconds"] < 1
-    for wrong in ({"milliseconds": "soon"}, {"milliseconds": "0"}, {"player": "random"}):
-        with pytest.raises(ValueError, match=r"milliseconds are|no learned values"):
+    for wrong in ({"times": "soon"}, {"times": "0"}, {"player": "random"}):
+        with pytest.raises(ValueError, match=r"--times must|no learned values"):
             reproduce("looking-ahead", out=tmp_path / "b", **{**options, **wrong})
 
 
@@ -186,7 +186,7 @@ def test_studies_are_listed_and_bad_calls_are_told(capsys, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     assert run(["reproduce"]) == 0
     listed = capsys.readouterr().out
-    assert all(name in listed and about.takes in listed for name, about in STUDIES.items())
+    assert all(name in listed and about.duration in listed for name, about in STUDIES.items())
     other = ["--scale", "0.001", "--board", "2x2", "--out", "there", "--json"]
     assert run(["reproduce", "regret", *other]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
@@ -204,7 +204,7 @@ def test_studies_are_listed_and_bad_calls_are_told(capsys, tmp_path: Path, monke
         (["ewn-c", "--out", "there"], "another study"),
         (["regret", "--out", "there", "--seed", "1"], "its seed is 0, not 1"),
         (["regret", "--out", "there", "--board", "2x3"], "its board is 2x2, not 2x3"),
-        (["regret", "--out", "there"], "its board is 2x2, not the usual"),
+        (["regret", "--out", "there"], "its board is 2x2, not the default"),
         (["regret", "--out", "file"], "is a file"),
         (["regret", "--out", "folder"], "something"),
         (["ewn-c", "--sims", "0"], "1 simulation"),
@@ -221,7 +221,7 @@ def test_a_default_that_is_named_is_the_same_study(tmp_path: Path, monkeypatch) 
     assert reproduce("ewn-shortcuts", **options).command.endswith("--scale 0.004")
     named = reproduce("ewn-shortcuts", sims=60, **options)
     assert named.command.endswith("--scale 0.004")
-    with pytest.raises(ValueError, match="its sims is the usual, not 61"):
+    with pytest.raises(ValueError, match="its sims is the default, not 61"):
         reproduce("ewn-shortcuts", sims=61, **options)
 
 
@@ -249,15 +249,15 @@ def test_a_full_disk_loses_no_part_of_a_study(tmp_path: Path, monkeypatch, freed
 
     monkeypatch.setattr("tuplet.studies.context.atomic_write", atomic_write)
     work = StudyContext("regret", tmp_path, 1.0, 0, 1, None, lambda _: None, Stop())
-    with pytest.warns(UserWarning, match="cannot be written|could not be kept") as told:
+    with pytest.warns(UserWarning, match="cannot be saved|could not be saved") as told:
         assert work.parts(do, {str(n): (n,) for n in (1, 2, 3)}) == {"1": 2, "2": 4, "3": 6}
     texts = [str(each.message) for each in told]
-    assert "cannot be written to now (No space left on device)" in texts[0]
+    assert "parts cannot be saved in" in texts[0] and "(No space left on device)" in texts[0]
     kept = {path.name: path.read_text() for path in (tmp_path / "parts").iterdir()}
     if freed:
         assert kept == {"1.json": "2\n", "2.json": "4\n", "3.json": "6\n"} and len(texts) == 1
     else:
-        assert kept == {} and "1, 2, 3 could not be kept in" in texts[1]
+        assert kept == {} and "3 parts could not be saved in" in texts[1]
 
 
 def test_a_report_that_cannot_be_written_is_returned(tmp_path: Path, monkeypatch) -> None:
@@ -321,5 +321,5 @@ def test_rounds_count_the_time_that_learners_side_by_side_would_take(
         assert [point["learned"] for point in curve] == [200, 400, 600, 800, 1000, 1200]
         assert [point["seconds"] for point in curve] == sorted(point["seconds"] for point in curve)
     for wrong in ("", "0", "many"):
-        with pytest.raises(ValueError, match="learners are numbers"):
+        with pytest.raises(ValueError, match="--learners must be numbers"):
             reproduce("rounds", out=tmp_path / "b", learners=wrong)

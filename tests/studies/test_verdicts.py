@@ -11,7 +11,11 @@ from tuplet.arena.results import Match
 from tuplet.arena.schedule import GameResult
 from tuplet.studies.page import page
 from tuplet.studies.report import Report, StudyResult
-from tuplet.studies.verdicts import Cell, Estimate, judged, mean_of_runs, share, won, won_in
+from tuplet.studies.verdicts import Cell, Estimate, judged, mean_of_runs, share, share_of_match
+
+
+def won(wins: int, losses: int) -> Estimate:
+    return share(wins, wins + losses)
 
 
 def cell(ours: Estimate, published: Estimate | None, note: str = "") -> Cell:
@@ -30,7 +34,7 @@ def test_pairs_that_always_end_alike_count_once() -> None:
     """Hundred games of which a pair is won or lost together tell what fifty would."""
     scores = [1.0, 1.0] * 40 + [0.0, 0.0] * 10
     played = [GameResult(a, 1 - n % 2 if a else n % 2, "corner", 20, "") for n, a in enumerate(scores)]
-    found = won_in(Match("a", "b", "ewn", 0, 100, played))
+    found = share_of_match(Match("a", "b", "ewn", 0, 100, played))
     assert found.value == 0.8
     assert found.dof in (48, 49)
     assert found.ci95 is not None and found.ci95[0] == pytest.approx(share(40, 50).ci95[0], abs=0.01)

@@ -84,7 +84,9 @@ def reproduce(
 
     if name is None:
         if json_:
-            print(json.dumps({name: study._asdict() for name, study in STUDIES.items()}))
+            print(
+                json.dumps({name: {"about": study.about, "takes": study.duration} for name, study in STUDIES.items()})
+            )
         else:
             show_tables(Listed().text_tables())
         return

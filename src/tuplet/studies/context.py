@@ -1,35 +1,35 @@
-"""The work of a study: how much of it, in which folder, by whose hands.
+"""What a study's `run` works with: its folder, its share of the games, and the workers that play them.
 
     OUT/study.json    the study, its seed and scale
     OUT/games/        its matches, a file each
-    OUT/parts/        other pieces that are finished, a JSON file each
+    OUT/parts/        other finished pieces, a JSON file each
     OUT/report.html   the report, with report.json and pictures beside it
 
-Whatever ends a study early, what is finished stays, and the same call goes on from there. A larger
-scale in the same folder goes on from a smaller one's games.
+Whatever ends a study early, finished pieces stay, and the same call continues from there. A larger scale in the same
+folder continues from the games of a smaller one.
 """
 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tuplet.arena.match import match
 from tuplet.arena.results import Match
+from tuplet.arena.resumable import JobFolder, WriteQueue
 from tuplet.errors import UserError
 from tuplet.system.blocks import Worker, ordered_map
-from tuplet.system.files import atomic_write, hold
-from tuplet.system.progress import Progress, Watcher
+from tuplet.system.files import atomic_write
+from tuplet.system.progress import Progress, RateMeter, Watcher
 from tuplet.system.stop import Stop, Stopped
-from tuplet.system.version import __version__
 
-SETTINGS, LOCK, GAMES, PARTS = "study.json", ".lock", "games", "parts"
+SETTINGS, GAMES, PARTS = "study.json", "games", "parts"
 
 
 class Pairing(NamedTuple):
@@ -44,7 +44,7 @@ class Pairing(NamedTuple):
 
 @dataclass(frozen=True)
 class StudyContext:
-    """What a study is given."""
+    """What a study's `run` works with."""
 
     study: str
     folder: Path
@@ -55,27 +55,24 @@ class StudyContext:
     watch: Watcher
     stop: Stop
     options: Mapping[str, Any] = field(default_factory=dict)  # the study's own
-    _held: ExitStack = field(default_factory=ExitStack)
+    _shares: ExitStack = field(default_factory=ExitStack)
 
     def games(self, full: int, least: int = 2) -> int:
-        """So much of a full number of games, and an even one."""
+        """The study's share of a full number of games, rounded up to an even number."""
         games = max(round(full * self.scale), least)
         return games + games % 2
 
     def matches(self, pairings: Sequence[Pairing], game: str = "ewn-6x7") -> list[Match]:
-        """Play matches one after another, each by all hands."""
-        total, done, played = sum(each.games for each in pairings), 0, []
+        """Play matches one after another, each with all workers."""
+        total, done, matches = sum(each.games for each in pairings), 0, []
         (self.folder / GAMES).mkdir(exist_ok=True)
         for number, (name, a, b, games, sprt) in enumerate(pairings, 1):
 
-            def look(seen: Progress, done: int = done, number: int = number, name: str = name) -> None:
-                figures = {"match": f"{number} of {len(pairings)}, {name}", **seen.figures}
-                self.watch(
-                    seen._replace(done=done + seen.done, before=done + seen.before, total=total, figures=figures)
-                )
+            def report(event: Progress, done: int = done, now: str = f"{number} of {len(pairings)}, {name}") -> None:
+                self.watch(event.within(done, total, match=now))
 
             try:
-                found = match(
+                result = match(
                     a,
                     b,
                     game,
@@ -85,122 +82,105 @@ class StudyContext:
                     sprt=sprt,
                     save=self.folder / GAMES / f"{name}.jsonl",
                     executor=self.executor,
-                    progress=look,
+                    progress=report,
                     stop=self.stop,
                 )
             except Stopped:
                 raise self.stopped(done, total, "games") from None
-            if found.interrupted:
-                raise self.stopped(done + found.games, total, "games")
-            played.append(found)
+            if result.interrupted:
+                raise self.stopped(done + result.games, total, "games")
+            matches.append(result)
             done += games
-        return played
+        return matches
 
     def parts(
         self,
-        do: Callable[..., Any],
+        function: Callable[..., Any],
         parts: Mapping[str, tuple[Any, ...]],
-        look: Callable[[int, Worker], None] | None = None,
+        on_tick: Callable[[int, Worker], None] | None = None,
     ) -> dict[str, Any]:
-        """What `do(*arguments, worker)` returns for each named part; None is one that was stopped.
+        """Call `function(*arguments, worker)` for each named part; None means that it was stopped.
 
-        What a part returns is kept as JSON, and not done again.
+        What a part returns is kept as JSON, and not computed again. `on_tick` reports progress, given the number
+        of finished parts.
         """
         folder = self.folder / PARTS
         folder.mkdir(exist_ok=True)
-        found = {name: known for name in parts if (known := _kept(folder / name)) is not None}
-        missing = [name for name in parts if name not in found]
+        results = {name: old for name in parts if (old := _read_part(folder / f"{name}.json")) is not None}
+        missing = [name for name in parts if name not in results]
+        before, queue = len(results), WriteQueue(folder, "part")
 
-        def see(worker: Worker) -> None:
-            if look is not None:
-                look(len(found), worker)
+        def tick(worker: Worker) -> None:
+            if on_tick is not None:
+                on_tick(len(results), worker)
                 return
-            now = next((name for name in missing if name not in found), "")
-            self.watch(
-                Progress("parts", len(found), len(parts), figures={"now": now}, before=len(parts) - len(missing))
-            )
+            now = next((name for name in missing if name not in results), "")
+            self.watch(Progress("parts", len(results), len(parts), figures={"now": now}, before=before))
 
-        unwritten: dict[str, Any] = {}
-
-        def write() -> None:
-            """Write what is not written yet: a full disk may be freed before the next is done."""
-            try:
-                for name in [*unwritten]:
-                    with atomic_write(folder / f"{name}.json") as file:
-                        file.write(json.dumps(unwritten[name]).encode() + b"\n")
-                    del unwritten[name]
-            except OSError as error:
-                if len(unwritten) == 1:
-                    told = f"{folder} cannot be written to now ({error.strerror})"
-                    warnings.warn(f"{told}: what is done is kept in memory", stacklevel=3)
-
-        blocks = [parts[name] for name in missing]
-        for name, result in zip(
-            missing,
-            ordered_map(do, blocks, threads=self.threads, executor=self.executor, stop=self.stop, on_tick=see),
-            strict=False,
-        ):
+        finished = ordered_map(
+            function,
+            [parts[name] for name in missing],
+            threads=self.threads,
+            executor=self.executor,
+            stop=self.stop,
+            on_tick=tick,
+        )
+        for name, result in zip(missing, finished, strict=False):
             if result is not None:
-                found[name] = unwritten[name] = result
-                write()
-        if unwritten:
-            write()
-        if unwritten:
-            told = f"{', '.join(unwritten)} could not be kept in {folder}"
-            warnings.warn(f"{told}: the same command does it again", stacklevel=2)
-        if len(found) < len(parts):
-            raise self.stopped(len(found), len(parts), "parts")
-        return {name: found[name] for name in parts}
+                results[name] = result
+                queue.put(partial(_write_part, folder / f"{name}.json", result))
+        queue.close()
+        if len(results) < len(parts):
+            raise self.stopped(len(results), len(parts), "parts")
+        return {name: results[name] for name in parts}
+
+    def count(self, unit: str, sizes: Sequence[float], names: Sequence[str] = ()) -> Callable[[int, Worker], None]:
+        """The `on_tick` of parts that count `unit`: how many each has in all, and what each is called.
+
+        A part shows how far it is by `worker.showing`, as far as it runs in this process.
+        """
+        rate, before, total = RateMeter(), -1.0, sum(sizes)
+
+        def tick(finished: int, worker: Worker) -> None:
+            nonlocal before
+            done = min(sum(sizes[:finished]) + sum(float(each[0]) for each in worker.under_way), total)
+            before = done if before < 0 else before
+            now = {"now": names[min(finished, len(names) - 1)]} if names else {}
+            figures = {"parts": f"{finished} of {len(sizes)}", **now}
+            speed = rate.rate(done - before) if unit == "games" else None
+            self.watch(Progress(unit, done, total, speed, f"{unit}/s", figures, before=before))
+
+        return tick
 
     def shared(self, name: str) -> str:
-        """A path in the study's folder that blocks write to, wherever they are done."""
+        """A path in the study's folder that workers write to, also those of a cluster."""
         folder, share = self.folder.resolve(), getattr(self.executor, "share", None)
         if share is not None:
-            self._held.enter_context(share(folder))
+            self._shares.enter_context(share(folder))
         return str(folder / name)
 
-    def stopped(self, done: int, total: int, what: str) -> Stopped:
-        """Why a study has no report yet, and how to go on."""
+    def stopped(self, done: int, total: int, unit: str) -> Stopped:
+        """The exception for a study without a report yet; it says how to continue."""
         return Stopped(
-            f"{done:,} of {total:,} {what} of {self.study} are done and kept in {self.folder}: the "
-            "same command goes on from there"
+            f"{done:,} of {total:,} {unit} of {self.study} are done and kept in {self.folder}: the same command "
+            "continues from there"
         )
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold the folder; refuses that of another study, or of something else."""
-        path = self.folder
-        if path.exists() and not path.is_dir():
-            raise UserError(f"{path} is a file: choose another --out")
-        settings = path / SETTINGS
-        if not settings.exists() and path.is_dir() and any(each.name != LOCK for each in path.iterdir()):
-            raise UserError(f"{path} holds something else: choose another --out")
-        path.mkdir(parents=True, exist_ok=True)
-        with (path / LOCK).open("a+") as file:
-            hold(file, f"another process is at work in {path}: wait for it, or choose another --out")
-            own = {"tuplet": __version__, "study": self.study, "seed": self.seed, **self.options}
-            begun = any(each.name not in (LOCK, SETTINGS) for each in path.iterdir())
-            if begun and settings.exists():
-                old: Any = None
-                with suppress(ValueError, RecursionError):
-                    old = json.loads(settings.read_bytes())
-                if not isinstance(old, dict) or "study" not in old:
-                    raise UserError(f"{settings} does not name a study: choose another --out")
-                for name in [*own, *old]:
-                    was, now = old.get(name, "the usual"), own.get(name, "the usual")
-                    if was != now and name != "scale":
-                        raise UserError(
-                            f"{path} holds another study: its {name} is {was}, not {now}; choose another --out"
-                        )
-            with atomic_write(settings) as written:
-                written.write(json.dumps({**own, "scale": self.scale}).encode() + b"\n")
-            with self._held:
-                yield
+    def locked(self) -> Iterator[None]:
+        """Hold the folder; refuses one that holds another study, or something else."""
+        settings = {"study": self.study, "seed": self.seed, **self.options, "scale": self.scale}
+        with JobFolder(self.folder, "study", SETTINGS, settings).locked({"scale"}), self._shares:
+            yield
 
 
-def _kept(path: Path) -> Any:
-    """A part that was finished before; None if there is none."""
-    path = path.with_name(f"{path.name}.json")
+def _write_part(path: Path, result: Any) -> None:
+    with atomic_write(path) as file:
+        file.write(json.dumps(result).encode() + b"\n")
+
+
+def _read_part(path: Path) -> Any:
+    """The result of a part that was finished before, else None."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:

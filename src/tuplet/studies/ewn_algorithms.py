@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tuplet.studies.context import Pairing, StudyContext
-from tuplet.studies.ewn_agents import OPPONENTS, SIMS, cell, mcs, mcts, remarks, report, shares_picture, tuned, ucb1
+from tuplet.studies.context import StudyContext
+from tuplet.studies.match_study import OPPONENTS, SIMS, MatchRow, mcs, mcts, report, run_match_study, tuned, ucb1
 from tuplet.studies.report import StudyResult
 
 CLAIM = (
@@ -17,48 +17,31 @@ PUBLISHED = {
     "rich": {"easy": (991, 9), "normal": (952, 48), "hard": (825, 175)},
     "report": {"easy": (990, 10), "normal": (957, 43), "hard": (808, 192)},
 }
-NAMES = {
-    "mcs": "MCS",
-    "mcts": "MCTS, normal UCB",
-    "rich": "+ rich results",
-    "report": "+ tuned UCB, as the program had it",
-    "tuned": "+ tuned UCB, as written",
-    "solver": "+ solver and reuse",
-}
-
-
-def agents(sims: int) -> dict[str, str]:
-    """Step by step."""
-    return {
-        "mcs": mcs(ucb1("1.0"), sims=sims),
-        "mcts": mcts(ucb1("1.0"), "plain", sims=sims),
-        "rich": mcts(ucb1("1.0"), sims=sims),
-        "report": mcts(report("1.0"), sims=sims),
-        "tuned": mcts(tuned("1.0"), sims=sims),
-        "solver": mcts(tuned("1.0"), sims=sims, solver=True, reuse=True),
-    }
 
 
 def run(context: StudyContext, sims: int = SIMS) -> StudyResult:
-    """Play every agent against every opponent."""
-    games, who = context.games(ROUNDS), agents(sims)
-    pairings = [
-        Pairing(f"{agent}-{opponent}", spec, opponent, games)
-        for opponent in reversed(OPPONENTS)
-        for agent, spec in who.items()
-    ]
-    played = dict(zip([each.name for each in pairings], context.matches(pairings), strict=True))
-    cells = {
-        (agent, opponent): cell(
-            {"agent": NAMES[agent], "opponent": opponent},
-            played[f"{agent}-{opponent}"],
-            PUBLISHED.get(agent, {}).get(opponent),
-            "" if agent in PUBLISHED else "not in the report",
-        )
-        for agent in who
-        for opponent in OPPONENTS
+    """Play every agent, each a step from the one before, against every opponent."""
+    agents = {
+        "mcs": ("MCS", "MCS", mcs(ucb1("1.0"), sims=sims)),
+        "mcts": ("MCTS, normal UCB", "MCTS", mcts(ucb1("1.0"), "plain", sims=sims)),
+        "rich": ("+ rich results", "+ rich", mcts(ucb1("1.0"), sims=sims)),
+        "report": ("+ tuned UCB, as the program had it", "+ program's tuned", mcts(report("1.0"), sims=sims)),
+        "tuned": ("+ tuned UCB, as written", "+ tuned", mcts(tuned("1.0"), sims=sims)),
+        "solver": ("+ solver and reuse", "+ solver, reuse", mcts(tuned("1.0"), sims=sims, solver="yes", reuse="yes")),
     }
-    steps = ["MCS", "MCTS", "+ rich", "+ program's tuned", "+ tuned", "+ solver, reuse"]
-    panels = [(f"against {o}", steps, [cells[agent, o] for agent in who]) for o in OPPONENTS]
-    settings = {NAMES[agent]: spec for agent, spec in who.items()}
-    return StudyResult(list(cells.values()), settings, {"algorithms": lambda: shares_picture(panels)}, remarks(sims))
+    rows = [
+        MatchRow(
+            f"{key}-{opponent}",
+            {"agent": name, "opponent": opponent},
+            agent,
+            opponent,
+            ROUNDS,
+            PUBLISHED.get(key, {}).get(opponent),
+            f"against {opponent}",
+            tick,
+        )
+        for key, (name, tick, agent) in agents.items()
+        for opponent in OPPONENTS
+    ]
+    settings = {name: agent for name, _, agent in agents.values()}
+    return run_match_study(context, rows, settings, "algorithms", sims=sims)

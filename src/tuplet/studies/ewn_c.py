@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tuplet.studies.context import Pairing, StudyContext
-from tuplet.studies.ewn_agents import OPPONENTS, SIMS, cell, mcts, remarks, report, shares_picture, tuned
+from tuplet.studies.context import StudyContext
+from tuplet.studies.match_study import OPPONENTS, SIMS, MatchRow, mcts, report, run_match_study, tuned
 from tuplet.studies.report import StudyResult
 
 CLAIM = (
@@ -21,29 +21,21 @@ FORMULAS = {"report": ("as the program had it", report), "tuned": ("as written",
 
 
 def run(context: StudyContext, sims: int = SIMS) -> StudyResult:
-    """Play every c of both formulas against every opponent, hard first."""
-    games = context.games(ROUNDS)
-    pairings = [
-        Pairing(f"{formula}-{c}-{opponent}", mcts(ucb(c), sims=sims), opponent, games)
-        for opponent in reversed(OPPONENTS)
-        for formula, (_, ucb) in FORMULAS.items()
-        for c in CONSTANTS
-    ]
-    played = dict(zip([each.name for each in pairings], context.matches(pairings), strict=True))
-    cells = {
-        (formula, c, o): cell(
-            {"formula": name, "c": c, "opponent": o},
-            played[f"{formula}-{c}-{o}"],
-            PUBLISHED[o].get(c) if formula == "report" else None,
-            "" if formula == "report" and c in PUBLISHED[o] else "not in the report",
+    """Play every c of both formulas against every opponent."""
+    rows = [
+        MatchRow(
+            f"{formula}-{c}-{opponent}",
+            {"formula": name, "c": c, "opponent": opponent},
+            mcts(ucb(c), sims=sims),
+            opponent,
+            ROUNDS,
+            PUBLISHED[opponent].get(c) if formula == "report" else None,
+            f"hard, formula {name}" if opponent == "hard" else None,
+            c,
         )
-        for o in reversed(OPPONENTS)
-        for formula, (name, _) in FORMULAS.items()
+        for opponent in reversed(OPPONENTS)
+        for formula, (name, ucb) in FORMULAS.items()
         for c in CONSTANTS
-    }
-    panels = [
-        (f"hard, formula {name}", [*CONSTANTS], [cells[formula, c, "hard"] for c in CONSTANTS])
-        for formula, (name, _) in FORMULAS.items()
     ]
     settings = {f"c = {c}, {name}": mcts(ucb(c), sims=sims) for name, ucb in FORMULAS.values() for c in CONSTANTS}
-    return StudyResult(list(cells.values()), settings, {"c": lambda: shares_picture(panels, "c")}, remarks(sims))
+    return run_match_study(context, rows, settings, "c", sims=sims, xlabel="c")

@@ -6,9 +6,9 @@ from typing import Any
 
 from tuplet.arena.results import Match
 from tuplet.studies.context import Pairing, StudyContext
-from tuplet.studies.ewn_agents import OPENING, SIMS, cell, mcts, report, tuned, ucb1
+from tuplet.studies.match_study import OPENING, SIMS, match_cell, mcts, report, tuned, ucb1
 from tuplet.studies.report import StudyResult
-from tuplet.studies.verdicts import won
+from tuplet.studies.verdicts import share
 from tuplet.system.pictures import line_style, new_figure, style_axes
 
 CLAIM = (
@@ -38,7 +38,7 @@ def run(context: StudyContext, sims: int = SIMS // 10) -> StudyResult:
         low, high = found.elo_ci95
         answer = ANSWERS[found.decision]
         note = f"{answer}; {found.elo:+.1f} Elo ({low:+.1f} to {high:+.1f}), LLR {found.llr:.2f}"
-        cells.append(cell({"agent": a, "against": b}, found, None, note))
+        cells.append(match_cell({"agent": a, "against": b}, found, None, note))
         more[name] = {
             "games": found.games,
             "elo": found.elo,
@@ -46,7 +46,7 @@ def run(context: StudyContext, sims: int = SIMS // 10) -> StudyResult:
             "llr": found.llr,
             "answer": answer,
         }
-    theirs = won(808, 192).value - won(825, 175).value
+    theirs = share(808, 1000).value - share(825, 1000).value
     notes = [
         OPENING,
         f"{sims:,} simulations a move for both; at most {games:,} games, or until a test of 0 "

@@ -1,13 +1,13 @@
 """How much does a player gain by looking ahead, for how much time a move?
 
-The same learned values, with searches of fixed depth and of fixed time. Games by the clock are
-played side by side, one to a core, and nothing else should run meanwhile: what comes out depends on
-the machine.
+The same learned values, with searches of fixed depth and of fixed time. Timed games are played side by side, one to
+a core, and nothing else should run meanwhile: the results depend on the machine.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +19,12 @@ from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
-from tuplet.studies.verdicts import Cell, Estimate, share
+from tuplet.studies.run_tables import list_of, tile_shares
+from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.blocks import Worker
-from tuplet.system.pictures import new_figure, style_axes
+from tuplet.system.pictures import error_bars, new_figure, style_axes
 from tuplet.system.progress import Progress
+from tuplet.system.settings import parse_duration
 from tuplet.system.stop import Stopped
 from tuplet.values.network import Network
 
@@ -32,14 +34,14 @@ CLAIM = (
     "32768 in 54 % of its games with about a millisecond a move."
 )
 DEPTHS = {1: 1000, 2: 300, 3: 100}  # moves ahead, and games in full
-GAMES = 100  # by the clock, up to a millisecond a move
-FEWER, FEWEST = 60, 8  # beyond: so many for each millisecond of a move, and at least
+GAMES = 100  # with a time limit of at most a millisecond a move
+FEWER, FEWEST = 60, 8  # with a longer one: FEWER divided by its milliseconds, but at least FEWEST
 PART = 20  # games that are kept together
 TILES = (8192, 16384, 32768)
 
 
-class LearnerVariant(NamedTuple):
-    """How a move is chosen: so many moves ahead, or for so many milliseconds."""
+class Lookahead(NamedTuple):
+    """How a move is chosen: by depth, or by time."""
 
     depth: int | None
     milliseconds: float | None
@@ -47,30 +49,31 @@ class LearnerVariant(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As people call it, and files."""
+        """Also in the names of files."""
         return f"{self.milliseconds:g} ms" if self.depth is None else f"depth {self.depth}"
 
     @property
     def cost(self) -> float:
-        """About how many milliseconds a move takes; at a depth, each move more takes ten times."""
-        if self.milliseconds is not None:
-            return self.milliseconds
-        return 0.0003 * 10.0 ** (self.depth or 1)
+        """About how many milliseconds a move takes; each move of depth takes ten times as long."""
+        return self.milliseconds or 0.0003 * 10.0 ** (self.depth or 1)
 
 
 def run(
-    context: StudyContext, player: str = "strong", milliseconds: str = "0.1 0.3 1 3 10", downgrade: int = 0
+    context: StudyContext, player: str = "strong", times: str = "0.1ms 0.3ms 1ms 3ms 10ms", downgrade: int = 0
 ) -> StudyResult:
     """Play by depth, then by time."""
-    learned = player_from(player)
-    if not isinstance(learned, LearnedAgent):
+    agent = player_from(player)
+    if not isinstance(agent, LearnedAgent):
         raise UserError(f"{player} has no learned values: name a run, a weight file, or small")
-    net = learned.network
-    ways = [LearnerVariant(depth, None, context.games(games)) for depth, games in DEPTHS.items()]
-    for each in _times(milliseconds):
-        full = GAMES if each <= 1 else max(round(FEWER / each), FEWEST)
-        ways.append(LearnerVariant(None, each, context.games(full, least=4)))
-    parts: dict[str, tuple[Any, ...]] = {
+    net = agent.network
+    ways = [Lookahead(depth, None, context.games(games)) for depth, games in DEPTHS.items()]
+    read = partial(parse_duration, name="--times")
+    for seconds in list_of(times, read, "--times must be times such as 0.1ms 1ms"):
+        limit = 1000 * seconds
+        full = GAMES if limit <= 1 else max(round(FEWER / limit), FEWEST)
+        ways.append(Lookahead(None, limit, context.games(full, least=4)))
+    cost = sum(way.cost * way.games for way in ways) / 100
+    parts = {
         f"{way.name.replace(' ', '-')}-{first}": (
             net,
             way,
@@ -79,108 +82,85 @@ def run(
             min(PART, way.games - first),
             context.seed,
             context.threads,
+            way.cost / cost,
         )
         for way in ways
         for first in range(0, way.games, PART)
     }
-    alone = replace(context, threads=1, executor=None)  # all cores play one part
-    costs = [part[1].cost * part[4] for part in parts.values()]
-    found = alone.parts(played, parts, _watched(context, costs, [part[1] for part in parts.values()]))
-    cells = [_cell(way, [found[name] for name in parts if parts[name][1] == way]) for way in ways]
+    alone = replace(context, threads=1, executor=None)  # one part uses all cores
+    percent = context.count(
+        "percent", [part[4] * part[7] for part in parts.values()], [part[1].name for part in parts.values()]
+    )
+    results = alone.parts(play_part, parts, percent)
+    cells = [_cell(way, [results[name] for name in parts if parts[name][1] == way]) for way in ways]
     settings = {
         "player": f"{player}: {net.name}",
-        "boards with a tile of this size or more are seen lowered": str(downgrade or "none"),
+        "tile from which boards are lowered": str(downgrade or "none"),
         "games at a time": str(context.threads),
     }
-    notes = ["By the clock, a search of three moves or more looks one less ahead behind a 4."]
+    notes = ["With a time limit, a search of three moves or more looks one move less ahead behind a 4."]
     return StudyResult(cells, settings, {"scores": lambda: draw(cells)}, notes)
 
 
-def _times(milliseconds: str) -> list[float]:
-    try:
-        times = sorted({float(word) for word in milliseconds.replace(",", " ").split()})
-    except ValueError:
-        times = []
-    if not all(0 < time <= 60_000 for time in times):
-        times = []
-    if not times:
-        raise UserError(f"milliseconds are numbers such as 0.1 1 10, not {milliseconds!r}")
-    return times
-
-
-def played(
+def play_part(
     net: Network,
-    way: LearnerVariant,
+    way: Lookahead,
     downgrade: int | None,
     first: int,
     games: int,
     seed: int,
     threads: int,
+    percent: float,
     worker: Worker,
 ) -> dict[str, Any] | None:
-    """Play some games in one way; None if told to stop."""
-    seconds = None if way.milliseconds is None else way.milliseconds / 1000
-    count = np.zeros(1)
+    """Play some games in one way, each `percent` of the study's work; None if it was stopped."""
+    done = np.zeros(1)
 
-    def look(seen: Progress) -> None:
-        count[0] = seen.done if seen.what == "games" else count[0]
+    def report(event: Progress) -> None:
+        done[0] = percent * event.done if event.what == "games" else done[0]
 
-    with worker.showing(count):
+    with worker.showing(done):
         try:
-            found = evaluate(
+            played = evaluate(
                 net,
                 games=games,
                 first=first,
                 threads=threads,
                 seed=seed,
                 depth=way.depth,
-                time=seconds,
+                time=None if way.milliseconds is None else way.milliseconds / 1000,
                 downgrade=downgrade,
-                progress=look,
+                progress=report,
                 stop=worker.stop,
             )
         except Stopped:
             return None
-    if found.interrupted:
+    if played.interrupted:
         return None
-    scores, tiles, lengths = found.results
+    scores, tiles, lengths = played.results
     return {
         "scores": scores.tolist(),
         "tiles": [1 << int(tile) for tile in tiles],
         "moves": int(lengths.sum()),
-        "seconds": threads * int(lengths.sum()) / found.moves_per_s,
+        "seconds": threads * int(lengths.sum()) / played.moves_per_s,
     }
 
 
-def _watched(context: StudyContext, costs: list[float], ways: list[LearnerVariant]) -> Any:
-    """Tells how much of the work is done, by the time it takes: games by the clock take longer."""
-
-    def look(done: int, worker: Worker) -> None:
-        now = ways[min(done, len(ways) - 1)]
-        played = sum(costs[:done]) + sum(float(each[0]) * now.cost for each in worker.under_way)
-        share_done, before = (round(100 * x / sum(costs)) for x in (played, sum(costs[:done])))
-        context.watch(Progress("percent", share_done, 100, figures={"now": now.name}, before=before))
-
-    return look
-
-
-def _cell(way: LearnerVariant, parts: list[dict[str, Any]]) -> Cell:
+def _cell(way: Lookahead, parts: list[dict[str, Any]]) -> Cell:
     scores = [score for part in parts for score in part["scores"]]
-    tiles = [tile for part in parts for tile in part["tiles"]]
-    each = 1000 * sum(part["seconds"] for part in parts) / sum(part["moves"] for part in parts)
-    reached = {t: share(sum(tile >= t for tile in tiles), len(tiles)) for t in TILES}
-    told = ", ".join(f"{tile} in {100 * one.value:.1f} %" for tile, one in reached.items())
+    milliseconds = 1000 * sum(part["seconds"] for part in parts) / sum(part["moves"] for part in parts)
+    reached, words = tile_shares([tile for part in parts for tile in part["tiles"]], TILES)
     low, high = reached[TILES[-1]].ci95 or (0.0, 1.0)
     return Cell(
         {"looks": way.name, "games": len(scores)},
         Estimate(float(np.mean(scores)), score_interval(scores)),
         None,
         "points",
-        f"{told} ({100 * low:.0f} to {100 * high:.0f} %)",
+        f"{words} ({100 * low:.0f} to {100 * high:.0f} %)",
         {
-            "milliseconds": each,
+            "milliseconds": milliseconds,
             "best": max(scores),
-            "reached": {str(tile): [one.value, *(one.ci95 or ())] for tile, one in reached.items()},
+            "reached": {str(tile): [each.value, *(each.ci95 or ())] for tile, each in reached.items()},
         },
     )
 
@@ -190,27 +170,21 @@ def draw(cells: list[Cell]) -> Any:
     figure = new_figure(7, 4)
     axes = figure.subplots()
     sides = {"depth": ("by depth", "s", 1, (0, 6)), "ms": ("by the clock", "o", 0, (0, -20))}
-    for unit, (label, look, end, away) in sides.items():  # on both sides, for texts not to meet
-        own = [cell for cell in cells if unit in str(cell.where["looks"])]
-        x = [float(cell.more["milliseconds"]) for cell in own]
-        y = [cell.ours.value for cell in own]
-        ends = [cell.ours.ci95 or (v, v) for cell, v in zip(own, y, strict=True)]
-        bars = [
-            [v - low for v, (low, _) in zip(y, ends, strict=True)],
-            [high - v for v, (_, high) in zip(y, ends, strict=True)],
-        ]
-        drawn = axes.errorbar(x, y, yerr=bars, marker=look, capsize=2, label=label, linewidth=1.4)
-        for cell, at, interval in zip(own, x, ends, strict=True):
-            share_of = 100 * cell.more["reached"][str(TILES[-1])][0]
-            text = f"{cell.where['looks']}\n{share_of:.0f} %"
+    for unit, (label, marker, end, offset) in sides.items():  # on both sides, so that texts do not meet
+        own = [cell for cell in cells if unit in str(cell.labels["looks"])]
+        x = [float(cell.extra["milliseconds"]) for cell in own]
+        values, bars = error_bars([(cell.ours.value, cell.ours.ci95) for cell in own])
+        line = axes.errorbar(x, values, yerr=bars, marker=marker, capsize=2, label=label, linewidth=1.4)
+        for cell, at in zip(own, x, strict=True):
+            share = 100 * cell.extra["reached"][str(TILES[-1])][0]
             axes.annotate(
-                text,
-                (at, interval[end]),
+                f"{cell.labels['looks']}\n{share:.0f} %",
+                (at, (cell.ours.ci95 or (cell.ours.value,) * 2)[end]),
                 textcoords="offset points",
-                xytext=away,
+                xytext=offset,
                 ha="center",
                 fontsize=7,
-                color=drawn.lines[0].get_color(),
+                color=line.lines[0].get_color(),
             )
     axes.set(xscale="log", xlabel="milliseconds a move", ylabel="mean score")
     axes.xaxis.set_major_formatter(lambda time, _: f"{time:g}")

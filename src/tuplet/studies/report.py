@@ -20,7 +20,7 @@ class StudyResult(NamedTuple):
     settings: Mapping[str, str]  # all of them, by what they are of
     pictures: Mapping[str, Callable[[], Any]]  # figures, by the name of their file
     notes: Sequence[str] = ()
-    more: Mapping[str, Any] = {}  # numbers behind the pictures, for the JSON file
+    extra: Mapping[str, Any] = {}  # numbers behind the pictures, for the JSON file
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,13 +54,13 @@ class Report(Displayable):
             "settings": dict(self.found.settings),
             "notes": list(self.found.notes),
             "seen": self.seen,
-            **self.found.more,
+            **self.found.extra,
         }
 
     @property
     def columns(self) -> list[str]:
         """What rows are of."""
-        return list(dict.fromkeys(name for row in self.rows for name in row.cell.where))
+        return list(dict.fromkeys(name for row in self.rows for name in row.cell.labels))
 
     @property
     def published(self) -> bool:
@@ -102,7 +102,7 @@ class Report(Displayable):
 
     def of_words(self, column: str) -> bool:
         """Whether a column has words in it, or numbers."""
-        return any(isinstance(row.cell.where.get(column), str) for row in self.rows)
+        return any(isinstance(row.cell.labels.get(column), str) for row in self.rows)
 
     @property
     def seen(self) -> str:

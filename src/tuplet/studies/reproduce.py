@@ -110,7 +110,7 @@ def reproduce(
     with watching(progress) as watch:
         pool = as_executor(executor)
         context = StudyContext(name, folder, scale, seed, threads, pool, watch, stop or Stop(), given)
-        with context.held():
+        with context.locked():
             found = run(context, **given)
             changed = {"scale": scale, "seed": seed, **given}
             usual = {"scale": 1.0, "seed": 0}

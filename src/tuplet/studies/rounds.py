@@ -1,9 +1,8 @@
-"""One training by several learners that learn apart and are merged: what does it buy?
+"""One training by several learners, merged in rounds: what does it gain?
 
-The learners are simulated: their tasks are done one after another, with the same arithmetic as on a
-cluster, so the weights are those that a cluster would have. The time that it would have taken is
-added up: the processor time of each round's slowest task, of merging, and of sending all changes
-through one cable.
+The learners are simulated: their tasks run one after another, with the same arithmetic as on a cluster, so the
+weights are those that a cluster would have. The time it would have taken is added up: the processor time of each
+round's slowest task, of merging, and of sending all changes through one cable.
 """
 
 from __future__ import annotations
@@ -15,15 +14,13 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.learn.parallel import rounds as learning
-from tuplet.learn.run import CONFIG, ROUNDS, Run, read_rounds
-from tuplet.learn.train import resume, train
+from tuplet.learn.run import ROUNDS, Run, read_rounds
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
-from tuplet.studies.run_tables import watched
+from tuplet.studies.run_tables import list_of, train_part
 from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.blocks import Worker
 from tuplet.system.pictures import line_style, new_figure, style_axes
-from tuplet.system.progress import Progress
 
 CLAIM = (
     "No report has this: one network taught by 2, 4, 8 and 16 learners at once, whose changes are "
@@ -34,8 +31,8 @@ CABLES = {"seconds": 125e6, "fast_s": 1250e6}  # bytes a second of the one that 
 
 
 def run(context: StudyContext, learners: str = "1 2 4 8 16", net: str = "4x6") -> StudyResult:
-    """Learn by each number of learners, and look now and then."""
-    counts = _counts(learners)
+    """Learn with each number of learners, and evaluate now and then."""
+    counts = list_of(learners, _count, "--learners must be numbers of 1 to 4096, such as 1 2 4")
     games, fresh = context.games(GAMES, least=100), context.games(FRESH, least=20)
     parts = {}
     for count in counts:
@@ -51,7 +48,7 @@ def run(context: StudyContext, learners: str = "1 2 4 8 16", net: str = "4x6") -
             "evaluate": f"{fresh}@{max(games // LOOKS, 1)}",
         }
         parts[name] = (context.shared(name), how)
-    found = list(context.parts(trained, parts, watched(context, games, len(parts))).values())
+    found = list(context.parts(trained, parts, context.count("games", [games] * len(parts))).values())
     first = min(  # the same games for all but one learner, whose rounds begin earlier
         (each["before_s"] for count, each in zip(counts, found, strict=True) if count > 1), default=0.0
     )
@@ -70,39 +67,23 @@ def run(context: StudyContext, learners: str = "1 2 4 8 16", net: str = "4x6") -
     return StudyResult(cells, settings, pictures, notes, {"curves": curves})
 
 
-def _counts(learners: str) -> list[int]:
-    try:
-        counts = sorted({int(word) for word in learners.replace(",", " ").split()})
-    except ValueError:
-        counts = []
-    if not counts or not all(1 <= count <= 4096 for count in counts):
-        raise UserError(f"learners are numbers such as 1 2 4, not {learners!r}")
-    return counts
+def _count(word: str) -> int:
+    if not 1 <= (count := int(word)) <= 4096:
+        raise UserError(word)
+    return count
 
 
 def trained(folder: str, settings: dict[str, Any], worker: Worker) -> dict[str, Any] | None:
-    """Train in this folder, or go on there; None if told to stop."""
-    path, seen = Path(folder), np.zeros(1)
-
-    def look(event: Progress) -> None:
-        seen[0] = event.done if event.what == "games" else seen[0]
-
-    tell: dict[str, Any] = {"progress": look, "stop": worker.stop}
-    with worker.showing(seen):
-        if (path / CONFIG).exists():
-            run = Run.load(path)
-            if run.games < settings["games"]:
-                run = resume(path, **tell)
-        else:
-            run = train(out=path, **settings, **tell)
-    if run.interrupted:
+    """Train in a folder; None if it was stopped."""
+    run = train_part(folder, worker, **settings)
+    if run is None:
         return None
-    lines = read_rounds(path / ROUNDS)
-    looks = [each for line in run.metrics for each in line.get("evaluations", ())]
+    lines = read_rounds(Path(folder) / ROUNDS)
+    evaluations = [each for line in run.metrics for each in line.get("evaluations", ())]
     return {
         "before_s": _before(run, lines) if lines else run.elapsed_s,
         "rounds": lines,
-        "looks": [{key: each[key] for key in ("learned", "mean_score", "ci95")} for each in looks],
+        "looks": [{key: each[key] for key in ("learned", "mean_score", "ci95")} for each in evaluations],
     }
 
 

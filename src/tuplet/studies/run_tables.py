@@ -9,7 +9,12 @@ from contextlib import suppress
 from statistics import fmean, variance
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tuplet.arena.differences import MeanDifference, welch
+from tuplet.errors import UserError
+from tuplet.learn.run import Run as LearnedRun
+from tuplet.learn.train import train_or_resume
 from tuplet.studies.context import PARTS, SETTINGS, StudyContext
 from tuplet.studies.report_learner import LearnerVariant, tuples_of
 from tuplet.studies.report_run import learned, name_of, settings_of
@@ -18,7 +23,7 @@ from tuplet.system.blocks import Worker
 from tuplet.system.files import atomic_write
 from tuplet.system.intervals import Interval
 from tuplet.system.pictures import escape_label, line_style, new_figure, style_axes
-from tuplet.system.progress import Progress, RateMeter
+from tuplet.system.progress import Progress
 from tuplet.system.version import __version__
 
 Run = Mapping[str, Any]  # as `learned` returns it
@@ -83,7 +88,7 @@ def runs_of(
             parts[name] = (each[n], str(folder / f"{name}.safetensors"))
             if not timed:
                 _take_over(context, name, each[n])
-    found = context.parts(learned, parts, watched(context, games, len(parts)))
+    found = context.parts(learned, parts, context.count("games", [games] * len(parts)))
     return {way: [found[name_of(each)] for each in some] for way, some in planned.items()}
 
 
@@ -101,20 +106,33 @@ def _take_over(context: StudyContext, name: str, settings: Mapping[str, Any]) ->
                 return
 
 
-def watched(context: StudyContext, games: int, runs: int) -> Callable[[int, Worker], None]:
-    """Tells of games, those of unfinished runs as well (as far as they are in this process)."""
-    pace, before = RateMeter(), -1
+def train_part(folder: str, worker: Worker, **settings: Any) -> LearnedRun | None:
+    """Train in a folder as a part of a study, or continue there; None if it was stopped."""
+    unit, done = "time" if settings.get("budget") else "games", np.zeros(1)
 
-    def look(done: int, worker: Worker) -> None:
-        nonlocal before
-        played = done * games + sum(int(each[0]) for each in worker.under_way)
-        before = played if before < 0 else before
-        figures = {"runs": f"{done} of {runs}"}
-        context.watch(
-            Progress("games", played, runs * games, pace.rate(played - before), "games/s", figures, before=before)
-        )
+    def report(event: Progress) -> None:
+        done[0] = event.done if event.what == unit else done[0]
 
-    return look
+    with worker.showing(done):
+        run = train_or_resume(folder, progress=report, stop=worker.stop, **settings)
+    return None if run.interrupted else run
+
+
+def tile_shares(tiles: Sequence[int], limits: Sequence[int]) -> tuple[dict[int, Estimate], str]:
+    """The share of games that reached each of some tiles, also in words."""
+    reached = {limit: share(sum(tile >= limit for tile in tiles), len(tiles)) for limit in limits}
+    return reached, ", ".join(f"{limit} in {100 * each.value:.1f} %" for limit, each in reached.items())
+
+
+def list_of(text: str, read: Callable[[str], Any], message: str) -> list[Any]:
+    """The sorted values of a text such as "1 3 10"; UserError with this message if there is none, or a wrong one."""
+    try:
+        values = sorted({read(word) for word in text.replace(",", " ").split()})
+    except ValueError:
+        values = []
+    if not values:
+        raise UserError(f"{message} (got {text!r})")
+    return values
 
 
 def mean_at(points: Sequence[tuple[float, float, int]]) -> Estimate:

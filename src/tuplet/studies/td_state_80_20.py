@@ -1,27 +1,19 @@
 """TD(0) on state values where one new tile in five is a 4: a million games, logarithmic axis.
 
-One run by `train`, kept in the folder `run` with its checkpoints: it takes hours, and any run of
-these settings can be put there. (`tuplet train --net 4x6 --learner td --target state --alpha 0.1
+One run by `train`, kept in the folder `run` with its checkpoints. It takes hours; any run with these
+settings can be put there. (`tuplet train --net 4x6 --learner td --target state --alpha 0.1
 --lambda 0 --spawn4 0.2 --games 1000000 --seed 0 --threads 1 --out run`)
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from tuplet.errors import UserError
 from tuplet.learn.evaluation import fresh_games
-from tuplet.learn.run import CONFIG, Run
-from tuplet.learn.settings import load_settings
-from tuplet.learn.train import resume, train
-from tuplet.learn.training import Training
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
 from tuplet.studies.report_run import block_of
-from tuplet.studies.run_tables import FRESH, picture, watched
+from tuplet.studies.run_tables import FRESH, picture, train_part
 from tuplet.studies.verdicts import Cell, Estimate, share
 from tuplet.system.blocks import Worker
 
@@ -44,13 +36,13 @@ METHOD: dict[str, Any] = {
 
 
 def run(context: StudyContext, net: str = "4x6") -> StudyResult:
-    """Learn, or go on, and look at where the curve is after each power of ten."""
+    """Learn, or continue, and read the curve after each power of ten."""
     games, fresh = context.games(GAMES, least=20), context.games(FRESH, least=20)
     folder = context.shared("run" if games == GAMES else f"run-{games}")
     settings = {"net": net, **METHOD, "games": games, "seed": context.seed, "block": block_of(games), "threads": 1}
     part = {f"state-80-20-{games}-seed{context.seed}": (folder, settings, fresh)}
-    ((name, found),) = context.parts(trained, part, watched(context, games, 1)).items()
-    blocks, own = found["blocks"], "of this run's fresh games; another run would differ more"
+    ((name, result),) = context.parts(trained, part, context.count("games", [games])).items()
+    blocks, note = result["blocks"], "of this run's fresh games; another run would differ more"
     cells = []
     for count, mean in zip(blocks["games"], blocks["mean_score"], strict=True):
         if count == games or (count >= 1000 and count == 10 ** (len(str(count)) - 1)):
@@ -58,54 +50,37 @@ def run(context: StudyContext, net: str = "4x6") -> StudyResult:
             where: dict[str, str | float] = {"games learned from": count, "figure": figure}
             cells.append(Cell(where, Estimate(mean), None, "points", "one run: no interval"))
     after: dict[str, str | float] = {"games learned from": games}
-    told = found["fresh"]
-    mean = Estimate(told["mean_score"], tuple(told["ci95"]))
-    cells.append(Cell({**after, "figure": f"mean of {fresh:,} fresh"}, mean, None, "points", own))
-    for tile, part_of in told["reached"].items():
+    played = result["fresh"]
+    mean = Estimate(played["mean_score"], tuple(played["ci95"]))
+    cells.append(Cell({**after, "figure": f"mean of {fresh:,} fresh"}, mean, None, "points", note))
+    for tile, part_of in played["reached"].items():
         ours = share(part_of * fresh, fresh)
-        cells.append(Cell({**after, "figure": f"reached {tile}"}, ours, None, "share", own))
+        cells.append(Cell({**after, "figure": f"reached {tile}"}, ours, None, "share", note))
     notes = [
         f"One run: it takes hours. Its largest score was {max(blocks['max_score']):,}.",
         "With more 4-tiles there are fewer moves to a score: mean scores of 90/10 and 80/20 are of "
         "two different games.",
     ]
     words = {key: str(value) for key, value in settings.items()}
-    lines = {"state values, 80/20": [found]}
+    lines = {"state values, 80/20": [result]}
     return StudyResult(cells, words, {"curve": lambda: picture(lines, log=True)}, notes, {"curves": {name: blocks}})
 
 
 def trained(folder: str, settings: dict[str, Any], fresh: int, worker: Worker) -> dict[str, Any] | None:
-    """Train in this folder, or go on there; None if told to stop."""
-    path, count = Path(folder), np.zeros(1, np.int64)
-    tell: dict[str, Any] = {"progress": False, "stop": worker.stop, "on_block": lambda n, _: count.fill(n)}
-    with worker.showing(count):
-        if (path / CONFIG).exists():
-            run = _found(path, settings)
-            if run.games < settings["games"]:
-                run = resume(path, **tell)
-        else:
-            run = train(**settings, out=path, **tell)
-        told = run.interrupted or fresh_games(
-            run.network,
-            fresh,
-            seed=settings["seed"],
-            learned=settings["games"],
-            threads=1,
-            stop=worker.stop,
-            watch=lambda _: None,
-        )
-    if run.interrupted or told is None:
+    """Train in a folder, then play; None if it was stopped."""
+    run = train_part(folder, worker, **settings)
+    if run is None:
         return None
-    keys = ("games", "mean_score", "max_score")
-    blocks = {key: [line[key] for line in run.metrics] for key in keys}
-    return {"settings": settings, "blocks": blocks, "last": run.metrics[-1], "fresh": told}
-
-
-def _found(path: Path, settings: dict[str, Any]) -> Run:
-    """The run that is there; ValueError if it is another."""
-    method, options = load_settings(path / CONFIG)
-    known = {**vars(method), **vars(options)}
-    for name, value in settings.items():
-        if known[name] != value:
-            raise UserError(f"{path} holds another run: its {name} is {known[name]}, not {value}; move it away")
-    return Training.load(path).run
+    results = fresh_games(
+        run.network,
+        fresh,
+        seed=settings["seed"],
+        learned=settings["games"],
+        threads=1,
+        stop=worker.stop,
+        watch=lambda _: None,
+    )
+    if results is None:
+        return None
+    blocks = {key: [line[key] for line in run.metrics] for key in ("games", "mean_score", "max_score")}
+    return {"settings": settings, "blocks": blocks, "last": run.metrics[-1], "fresh": results}

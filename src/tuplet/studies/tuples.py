@@ -55,15 +55,15 @@ class Errors(NamedTuple):
     seen: int  # of the first games: the others are to test with
 
 
-def run(work: StudyContext, net: str = "8g") -> StudyResult:
+def run(context: StudyContext, net: str = "8g") -> StudyResult:
     """Choose tuples for a network, one after another."""
-    games, boards = work.games(GAMES, least=20), work.games(BOARDS, least=200)
+    games, boards = context.games(GAMES, least=20), context.games(BOARDS, least=200)
     have = parse(net)
     chosen: list[Tuple] = []
     tables: list[dict[str, float]] = []
-    work.parts(_learned, {"network": (net, games, work.seed, work.shared("network"))})
+    context.parts(_learned, {"network": (net, games, context.seed, context.shared("network"))})
     for step in range(CHOSEN):
-        found = _step(work, [*have, *chosen], [format_tuple(t) for t in chosen], boards, step)
+        found = _step(context, [*have, *chosen], [format_tuple(t) for t in chosen], boards, step)
         best = max(found, key=lambda name: found[name])
         tables.append(dict(sorted(found.items(), key=lambda each: -each[1])))
         chosen += parse(best)
@@ -78,7 +78,7 @@ def run(work: StudyContext, net: str = "8g") -> StudyResult:
         for number, (cells, shares) in enumerate(zip(chosen, tables, strict=True), len(have) + 1)
     ]
     settings = {
-        "network": f"{net}, TC(0.5), {games:,} games, seed {work.seed}",
+        "network": f"{net}, TC(0.5), {games:,} games, seed {context.seed}",
         "errors": f"{boards:,} after-states of its games, one in {EVERY}, against the best moves "
         "over every next tile; three quarters to fit, the rest to test",
         "candidates": f"{len(tables[0])} tuples of {len(have[0])} connected cells",
@@ -92,17 +92,17 @@ def _next(shares: dict[str, float]) -> str:
     return ", ".join(list(shares)[1:4])
 
 
-def _step(work: StudyContext, have: list[Tuple], chosen: list[str], boards: int, step: int) -> dict[str, float]:
+def _step(context: StudyContext, have: list[Tuple], chosen: list[str], boards: int, step: int) -> dict[str, float]:
     """What each candidate would take off."""
     names = candidates(len(have[0]), have)
-    folder = work.shared("network")
-    parts = {f"{step}-{group}": (folder, boards, work.seed, chosen, names[group::GROUPS]) for group in range(GROUPS)}
+    folder = context.shared("network")
+    parts = {f"{step}-{group}": (folder, boards, context.seed, chosen, names[group::GROUPS]) for group in range(GROUPS)}
 
     def look(done: int, _: Worker) -> None:
         total = CHOSEN * GROUPS
-        work.watch(Progress("parts", step * GROUPS + done, total, figures={"chosen": str(step)}))
+        context.watch(Progress("parts", step * GROUPS + done, total, figures={"chosen": str(step)}))
 
-    found = work.parts(tried, parts, look)
+    found = context.parts(tried, parts, look)
     return {name: share for part in found.values() for name, share in part}
 
 

@@ -48,12 +48,7 @@ def share(count: float, total: float, ci95: Interval | None = None) -> Estimate:
     return Estimate(count / total, ci95 or share_interval(count, total), error, max(int(total) - 1, 1), round(total))
 
 
-def won(wins: int, losses: int) -> Estimate:
-    """The share of games won, as reports give it: 793-207."""
-    return share(wins, wins + losses)
-
-
-def won_in(match: Match) -> Estimate:
+def share_of_match(match: Match) -> Estimate:
     """A's share of a match in pairs, as sure as so many independent games would make it."""
     games = effective_games(*match.pairs)
     return share(match.score * games, games, match.ci95)._replace(games=match.games)
@@ -75,12 +70,12 @@ def mean_of_runs(runs: Sequence[Sequence[float]]) -> Estimate:
 class Cell(NamedTuple):
     """A place in a study's table: ours, and what was published, if anything."""
 
-    where: Mapping[str, str | float]  # what it is of: {"agent": "MCS", "opponent": "hard"}
+    labels: Mapping[str, str | float]  # what it is of: {"agent": "MCS", "opponent": "hard"}
     ours: Estimate
     published: Estimate | None = None
     unit: Unit = "share"
     note: str = ""
-    more: Mapping[str, Any] = {}  # for the JSON file alone
+    extra: Mapping[str, Any] = {}  # for the JSON file alone
 
 
 class Row(NamedTuple):
@@ -94,9 +89,9 @@ class Row(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
-        where, ours, published, unit, _, more = self.cell
+        labels, ours, published, unit, _, extra = self.cell
         return {
-            **where,
+            **labels,
             "unit": unit,
             "ours": _finite(ours.value),
             "ours_ci95": _bounds(ours.ci95),
@@ -107,7 +102,7 @@ class Row(NamedTuple):
             "p": self.p,
             "detectable": self.detectable,
             "note": self.note,
-            **more,
+            **extra,
         }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,18 @@ def _write(figure: Any, file: Any, kind: str) -> None:
     with matplotlib.rc_context({"svg.hashsalt": "tuplet", "svg.fonttype": "none"}):
         metadata = {"Date": None} if kind == "svg" else None
         figure.savefig(file, format=kind, dpi=144, metadata=metadata)
+
+
+def error_bars(
+    estimates: Sequence[tuple[float, tuple[float, float] | None]], factor: float = 1.0
+) -> tuple[list[float], list[list[float]]]:
+    """Values with their intervals (None: no interval) as `Axes.errorbar` takes them, multiplied by `factor`."""
+    ends = [interval or (value, value) for value, interval in estimates]
+    bars = [
+        [max(factor * (value - low), 0.0), max(factor * (high - value), 0.0)]
+        for (value, _), (low, high) in zip(estimates, ends, strict=True)
+    ]
+    return [factor * value for value, _ in estimates], [list(side) for side in zip(*bars, strict=True)]
 
 
 def style_axes(axes: Any) -> None:
