@@ -64,7 +64,7 @@ def interrupted(name: str, out: Path, **more: Any) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tuplet.system.blocks._TICK", 0.001)  # before all of it is done
-        with pytest.raises(Stopped, match="the same command goes on"):
+        with pytest.raises(Stopped, match="the same command continues"):
             reproduce(name, out=out, progress=look, stop=stop, **tiny(name), **more)
 
 
@@ -108,7 +108,7 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(name: str, tmp_path
 def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_path: Path) -> None:
     options = {"times": "0.6s 1.2s", "recipes": "small quick@0.6s", "out": tmp_path / "a", "threads": 2}
     stop = Stop()
-    with pytest.raises(Stopped, match="the same command goes on"):
+    with pytest.raises(Stopped, match="the same command continues"):
         reproduce(
             "leaderboard", scale=0.5, stop=stop, **options, progress=lambda seen: stop.set() if seen.done else None
         )
@@ -139,7 +139,7 @@ def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_pat
 def test_looking_ahead_plays_by_depth_and_by_time_and_goes_on_after_a_stop(tmp_path: Path) -> None:
     out, options = tmp_path / "a", {"player": "small", "times": "0.02ms 0.05ms"}
     stop = Stop()
-    with pytest.raises(Stopped, match="the same command goes on"):
+    with pytest.raises(Stopped, match="the same command continues"):
         reproduce(
             "looking-ahead",
             scale=0.022,
