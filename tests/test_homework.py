@@ -19,8 +19,8 @@ import tuplet as package
 from tuplet.games.g2048.episode import Slide
 from tuplet.games.g2048.statistics import Results, printout, summarise
 from tuplet.kernel import stream
-from tuplet.values.external_formats import file_order
 from tuplet.values.patterns import placements
+from tuplet.values.tables import FileOrder
 
 PROGRAM = Path(__file__).parent.parent / "examples" / "homework.py"
 TARGETS = ("state", "afterstate")
@@ -43,7 +43,8 @@ def learner_of(homework: SimpleNamespace, net: package.Network) -> Any:
 
 def tables_of(net: package.Network) -> list[np.ndarray]:
     """Each tuple's weights, by the index of weight files: four bits a cell, the first lowest."""
-    return [net.weights[np.concatenate([*file_order(net, t)])] for t in range(len(net.tuples))]
+    orders = [FileOrder(cells).indices(np.arange(16 ** len(cells))) for cells in net.tuples]
+    return [net.table(t)[order] for t, order in enumerate(orders)]
 
 
 def network(trained: package.Network, target: Any) -> package.Network:

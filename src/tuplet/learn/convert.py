@@ -17,9 +17,10 @@ from tuplet.learn.settings import Method, RunOptions
 from tuplet.system.progress import ProgressOption, watching
 from tuplet.system.settings import parse_size, setting_fields
 from tuplet.system.tables import Displayable, TextTable, plural
-from tuplet.values.external_formats import FirstCell, detect_format, read_external, write_external
+from tuplet.values.external_formats import detect_format, read_external, write_external
 from tuplet.values.network import COHERENCE, Network
 from tuplet.values.packed import Packing, write_packed
+from tuplet.values.tables import FirstCell
 from tuplet.values.weights import MODEL, MODEL_CONFIG, WEIGHTS, digest, find_weights, read_weights, save_weights
 
 Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]

@@ -30,16 +30,13 @@ import numpy as np
 from tuplet.errors import UserError
 from tuplet.system.files import atomic_write
 from tuplet.system.progress import Progress, Watcher
-from tuplet.values.layout import index_of
 from tuplet.values.network import COHERENCE, Network, are_valid_weights
-from tuplet.values.patterns import NETWORKS, Tuple, format_tuple, format_tuples, parse, storage_order
-from tuplet.values.tables import storage, table_starts
+from tuplet.values.patterns import NETWORKS, Tuple, format_tuple, format_tuples, parse
+from tuplet.values.tables import FileOrder, FirstCell
 
 Array = np.ndarray[Any, Any]
 Format = Literal["demo", "tdl2048", "framework", "framework-2017"]
-FirstCell = Literal["low", "high"]  # a tuple's first cell has the lowest or the highest bits of an index
 
-_PART_BITS = 18  # 2^18 weights are read or written at a time
 _LENGTHS = [16**n for n in range(1, 9)]
 _MAX_TABLES = 1 << 16  # more than there are different tuples
 _NO_SUM = np.finfo(np.float32).tiny  # TDL2048+'s E and A of a weight that was never updated
@@ -206,9 +203,9 @@ def read_external(
         done, total = 0, sum(lengths[t] for t, *_ in parts)
         for t, out, start, width in parts:
             file.seek(start)
-            for where in file_order(network, t, first):
-                numbers = np.frombuffer(file.read(len(where) * width), f"<f{width}")
-                if len(numbers) < len(where):
+            for _, indices in FileOrder(network.tuples[t], first).parts():
+                numbers = np.frombuffer(file.read(len(indices) * width), f"<f{width}")
+                if len(numbers) < len(indices):
                     raise invalid("it ends too early")
                 with np.errstate(over="ignore"):  # infinities are refused below
                     numbers = numbers.astype(np.float32)
@@ -216,8 +213,8 @@ def read_external(
                     raise invalid("some weights are not finite numbers, or too large to be summed")
                 if out is not network.weights:
                     numbers[numbers == _NO_SUM] = 0
-                out[where] = numbers
-                done += len(where)
+                out[network.table_slice(t)][indices] = numbers
+                done += len(indices)
                 watch(Progress("weights read", done, total))
     return network
 
@@ -267,14 +264,14 @@ def write_external(
 
     def write(t: int, array: Array) -> None:
         nonlocal done
-        for where in file_order(net, t, first):
-            numbers = array[where]
+        for _, indices in FileOrder(net.tuples[t], first).parts():
+            numbers = array[net.table_slice(t)][indices]
             if sums is not None and array is not net.weights:
-                numbers[sums[where, 1] == 0] = _NO_SUM
+                numbers[sums[net.table_slice(t)][indices, 1] == 0] = _NO_SUM
             if not are_valid_weights(numbers):
                 raise UserError("the weights are no longer finite numbers")
             file.write(numbers.astype("<f4", copy=False).tobytes())
-            done += len(where)
+            done += len(indices)
             watch(Progress("weights written", done, total))
 
     with atomic_write(path) as file:
@@ -300,20 +297,3 @@ def _table_head(file_format: Format, cells: Tuple) -> bytes:
         name = f"{len(cells)}-tuple pattern {format_tuple(cells)}".encode()
         return struct.pack("<i", len(name)) + name + struct.pack("<Q", length)
     return struct.pack("<Q", length)
-
-
-def file_order(net: Network, t: int, first: FirstCell = "low") -> Iterator[Array]:
-    """The indices in `net.weights` of tuple t's weights in the order of a file, part by part.
-
-    Our indices are linear in exclusive-or (see `layout`): the index of a weight is the index of its
-    part's start, exclusive-or the index of its position in the first part.
-    """
-    cells = net.tuples[t]
-    bits = 4 * len(cells)
-    nibbles = tuple(range(len(cells)))
-    place, gap = storage(nibbles if first == "low" else nibbles[::-1], storage_order(cells))
-    part = np.array([table_starts(net.tuples)[t]])
-    for bit in range(min(bits, _PART_BITS)):
-        part = np.concatenate([part, part ^ int(index_of(np.uint64(1 << bit), place, gap))])
-    for start in range(0, 1 << bits, len(part)):
-        yield part ^ int(index_of(np.uint64(start), place, gap))

@@ -33,10 +33,9 @@ from tuplet.errors import UserError
 from tuplet.system.blocks import cores
 from tuplet.system.files import atomic_write
 from tuplet.system.progress import Progress, Watcher
-from tuplet.values.external_formats import file_order
 from tuplet.values.network import COHERENCE, Network, are_valid_weights
 from tuplet.values.patterns import format_tuples
-from tuplet.values.tables import restore, table_order
+from tuplet.values.tables import FileOrder
 
 Array = np.ndarray[Any, Any]
 
@@ -52,7 +51,6 @@ _SELDOM = 32.0  # steps: first to be dropped are weights with a smaller A,
 _SMALL = 1.0  # or, without TC's memory, smaller weights
 _TRIALS = 10
 _NEAR = 0.99  # of the size limit: close enough
-_NONE = np.zeros(0, np.float32)
 
 
 class Packing(NamedTuple):
@@ -140,11 +138,12 @@ def _check_packable(net: Network, path: Path) -> float:
 
 def _levels(net: Network, t: int, step: float, least: float = 0.0) -> Array:
     """A table's levels, int16; 0 for weights whose A (or, if unknown, absolute value) is below `least`."""
-    levels = []
-    for where in file_order(net, t):
-        weights = net.weights[where]
+    levels, place = [], net.table_slice(t)
+    for _, indices in FileOrder(net.tuples[t]).parts():
+        weights = net.weights[place][indices]
         if least:
-            learned = net.learner_memory(COHERENCE, 2)[where, 1] if _knows_errors(net) else np.abs(weights)
+            known = _knows_errors(net)
+            learned = net.learner_memory(COHERENCE, 2)[place][indices, 1] if known else np.abs(weights)
             weights[learned < least] = 0
         levels.append(np.rint(weights / step).astype("<i2"))
     return np.concatenate(levels)
@@ -275,7 +274,7 @@ def _read(file: BinaryIO) -> Network:
     net = Network(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
     if head["format"] == FORMAT_1:
         for t, size in enumerate(net.sizes):
-            _restore(net, t, np.arange(size, dtype=np.uint32), stream.numbers(size, "<i2") * step)
+            net.table(t)[FileOrder(net.tuples[t]).indices(np.arange(size))] = stream.numbers(size, "<i2") * step
         if stream.finish() or file.read(1):
             raise UserError("it goes on after its last table")
     else:
@@ -298,19 +297,14 @@ def _read_tables(file: BinaryIO, net: Network, step: np.float32, sizes: Any) -> 
     def read(t: int, data: bytes) -> None:
         stream = _Stream(BytesIO(data))
         used = np.unpackbits(np.frombuffer(stream.exactly(net.sizes[t] // 8), np.uint8), bitorder="little")
-        where = np.flatnonzero(used).astype(np.uint32)
+        where = np.flatnonzero(used)
         zigzag = stream.numbers(len(where), "<u2").astype(np.int32)
         if stream.finish():
             raise UserError(f"table {t} ends before its {len(data):,} bytes")
-        _restore(net, t, where, ((zigzag >> 1) ^ -(zigzag & 1)) * step)
+        net.table(t)[FileOrder(net.tuples[t]).indices(where)] = ((zigzag >> 1) ^ -(zigzag & 1)) * step
 
     with ThreadPoolExecutor(min(cores(), 4), "tuplet") as pool:
         list(pool.map(read, range(len(sizes)), [file.read(size) for size in sizes]))
-
-
-def _restore(net: Network, t: int, where: Array, weights: Array) -> None:
-    """Write weights to their places in a table."""
-    restore(net.table(t), _NONE, 0, *table_order(net.tuples[t]), where, weights.astype(np.float32), _NONE)
 
 
 class _Stream:

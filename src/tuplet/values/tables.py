@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from tuplet.values.layout import ABSENT, compute_indices, index_of
 from tuplet.values.patterns import Tuple, placements, storage_order
 
 Array = np.ndarray[Any, Any]
+FirstCell = Literal["low", "high"]  # a tuple's first cell has the lowest or the highest bits of an index
+
+_PART_BITS = 18  # files are read and written in parts of 2^18 weights
 
 _EVERY = np.uint64(0x1111111111111111)
 _TOP = np.uint64(0x8888888888888888)
@@ -52,9 +55,36 @@ def storage(cells: Tuple, order: list[int]) -> tuple[np.uint64, np.uint64]:
     return np.uint64(sum(c << 8 * i for i, c in enumerate(row))), np.uint64(gap)
 
 
-def table_order(cells: Tuple) -> tuple[np.uint64, np.uint64]:
-    """The place and gap that map a file's index, read as a board, to an index of the table."""
-    return storage(tuple(range(len(cells))), storage_order(cells))
+class FileOrder:
+    """Maps a table's indices in files to its indices in memory.
+
+    In a file's index the tuple's first cell has the lowest four bits (or the highest). The map is
+    linear in exclusive-or (see `layout`), so an index is looked up in two parts.
+    """
+
+    def __init__(self, cells: Tuple, first: FirstCell = "low") -> None:
+        nibbles = tuple(range(len(cells)))
+        place, gap = storage(nibbles if first == "low" else nibbles[::-1], storage_order(cells))
+        bits = [int(index_of(np.uint64(1 << bit), place, gap)) for bit in range(4 * len(cells))]
+        self._low, self._high = _xor_combinations(bits[:_PART_BITS]), _xor_combinations(bits[_PART_BITS:])
+
+    def indices(self, where: Array) -> Array:
+        """The indices in memory of indices in a file."""
+        indices: Array = self._low[where & (len(self._low) - 1)] ^ self._high[where >> _PART_BITS]
+        return indices
+
+    def parts(self) -> Iterator[tuple[int, Array]]:
+        """All indices in memory in the order of a file: part by part, with the file index of its start."""
+        for number, high in enumerate(self._high):
+            yield number << _PART_BITS, self._low ^ high
+
+
+def _xor_combinations(bits: Sequence[int]) -> Array:
+    """For each integer of `len(bits)` bits, the exclusive-or of `bits[k]` over its bits k that are 1."""
+    combinations = np.zeros(1, np.intp)
+    for bit in bits:
+        combinations = np.concatenate([combinations, combinations ^ bit])
+    return combinations
 
 
 def table_starts(tuples: list[Tuple]) -> list[int]:
@@ -373,57 +403,3 @@ def move_values(
         else:
             v = value(tables, view(slid, slid_high))
         values[move] = np.float32(reward) + gamma * v
-
-
-@kernel
-def list_visited(
-    table: Array,
-    memory: Array,
-    floats: int,
-    initial: np.float32,
-    place: np.uint64,
-    gap: np.uint64,
-    start: np.uint64,
-    stop: np.uint64,
-    where: Array,
-    weight: Array,
-    remembered: Array,
-) -> int:
-    """List the weights that learning has changed, among the file indices from `start` to `stop`.
-
-    In a file's index the tuple's first cell has the lowest four bits. Writes indices to `where`,
-    weights to `weight`, and `floats` numbers of `memory` for each to `remembered`; returns the
-    number of weights listed.
-    """
-    n, nothing = 0, np.float32(0)
-    for i in range(start, stop):
-        at = index_of(np.uint64(i), place, gap)
-        w = table[at]
-        listed = w != initial and not (np.isnan(w) and np.isnan(initial))
-        for k in range(floats):
-            listed = listed or memory[floats * at + k] != nothing
-        if listed:
-            where[n], weight[n] = i, w
-            for k in range(floats):
-                remembered[floats * n + k] = memory[floats * at + k]
-            n += 1
-    return n
-
-
-@kernel
-def restore(
-    table: Array,
-    memory: Array,
-    floats: int,
-    place: np.uint64,
-    gap: np.uint64,
-    where: Array,
-    weight: Array,
-    remembered: Array,
-) -> None:
-    """Undo `list_visited`: write listed weights to their places in the table."""
-    for i in range(where.shape[0]):
-        at = index_of(np.uint64(where[i]), place, gap)
-        table[at] = weight[i]
-        for k in range(floats):
-            memory[floats * at + k] = remembered[floats * i + k]

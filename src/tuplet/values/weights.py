@@ -29,7 +29,7 @@ from tuplet.values.network import Network, are_valid_weights, check_memory
 from tuplet.values.packed import packed_head, packed_notes, read_packed
 from tuplet.values.patterns import format_tuples, parse, parse_stages
 from tuplet.values.players import find_player
-from tuplet.values.tables import list_visited, restore, table_order
+from tuplet.values.tables import FileOrder
 
 Array = np.ndarray[Any, Any]
 
@@ -93,34 +93,35 @@ def _floats(net: Network) -> int:
 
 
 def _memory(net: Network, t: int) -> Array:
-    """A learner's memory of one table's weights, flat; empty if there is none."""
-    return np.zeros(0, np.float32) if net.memory is None else net.memory.values[net.table_slice(t)].ravel()
+    """A learner's memory of one table's weights, float32[weights, k]; k is 0 if there is none."""
+    return np.empty((net.sizes[t], 0), np.float32) if net.memory is None else net.memory.values[net.table_slice(t)]
+
+
+def _changed(weights: Array, memory: Array, initial: np.float32) -> Array:
+    """Which weights learning has changed."""
+    changed = ~np.isnan(weights) if np.isnan(initial) else weights != initial
+    for numbers in memory.T:
+        changed |= numbers != 0
+    return changed
 
 
 def _count(net: Network, t: int) -> int:
     """The number of weights of a table that a file holds."""
-    table, memory, initial, floats = net.table(t), _memory(net, t), net.initial_weight(t), _floats(net)
-    count = 0
-    for i in range(0, len(table), _STEP):
-        part = table[i : i + _STEP]
-        learned = ~np.isnan(part) if np.isnan(initial) else part != initial
-        for k in range(floats):
-            learned |= memory[floats * i + k : floats * (i + _STEP) : floats] != 0
-        count += int(np.count_nonzero(learned))
-    return count
+    table, memory, initial = net.table(t), _memory(net, t), net.initial_weight(t)
+    steps = range(0, len(table), _STEP)
+    return sum(int(_changed(table[i : i + _STEP], memory[i : i + _STEP], initial).sum()) for i in steps)
 
 
 def _write_table(file: BinaryIO, net: Network, t: int, starts: list[int]) -> None:
-    place, gap = table_order(net.tuples[t % len(net.tuples)])
-    table, memory, initial, floats = net.table(t), _memory(net, t), net.initial_weight(t), _floats(net)
-    where, weight = np.empty(_STEP, np.uint32), np.empty(_STEP, np.float32)
-    remembered = np.empty(floats * _STEP, np.float32)
-    for start in range(0, len(table), _STEP):
-        part = np.uint64(start), np.uint64(min(start + _STEP, len(table)))
-        n = list_visited(table, memory, floats, initial, place, gap, *part, where, weight, remembered)
-        if not (are_valid_weights(weight[:n]) and np.isfinite(remembered[: floats * n]).all()):
+    table, memory, initial = net.table(t), _memory(net, t), net.initial_weight(t)
+    for first, indices in FileOrder(net.tuples[t % len(net.tuples)]).parts():
+        weights, numbers = table[indices], memory[indices]
+        changed = _changed(weights, numbers, initial)
+        weights, numbers = weights[changed], numbers[changed]
+        if not (are_valid_weights(weights) and np.isfinite(numbers).all()):
             raise UserError("the weights are no longer finite numbers: learn with a smaller alpha")
-        for i, array in enumerate((where[:n], weight[:n], remembered[: floats * n])[: len(starts)]):
+        where = (first + np.flatnonzero(changed)).astype(np.uint32)
+        for i, array in enumerate((where, weights, numbers)[: len(starts)]):
             file.seek(starts[i])
             file.write(array.tobytes())
             starts[i] += array.nbytes
@@ -211,11 +212,11 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
     names = {name[2:] for name in arrays if name.startswith("0.")} - {"where", "weight"}
     if len(names) > 1:
         raise invalid(f"more than one learner's memory: {', '.join(sorted(names))}")
-    memory = next(iter(names), None)
+    memory_name = next(iter(names), None)
     tables, floats = [], 0
     for t in range(len(tuples) << len(stages)):
         parts = []
-        for name, dtype in (("where", "U32"), ("weight", "F32"), (memory, "F32")):
+        for name, dtype in (("where", "U32"), ("weight", "F32"), (memory_name, "F32")):
             if name is None:
                 continue
             part = arrays.pop(f"{t}.{name}", None)
@@ -223,7 +224,7 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
                 raise invalid(f"no {dtype} array {t}.{name}")
             parts.append(part)
         count, *lengths = (part.get_shape()[0] for part in parts)
-        if memory and count:
+        if memory_name and count:
             floats = floats or lengths[1] // count
         if lengths != [count, floats * count][: len(lengths)]:
             raise invalid(f"the arrays of table {t} differ in length")
@@ -235,8 +236,8 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
             raise invalid(f"tuplet writes no arrays such as {name}")
     if 8 * sum(part.get_shape()[0] for part in arrays.values()) > MAX_EXTRA_BYTES:
         raise invalid("its extra arrays are larger than an unfinished block of games")
-    if not with_memory or not floats:
-        floats, memory = 0, None
+    if not with_memory:
+        floats = 0
     text = format_tuples(tuples, size)
     try:
         check_memory(text, (sum(16 ** len(cells) for cells in tuples) << len(stages)) * (1 + floats))
@@ -244,17 +245,19 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
     except ValueError as error:
         raise invalid(error) from None
 
-    if memory:
-        net.learner_memory(memory, floats)
+    if memory_name and floats:
+        net.learner_memory(memory_name, floats)
     for t, (parts, count) in enumerate(tables):
-        order = table_order(net.tuples[t % len(tuples)])
+        order, table, memory = FileOrder(net.tuples[t % len(tuples)]), net.table(t), _memory(net, t)
         for start in range(0, count, _STEP):
             stop = min(start + _STEP, count)
-            where, weight = parts[0][start:stop], parts[1][start:stop]
-            own = parts[2][floats * start : floats * stop] if memory else np.zeros(0, np.float32)
-            if int(where.max()) >= net.sizes[t]:
+            where, weights = parts[0][start:stop], parts[1][start:stop]
+            if int(where.max()) >= len(table):
                 raise invalid(f"an index of table {t} is too large")
-            if not (are_valid_weights(weight) and np.isfinite(own).all()):
+            indices = order.indices(where)
+            table[indices] = weights
+            if floats:
+                memory[indices] = parts[2][floats * start : floats * stop].reshape(-1, floats)
+            if not (are_valid_weights(weights) and np.isfinite(memory[indices]).all()):
                 raise invalid("some weights are not finite numbers, or too large to be summed")
-            restore(net.table(t), _memory(net, t), floats, *order, where, weight, own)
     return WeightFile(net, notes, {name: file.get_tensor(name) for name in arrays})
