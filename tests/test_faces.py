@@ -190,5 +190,5 @@ def test_any_player_of_2048_can_be_asked(trained_run: Path) -> None:
 def test_a_recorded_game_of_a_file_is_reviewed(record: str, trained_run: Path, tmp_path) -> None:
     path = tmp_path / "games.txt"
     path.write_text(f"{record}\n{record}\n")
-    found = package.review(path, str(trained_run), game=2, depth=1)
+    found = package.review(path, str(trained_run), number=2, depth=1)
     assert found.as_json() == package.review(Episode.parse(record), str(trained_run), depth=1).as_json()

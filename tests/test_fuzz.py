@@ -152,8 +152,8 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bytes, Ca
     made["staged.safetensors"] = (folder / "staged.safetensors").read_bytes(), read_network
     tuplet.solve("2x2").save(folder / "solution")
     made["solution"] = (folder / "solution").read_bytes(), read_solution
-    tuplet.match("easy", "random", GAME, games=4, save=folder / "match", progress=False)
-    tuplet.tournament(["easy", "normal", "random"], GAME, games=2, save=folder / "tournament", progress=False)
+    tuplet.match("easy", "random", GAME, games=4, out=folder / "match", progress=False)
+    tuplet.tournament(["easy", "normal", "random"], GAME, games=2, out=folder / "tournament", progress=False)
     games = (folder / "match").read_bytes()
     made["match"], made["game"] = (games, read_saved), (games.split(b"\n")[1] + b"\n", read_game)
     made["tournament"] = (folder / "tournament").read_bytes(), read_saved

@@ -353,8 +353,8 @@ def refused(do: Callable[..., object], *given: object) -> None:
 def files(tmp_path_factory: pytest.TempPathFactory, trained_run: Path) -> Path:
     """A file of each kind that has texts: games, a match, a tournament, a run, a model."""
     folder = tmp_path_factory.mktemp("files")
-    tuplet.match("easy", "random", "ewn", games=2, save=folder / "match", progress=False)
-    tuplet.tournament(["easy", "random"], "ewn", games=2, save=folder / "cup", progress=False)
+    tuplet.match("easy", "random", "ewn", games=2, out=folder / "match", progress=False)
+    tuplet.tournament(["easy", "random"], "ewn", games=2, out=folder / "cup", progress=False)
     (folder / "games").write_text(RECORD + "\n")
     shutil.copytree(trained_run, folder / "run")
     return folder

@@ -267,7 +267,7 @@ def test_a_match_is_the_same_with_agents_that_are_fresh_for_each_game(spec: str,
 
     files = [tmp_path / "kept", tmp_path / "fresh"]
     for one, file in zip((spec, Fresh), files, strict=True):
-        match(one, "normal", games=6, seed=2, save=file)
+        match(one, "normal", games=6, seed=2, out=file)
     kept, fresh = ([json.loads(text)["moves"] for text in records(file)] for file in files)
     assert kept == fresh and len(kept) == 6
 

@@ -193,7 +193,7 @@ def test_who_draws_from_his_stream_plays_the_same_games_on_any_number_of_cores(
     files = []
     for threads, agent in ((1, own.Way("1")), (2, own.Way("1"))):
         path = tmp_path / f"{threads}.jsonl"
-        match(agent, "easy", games=6, threads=threads, save=path)
+        match(agent, "easy", games=6, threads=threads, out=path)
         files.append(path.read_bytes())
     assert files[0] == files[1]
     assert not recwarn.list

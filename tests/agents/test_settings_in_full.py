@@ -44,7 +44,7 @@ def test_what_depends_on_the_game_is_what_the_game_has() -> None:
 
 
 def test_every_result_tells_them(tuplet, tmp_path) -> None:
-    match = package.match("mcts:sims=50", "easy", games=2, save=tmp_path / "games")
+    match = package.match("mcts:sims=50", "easy", games=2, out=tmp_path / "games")
     assert json.loads(tuplet("show", tmp_path / "games", "--json").stdout) == match.as_json()
     assert match.as_json()["settings"]["a"]["ucb"] == "tuned"
     assert match.as_json()["settings"]["b"] == {}

@@ -101,7 +101,7 @@ def test_a_match_is_the_same_file_on_threads_and_processes(pools: list[Executor]
         files = []
         for number, pool in enumerate([None, *pools]):
             path = tmp_path / f"{game}-{number}"
-            match(*agents, game, games=10, seed=2, save=path, executor=pool)
+            match(*agents, game, games=10, seed=2, out=path, executor=pool)
             files.append(path.read_bytes())
         assert files[0] == files[1] == files[2]
 

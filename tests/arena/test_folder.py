@@ -61,8 +61,8 @@ def twelve(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tournament, Path]:
         games=2,
         threads=2,
         memory="100MB",
-        save=folder / "games.jsonl",
-        page=folder / "page.html",
+        out=folder / "games.jsonl",
+        html=folder / "page.html",
         csv=folder / "table.csv",
         progress=False,
     )
@@ -269,7 +269,7 @@ def test_wrong_words_are_refused_in_one_line(tuplet, tmp_path: Path) -> None:
 
 
 def test_any_match_has_a_page(tuplet, tmp_path: Path) -> None:
-    package.match("easy", "easy", "ewn", games=4, save=tmp_path / "g", progress=False)
+    package.match("easy", "easy", "ewn", games=4, out=tmp_path / "g", progress=False)
     done = tuplet("show", tmp_path / "g", "--html", tmp_path / "p.html")
     assert done.returncode == 0, done.stderr
     data = json.loads(read(tmp_path / "p.html").data)

@@ -27,7 +27,7 @@ HEADER: dict[str, Any] = {
 
 
 def play(path: Path) -> Any:
-    return tuplet.match("easy", "random", "ewn", games=6, save=path, progress=False)
+    return tuplet.match("easy", "random", "ewn", games=6, out=path, progress=False)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ EPISODE = "01(1)11(1)#L[4](1)21"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files with such names and reasons, and files that complaints are about."""
     folder = tmp_path_factory.mktemp("evil")
-    library.match("easy", "random", "ewn", games=2, save=folder / "match", progress=False)
+    library.match("easy", "random", "ewn", games=2, out=folder / "match", progress=False)
     header, *games = map(json.loads, (folder / "match").read_text().splitlines())
     header["agents"] = [f"a{EVIL}", f"b{EVIL}"]
     for game in games:

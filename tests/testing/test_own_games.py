@@ -94,7 +94,7 @@ def test_a_move_beyond_the_number_of_actions_is_found(monkeypatch: pytest.Monkey
 
 
 def test_games_that_chance_ends_are_counted_and_read_again(tmp_path: Path) -> None:
-    result = tuplet.match("easy", Spec("random"), RACE, games=20, save=tmp_path / "m")
+    result = tuplet.match("easy", Spec("random"), RACE, games=20, out=tmp_path / "m")
     assert not result.forfeits and result.draws > 0
     assert result.as_json()["kinds"]["wins"]["win"] == result.wins
     for line in (tmp_path / "m").read_text().splitlines()[1:]:
@@ -108,7 +108,7 @@ def test_a_match_by_other_rules_is_not_continued(tmp_path: Path) -> None:
     code = textwrap.dedent(
         """
         import tuplet
-        print(tuplet.match("easy", "easy", "edited.py:RACE", games=2, save="m", progress=False))
+        print(tuplet.match("easy", "easy", "edited.py:RACE", games=2, out="m", progress=False))
         """
     )
 

@@ -165,7 +165,7 @@ def evaluate(
     depth: int | None = None,
     time: float | None = None,
     downgrade: int | None = None,
-    episodes: str | Path | None = None,
+    out: str | Path | None = None,
     on_episode: Callable[[Episode], None] | None = None,
     executor: Executor | None = None,
     progress: ProgressOption = None,
@@ -177,7 +177,7 @@ def evaluate(
     makes one (a function, a `partial`), or an object; `depth`, `time` (seconds a
     move) and `downgrade` are of players with values. A network (or a `LearnedAgent`), `random`
     and `greedy` play compiled in the rules' environment; other pairs play in Python, as do all when
-    `episodes` (a file that each game is appended to) or `on_episode` wants them. Games are played
+    `out` (a file that each game is appended to) or `on_episode` wants them. Games are played
     by threads, classes of one's own (and copies of their objects) by processes, or by `executor`.
     Who draws only from the stream that `open` is given, and keeps nothing, plays the same games on
     any number of them; what plays by time does not play the same game twice. (A class of one's own
@@ -197,7 +197,7 @@ def evaluate(
         environment = None
     if environment is not None:
         environment_from(environment, seed)  # refuses it now, not in a thread
-    recorded = episodes is not None or on_episode is not None
+    recorded = out is not None or on_episode is not None
     simple = type(made) in (RandomAgent, GreedyAgent)  # not a class of one's own made of them
     compiled = isinstance(made, LearnedAgent) or simple
     compiled = compiled and environment is None and not recorded
@@ -206,7 +206,7 @@ def evaluate(
     names = [player] if environment is None else [player, environment]
     with (
         watching(progress) as watch,
-        open(episodes or os.devnull, "a", encoding="utf-8") as file,  # noqa: PTH123
+        open(out or os.devnull, "a", encoding="utf-8") as file,  # noqa: PTH123
         choose_executor(names, threads, executor) as (pool, threads),
         agent_source(player, made, seed, pool, threads > 1) as source,
     ):

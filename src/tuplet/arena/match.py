@@ -49,7 +49,7 @@ def match(
     seed: int = 0,
     threads: int = 1,
     sprt: str | Sprt | None = None,
-    save: str | Path | None = None,
+    out: str | Path | None = None,
     executor: Executor | None = None,
     progress: ProgressOption = None,
     stop: Stop | None = None,
@@ -63,14 +63,14 @@ def match(
     processes (for your own classes, and copies of objects), or by `executor`. Agents must draw random numbers
     from the stream they are given and remember nothing from game to game.
 
-    With `sprt` ("0,20") the match ends as soon as the sequential test decides. With `save` every game becomes a
+    With `sprt` ("0,20") the match ends as soon as the sequential test decides. With `out` every game becomes a
     line of that file; if it already has games of the same match, the match continues. `stop`, or Ctrl-C, ends
     the match early (`interrupted`); the result has the pairs finished by then.
     """
     test = Sprt.parse(sprt) if isinstance(sprt, str) else sprt
     schedule = _Schedule([a, b], game, games, seed, threads, test)
     header = {"kind": "match", "sprt": [float(test.elo0), float(test.elo1)] if test else None}
-    names = schedule.play(save, header, executor, progress, stop)
+    names = schedule.play(out, header, executor, progress, stop)
     results = schedule.results[: len(schedule.results) // 2 * 2]
     if not results:
         raise Stopped("stopped before the first pair of games was finished")
@@ -91,8 +91,8 @@ def tournament(
     games: int = 200,
     seed: int = 0,
     threads: int = 1,
-    save: str | Path | None = None,
-    page: str | Path | None = None,
+    out: str | Path | None = None,
+    html: str | Path | None = None,
     csv: str | Path | None = None,
     executor: Executor | None = None,
     progress: ProgressOption = None,
@@ -106,11 +106,11 @@ def tournament(
     With `folder` every program in it plays, too (docs/class.md). `time` is its limit in seconds per move,
     `memory` ("1GB") the limit for the resident memory of all its processes. This is no sandbox: programs can do
     whatever you can. A program that times out in its first four games without a move is disqualified and loses
-    the others. `page` is an HTML page to write, `csv` a table; the games go into a second table beside it.
+    the others. `html` is an HTML page to write, `csv` a table; the games go into a second table beside it.
     """
     if folder is None and (time is not None or memory is not None):
         raise UserError("time and memory limit the programs of a folder: which folder?")
-    reports = Reports(page, csv)
+    reports = Reports(html, csv)
     programs = None if folder is None else ProgramFolder.open(folder, time, memory)
     if programs is not None:
         agents = [*agents, *programs.programs]
@@ -126,7 +126,7 @@ def tournament(
     if programs is not None:
         header |= programs.settings
         schedule.dropout = TimeoutDropout(range(len(agents) - len(programs.programs), len(agents)))
-    with reports.games(save) as file:
+    with reports.games(out) as file:
         labels = schedule.play(file, header, executor, progress, stop)
         result = Tournament.of(
             labels,
@@ -207,13 +207,13 @@ class _Schedule:
 
     def play(
         self,
-        save: str | Path | None,
+        out: str | Path | None,
         header: dict[str, Any],
         executor: Executor | None,
         progress: ProgressOption,
         stop: Stop | None,
     ) -> list[str]:
-        """Play the games that are not in the file `save` yet; returns the names of the agents.
+        """Play the games that are not in the file `out` yet; returns the names of the agents.
 
         `header` are settings for the first line of the file, besides those of every schedule.
         """
@@ -225,7 +225,7 @@ class _Schedule:
         participants.close()
         with ExitStack() as stack:
             file = None
-            if save is not None:
+            if out is not None:
                 rules = type(self.game.rules)
                 if not rules.__module__.startswith("tuplet."):  # your own game is identified by its code
                     header = {**header, "rules": user_code_digest(rules)}
@@ -237,7 +237,7 @@ class _Schedule:
                     "seed": self.seed,
                     "games": self.requested,
                 }
-                file = stack.enter_context(MatchFile(Path(save), settings, self.game))
+                file = stack.enter_context(MatchFile(Path(out), settings, self.game))
                 if any(self._add(each) for each in file.results[: self.total]):
                     return names
             self._loaded = len(self.results)

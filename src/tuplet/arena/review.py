@@ -285,7 +285,7 @@ def review(
     record: Episode | Record | str | Path,
     agent: Any = None,
     *,
-    game: int = 1,
+    number: int = 1,
     depth: int | None = None,
     time: float | None = None,
     downgrade: int | None = None,
@@ -295,7 +295,7 @@ def review(
     """Value every move of a game of 2048 beside the best one, and tell luck from skill.
 
     `record` is an episode, a record, the text of one (the Framework's, ours, or 2048verse's), or a
-    file of such lines, of which number `game` (counted from 1) is taken. The judge has learned
+    file of such lines, of which `number` (counted from 1) is taken. The judge has learned
     values (those that come with tuplet if none is named; of boards of up to six cells, the exact
     ones), and looks `depth` moves ahead (1 unless it is made with another), or as far as `time`
     seconds a move allow; or is any player whose `analyze(board)` gives every legal move a value in
@@ -303,7 +303,7 @@ def review(
     come, which takes some twenty times as long.
     """
     if not isinstance(record, Episode | Record):
-        record = read_game(record, game)
+        record = read_game(record, number)
     episode = record if isinstance(record, Episode) else episode_of(record)
     share = None if isinstance(record, Episode) else float(record.start.game.spawn4)
     size = episode.start.rows, episode.start.columns

@@ -154,7 +154,7 @@ def sweep_match(
     def play(number: int, folder: SweepFolder | None, report: Report) -> PointResult | None:
         name = file_name(label(axes, points[number].values).replace(", ", ","))
         save = None if folder is None else folder.path / f"{name}.jsonl"
-        options: dict[str, Any] = {"games": games, "seed": seed, "threads": threads, "save": save}
+        options: dict[str, Any] = {"games": games, "seed": seed, "threads": threads, "out": save}
         try:
             found = match(*specs[number], chosen, **options, executor=executor, progress=report, stop=stop)
         except Stopped:

@@ -250,7 +250,7 @@ def run_match(
         then = f"Saved in {out}; the same command resumes it."
     try:
         with long_call(as_json, cluster, tls) as call:
-            result = play(games=games, save=out, **call)
+            result = play(games=games, out=out, **call)
     except Stopped:  # before the first pair was finished
         return report_stopped(True, 0, planned, "games", then)
     if csv is not None:

@@ -79,15 +79,7 @@ def eval_(
     threads = default_threads(threads, player, environment, timed=lookahead.get("time") is not None)
     with long_call(json_, cluster, tls) as call:
         result = tuplet.evaluate(
-            player,
-            environment,
-            games=games,
-            threads=threads,
-            seed=seed,
-            spawn4=spawn4,
-            episodes=out,
-            **lookahead,
-            **call,
+            player, environment, games=games, threads=threads, seed=seed, spawn4=spawn4, out=out, **lookahead, **call
         )
     if csv is not None:
         result.csv(csv)

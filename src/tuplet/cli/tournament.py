@@ -91,7 +91,7 @@ def tournament(
         memory=memory,
         seed=seed,
         threads=default_threads(threads, *agents, timed=folder is not None),
-        page=html,
+        html=html,
         csv=csv,
     )
     players = len(agents) + (0 if folder is None else _list_programs(folder))

@@ -80,7 +80,7 @@ class StudyContext:
                     seed=self.seed,
                     threads=self.threads,
                     sprt=sprt,
-                    save=self.folder / GAMES / f"{name}.jsonl",
+                    out=self.folder / GAMES / f"{name}.jsonl",
                     executor=self.executor,
                     progress=report,
                     stop=self.stop,
