@@ -417,9 +417,8 @@ DOORS = {  # what a person typed comes in here, and what other processes of thei
     "arena/match.py": "a match's game, for its workers",
     "arena/bench.py": "tuplet.bench",
     "arena/sweeps.py": "tuplet.sweep_train",
-    "learn/episodes.py": "tuplet.learn_from",
     "learn/settings.py": "settings that were typed",
-    "learn/train.py": "tuplet.train and resume",
+    "learn/train.py": "tuplet.train, resume and learn_from",
     "cli/train.py": "--learner",
 }
 TYPED = {  # who takes a game's name as typed: public functions and commands

@@ -42,9 +42,8 @@ from tuplet.games.registry import game as game
 from tuplet.games.search_history import SearchHistory as SearchHistory
 from tuplet.games.tree import TreeNode as TreeNode, TreeView as TreeView
 from tuplet.learn.convert import convert as convert
-from tuplet.learn.episodes import learn_from as learn_from
 from tuplet.learn.run import Run as Run, plot as plot
-from tuplet.learn.train import resume as resume, train as train
+from tuplet.learn.train import learn_from as learn_from, resume as resume, train as train
 from tuplet.studies.reproduce import reproduce as reproduce
 from tuplet.system.cluster import cluster as cluster
 from tuplet.system.progress import Progress as Progress

@@ -63,9 +63,10 @@ def test_the_command_writes_every_block_and_evaluation(tuplet: Any, tmp_path: Pa
 
 CRASHES = """
 import os, sys, tuplet
+from types import SimpleNamespace
 from tuplet.adapters.tensorboard import TensorBoard
-tuplet.train("0123", games=3000, out=sys.argv[1], loggers=[TensorBoard()], progress=False,
-             on_block=lambda games, _: games == 3000 and os._exit(9))
+crash = SimpleNamespace(on_block=lambda games, _: games == 3000 and os._exit(9))
+tuplet.train("0123", games=3000, out=sys.argv[1], loggers=[TensorBoard(), crash], progress=False)
 """
 
 

@@ -7,6 +7,7 @@ import shutil
 import time
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_a_run_of_an_older_tuplet_is_resumed(tmp_path: Path) -> None:
     new = ("keep", "evaluate")
     lines = config.read_text().splitlines()
     config.write_text("\n".join(x for x in lines if not x.startswith(new)))
-    assert Training.load(tmp_path / "run", games=130).elapsed_s == 123.5
+    assert Training.load(tmp_path / "run", options={"games": 130}).run.elapsed_s == 123.5
     resume(tmp_path / "run", games=130, progress=False)
     assert weights(tmp_path / "run") == weights(tmp_path / "whole")
 
@@ -61,12 +62,12 @@ def test_a_kill_between_the_two_files_of_a_checkpoint_loses_nothing(tmp_path: Pa
     learn(tmp_path / "run", 50, evaluate="10@20")
     shutil.copytree(tmp_path / "run", tmp_path / "before")
     resume(tmp_path / "run", games=110, progress=False)
-    after = Training.load(tmp_path / "run", games=200)
+    after = Training.load(tmp_path / "run", options={"games": 200}).run
     state = json.loads((tmp_path / "run" / "state.json").read_text())
     assert len(state["checkpoints"]) == 2  # of the weights that were there, and of the new ones
     # The state is written first: here the weights are still those before.
     shutil.copy(tmp_path / "run" / "state.json", tmp_path / "before" / "state.json")
-    found = Training.load(tmp_path / "before", games=200)
+    found = Training.load(tmp_path / "before", options={"games": 200}).run
     assert found.games == 50 and after.games == 110
     assert found.elapsed_s == state["checkpoints"][0]["elapsed_s"] < after.elapsed_s
     resume(tmp_path / "before", games=110, progress=False)
@@ -80,7 +81,7 @@ def test_a_damaged_state_costs_no_run(text: str, tmp_path: Path) -> None:
     run = learn(tmp_path / "run", 75)
     (tmp_path / "run" / "state.json").write_text(text)
     # The last line of metrics knows the time, to a thousandth of a second.
-    assert Training.load(tmp_path / "run", games=100).elapsed_s == run.metrics[-1]["elapsed_s"]
+    assert Training.load(tmp_path / "run", options={"games": 100}).run.elapsed_s == run.metrics[-1]["elapsed_s"]
 
 
 def block(path: Path) -> None:
@@ -100,10 +101,10 @@ def test_a_checkpoint_that_fails_is_tried_again_and_training_goes_on(tmp_path: P
         time.sleep(0.02)  # the next checkpoint is due
 
     with pytest.warns(UserWarning, match="checkpoint of run") as told:
-        run = learn(out, 200, checkpoint=0.01, on_block=on_block)
+        run = learn(out, 200, checkpoint=0.01, loggers=[SimpleNamespace(on_block=on_block)])
     texts = [str(each.message) for each in told]
     assert len(texts) == 2  # not one for each attempt
-    assert "training goes on, and tries again" in texts[0] and "written again" in texts[1]
+    assert "training continues, and tries again" in texts[0] and "written again" in texts[1]
     assert not run.save_error and run.games == 200
     learn(tmp_path / "whole", 200)
     assert weights(out) == weights(tmp_path / "whole")
@@ -119,7 +120,7 @@ def test_lines_of_metrics_that_could_not_be_written_come_later(tmp_path: Path) -
             shutil.rmtree(out / "metrics.jsonl")
 
     with pytest.warns(UserWarning, match=r"metrics.jsonl of run cannot be written at game 100"):
-        learn(out, 250, on_block=on_block)
+        learn(out, 250, loggers=[SimpleNamespace(on_block=on_block)])
     assert [m["games"] for m in Run.load(out).metrics] == [50, 100, 150, 200, 250]
 
 
@@ -130,7 +131,7 @@ def test_a_run_that_cannot_be_saved_at_its_end_is_saved_elsewhere(
     monkeypatch.chdir(tmp_path / "here")
     out = tmp_path / "runs" / "first"
     with pytest.warns(UserWarning, match=r"the run, 125 games, is saved in .* instead"):
-        run = learn(out, 125, on_block=lambda games, _: games < 100 and shutil.rmtree(out))
+        run = learn(out, 125, loggers=[SimpleNamespace(on_block=lambda games, _: games < 100 and shutil.rmtree(out))])
     assert run.folder is not None and run.folder.parent == tmp_path / "here"
     assert "No such file" in run.save_error and str(out) in run.save_error
     learn(tmp_path / "whole", 200)

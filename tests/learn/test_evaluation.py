@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tuplet import Run, Stop, resume, train
-from tuplet.learn.progress import description
+from tuplet.learn.recorder import describe_plan
 from tuplet.learn.run import PICTURES
 from tuplet.learn.settings import Method, RunOptions
 from tuplet.learn.training import Training
@@ -57,7 +58,9 @@ def test_an_interrupted_run_with_fresh_games_goes_on_as_if_nothing_had_been(tmp_
                 stop.set()
 
         out = tmp_path / str(number)
-        run = train(NET, out=out, **{**settings, "progress": look}, stop=stop, on_evaluation=last)
+        run = train(
+            NET, out=out, **{**settings, "progress": look}, stop=stop, loggers=[SimpleNamespace(on_evaluation=last)]
+        )
         assert run.interrupted and run.games < 300
         run = resume(out, progress=False)
         assert fresh(run) == fresh(whole) and not run.interrupted
@@ -107,14 +110,14 @@ def test_the_rate_of_learning_is_the_one_that_was_said(tmp_path: Path) -> None:
     assert said == "100 games; α 0.5 until game 90, then 0.05"
 
     def rates(training: Training) -> list[float]:
-        return [round(float(training._rule(n).alpha), 3) for n in (100, 125, 175, 225)]
+        return [round(float(training.hyperparameters(n).alpha), 3) for n in (100, 125, 175, 225)]
 
     # So little more that all of it is within the last tenth: nothing changes.
-    training = Training.load(out, games=110)
-    assert training.description() == "100 of 110 games done; α 0.05"
+    training = Training.load(out, options={"games": 110})
+    assert training.run.description == "100 of 110 games done; α 0.05"
     assert rates(training)[:1] == [0.05]
-    training = Training.load(out, games=250)
-    assert training.description() == (
+    training = Training.load(out, options={"games": 250})
+    assert training.run.description == (
         "100 of 250 games done; α back to 0.5 until game 225, then 0.05; means may dip until it settles again"
     )
     assert rates(training) == [0.5, 0.5, 0.5, 0.05]
@@ -122,19 +125,19 @@ def test_the_rate_of_learning_is_the_one_that_was_said(tmp_path: Path) -> None:
 
 def test_outlooks_of_other_runs() -> None:
     method = Method(net="5x4", schedule="0.5:0.1 0.9:0.01")
-    assert description(method, RunOptions(budget=600.0), 0, 0.0) == (
+    assert describe_plan(method, RunOptions(budget=600.0), 0, 0.0) == (
         "10:00; α 1 until 5:00, then 0.1, until 9:00, then 0.01"
     )
     before, now = RunOptions(budget=600.0), RunOptions(budget=1200.0)
-    assert description(method, now, 12_775, 600.0, before).startswith(
+    assert describe_plan(method, now, 12_775, 600.0, before).startswith(
         "10:00 of 20:00 done (12,775 games); α back to 0.1 until 18:00, then 0.01;"
     )
-    assert description(method, now, 12_775, 300.0, now) == (
+    assert describe_plan(method, now, 12_775, 300.0, now) == (
         "5:00 of 20:00 done (12,775 games); α 1 until 10:00, then 0.1, until 18:00, then 0.01"
     )
-    linear = description(Method(schedule="linear"), RunOptions(games=200), 100, 1.0, RunOptions(games=100))
+    linear = describe_plan(Method(schedule="linear"), RunOptions(games=200), 100, 1.0, RunOptions(games=100))
     assert linear.startswith("100 of 200 games done; α back to 0.5, falling to 0 (linear)")
-    assert description(Method(), RunOptions(games=10), 0, 0.0) == "10 games; α 1"
+    assert describe_plan(Method(), RunOptions(games=10), 0, 0.0) == "10 games; α 1"
 
 
 def test_the_command_says_first_what_it_will_do_and_prints_fresh_games(tuplet, tmp_path: Path) -> None:

@@ -38,15 +38,15 @@ from tuplet.values.tables import stage_of
 def test_every_learner_resumes_bit_for_bit(settings: dict[str, Any], target: str, tmp_path: Path) -> None:
     settings = {"target": target, "seed": 8, "net": "0123 4567 0145", "games": 300} | settings
     grows = "grow" in settings
-    Training(_run(tmp_path / "whole", settings)).go()
+    Training(_run(tmp_path / "whole", settings)).train()
     first = Training(_run(tmp_path / "parts", settings))
-    first.record = _stopping_after(first, 150)  # type: ignore[method-assign]
-    stopped = first.go()
+    first.recorder.add = _stopping_after(first, 150)  # type: ignore[method-assign]
+    stopped = first.train()
     assert stopped.interrupted and 150 <= stopped.games < 300
     second = Training.load(tmp_path / "parts")
-    assert second.games == stopped.games
+    assert second.run.games == stopped.games
     assert len(second.net.tuples) == (5 if grows else 3)
-    second.go()
+    second.train()
     whole, parts = Network.load(tmp_path / "whole"), Network.load(tmp_path / "parts")
     assert whole.weights.tobytes() == parts.weights.tobytes()
     assert (
@@ -68,12 +68,12 @@ def _run(folder: Path, settings: dict[str, Any]) -> Any:
 
 
 def _stopping_after(training: Training, games: int) -> Any:
-    """What records a chunk, and asks to stop once there are so many games."""
-    record = training.record
+    """Adds a chunk to the record, and stops the training once there are enough games."""
+    add = training.recorder.add
 
-    def recorded(chunk: Any, when: float) -> None:
-        record(chunk, when)
-        if training.games >= games:
+    def recorded(*arguments: Any) -> None:
+        add(*arguments)
+        if training.run.games >= games:
             training.stop.set()
 
     return recorded
@@ -117,12 +117,12 @@ def test_a_delayed_run_learns_by_td_first_and_by_tc_then() -> None:
         ({"stages": "8 16 32 64 128 256"}, "64 stages"),
         ({"stages": "2"}, "from 8"),
         ({"board": "5x5"}, "2x2 to 4x4"),
-        ({"board": "3x4"}, "give its tuples"),
+        ({"board": "3x4"}, "name tuples"),
         ({"board": "2x3", "net": "4x6"}, "for the 4x4 board"),
         ({"board": "2x3", "net": "0126"}, "cells are 0 to 5"),
-        ({"grow": "8g"}, "grows by steps such as"),
-        ({"grow": "0.5:8g 0.2:0156ab"}, "one after another"),
-        ({"grow": "1.5:8g"}, "grows by steps"),
+        ({"grow": "8g"}, "grow must be steps"),
+        ({"grow": "0.5:8g 0.2:0156ab"}, "in rising order"),
+        ({"grow": "1.5:8g"}, "grow must be steps"),
         ({"grow": "0.2:4x6"}, "adds no tuple"),
         ({"grow": "0.2:8h"}, "neither a network"),
     ],
@@ -219,7 +219,7 @@ def test_a_second_thread_waits_for_the_serial_start() -> None:
             under_way.discard(first)
 
     training._play = noted  # type: ignore[method-assign]
-    assert training.go().games == 400
+    assert training.train().games == 400
     assert all(first >= 300 for first in together)
 
 
@@ -233,12 +233,12 @@ def _memory_run(**settings: Any) -> Any:
 def test_weights_that_are_no_numbers_stop_the_run_and_keep_the_checkpoint(tmp_path: Path) -> None:
     run = train("5x4", games=100, out=tmp_path / "run", progress=False)
     good = (tmp_path / "run" / "weights.safetensors").read_bytes()
-    training = Training.load(tmp_path / "run", games=10_000)
+    training = Training.load(tmp_path / "run", options={"games": 10_000})
     training.net.weights[:1000] = np.inf
-    with pytest.raises(ValueError, match=r"no longer finite .* smaller alpha.* of game 100"):
-        training.go()
+    with pytest.raises(ValueError, match=r"diverged .* smaller alpha.* of game 100"):
+        training.train()
     assert (tmp_path / "run" / "weights.safetensors").read_bytes() == good
-    assert Training.load(tmp_path / "run", games=200).games == run.games == 100
+    assert Training.load(tmp_path / "run", options={"games": 200}).run.games == run.games == 100
 
 
 @pytest.mark.slow
@@ -282,9 +282,9 @@ def test_a_small_boards_values_know_its_symmetries(size: str) -> None:
 
 def test_tc_that_has_begun_goes_on_when_a_run_is_given_more(tmp_path: Path) -> None:
     train("5x4", games=100, delay=0.5, out=tmp_path / "run", progress=False)
-    training = Training.load(tmp_path / "run", games=1000)
-    assert training.progress(100) < 0.5
-    assert isinstance(training._rule(100).rule, type(TC.rule))
+    training = Training.load(tmp_path / "run", options={"games": 1000})
+    assert training.options.progress(100, training.clock.elapsed_s) < 0.5
+    assert isinstance(training.hyperparameters(100).rule, type(TC.rule))
 
 
 def test_memory_that_tc_will_need_is_refused_before_anything_is_made(

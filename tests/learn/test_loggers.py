@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from tuplet import Stop, resume, train
 
 
 class Notes:
-    """Writes down all that it is told."""
+    """Writes down every call."""
 
     def __init__(self) -> None:
         self.notes: list[tuple[Any, ...]] = []
@@ -25,8 +26,8 @@ class Notes:
         assert self.run.metrics[-1]["mean_score"] == summary.mean_score
         self.notes.append(("block", games))
 
-    def on_evaluation(self, told: dict[str, Any]) -> None:
-        self.notes.append(("fresh", told["learned"]))
+    def on_evaluation(self, evaluation: dict[str, Any]) -> None:
+        self.notes.append(("fresh", evaluation["learned"]))
 
     def on_end(self, run: Any) -> None:
         self.notes.append(("end", run.games))
@@ -40,17 +41,10 @@ class BlocksOnly:
         self.games.append(games)
 
 
-def test_loggers_are_told_all_of_it_and_functions_as_well(tmp_path: Path) -> None:
-    notes, blocks, told = Notes(), BlocksOnly(), []
+def test_loggers_are_called_from_beginning_to_end(tmp_path: Path) -> None:
+    notes, blocks = Notes(), BlocksOnly()
     options: dict[str, Any] = {"evaluate": "5@1000", "progress": False}
-    train(
-        "0123",
-        games=1500,
-        out=tmp_path / "run",
-        loggers=[notes, blocks],
-        on_block=lambda games, _: told.append(games),
-        **options,
-    )
+    train("0123", games=1500, out=tmp_path / "run", loggers=[notes, blocks], **options)
     assert notes.notes == [
         ("begin", 0),
         ("fresh", 1000),
@@ -59,7 +53,7 @@ def test_loggers_are_told_all_of_it_and_functions_as_well(tmp_path: Path) -> Non
         ("block", 1500),
         ("end", 1500),
     ]
-    assert blocks.games == told == [1000, 1500]
+    assert blocks.games == [1000, 1500]
     notes = Notes()
     resume(tmp_path / "run", games=2000, loggers=[notes], progress=False)
     assert notes.notes == [("begin", 1500), ("fresh", 2000), ("block", 2000), ("end", 2000)]
@@ -67,7 +61,9 @@ def test_loggers_are_told_all_of_it_and_functions_as_well(tmp_path: Path) -> Non
 
 def test_the_end_is_told_where_it_is_stopped_or_fails() -> None:
     stop, notes = Stop(), Notes()
-    run = train("0123", games=5000, loggers=[notes], stop=stop, progress=False, on_block=lambda *_: stop.set())
+    run = train(
+        "0123", games=5000, loggers=[notes, SimpleNamespace(on_block=lambda *_: stop.set())], stop=stop, progress=False
+    )
     assert run.interrupted and notes.notes == [("begin", 0), ("block", 1000), ("end", run.games)]
 
     class Prunes(Notes):
@@ -108,7 +104,11 @@ def test_every_logger_that_began_is_told_the_end() -> None:
 
 
 def test_what_is_no_logger_is_refused_before_anything_is_done(tmp_path: Path) -> None:
-    for wrong, told in (([{}], "dict is no logger"), ([Notes], "Notes is no logger"), (Notes(), "a list of them")):
+    for wrong, told in (
+        ([{}], "dict is not a logger"),
+        ([Notes], "Notes is not a logger"),
+        (Notes(), "must be a list"),
+    ):
         with pytest.raises(ValueError, match=told):
             train("0123", games=5000, loggers=wrong, out=tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()

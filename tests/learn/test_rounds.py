@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from tuplet.learn.learners import TC, TD
 from tuplet.learn.parallel import rounds, worker
 from tuplet.learn.parallel.merge import Changes, apply, changes_between, load_changes, memory_of, merge, save_changes
 from tuplet.learn.parallel.rounds import RoundPlan, plan_round
-from tuplet.learn.parallel.worker import _homes
+from tuplet.learn.parallel.worker import _runs
 from tuplet.learn.run import ROUNDS
 from tuplet.values.network import Network
 
@@ -77,7 +78,7 @@ def test_tasks_give_the_same_weights_wherever_they_are_done(processes: ProcessPo
     assert lines == away.rounds
     assert [line["tasks"] for line in lines][-1] == 3
     assert not (tmp_path / "away" / "rounds").exists()  # what tasks began with is gone
-    assert not _homes
+    assert not _runs
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(tmp_path: Path) -> None:
@@ -85,7 +86,11 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(tmp_path: Path) -> N
     whole = tuplet.train(NET, **settings)
     stop = tuplet.Stop()
     part = tuplet.train(
-        NET, out=tmp_path / "run", stop=stop, **settings, on_block=lambda games, _: stop.set() if games >= 400 else None
+        NET,
+        out=tmp_path / "run",
+        stop=stop,
+        **settings,
+        loggers=[SimpleNamespace(on_block=lambda games, _: stop.set() if games >= 400 else None)],
     )
     assert part.interrupted
     assert 400 <= part.games < 800
@@ -134,9 +139,9 @@ def test_a_budget_ends_rounds_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     for module in (training, rounds, worker):
         monkeypatch.setattr(module, "time", clock)
-    play, learn = training.Training._play, worker._learn
+    play, learn = training.Training._play, worker.learn_task
     monkeypatch.setattr(training.Training, "_play", clock.play(play, lambda *words: words[2]))
-    monkeypatch.setattr(worker, "_learn", clock.play(learn, lambda _, task, __: task.games))
+    monkeypatch.setattr(worker, "learn_task", clock.play(learn, lambda _, task, __: task.games))
     run = tuplet.train(NET, budget=2, learner="tc", threads=1, tasks=2)
     assert 2 <= run.elapsed_s < 2 * (1 + rounds.BUDGET)
     assert len(run.rounds) > 10
@@ -153,7 +158,9 @@ def test_lines_of_rounds_that_a_full_disk_refuses_are_told_of_and_come_later(tmp
             file.unlink()
 
     with pytest.warns(UserWarning, match=r"rounds.jsonl of run cannot be written .*No space left"):
-        found = tuplet.train(NET, games=800, tasks=2, block=100, out=tmp_path / "run", on_block=on_block)
+        found = tuplet.train(
+            NET, games=800, tasks=2, block=100, out=tmp_path / "run", loggers=[SimpleNamespace(on_block=on_block)]
+        )
     assert [json.loads(line) for line in file.open()] == found.rounds
     assert len((tmp_path / "before").read_text().splitlines()) < len(found.rounds)
 
@@ -195,7 +202,7 @@ def test_what_cannot_be_written_for_those_elsewhere_ends_the_run_which_is_saved(
         save_changes(path, changes)
 
     monkeypatch.setattr(rounds, "save_changes", full)
-    with pytest.warns(UserWarning, match=r"safetensors: No space left on device: go on with"):
+    with pytest.warns(UserWarning, match=r"safetensors: No space left on device: continue with"):
         part = tuplet.train(NET, executor=processes, out=tmp_path / "run", **settings)
     assert part.interrupted and len(part.rounds) == 3
     assert weights_of(tuplet.resume(tmp_path / "run")) == weights_of(whole)
@@ -208,7 +215,9 @@ def test_an_error_of_a_watcher_is_not_taken_for_a_lost_cluster(tasks: int, tmp_p
             raise FileNotFoundError(2, "No such file", "of-a-logger")
 
     with pytest.raises(FileNotFoundError, match="of-a-logger"):
-        tuplet.train(NET, games=900, block=100, tasks=tasks, out=tmp_path / "r", on_block=on_block)
+        tuplet.train(
+            NET, games=900, block=100, tasks=tasks, out=tmp_path / "r", loggers=[SimpleNamespace(on_block=on_block)]
+        )
     assert not tuplet.resume(tmp_path / "r").interrupted
 
 

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -113,8 +114,9 @@ def test_a_cluster_that_is_gone_costs_the_round_under_way(alone: bytes, tmp_path
             if games == 1000:
                 workers.client.loop.add_callback(workers.client.close)
 
+        logger = SimpleNamespace(on_block=leave)
         with pytest.warns(UserWarning, match=r"is gone.*tuplet resume"):
-            found = tuplet.train(**SETTINGS, executor=workers, out=tmp_path / "run", on_block=leave)
+            found = tuplet.train(**SETTINGS, executor=workers, out=tmp_path / "run", loggers=[logger])
     assert found.interrupted
     assert 1000 <= found.games < 1500
     assert tuplet.Run.load(tmp_path / "run").options.tasks == 3

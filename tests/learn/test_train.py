@@ -213,18 +213,18 @@ def test_refused_resumes_change_nothing(tuplet, tmp_path: Path) -> None:
 def test_a_stop_in_the_middle_of_a_checkpoint_is_an_interruption(tmp_path: Path) -> None:
     out = tmp_path / "run"
     train("5x4", games=25, out=out, progress=False)
-    training = Training.load(out, games=10**7, checkpoint=0.2)
-    save, saves = training.keeper.save, []
+    training = Training.load(out, options={"games": 10**7, "checkpoint": 0.2})
+    save, saves = training.saver.save, []
 
     def interrupted_save(now: Checkpoint) -> None:
-        saves.append(training.games)
+        saves.append(training.run.games)
         training.stop.set()
         save(now)
 
-    training.keeper.save = interrupted_save  # type: ignore[method-assign]
-    run = training.go()
+    training.saver.save = interrupted_save  # type: ignore[method-assign]
+    run = training.train()
     assert run.interrupted and len(saves) == 2
-    assert int(read_weights(out).notes["games"]) == training.games
+    assert int(read_weights(out).notes["games"]) == training.run.games
 
 
 def test_a_display_that_fails_stops_the_threads() -> None:
@@ -235,7 +235,7 @@ def test_a_display_that_fails_stops_the_threads() -> None:
 
     before = threading.active_count()
     with pytest.raises(BrokenPipeError):
-        Training(run, watch=fail).go()
+        Training(run, watch=fail).train()
     assert threading.active_count() == before
 
 

@@ -54,11 +54,11 @@ class TensorBoard:
         self._add("reached", {str(tile): share for tile, share in summary.reached.items()}, games)
         self._writer.flush()
 
-    def on_evaluation(self, told: dict[str, Any]) -> None:
-        """What fresh games came to, with the ends of the interval."""
-        low, high = told["ci95"]
-        values = {"mean": told["mean_score"], "ci95_low": low, "ci95_high": high}
-        self._add("fresh", values, told["learned"])
+    def on_evaluation(self, evaluation: dict[str, Any]) -> None:
+        """The mean score of fresh games, with its interval."""
+        low, high = evaluation["ci95"]
+        values = {"mean": evaluation["mean_score"], "ci95_low": low, "ci95_high": high}
+        self._add("fresh", values, evaluation["learned"])
 
     def on_end(self, run: Run) -> None:  # noqa: ARG002  # as loggers are told
         """Close the file."""

@@ -100,10 +100,10 @@ def _bench_2048(threads: int, net: str, learner: str, target: Target, seed: int,
         """Train from one number of games to another; returns moves per second."""
         run = Run(method, RunOptions(games=last, threads=threads, seed=seed), network)
         run.games = first
-        training = Training(run, stop, watch)
-        if training.go().interrupted:
+        training = Training(run, stop=stop, watch=watch)
+        if training.train().interrupted:
             raise Stopped("stopped before the speed was measured")
-        return training.moves / run.elapsed_s
+        return training.recorder.moves / run.elapsed_s
 
     learn(0, WARM_UP)
     speed = learn(WARM_UP, WARM_UP + MEASURED)

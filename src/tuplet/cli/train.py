@@ -97,8 +97,8 @@ def train(
     check_writable(csv, force=force)
     method, _ = split(choose(recipe, given), trusted=True)
     with long_call(False, cluster, tls) as call:
-        watch = _watchers(tensorboard, json_)
-        run = tuplet.train(recipe=recipe, **given, **call, **watch, out=out or free_folder(method))
+        loggers = _loggers(tensorboard, json_)
+        run = tuplet.train(recipe=recipe, **given, **call, loggers=loggers, out=out or free_folder(method))
     return _report(run, csv, json_)
 
 
@@ -208,39 +208,41 @@ def _resume(
 
     check_writable(csv, force=force)
     with long_call(False, cluster, tls) as call:
-        run = tuplet.resume(folder, **changes, **call, **_watchers(tensorboard, as_json))
+        run = tuplet.resume(folder, **changes, **call, loggers=_loggers(tensorboard, as_json))
     return _report(run, csv, as_json)
 
 
-def _watchers(tensorboard: bool, as_json: bool) -> dict[str, Any]:
-    """What a run calls as it goes on."""
-    watchers: dict[str, Any] = {"on_begin": _announce, "loggers": []}
+def _loggers(tensorboard: bool, as_json: bool) -> list[object]:
+    loggers: list[object] = [_Announcer() if as_json else _Printer()]
     if tensorboard:
         from tuplet.adapters.tensorboard import TensorBoard
 
-        watchers["loggers"] = [TensorBoard()]
-    if not as_json:
-        watchers |= {"on_block": _print_block, "on_evaluation": _print_evaluation}
-    return watchers
+        loggers.append(TensorBoard())
+    return loggers
 
 
-def _announce(run: Run) -> None:
-    method = run.method
-    note(f"{run.folder}: {method.net}, {method.name}. {run.description}.")
+class _Announcer:
+    """Prints what the training will do."""
+
+    def on_begin(self, run: Run) -> None:
+        method = run.method
+        note(f"{run.folder}: {method.net}, {method.name}. {run.description}.")
 
 
-def _print_block(games: int, summary: Summary) -> None:
-    from tuplet.games.g2048.statistics import printout
+class _Printer(_Announcer):
+    """Prints each block of games and each evaluation, too."""
 
-    _print(printout(games, summary))
+    def on_block(self, games: int, summary: Summary) -> None:
+        from tuplet.games.g2048.statistics import printout
 
+        _print(printout(games, summary))
 
-def _print_evaluation(evaluation: dict[str, Any]) -> None:
-    low, high = evaluation["ci95"]
-    _print(
-        f"{evaluation['learned']}\tfresh games: avg = {evaluation['mean_score']:.1f}\tmax = {evaluation['max_score']}"
-        f"\t({evaluation['games']} games, 95 %: {low:.1f} to {high:.1f})"
-    )
+    def on_evaluation(self, evaluation: dict[str, Any]) -> None:
+        mean, best, (low, high) = evaluation["mean_score"], evaluation["max_score"], evaluation["ci95"]
+        _print(
+            f"{evaluation['learned']}\tfresh games: avg = {mean:.1f}\tmax = {best}"
+            f"\t({evaluation['games']} games, 95 %: {low:.1f} to {high:.1f})"
+        )
 
 
 def _print(text: str) -> None:

@@ -1,10 +1,9 @@
-"""Checkpoints: what a run needs to go on exactly where it was.
+"""Checkpoints: what a run needs to continue exactly where it was.
 
 `weights.safetensors` holds what follows from the settings and the seed alone: weights, games, and
-the unfinished block. Two equal runs write equal files. What depends on the clock stands in
-`state.json`: the time taken, and fresh games that no line of metrics tells of yet. It is written
-before the weights and keeps an entry for those it finds, too, so that whichever of the two are
-there after a crash find theirs.
+the unfinished block. Two equal runs write equal files. What depends on the clock is in `state.json`:
+the training time, and evaluations that no line of metrics has yet. It is written before the weights
+and also keeps the entry of the previous checkpoint, so that after a crash the weights find theirs.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ from tuplet.learn.run import (
     read_rounds,
     write_lines,
 )
-from tuplet.learn.settings import Method, RunOptions
+from tuplet.learn.settings import Method, RunOptions, save_settings
 from tuplet.system.files import atomic_write
 from tuplet.values.patterns import parse_stages
 from tuplet.values.weights import WEIGHTS, read_weights, save_weights
@@ -47,11 +47,11 @@ class Checkpoint(NamedTuple):
     block_start: int  # the number of the unfinished block's first game
     elapsed_s: float
     pending: Results  # the unfinished block's games
-    evaluations: list[Metrics]  # that no line of metrics tells of yet
+    evaluations: list[Metrics]  # not yet in a line of metrics
 
     @property
     def state(self) -> dict[str, Any]:
-        """What `state.json` says of it."""
+        """Its entry in `state.json`."""
         return {
             "games": self.games,
             "block_start": self.block_start,
@@ -61,18 +61,33 @@ class Checkpoint(NamedTuple):
 
 
 class CheckpointWriter:
-    """Writes lines of metrics and of rounds, and checkpoints, into a run's folder, if it has one.
+    """Writes metrics, rounds and checkpoints into a run's folder, if it has one.
 
-    What cannot be written does not end the training: it is said, once, and tried again.
+    A file that cannot be written does not end the training: there is one warning, and a retry later.
     """
 
-    def __init__(self, run: Run, found: Checkpoint | None = None) -> None:
+    def __init__(self, run: Run, checkpoint: Checkpoint | None = None) -> None:
         self.run = run
-        self._found = [] if found is None else [found.state]  # the state of the weights there
+        self.saved_games = run.games  # of the last checkpoint
+        self._saved_states = [] if checkpoint is None else [checkpoint.state]
         self._failing: set[str] = set()  # what could not be written the last time
 
+    def begin(self, now: Checkpoint) -> None:
+        """Prepare the folder. The settings come last: a folder that has them can be resumed."""
+        if self.run.folder is not None:
+            if not (self.run.folder / CONFIG).exists():
+                self.save(now)
+            self._write_all(self.run.folder)
+            self._keep_copy(now.games)
+
+    def _write_all(self, folder: Path) -> None:
+        self._write(METRICS)
+        if self.run.rounds or (folder / ROUNDS).exists():
+            self._write(ROUNDS)
+        save_settings(folder / CONFIG, self.run.method, self.run.options)
+
     def write_line(self, name: str = METRICS, anew: bool = False) -> None:
-        """Write the last line of a file; if that failed before, or it is not new, all of them."""
+        """Write the last line of a file; all of them if it is not new, or if writing failed before."""
         if self.run.folder is None:
             return
         last = self._lines(name)[-1]
@@ -85,13 +100,6 @@ class CheckpointWriter:
         except OSError as error:
             self._failed(name, last["games"], error, "with the next line")
 
-    def write_lines(self) -> None:
-        """Write all lines of metrics anew, and those of rounds, if there are any."""
-        assert self.run.folder is not None
-        self._write(METRICS)
-        if self.run.rounds or (self.run.folder / ROUNDS).exists():
-            self._write(ROUNDS)
-
     def _lines(self, name: str) -> list[Metrics]:
         return self.run.metrics if name == METRICS else self.run.rounds
 
@@ -101,25 +109,25 @@ class CheckpointWriter:
         self._failing.discard(name)
 
     def save(self, now: Checkpoint) -> None:
-        """Write a checkpoint; if that fails, the one before is still whole."""
+        """Write a checkpoint; if that fails, the previous one is intact."""
         folder = self.run.folder
         if folder is not None:
             for name in self._failing & {METRICS, ROUNDS}:  # a checkpoint must not be ahead of them
                 self._write(name)
             with atomic_write(folder / STATE) as file:
-                file.write(json.dumps({"checkpoints": [*self._found, now.state]}).encode())
+                file.write(json.dumps({"checkpoints": [*self._saved_states, now.state]}).encode())
             notes = {"games": str(now.games), "block_start": str(now.block_start)}
             extra = {}
             if len(now.pending.scores):
                 pending = zip(Results._fields, now.pending, strict=True)
                 extra = {f"block.{name}": part for name, part in pending}
             save_weights(self.run.network, folder / WEIGHTS, notes, extra)
-            self._found = [now.state]
-            self.keep_some(now.games)
-        self.run.games, self.run.elapsed_s = now.games, now.elapsed_s
+            self._saved_states = [now.state]
+            self._keep_copy(now.games)
+        self.saved_games = now.games
 
     def try_to_save(self, now: Checkpoint) -> float:
-        """Write a checkpoint, if it can be; returns the seconds until the next."""
+        """Write a checkpoint, if possible; returns the seconds until the next."""
         wait, what = self.run.options.checkpoint, "the checkpoint"
         try:
             self.save(now)
@@ -129,75 +137,106 @@ class CheckpointWriter:
         else:
             if what in self._failing:
                 self._failing.discard(what)
-                text = f"{what} of {self.run.name} could be written again, at game {now.games:,}"
-                warnings.warn(text, stacklevel=2)
+                warnings.warn(f"{what} of {self.run.name} was written again, at game {now.games:,}", stacklevel=2)
         return wait
 
-    def _failed(self, what: str, games: int, error: OSError, again: str) -> None:
+    def _failed(self, what: str, games: int, error: OSError, retry: str) -> None:
         if what not in self._failing:
             warnings.warn(
                 f"{what} of {self.run.name} cannot be written at game {games:,} "
-                f"({error.strerror or error}): training goes on, and tries again {again}",
+                f"({error.strerror or error}): training continues, and tries again {retry}",
                 stacklevel=3,
             )
         self._failing.add(what)
 
-    def keep_some(self, games: int) -> None:
-        """Keep the checkpoint of now by its number of games, and only the last few of these."""
+    def _keep_copy(self, games: int) -> None:
+        """With --keep: copy the checkpoint to checkpoints/GAMES.safetensors, and delete old copies."""
         keep, run = self.run.options.keep, self.run.folder
         if not keep or not games or run is None:
             return
         folder = run / KEPT
         folder.mkdir(exist_ok=True)
-        # A copy, not a link: somebody may copy one over the other.
+        # A copy, not a link: users may copy one over the other.
         with (run / WEIGHTS).open("rb") as now, atomic_write(folder / f"{games}.safetensors") as file:
             shutil.copyfileobj(now, file, 1 << 20)
         kept = [int(path.stem) for path in folder.glob("*.safetensors") if path.stem.isdecimal()]
         for old in sorted(kept)[:-keep]:
             (folder / f"{old}.safetensors").unlink(missing_ok=True)
 
+    def save_or_rescue(self, now: Checkpoint) -> None:
+        """Write a checkpoint; if the folder cannot be written, save the run whole in another, with a warning.
+
+        `run.folder` is then that folder, and `run.save_error` the reason.
+        """
+        try:
+            self.save(now)
+            return
+        except OSError as error:
+            why = error.strerror or str(error)
+        run, failed = self.run, self.run.folder
+        for parent in (Path.cwd, lambda: Path(tempfile.gettempdir()), Path.home):
+            folder = None
+            try:
+                folder = Path(tempfile.mkdtemp(prefix=f"{run.name}-", dir=parent()))
+                run.folder = folder
+                writer = CheckpointWriter(run)
+                writer.save(now)
+                writer._write_all(folder)
+            except (OSError, RuntimeError):  # this one is full, too, or there is no home
+                if folder is not None:
+                    shutil.rmtree(folder, ignore_errors=True)
+                continue
+            run.save_error = (
+                f"{failed} could not be written ({why}): the run, {now.games:,} games, is saved in "
+                f"{folder} instead, and can be resumed from there"
+            )
+            break
+        else:
+            run.folder, run.games = failed, self.saved_games
+            run.save_error = (
+                f"{failed} could not be written ({why}), nor the current folder, nor that of temporary "
+                f"files: it keeps the checkpoint of game {run.games:,}, and what was learned in the "
+                f"{now.games - run.games:,} games since is in memory only"
+            )
+        warnings.warn(run.save_error, stacklevel=3)
+
 
 def load_checkpoint(folder: Path, method: Method, options: RunOptions) -> tuple[Run, Checkpoint]:
     """The run of a folder, exactly as its last checkpoint left it.
 
-    Lines of metrics and rounds that are younger than the checkpoint are dropped, they will come
+    Lines of metrics and rounds that are younger than the checkpoint are dropped: they will come
     again.
     """
     metrics, rounds = read_metrics(folder / METRICS), read_rounds(folder / ROUNDS)
-    network, notes, extra = read_weights(folder)
-    run = Run(method, options, network, folder)
-    size, net = as_size(method.board), run.network
-    meant = (size, parse_stages(method.stages), method.target, method.gamma, method.spawn4)
-    has = (net.size, net.stages, net.target, net.gamma, net.spawn4)
-    if has != meant or net.tuples not in [tuples for _, tuples in method.growth()]:
+    net, notes, extra = read_weights(folder)
+    run = Run(method, options, net, folder)
+    expected = (as_size(method.board), parse_stages(method.stages), method.target, method.gamma, method.spawn4)
+    actual = (net.size, net.stages, net.target, net.gamma, net.spawn4)
+    if actual != expected or net.tuples not in [tuples for _, tuples in method.growth()]:
         raise UserError(f"{folder}: {WEIGHTS} and {CONFIG} do not belong together")
     try:
         games, start = int(notes["games"]), int(notes["block_start"])
-        state = _state(folder, games, start)
-        if not state:  # of an older tuplet, or somebody has put another checkpoint here
+        state = _read_state(folder, games, start)
+        if not state:  # from an older tuplet, or another checkpoint was copied here
             before = [m["elapsed_s"] for m in metrics if m["games"] <= games]
             state = {"elapsed_s": notes.get("elapsed_s", before[-1] if before else 0.0)}
         elapsed_s = float(state["elapsed_s"])
-        pending = Results(
-            *(
-                extra.get(f"block.{name}", nothing)
-                for name, nothing in zip(Results._fields, make_results(0), strict=True)
-            )
-        )
-        sound = 0 <= start <= games and 0 <= elapsed_s < math.inf
-        sound = sound and {len(part) for part in pending} == {games - start}
+        fields = zip(Results._fields, make_results(0), strict=True)
+        pending = Results(*(extra.get(f"block.{name}", empty) for name, empty in fields))
+        valid = 0 <= start <= games <= start + options.block and 0 <= elapsed_s < math.inf
+        valid = valid and {len(part) for part in pending} == {games - start}
     except (KeyError, ValueError):
-        sound = False
-    if not sound or games - start > options.block:
-        raise UserError(f"{folder / WEIGHTS} is not a sound checkpoint")
+        valid = False
+    if not valid:
+        raise UserError(f"{folder / WEIGHTS} is not a valid checkpoint")
     run.games, run.elapsed_s = games, elapsed_s
     run.metrics = [m for m in metrics if m["games"] <= start]
     run.rounds = [each for each in rounds if each["games"] <= games]
     return run, Checkpoint(games, start, elapsed_s, pending, state.get("evaluations", []))
 
 
-def _state(folder: Path, games: int, block_start: int) -> dict[str, Any]:
-    """What `state.json` says of a checkpoint; empty if it knows nothing of it."""
+def _read_state(folder: Path, games: int, block_start: int) -> dict[str, Any]:
+    """The entry of a checkpoint in `state.json`; empty if there is none."""
     try:
         text = (folder / STATE).read_text(encoding="utf-8")
         for each in json.loads(text)["checkpoints"]:

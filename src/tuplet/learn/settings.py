@@ -174,12 +174,11 @@ class Method:
     def growth(self) -> list[tuple[float, list[Tuple]]]:
         """Which tuples it has, from which share of the run on: itself first."""
         from tuplet.games.g2048.board import as_size
-        from tuplet.learn.growth import growth_of
 
         return growth_of(str(self.net), self.grow, as_size(self.board))
 
-    def hyperparameters_at(self, progress: float) -> Hyperparameters:
-        """How to learn when this share of the run is done."""
+    def hyperparameters_at(self, progress: float, begun: bool = False) -> Hyperparameters:
+        """How to learn at this share of the run. A learner that has begun is not delayed any more."""
         import numpy as np
 
         from tuplet.learn.learners import TD
@@ -187,6 +186,7 @@ class Method:
 
         assert self.alpha is not None
         assert self.lam is not None
+        progress = max(progress, self.delay) if begun else progress
         delayed = progress < self.delay
         alpha = self.delay_alpha if delayed else self.alpha
         learner = TD if delayed else self.registered
@@ -268,6 +268,15 @@ class RunOptions:
         parse_evaluate(self.evaluate)
         if self.games is None and self.budget is None:
             object.__setattr__(self, "games", USUAL_GAMES)
+
+    def progress(self, games: int, elapsed_s: float) -> float:
+        """The share of the run that is done: from 0 to 1."""
+        shares = [0.0]
+        if self.games is not None:
+            shares.append(games / self.games)
+        if self.budget is not None:
+            shares.append(elapsed_s / self.budget)
+        return min(max(shares), 1.0)
 
 
 class MethodSettings(TypedDict, total=False):
@@ -410,5 +419,49 @@ def steps_of(schedule: str) -> list[tuple[float, float]]:
         raise UserError(
             f"a schedule is {', '.join(_SHAPES)} or steps such as 0.5:0.1 (after half of the run a "
             f"tenth of alpha), not {schedule!r}"
+        )
+    return steps
+
+
+def growth_of(net: str, grow: str, size: tuple[int, int] = (4, 4)) -> list[tuple[float, list[Tuple]]]:
+    """Which tuples a network has, from which share of the run on.
+
+    Tuples that join have weights of 0: no board's value changes. `grow` has steps, each a share and
+    the tuples that join then: a network's name (its tuples that are missing), or tuples, separated
+    by spaces.
+
+    >>> [(after, len(tuples)) for after, tuples in growth_of("4x6", "0.2:8g 0.5:0156ab 012356")]
+    [(0.0, 4), (0.2, 8), (0.5, 10)]
+    """
+    from tuplet.values.patterns import add_tuples, parse
+
+    growth = [(0.0, parse(net, size))]
+    for after, names in _growth_steps(grow):
+        tuples = growth[-1][1]
+        for name in names:
+            tuples = add_tuples(tuples, name, size)
+        if tuples == growth[-1][1]:
+            raise UserError(f"--grow {after:g}:{' '.join(names)} adds no tuple: the network has them already")
+        growth.append((after, tuples))
+    return growth
+
+
+def _growth_steps(grow: str) -> list[tuple[float, list[str]]]:
+    steps: list[tuple[float, list[str]]] = []
+    valid = isinstance(grow, str)
+    for word in grow.replace(",", " ").split() if valid else ():
+        share, colon, name = word.partition(":")
+        try:
+            if colon:
+                steps.append((float(share), []))
+            steps[-1][1].append(name or share)
+        except (IndexError, ValueError):
+            valid = False
+            break
+    shares = [after for after, _ in steps]
+    if not valid or shares != sorted(set(shares)) or not all(0 < after < 1 for after in shares):
+        raise UserError(
+            "grow must be steps in rising order, such as 0.2:8g (after a fifth of the run, the tuples of 8g join) or "
+            f"0.5:0156ab (got {grow!r})"
         )
     return steps

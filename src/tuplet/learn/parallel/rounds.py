@@ -1,13 +1,13 @@
-r"""One training by several learners: rounds of tasks that learn apart, and are merged.
+r"""One training by several learners: rounds of tasks that learn separately and are merged.
 
     snapshot --task 0--> changes \
              --task 1--> changes  merged in the order of tasks --> the next snapshot
              --task 2--> changes /
 
-A task is a pure function of the snapshot, the seed and its games; so a task that is lost is done
-again somewhere else, and the same number of tasks gives the same weights, whoever does them. One
-learner begins: early on, merging costs more games than it saves. Tasks become more, and rounds
-longer, as the games that are learned from do.
+A task is a pure function of the snapshot, the seed and its games. So a lost task can be run again
+elsewhere, and the same number of tasks gives the same weights wherever they run. One learner begins:
+early on, merging costs more games than it saves. The more games are learned from, the more tasks
+there are, and the longer the rounds.
 """
 
 from __future__ import annotations
@@ -17,55 +17,38 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from tuplet.games.g2048.statistics import Results
-from tuplet.learn.checkpoints import CheckpointWriter
+from tuplet.learn.curves import Metrics
 from tuplet.learn.parallel.merge import Changes, merge, save_changes
-from tuplet.learn.parallel.worker import (
-    CHUNK,
-    Chunk,
-    Snapshot,
-    Step,
-    Task,
-    TaskResult,
-    home_of,
-    learn_apart,
-    leave,
-    tables_size,
-)
-from tuplet.learn.run import ROUNDS, Run
-from tuplet.learn.settings import Method, RunOptions
+from tuplet.learn.parallel.worker import Snapshot, Step, Task, TaskResult, drop_tables, run_task, tables_of_run
+from tuplet.learn.self_play import CHUNK
 from tuplet.system.blocks import as_executor, is_local, ordered_map
-from tuplet.system.memory import available_memory
 from tuplet.system.stop import Stop
 from tuplet.system.worker_calls import file_digest
 from tuplet.values.network import Network
-from tuplet.values.patterns import Tuple
 
 ALONE = 10_000  # games for each task of a round: with twice as many, two tasks
-SHARE = 0.1  # a round's games, of all before it
-SPARE = 1.5  # times the memory that copies take has to be free
+SHARE = 0.1  # a round's games, of all games before it
 BUDGET = 0.04  # a round's time, of the budget, at most
 
 
-class LostError(Exception):
-    """Those who learn for a run are gone, or the files that they need cannot be written."""
+class ClusterLostError(Exception):
+    """The workers are gone, or the files that they need cannot be written."""
 
 
 class RoundPlan(NamedTuple):
-    """A round."""
+    """The size of a round."""
 
     tasks: int
     games: int  # of each task
 
 
 def plan_round(games: int, most: int) -> RoundPlan | None:
-    """The round after so many games, of at most so many tasks; None while one learner goes first.
+    """The round after `games` games, of at most `most` tasks; None while one learner goes first.
 
     >>> plan_round(9_000, 8), plan_round(40_000, 8), plan_round(800_000, 8)
     (None, RoundPlan(tasks=4, games=1000), RoundPlan(tasks=8, games=10000))
@@ -77,224 +60,133 @@ def plan_round(games: int, most: int) -> RoundPlan | None:
     return RoundPlan(tasks, max(round(each / CHUNK), 1) * CHUNK)
 
 
-class Learning(Protocol):
-    """What rounds need of a training."""
-
-    run: Run
-    net: Network
-    method: Method
-    options: RunOptions
-    stop: Stop
-    saver: CheckpointWriter
-    games: int
-
-    @property
-    def elapsed_s(self) -> float: ...  # noqa: D102
-
-    @property
-    def begun(self) -> bool: ...  # noqa: D102
-
-    def tuples_due(self, games: int) -> list[Tuple]: ...  # noqa: D102
-
-    def tell(self) -> None: ...  # noqa: D102
-
-    def record(self, chunk: Chunk, when: float) -> None: ...  # noqa: D102
-
-
 class Rounds:
-    """A run's rounds."""
+    """The rounds of a run: snapshots of its tables, which tasks start from."""
 
-    def __init__(self, training: Learning, executor: Any = None) -> None:
-        self.training, self.run = training, uuid.uuid4().hex
+    def __init__(self, net: Network, folder: Path | None, executor: Any = None) -> None:
+        self.net, self.run = net, uuid.uuid4().hex
         self.executor = as_executor(executor)
-        self.here = is_local(self.executor)
+        self.local = is_local(self.executor)  # workers share this process's memory
+        self.games_per_s = 0.0  # of the fastest task of the last round
         self._snapshot: Snapshot | None = None
         self._base_size = self._steps_size = 0  # bytes of files
-        self._folder: Path | None = None
-        self._pace = 0.0  # games a second, of a task
+        self._folder = None if folder is None else folder.resolve() / "rounds"  # of snapshots and changes
 
-    def plan(self, games: int) -> RoundPlan | None:
-        """The round after so many games; None while one learner goes first."""
-        options = self.training.options
-        return plan_round(games, options.tasks or options.threads)
-
-    def fits(self) -> bool:
-        """Whether threads can learn apart now: enough is learned, and there is room for copies."""
-        need = tables_size(self.training.net) * self.training.options.threads
-        room = self._snapshot is not None or available_memory() > SPARE * need
-        return room and self.plan(self.training.games) is not None
-
-    def leave(self) -> None:
-        """Let go of copies: the tables are learned in by others now."""
-        if self._snapshot is not None:
-            leave(self.run)
-            self._snapshot = None
-
-    def go(self, last: float) -> None:
-        """A round, without games from number `last` on; given up if told to stop meanwhile.
-
-        LostError, with nothing of the run half done, if those who learn elsewhere are lost.
-        """
-        training, began = self.training, time.perf_counter()
-        with self._elsewhere():
-            snapshot, found = self._now(), []
-            tasks = self._tasks(last)
-            for learned in ordered_map(
-                learn_apart,
-                ((snapshot, task) for task in tasks),
-                executor=self.executor,
-                threads=training.options.threads,
-                stop=training.stop,
-                on_tick=lambda _: training.tell(),
+    def play(
+        self, tasks: list[Task], threads: int, stop: Stop, on_tick: Callable[[Any], object]
+    ) -> list[TaskResult] | None:
+        """Run the tasks of a round; None if stopped. ClusterLostError if the workers are lost."""
+        results = []
+        with self._on_cluster():
+            snapshot = self._current_snapshot()
+            blocks = ((snapshot, task) for task in tasks)
+            for result in ordered_map(
+                run_task, blocks, executor=self.executor, threads=threads, stop=stop, on_tick=on_tick
             ):
-                if learned is None:
-                    return
-                found.append(learned)
-        if tasks and len(found) == len(tasks):
-            changes = self._merge(found, began)
-            with self._elsewhere():
-                self._step(changes)
+                if result is None:
+                    return None
+                results.append(result)
+        return results if tasks and len(results) == len(tasks) else None
+
+    def merge(self, results: list[TaskResult], merge_by: int | None) -> tuple[Changes, Metrics]:
+        """Merge what tasks have learned into the run's tables; returns the changes, and a line of `rounds.jsonl`."""
+        began, cpu_began = time.perf_counter(), time.thread_time()
+        changes = merge(self.net, [each.changes for each in results], merge_by)
+        counts = [len(each.chunk.results.scores) for each in results]
+        self.games_per_s = max(count / each.seconds for count, each in zip(counts, results, strict=True))
+        return changes, {
+            "games": results[0].chunk.first + sum(counts),
+            "tasks": len(results),
+            "seconds": [round(each.seconds, 3) for each in results],
+            "cpu_s": [round(each.cpu_s, 3) for each in results],
+            "around_s": [round(each.around_s, 3) for each in results],
+            "merge_s": round(time.perf_counter() - began, 3),
+            "merge_cpu_s": round(time.thread_time() - cpu_began, 3),
+            "changed": [each.changes.size for each in results],
+            "merged": changes.size,
+        }
 
     @contextmanager
-    def _elsewhere(self) -> Iterator[None]:
-        """Do what the cluster, or a file for it, may fail at."""
+    def _on_cluster(self) -> Iterator[None]:
+        """Turn I/O errors of a cluster and its files into ClusterLostError."""
         try:
             yield
         except OSError as error:
-            if self.here:  # a watcher's: not for us to explain
+            if self.local:  # a progress callback's
                 raise
             where = f"{error.filename}: " if error.filename else ""
-            raise LostError(f"{where}{error.strerror or error}") from error
+            raise ClusterLostError(f"{where}{error.strerror or error}") from error
 
-    def _tasks(self, last: float) -> list[Task]:
-        """The tasks of a round; it ends before game `last`, and when tuples join."""
-        training, options, plan = self.training, self.training.options, self.plan(self.training.games)
-        assert plan is not None
-        elapsed_s, games = training.elapsed_s, plan.games
-        if options.budget is not None and self._pace:
-            seconds = min(BUDGET * options.budget, options.budget - elapsed_s)
-            games = min(games, max(int(seconds * self._pace), 1))
-        first, at = training.games, training.games
-        end = int(min(first + plan.tasks * games, last))
-        while at < end and len(training.tuples_due(at)) == len(training.net.tuples):
-            at = min(CHUNK * (at // CHUNK + 1), end)
-        ends = [first + (at - first) * n // plan.tasks for n in range(plan.tasks + 1)]
-        return [
-            Task(training.method, options, one, other - one, elapsed_s, training.begun)
-            for one, other in pairwise(ends)
-            if other > one
-        ]
+    def _current_snapshot(self) -> Snapshot:
+        net = self.net
+        snapshot = self._snapshot or self._save_base(uuid.uuid4().hex, ())
+        if snapshot.tuples != net.name:
+            after = _name(snapshot.name, net.name)
+            step = Step(snapshot.name, after, grow=net.name)
+            snapshot = snapshot._replace(name=after, tuples=net.name, steps=(*snapshot.steps, step))
+        self._snapshot = snapshot
+        if self.local:
+            tables = tables_of_run(self.run)
+            tables.net, tables.name, tables.pinned = net, snapshot.name, True
+        return snapshot
 
-    def _merge(self, found: list[TaskResult], began: float) -> Changes:
-        """Make one of what tasks have learned, and let the run know of their games."""
-        training, now, busy = self.training, time.perf_counter(), time.thread_time()
-        merge_by = training.method.registered.merge_by
-        changes = merge(training.net, [each.changes for each in found], merge_by)
-        first, games = found[0].first, sum(len(each.results.scores) for each in found)
-        self._pace = max(len(each.results.scores) / each.seconds for each in found)
-        line = {
-            "games": first + games,
-            "tasks": len(found),
-            "elapsed_s": round(training.elapsed_s, 3),
-            "seconds": [round(each.seconds, 3) for each in found],
-            "cpu_s": [round(each.cpu_s, 3) for each in found],
-            "around_s": [round(each.around_s, 3) for each in found],
-            "merge_s": round(time.perf_counter() - now, 3),
-            "merge_cpu_s": round(time.thread_time() - busy, 3),
-            "changed": [each.changes.size for each in found],
-            "merged": changes.size,
-        }
-        training.run.rounds.append(line)
-        training.saver.write_line(ROUNDS)
-        took = time.perf_counter() - began
-        for each in found:
-            at, block = 0, training.options.block
-            while at < len(each.results.scores):
-                here = each.first + at
-                count = min(block - here % block, len(each.results.scores) - at)
-                part = Results(*(array[at : at + count] for array in each.results))
-                moves = each.moves * count // len(each.results.scores)
-                when = began + took * (here + count - first) / games
-                training.record(Chunk(here, part, moves, each.rule), when)
-                at += count
-        return changes
-
-    def _now(self) -> Snapshot:
-        """The tables as they are, for tasks to begin with."""
-        net = self.training.net
-        known = self._snapshot or self._as_file(uuid.uuid4().hex, ())
-        if known.tuples != net.name:
-            after = _name(known.name, net.name)
-            step = Step(known.name, after, grow=net.name)
-            known = known._replace(name=after, tuples=net.name, steps=(*known.steps, step))
-        self._snapshot = known
-        if self.here:
-            home = home_of(self.run)
-            home.net, home.name, home.stays = net, known.name, True
-        return known
-
-    def _step(self, changes: Changes) -> None:
-        """Go on to the next snapshot, by these changes."""
-        known = self._snapshot
-        assert known is not None
-        if self.here:
-            after = _name(known.name, str(self.training.games))
-            steps = (Step(known.name, after, changes=changes),)  # all copies are that far
-            self._snapshot = known._replace(name=after, steps=steps)
+    def advance(self, changes: Changes, games: int) -> None:
+        """Go on to the snapshot after `games` games, which these changes lead to."""
+        before = self._snapshot
+        assert before is not None
+        if self.local:
+            after = _name(before.name, str(games))
+            steps = (Step(before.name, after, changes=changes),)  # all copies are at `before`
+            self._snapshot = before._replace(name=after, steps=steps)
             return
-        path = self._where() / f"{len(self.training.run.rounds)}.safetensors"
-        save_changes(path, changes)
-        digest = file_digest(path)
-        after = _name(known.name, digest)
-        self._hand_out(path, digest)
-        step = Step(known.name, after, path=str(path), digest=digest)
-        self._steps_size += path.stat().st_size
-        self._snapshot = known._replace(name=after, steps=(*known.steps, step))
-        if self._steps_size > self._base_size:
-            self._snapshot = self._as_file(after, (step,))
-            for old in known.steps:
-                self._take_back(old.path, old.digest)
-            self._take_back(known.path, known.digest)
+        with self._on_cluster():
+            path = self._make_folder() / f"{games}.safetensors"
+            save_changes(path, changes)
+            digest = file_digest(path)
+            after = _name(before.name, digest)
+            self._provide(path, digest)
+            step = Step(before.name, after, path=str(path), digest=digest)
+            self._steps_size += path.stat().st_size
+            self._snapshot = before._replace(name=after, steps=(*before.steps, step))
+            if self._steps_size > self._base_size:
+                self._snapshot = self._save_base(after, (step,))
+                for old in before.steps:
+                    self._forget(old.path, old.digest)
+                self._forget(before.path, before.digest)
 
-    def _as_file(self, name: str, steps: tuple[Step, ...]) -> Snapshot:
-        """The tables by a name, in a file if others have to read them."""
-        net, path, digest = self.training.net, "", ""
-        if not self.here:
-            file = net.save(self._where() / f"{name}.safetensors")
+    def _save_base(self, name: str, steps: tuple[Step, ...]) -> Snapshot:
+        """The tables as a snapshot, in a file if the workers are elsewhere."""
+        path, digest = "", ""
+        if not self.local:
+            file = self.net.save(self._make_folder() / f"{name}.safetensors")
             path, digest = str(file), file_digest(file)
             self._base_size, self._steps_size = file.stat().st_size, 0
-            self._hand_out(file, digest)
-        return Snapshot(self.run, name, net.name, name, path, digest, steps)
+            self._provide(file, digest)
+        return Snapshot(self.run, name, self.net.name, name, path, digest, steps)
 
-    def _hand_out(self, path: Path, digest: str) -> None:
+    def _provide(self, path: Path, digest: str) -> None:
         if self.executor is not None:
             self.executor.provide(path, digest)
 
-    def _take_back(self, path: str, digest: str) -> None:
-        if path:
-            if self.executor is not None:
-                self.executor.forget(digest)
+    def _forget(self, path: str, digest: str) -> None:
+        if path and self.executor is not None:
+            self.executor.forget(digest)
             Path(path).unlink(missing_ok=True)
 
-    def _where(self) -> Path:
-        """The folder of files that tasks begin with."""
+    def _make_folder(self) -> Path:
+        """The folder of snapshots and changes."""
         if self._folder is None:
-            run = self.training.run.folder
-            if run is None:
-                self._folder = Path(tempfile.mkdtemp(prefix="tuplet-rounds-"))
-            else:
-                self._folder = run.resolve() / "rounds"
-                self._folder.mkdir(exist_ok=True)
+            self._folder = Path(tempfile.mkdtemp(prefix="tuplet-rounds-"))
+        self._folder.mkdir(exist_ok=True)
         return self._folder
 
     def close(self) -> None:
-        """Let go of all that was kept for tasks."""
-        self.leave()
+        """Free the tables, and delete the files."""
+        drop_tables(self.run)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
 
 
 def _name(before: str, by: str) -> str:
-    """The name of the snapshot after one: the same for the same steps."""
+    """The name of the snapshot after another: the same for the same steps."""
     return hashlib.blake2b(f"{before} {by}".encode(), digest_size=16).hexdigest()

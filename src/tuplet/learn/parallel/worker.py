@@ -1,8 +1,8 @@
-"""Learning apart: a task begins with a snapshot of a run's tables and returns what it changed.
+"""A worker's part of a round: learn from a task's games, in a copy of the run's tables.
 
-A process that learns for a run keeps the snapshot once, and as many copies to learn in as tasks are
-done there at a time, memory allowing. Snapshots differ by little: a copy is brought from one to the
-next by the changes between them, which are files that the cluster hands round, or are at hand.
+A process keeps a run's tables once, and as many copies to learn in as it runs tasks at a time, memory
+allowing. A snapshot differs from the one before it by few weights: tables are brought from one to the
+next by these changes, which are in memory, or in files that the cluster sends around.
 """
 
 from __future__ import annotations
@@ -12,70 +12,64 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.games.g2048.rules import rules_for
-from tuplet.games.g2048.statistics import Results, make_results
+from tuplet.games.g2048.statistics import Results
 from tuplet.learn.parallel.merge import Changes, apply, changes_between, load_changes, memory_of
-from tuplet.learn.progress import share_done
-from tuplet.learn.self_play import workspace_of
+from tuplet.learn.self_play import CHUNK, Chunk, learn_chunk
 from tuplet.learn.settings import Method, RunOptions
-from tuplet.learn.td import play_afterstates, play_states
 from tuplet.system.blocks import Worker
 from tuplet.system.memory import available_memory
 from tuplet.system.worker_calls import copy_of
 from tuplet.values.network import Network
 
-CHUNK = 25  # games a thread plays before it looks at the clock
-
-
-class DivergedError(Exception):
-    """The values have become no finite numbers."""
-
 
 class Step(NamedTuple):
-    """From one snapshot to the next."""
+    """From one snapshot to the next: by tuples that join, by changes in memory, or by changes in a file."""
 
     before: str
     after: str
-    grow: str = ""  # tuples that join, or else
-    changes: Changes | None = None  # at hand, or else
-    path: str = ""  # in a file
+    grow: str = ""
+    changes: Changes | None = None
+    path: str = ""
     digest: str = ""
 
     def apply(self, net: Network) -> None:
-        """Bring a network there."""
+        """Bring a network to the next snapshot."""
         if self.grow:
             net.grow(self.grow)
         else:
-            found = self.changes or load_changes(copy_of(self.digest) or self.path)
-            apply(net, found)
+            apply(net, self.changes or load_changes(copy_of(self.digest) or self.path))
 
 
 class Snapshot(NamedTuple):
-    """A run's tables, by name: a file, and the steps since, or since a little earlier."""
+    """A run's tables between two rounds: those of a file, and the latest steps."""
 
-    run: str  # told from others by
+    run: str  # an id
     name: str
     tuples: str
-    base: str  # the name of the snapshot that is a file
+    base: str  # the name of the snapshot in the file
     path: str
     digest: str
     steps: tuple[Step, ...] = ()
 
+    def reachable_from(self, name: str) -> bool:
+        """Whether the steps lead here from the snapshot `name`."""
+        return name == self.name or name in [step.before for step in self.steps]
+
     def bring(self, net: Network | None, name: str) -> Network:
-        """A network that stands at snapshot `name`, brought to this one."""
-        if net is None or (name != self.name and name not in [step.before for step in self.steps]):
+        """A network at snapshot `name`, brought to this one."""
+        if net is None or not self.reachable_from(name):
             net, name = Network.load(copy_of(self.digest) or self.path), self.base
         for step in self.steps:
             if step.before == name:
                 step.apply(net)
                 name = step.after
         if name != self.name:
-            raise UserError("the tables to begin with are not those that were asked for")
+            raise UserError(f"snapshot {self.name} of the tables cannot be reached from {name}")
         return net
 
 
@@ -86,78 +80,62 @@ class Task(NamedTuple):
     options: RunOptions
     first: int
     games: int
-    elapsed_s: float  # when the round began: how much of a budget is done
-    begun: bool  # a learner that has begun is not delayed any more
-
-
-class Chunk(NamedTuple):
-    """Games that were played and learned from."""
-
-    first: int
-    results: Results
-    moves: int  # with those of games begun in the middle
-    rule: Any  # what adjusted the weights
+    elapsed_s: float  # when the round began: how much of a budget is used
+    begun: bool  # whether the learner's delay is over
 
 
 class TaskResult(NamedTuple):
-    """What a task came to."""
+    """What a task learned, and what it took."""
 
-    first: int
-    results: Results
-    moves: int
-    rule: Any
+    chunk: Chunk
     changes: Changes
-    seconds: float  # by the clock
-    cpu_s: float  # of the processor, for learning
-    around_s: float  # and for all else: to copy tables, and to compare them
+    seconds: float  # wall-clock time
+    cpu_s: float  # processor time for learning
+    around_s: float  # processor time for the rest: to copy and compare tables
 
 
 @dataclass
-class Home:
+class RunTables:
     """A run's tables in a process that learns for it."""
 
     net: Network | None = None
-    name: str = ""  # of the snapshot that `net` is
-    spare: list[tuple[str, Network]] = field(default_factory=list)  # copies, and where they stand
-    out: int = 0  # copies that are learned in now
-    stays: bool = False  # until it is told to go: the run itself is in this process
+    name: str = ""  # of the snapshot that `net` holds
+    spare: list[tuple[str, Network]] = field(default_factory=list)  # copies, and their snapshots
+    in_use: int = 0  # copies
+    pinned: bool = False  # the run itself is in this process
     free: threading.Condition = field(default_factory=threading.Condition)
 
     @contextmanager
     def copy(self, snapshot: Snapshot) -> Iterator[tuple[Network, Network]]:
-        """The snapshot, and a copy to learn in: put back as it was, unless something goes wrong."""
+        """The snapshot, and a copy to learn in, which must be the snapshot again at the end."""
         with self.free:
             if self.name != snapshot.name:
                 self.net = snapshot.bring(self.net, self.name)
                 self.name = snapshot.name
             net = self.net
             assert net is not None
-            while not self.spare and self.out and available_memory() < 1.1 * tables_size(net):
+            size = net.weights.nbytes + memory_of(net).nbytes
+            while not self.spare and self.in_use and available_memory() < 1.1 * size:
                 self.free.wait()
-            at, mine = self.spare.pop() if self.spare else ("", None)
-            self.out += 1
+            name, own = self.spare.pop() if self.spare else ("", None)
+            self.in_use += 1
         try:
-            known = at and (at == snapshot.name or at in [step.before for step in snapshot.steps])
-            mine = snapshot.bring(mine, at) if mine is not None and known else _copied(net)
-            yield net, mine
+            known = own is not None and name and snapshot.reachable_from(name)
+            own = snapshot.bring(own, name) if known else _copy(net)
+            yield net, own
         except BaseException:
-            mine = None
+            own = None
             raise
         finally:
             with self.free:
-                self.out -= 1
-                if mine is not None:
-                    self.spare.append((snapshot.name, mine))
+                self.in_use -= 1
+                if own is not None:
+                    self.spare.append((snapshot.name, own))
                 self.free.notify_all()
 
 
-def tables_size(net: Network) -> int:
-    """Bytes of a network's tables, and of what a learner remembers."""
-    return net.weights.nbytes + memory_of(net).nbytes
-
-
-def _copied(net: Network) -> Network:
-    made = Network(
+def _copy(net: Network) -> Network:
+    copy = Network(
         net.name,
         board=net.size,
         stages=net.stages,
@@ -167,66 +145,65 @@ def _copied(net: Network) -> Network:
         spawn4=net.spawn4,
         original_tuples=net.original_tuples,
     )
-    made.initial = net.initial
-    made.weights[:] = net.weights
+    copy.initial = net.initial
+    copy.weights[:] = net.weights
     if net.memory is not None:
-        made.learner_memory(net.memory.name, net.memory.values.shape[1])[:] = net.memory.values
-    return made
+        copy.learner_memory(net.memory.name, net.memory.values.shape[1])[:] = net.memory.values
+    return copy
 
 
-_homes: dict[str, Home] = {}  # by run
+_runs: dict[str, RunTables] = {}
 _lock = threading.Lock()
 
 
-def home_of(run: str) -> Home:
-    """A run's tables in this process; those of runs that nobody learns for here are let go."""
+def tables_of_run(run: str) -> RunTables:
+    """A run's tables in this process; those of other runs are dropped if no task uses them."""
     with _lock:
-        for name, home in [*_homes.items()]:
-            if name != run and not home.out and not home.stays:
-                del _homes[name]
-        return _homes.setdefault(run, Home())
+        for name, tables in [*_runs.items()]:
+            if name != run and not tables.in_use and not tables.pinned:
+                del _runs[name]
+        return _runs.setdefault(run, RunTables())
 
 
-def leave(run: str) -> None:
-    """Let go of a run's tables."""
+def drop_tables(run: str) -> None:
+    """Free a run's tables."""
     with _lock:
-        _homes.pop(run, None)
+        _runs.pop(run, None)
 
 
-def learn_apart(snapshot: Snapshot, task: Task, worker: Worker) -> TaskResult | None:
-    """Learn from some games; None if told to stop before the last.
+def run_task(snapshot: Snapshot, task: Task, worker: Worker) -> TaskResult | None:
+    """Learn from a task's games; None if stopped before the last.
 
-    What comes out depends on the snapshot and the task alone.
+    The result depends on the snapshot and the task alone.
     """
-    began, busy = time.perf_counter(), time.thread_time()
-    with home_of(snapshot.run).copy(snapshot) as (net, mine):
+    began, cpu_began = time.perf_counter(), time.thread_time()
+    with tables_of_run(snapshot.run).copy(snapshot) as (net, own):
         ready = time.thread_time()
-        found = _learn(mine, task, worker)
-        done = time.thread_time()
-        changes = changes_between(net, mine)
-        apply(mine, Changes(changes.where, net.weights[changes.where], memory_of(net)[changes.where]))
-    if found is None:
+        chunk = learn_task(own, task, worker)
+        learned = time.thread_time()
+        changes = changes_between(net, own)
+        apply(own, Changes(changes.where, net.weights[changes.where], memory_of(net)[changes.where]))
+    if chunk is None:
         return None
-    around = time.thread_time() - busy - (done - ready)
-    return TaskResult(task.first, *found, changes, time.perf_counter() - began, done - ready, around)
+    around = time.thread_time() - cpu_began - (learned - ready)
+    return TaskResult(chunk, changes, time.perf_counter() - began, learned - ready, around)
 
 
-def _learn(net: Network, task: Task, worker: Worker) -> tuple[Results, int, Any] | None:
-    method, options, learner = task.method, task.options, task.method.registered
-    tables = net.tables_with_memory(learner.memory, learner.memory_per_weight)
-    rules = rules_for(*net.size, method.spawn4)
-    play = play_states if method.target == "state" else play_afterstates
-    work, results, moves = workspace_of(net, worker), make_results(task.games), 0
-    seed, rule = np.uint64(options.seed), method.hyperparameters_at(0.0)
-    for at in range(0, task.games, CHUNK):
+def learn_task(net: Network, task: Task, worker: Worker) -> Chunk | None:
+    """Learn from a task's games in these tables; None if stopped before the last."""
+    method, options = task.method, task.options
+    tables = net.tables_with_memory(method.registered.memory, method.registered.memory_per_weight)
+    chunks = []
+    for first in range(task.first, task.first + task.games, CHUNK):
         if worker.stop.is_set():
             return None
-        games = min(CHUNK, task.games - at)
-        done = share_done(options, task.first + at, task.elapsed_s)
-        rule = method.hyperparameters_at(max(done, method.delay) if task.begun else done)
-        work.tally[:] = 0
-        play(rules, tables, rule, work, seed, task.first + at, games, results, at)
-        if work.tally[1]:
-            raise DivergedError
-        moves += int(results.lengths[at : at + games].sum() + work.tally[0])
-    return results, moves, rule.rule
+        hyper = method.hyperparameters_at(options.progress(first, task.elapsed_s), task.begun)
+        games = min(CHUNK, task.first + task.games - first)
+        chunks.append(learn_chunk(net, tables, hyper, options.seed, first, games, worker))
+    return join_chunks(chunks)
+
+
+def join_chunks(chunks: list[Chunk]) -> Chunk:
+    """Chunks that follow each other as one."""
+    results = Results(*map(np.concatenate, zip(*(chunk.results for chunk in chunks), strict=True)))
+    return Chunk(chunks[0].first, results, sum(chunk.moves for chunk in chunks), chunks[-1].rule)
