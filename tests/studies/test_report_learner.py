@@ -63,9 +63,9 @@ SCRIPT = """
 import numpy as np
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import make_results
-from tuplet.studies.report_learner import Way, make_program, play
+from tuplet.studies.report_learner import LearnerVariant, make_program, play
 for line in open(0).read().splitlines():
-    way = Way(**eval(line))
+    way = LearnerVariant(**eval(line))
     program = make_program(rules_for(), "01 56", way, 0.1)
     results, look_ups = make_results(1), np.zeros(1, np.int64)
     play(program, True, np.uint64(1), 0, 1, results, look_ups, 0)
@@ -77,9 +77,15 @@ for line in open(0).read().splitlines():
 @pytest.mark.slow
 def test_compiled_and_plain_learner_agree() -> None:
     ways = [
-        {"apart": True, "swapped": True, "late": 2},
-        {"single": True, "shared": True, "open_end": True},
-        {"states": True, "single": True, "whole": True, "summed": True, "blind": True},
+        {"table_per_placement": True, "swapped_reward": True, "skip_first": 2},
+        {"no_symmetry": True, "shared": True, "no_terminal_update": True},
+        {
+            "states": True,
+            "no_symmetry": True,
+            "undivided_alpha": True,
+            "summed_expectation": True,
+            "no_terminal_check": True,
+        },
     ]
     compiled, plain = in_both_ways(SCRIPT, [repr(way) for way in ways])
     assert compiled == plain
@@ -93,28 +99,28 @@ def test_compiled_and_plain_learner_agree() -> None:
     [
         (LearnerVariant(states=True), 0, [6, 8, 8]),  # 16/2; (8 + 8)/2; (4 + 8)/2
         (LearnerVariant(), 0, [8, 8, 0]),  # 0; (16 + 0)/2; (8 + 8)/2
-        (LearnerVariant(states=True, swapped=True), 0, [8, 8, 0]),
-        (LearnerVariant(swapped=True), 0, [6, 8, 8]),
+        (LearnerVariant(states=True, swapped_reward=True), 0, [8, 8, 0]),
+        (LearnerVariant(swapped_reward=True), 0, [6, 8, 8]),
         (LearnerVariant(states=True), 2, [6.25, 8.5, 9]),  # 2 + (16 - 2)/2; (8 + 9)/2; (4 + 8.5)/2
-        (LearnerVariant(states=True, open_end=True), 2, [4.5, 5, 2]),  # 2 stays; (8 + 2)/2; (4 + 5)/2
-        (LearnerVariant(open_end=True), 2, [8.5, 9, 2]),  # 2 stays; (16 + 2)/2; (8 + 9)/2
-        (LearnerVariant(states=True, late=2), 0, [0, 0, 8]),
-        (LearnerVariant(late=1), 0, [0, 8, 0]),
+        (LearnerVariant(states=True, no_terminal_update=True), 2, [4.5, 5, 2]),  # 2 stays; (8 + 2)/2; (4 + 5)/2
+        (LearnerVariant(no_terminal_update=True), 2, [8.5, 9, 2]),  # 2 stays; (16 + 2)/2; (8 + 9)/2
+        (LearnerVariant(states=True, skip_first=2), 0, [0, 0, 8]),
+        (LearnerVariant(skip_first=1), 0, [0, 8, 0]),
     ],
     ids=str,
 )
 def test_a_game_of_three_moves_moves_values_as_computed_by_hand(
     way: LearnerVariant, last: float, values: list[float]
 ) -> None:
-    program = make_program(RULES, "0", way._replace(single=True), HALF)
+    program = make_program(RULES, "0", way._replace(no_symmetry=True), HALF)
     boards = [np.uint64(EACH * (k + 1)) for k in range(3)]
     program.tables.weights[weight_indices(program.tables, boards[2])[0]] = last
     for k, reward in enumerate((4, 8, 16)):
         program.path[k], program.gains[k] = boards[k], reward
     look_ups = walk_back(program, np.uint64(3))
     assert [value(program.tables, board) for board in boards] == values
-    updated = 3 - way.late - way.open_end
-    assert look_ups == 2 * updated + way.open_end  # of one look-up a board
+    updated = 3 - way.skip_first - way.no_terminal_update
+    assert look_ups == 2 * updated + way.no_terminal_update  # of one look-up a board
     assert program.tables.weights[-1] == 0  # what makes the one look-up eight
 
 
@@ -129,19 +135,19 @@ def moved(net: str, way: LearnerVariant, board: int) -> tuple[float, int]:
 
 def test_how_weights_share_an_update() -> None:
     assert moved("01", LearnerVariant(), ALL) == (8, 8)  # half of 16, by eight weights
-    assert moved("01", LearnerVariant(whole=True), ALL) == (64, 8)  # eight times as far
-    assert moved("01", LearnerVariant(single=True), ALL) == (8, 1)
-    assert moved("01 56", LearnerVariant(single=True, whole=True), ALL) == (8, 2)
+    assert moved("01", LearnerVariant(undivided_alpha=True), ALL) == (64, 8)  # eight times as far
+    assert moved("01", LearnerVariant(no_symmetry=True), ALL) == (8, 1)
+    assert moved("01 56", LearnerVariant(no_symmetry=True, undivided_alpha=True), ALL) == (8, 2)
     board = EACH * 3  # both tuples see the same tiles
-    assert moved("01 56", LearnerVariant(single=True), board) == (8, 2)
-    assert moved("01 56", LearnerVariant(single=True, shared=True), board) == (16, 1)  # found and moved twice
+    assert moved("01 56", LearnerVariant(no_symmetry=True), board) == (8, 2)
+    assert moved("01 56", LearnerVariant(no_symmetry=True, shared=True), board) == (16, 1)  # found and moved twice
     assert moved("01", LearnerVariant(), board) == (64, 1)  # eight times, each of them eight times
-    assert moved("01", LearnerVariant(apart=True), board) == (8, 8)
+    assert moved("01", LearnerVariant(table_per_placement=True), board) == (8, 8)
 
 
 def test_tuples_that_share_a_table_share_it_cell_by_cell() -> None:
     """Reading a board's cells 5 and 6 as cells 0 and 1 of another: in their order."""
-    program = make_program(RULES, "01 56", LearnerVariant(shared=True, single=True), HALF)
+    program = make_program(RULES, "01 56", LearnerVariant(shared=True, no_symmetry=True), HALF)
     first, second = (np.uint64(3 | 7 << 4), np.uint64(3 << 20 | 7 << 24))
     at = [set(weight_indices(program.tables, board)[:2]) for board in (first, second)]
     assert at[0] == at[1] and len(at[0]) == 2
@@ -156,11 +162,11 @@ def test_expectations_that_are_not_divided_or_look_dead_states_up() -> None:
         return float(spawned_value(program, *board.packed))
 
     three = Board([2, 4, 8, 16, 32, 64, 128, 256, 2, 4, 8, 16, 32, 0, 0, 0])
-    assert (worth(three), worth(three, summed=True)) == pytest.approx((8, 24))
+    assert (worth(three), worth(three, summed_expectation=True)) == pytest.approx((8, 24))
     # The empty cell's neighbours are a 4 and a 16: a 2 ends the game, a 4 does not.
     last = Board([2, 4, 2, 4, 4, 2, 4, 2, 2, 4, 2, 16, 4, 8, 4, 0])
-    assert worth(last) == pytest.approx(0.8) == worth(last, summed=True)
-    assert worth(last, blind=True) == pytest.approx(8)
+    assert worth(last) == pytest.approx(0.8) == worth(last, summed_expectation=True)
+    assert worth(last, no_terminal_check=True) == pytest.approx(8)
 
 
 @pytest.mark.parametrize("states", [True, False])

@@ -78,16 +78,16 @@ def interrupted(name: str, out: Path, **more: Any) -> None:
     ],
 )
 def test_a_study_stopped_and_continued_elsewhere_is_the_same(name: str, tmp_path: Path, pool: Executor) -> None:
-    whole = reproduce(name, out=tmp_path / "whole", threads=2, progress=False, **tiny(name))
+    whole = reproduce(name, out=tmp_path / "undivided_alpha", threads=2, progress=False, **tiny(name))
     interrupted(name, tmp_path / "parts", threads=1)
     assert not (tmp_path / "parts" / "report.json").exists()
     reproduce(name, out=tmp_path / "parts", executor=pool, progress=False, **tiny(name))
     names = ["report.json", "report.html", *(f"{name}.svg" for name in whole.found.pictures)]
     assert len(names) > 2
     for each in names:
-        written = [(tmp_path / way / each).read_bytes() for way in ("whole", "parts")]
+        written = [(tmp_path / way / each).read_bytes() for way in ("undivided_alpha", "parts")]
         assert (written[0] == written[1] or name == TIMED) and written[0]
-    found = json.loads((tmp_path / "whole" / "report.json").read_bytes())
+    found = json.loads((tmp_path / "undivided_alpha" / "report.json").read_bytes())
     assert found == json.loads(json.dumps(whole.as_json()))
     assert found["study"] == name and found["scale"] == tiny(name)["scale"]
     rows = json.loads((tmp_path / "parts" / "report.json").read_bytes())["rows"]
@@ -96,7 +96,7 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(name: str, tmp_path
         assert {"ours", "ours_ci95", "published", "published_ci95", "verdict"} <= set(row)
         assert row["verdict"] in ("agrees", "differs", "too few games", "not comparable")
         assert row["verdict"] == "not comparable" or row["published_ci95"]
-    html = (tmp_path / "whole" / "report.html").read_text()
+    html = (tmp_path / "undivided_alpha" / "report.html").read_text()
     assert "<script" not in html and "http" not in html.replace("http-equiv", "")
     pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
     assert len(pictures) == len(whole.found.pictures)

@@ -43,10 +43,12 @@ def stopped_after(games: int, settings: dict[str, Any], path: Path) -> None:
     watcher.join()
 
 
-@pytest.mark.parametrize("way", [LearnerVariant(states=True), LearnerVariant(single=True)], ids=["states", "single"])
+@pytest.mark.parametrize(
+    "way", [LearnerVariant(states=True), LearnerVariant(no_symmetry=True)], ids=["states", "no_symmetry"]
+)
 def test_a_run_stopped_twice_comes_to_the_same(way: LearnerVariant, tmp_path: Path) -> None:
     settings, path = settings_of(way, 1000, 5, net=NET, fresh=25), tmp_path / "run"
-    whole = learned(settings, str(tmp_path / "whole"), Worker())
+    whole = learned(settings, str(tmp_path / "undivided_alpha"), Worker())
     stopped_after(50, settings, path)
     before = path.read_bytes()
     stopped_after(300, settings, path)
@@ -101,10 +103,10 @@ def test_a_study_takes_over_the_runs_of_one_beside_it(tmp_path: Path) -> None:
 
 def test_a_run_of_train_is_taken_over_into_its_study(tmp_path: Path) -> None:
     options: dict[str, Any] = {"scale": 0.0002, "net": NET, "progress": False}
-    whole = reproduce("td-state-80-20", out=tmp_path / "whole", **options)
+    whole = reproduce("td-state-80-20", out=tmp_path / "undivided_alpha", **options)
     other = tmp_path / "other"
     other.mkdir()
-    (other / "study.json").write_bytes((tmp_path / "whole" / "study.json").read_bytes())
+    (other / "study.json").write_bytes((tmp_path / "undivided_alpha" / "study.json").read_bytes())
     settings = {**td_state_80_20.METHOD, "net": NET, "games": 200, "block": 10, "threads": 1}
     train(**settings, out=other / "run-200", progress=False)
     metrics = (other / "run-200" / "metrics.jsonl").read_bytes()

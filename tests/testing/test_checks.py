@@ -90,7 +90,12 @@ WRONG = {
         "estimate() is 7",
         "between -1 and 1",
     ),
-    "unknown ending": ("return self.terminations[ending == FULL]", 'return "four"', "ended by 'four'", "must be one of"),
+    "unknown ending": (
+        "return self.terminations[ending == FULL]",
+        'return "four"',
+        "ended by 'four'",
+        "must be one of",
+    ),
     "one text for two moves": ("return str(code + 1)", 'return "drop"', "two moves have the same text", "move_text"),
     "one side": ('sides = ("yellow", "red")', 'sides = ("yellow",)', "2 players", "a name for each"),
     "writes before start": ("moves[at] = column", "moves[at - start] = column", "before `start`", "moves[start + i]"),

@@ -27,9 +27,9 @@ USUAL = "8 placements, a table for each tuple"
 VARIANTS = {
     USUAL: LearnerVariant(),
     "8 placements, one table": LearnerVariant(shared=True),
-    "8 placements, a table for each": LearnerVariant(apart=True),
-    "1 placement, a table for each tuple": LearnerVariant(single=True),
-    "1 placement, one table": LearnerVariant(single=True, shared=True),
+    "8 placements, a table for each": LearnerVariant(table_per_placement=True),
+    "1 placement, a table for each tuple": LearnerVariant(no_symmetry=True),
+    "1 placement, one table": LearnerVariant(no_symmetry=True, shared=True),
 }
 
 
@@ -37,13 +37,13 @@ def run(context: StudyContext, net: str = "4x6") -> StudyResult:
     """Learn after-state values with each."""
     runs, sizes = runs_of(context, VARIANTS, net), [16 ** len(cells) for cells in parse(net)]
     cells, changes, right = [], {}, scores_of(runs[USUAL], "fresh")
-    for name, way in VARIANTS.items():
+    for name, variant in VARIANTS.items():
         ours, note = scores_of(runs[name], "fresh"), " "
         if name != USUAL:
             changes[name] = change(ours, right)
             note = change_told(changes[name], USUAL)
-        tables = sizes[:1] if way.shared else sizes * 8 if way.apart else sizes
-        where = {"placements": 1 if way.single else 8, "tables": len(tables), "weights": sum(tables)}
+        tables = sizes[:1] if variant.shared else sizes * 8 if variant.table_per_placement else sizes
+        where = {"placements": 1 if variant.no_symmetry else 8, "tables": len(tables), "weights": sum(tables)}
         cells.append(Cell(where, ours, None, "points", note))
     own, look_ups = runs[USUAL][0]["settings"], 8 * len(sizes)
     notes = [

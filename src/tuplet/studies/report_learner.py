@@ -4,9 +4,9 @@
 `train` does it: the same games, the same weights. The flags are what reports wrote, each by itself:
 
     states    s0 --r0--> s1 --r1--> s2 ... s(n-1) --r(n-1)--> end      V(s0) towards r0 + V(s1)
-    swapped   the same, with the reward of the next move               V(s0) towards r1 + V(s1)
+    swapped_reward   the same, with the reward of the next move               V(s0) towards r1 + V(s1)
     after-states   s'0 --r1--> s'1 --r2--> s'2 ... s'(n-1) --0--> end  V(s'0) towards r1 + V(s'1)
-    swapped   the same, with the reward that led to it                 V(s'0) towards r0 + V(s'1)
+    swapped_reward   the same, with the reward that led to it                 V(s'0) towards r0 + V(s'1)
 
 It also counts look-ups: the weights that a plain program reads. To choose by after-states it reads
 m for each legal move, by states m for each of the 2 x empty cells that a spawn may make of it
@@ -48,14 +48,14 @@ class LearnerVariant(NamedTuple):
 
     states: bool = False  # values of states, not of after-states
     shared: bool = False  # one table for all tuples
-    apart: bool = False  # a table for each placement of each tuple
-    single: bool = False  # a tuple is looked up where it is, not in its eight placements
-    whole: bool = False  # each placement gets the whole of its tuple's part of an update
-    swapped: bool = False  # targets have the reward that belongs to the other kind of values
-    open_end: bool = False  # the last board of a game is not moved towards what came of it
-    late: int = 0  # boards at the beginning of a game that are not learned from
-    summed: bool = False  # expectations are summed over empty cells, not divided by their number
-    blind: bool = False  # a state without moves is worth what the tables say, not 0
+    table_per_placement: bool = False  # a table for each placement of each tuple
+    no_symmetry: bool = False  # a tuple is looked up where it is, not in its eight placements
+    undivided_alpha: bool = False  # each placement gets the whole of its tuple's part of an update
+    swapped_reward: bool = False  # targets have the reward that belongs to the other kind of values
+    no_terminal_update: bool = False  # the last board of a game is not moved towards what came of it
+    skip_first: int = 0  # boards at the beginning of a game that are not learned from
+    summed_expectation: bool = False  # expectations are summed over empty cells, not divided by their number
+    no_terminal_check: bool = False  # a state without moves is worth what the tables say, not 0
 
 
 class Program(NamedTuple):
@@ -63,7 +63,7 @@ class Program(NamedTuple):
 
     rules: Rules2048
     tables: Tables
-    way: LearnerVariant
+    variant: LearnerVariant
     look_ups: np.uint64  # that make up a value; the tables' plan has more where eight do not fit
     share: np.float32  # of an error, for each weight
     path: Array  # uint64[LONGEST_GAME]: the boards to learn from
@@ -75,21 +75,21 @@ class Program(NamedTuple):
     seen: Array  # float32[m]
 
 
-def tuples_of(net: str, way: LearnerVariant) -> list[Tuple]:
+def tuples_of(net: str, variant: LearnerVariant) -> list[Tuple]:
     """A network's tuples; ValueError if it has none, or they cannot be used that way."""
     tuples = parse(net)
-    if way.shared and len({len(cells) for cells in tuples}) > 1:
+    if variant.shared and len({len(cells) for cells in tuples}) > 1:
         raise UserError(f"tuples that share a table are equally long, those of {net!r} are not")
     return tuples
 
 
-def make_program(rules: Rules2048, net: str, way: LearnerVariant, alpha: float) -> Program:
+def make_program(rules: Rules2048, net: str, variant: LearnerVariant, alpha: float) -> Program:
     """A program that has learned nothing yet."""
-    tuples = tuples_of(net, way)
+    tuples = tuples_of(net, variant)
     read = [  # each look-up's cells, and those that its table was made for
-        (placed, tuples[0] if way.shared else placed if way.apart else cells)
+        (placed, tuples[0] if variant.shared else placed if variant.table_per_placement else cells)
         for cells in tuples
-        for placed in ([cells] if way.single else placements(cells))
+        for placed in ([cells] if variant.no_symmetry else placements(cells))
     ]
     owners = list(dict.fromkeys(owner for _, owner in read))
     starts = dict(zip(owners, table_starts(owners), strict=True))
@@ -99,11 +99,11 @@ def make_program(rules: Rules2048, net: str, way: LearnerVariant, alpha: float) 
     check_memory(net, size)
     look_ups += [((), [], size)] * (-count % 8)  # of a weight that stays 0: kernels take eights
     tables = tables_for(look_ups, line_aligned(size + 1, np.float32))
-    share = np.float32(alpha) / np.float32(len(tuples) if way.whole else count)
+    share = np.float32(alpha) / np.float32(len(tuples) if variant.undivided_alpha else count)
     return Program(
         rules,
         tables,
-        way,
+        variant,
         np.uint64(count),
         share,
         np.zeros(LONGEST_GAME, np.uint64),
@@ -119,17 +119,17 @@ def make_program(rules: Rules2048, net: str, way: LearnerVariant, alpha: float) 
 @kernel
 def spawned_value(program: Program, board: np.uint64, high: np.uint64) -> np.float32:
     """What a program by states takes an after-state to be worth: what a spawn makes of it."""
-    rules, tables, way = program.rules, program.tables, program.way
+    rules, tables, variant = program.rules, program.tables, program.variant
     v = expected_value(rules, tables, board, high, program.found, program.seen)
     empty = empty_cells(rules.cells, board, high)
-    if way.blind and popcount(empty) == np.uint64(1):
+    if variant.no_terminal_check and popcount(empty) == np.uint64(1):
         fours = np.float32(rules.fours) / np.float32(1 << 32)
         for tile in range(2):
             full = board | (empty << np.uint64(tile))
             if stuck(rules, full, high):
                 share = fours if tile == 1 else np.float32(1) - fours
                 v += share * value(tables, view(full, high))
-    return v * np.float32(popcount(empty)) if way.summed else v
+    return v * np.float32(popcount(empty)) if variant.summed_expectation else v
 
 
 @kernel
@@ -138,14 +138,14 @@ def walk_back(program: Program, count: np.uint64) -> np.uint64:
 
     Returns the number of look-ups.
     """
-    way, weights, plan = program.way, program.tables.weights, program.tables.plan
+    variant, weights, plan = program.variant, program.tables.weights, program.tables.plan
     marks, stride, found = program.tables.marks, program.tables.stride, program.found
     path, gains = program.path, program.gains
     m, zero, one = np.uint64(plan.shape[1]), np.uint64(0), np.uint64(1)
-    own = way.states != way.swapped  # the reward of the board's own move
+    own = variant.states != variant.swapped_reward  # the reward of the board's own move
     behind, read = np.float32(0), zero  # V of the board after this one
     k = count
-    while k > np.uint64(way.late):
+    while k > np.uint64(variant.skip_first):
         k -= one
         if own:
             target = np.float32(gains[k]) + behind
@@ -154,7 +154,7 @@ def walk_back(program: Program, count: np.uint64) -> np.uint64:
         locate(path[k], plan, marks, stride, found, zero)
         behind = total(weights, found, zero, m)
         read += program.look_ups
-        if not (way.open_end and k + one == count):
+        if not (variant.no_terminal_update and k + one == count):
             amount = program.share * (target - behind)
             for i in range(program.look_ups):
                 weights[found[i]] += amount
@@ -171,7 +171,7 @@ def play(
 
     What became of each, and its look-ups, are written from place `at` on.
     """
-    rules, tables, states = program.rules, program.tables, program.way.states
+    rules, tables, states = program.rules, program.tables, program.variant.states
     after, after_high, rewards = program.after, program.after_high, program.rewards
     weights, plan, found = tables.weights, tables.plan, program.found
     zero, one, m = np.uint64(0), np.uint64(1), np.uint64(plan.shape[1])

@@ -38,7 +38,7 @@ SAVE = 120.0  # seconds between two checkpoints
 
 
 def settings_of(
-    way: LearnerVariant,
+    variant: LearnerVariant,
     games: int,
     seed: int,
     *,
@@ -56,7 +56,7 @@ def settings_of(
         "seed": seed,
         "block": block_of(games),
         "fresh": fresh,
-        **way._asdict(),
+        **variant._asdict(),
     }
 
 
@@ -97,9 +97,9 @@ class _Course(NamedTuple):
 def learned(settings: dict[str, Any], checkpoint: str, worker: Worker) -> dict[str, Any] | None:
     """Learn, from the checkpoint if there is one; None if told to stop: then it leaves one."""
     games, block, path = settings["games"], settings["block"], Path(checkpoint)
-    way = LearnerVariant(*(settings[name] for name in LearnerVariant._fields))
+    variant = LearnerVariant(*(settings[name] for name in LearnerVariant._fields))
     rules, seed = rules_for(4, 4, settings["spawn4"]), as_seed(settings["seed"])
-    program = make_program(rules, settings["net"], way, settings["alpha"])
+    program = make_program(rules, settings["net"], variant, settings["alpha"])
     blocks = -(-games // block)
     run = _Course(make_results(games), np.zeros(games, np.int64), np.zeros(blocks), np.zeros(1, np.int64))
     if path.exists():

@@ -38,14 +38,14 @@ UNITS = {"games": "games", "seconds": "seconds on one core", "look_ups": "weight
 FLAGS = {  # of `LearnerVariant`, in words
     "states": "values of states",
     "shared": "one table for all tuples",
-    "apart": "a table for each placement of each tuple",
-    "single": "each tuple in one placement",
-    "whole": "α divided by the number of tuples, not of look-ups",
-    "swapped": "targets have the reward of the other kind of values",
-    "open_end": "the last board of a game is not updated",
-    "late": "the first two boards of a game are not updated",
-    "summed": "expectations are not divided by the number of empty cells",
-    "blind": "states without moves are looked up",
+    "table_per_placement": "a table for each placement of each tuple",
+    "no_symmetry": "each tuple in one placement",
+    "undivided_alpha": "α divided by the number of tuples, not of look-ups",
+    "swapped_reward": "targets have the reward of the other kind of values",
+    "no_terminal_update": "the last board of a game is not updated",
+    "skip_first": "the first two boards of a game are not updated",
+    "summed_expectation": "expectations are not divided by the number of empty cells",
+    "no_terminal_check": "states without moves are looked up",
 }
 
 

@@ -31,38 +31,41 @@ AS_DERIVED = "as derived"
 VARIANTS: dict[tuple[str, str], tuple[LearnerVariant, str]] = {
     (STATE, AS_DERIVED): (LearnerVariant(states=True), ""),
     (STATE, "the next move's reward in the target, not its own"): (
-        LearnerVariant(states=True, swapped=True),
+        LearnerVariant(states=True, swapped_reward=True),
         "1st report",
     ),
     (STATE, "α not divided over isomorphs: V moves 8 times as far"): (
-        LearnerVariant(states=True, whole=True),
+        LearnerVariant(states=True, undivided_alpha=True),
         "1st report",
     ),
-    (STATE, "both of these"): (LearnerVariant(states=True, swapped=True, whole=True), "1st report, both"),
-    (STATE, "the last state is not updated"): (LearnerVariant(states=True, open_end=True), "2nd report"),
+    (STATE, "both of these"): (
+        LearnerVariant(states=True, swapped_reward=True, undivided_alpha=True),
+        "1st report, both",
+    ),
+    (STATE, "the last state is not updated"): (LearnerVariant(states=True, no_terminal_update=True), "2nd report"),
     (STATE, "expectation not divided by the number of empty cells"): (
-        LearnerVariant(states=True, summed=True),
+        LearnerVariant(states=True, summed_expectation=True),
         "5th report does not show whether it divides",
     ),
     (STATE, "states without moves looked up, not worth 0"): (
-        LearnerVariant(states=True, blind=True),
+        LearnerVariant(states=True, no_terminal_check=True),
         "no listing checks for them",
     ),
     (AFTERSTATE, AS_DERIVED): (LearnerVariant(), ""),
     (AFTERSTATE, "its own move's reward in the target, not the next one's"): (
-        LearnerVariant(swapped=True),
+        LearnerVariant(swapped_reward=True),
         "no report: the 1st one's the other way round",
     ),
     (AFTERSTATE, "α not divided over isomorphs: V moves 8 times as far"): (
-        LearnerVariant(whole=True),
+        LearnerVariant(undivided_alpha=True),
         "1st report's, for after-states",
     ),
     (AFTERSTATE, "the last after-state is not updated"): (
-        LearnerVariant(open_end=True),
+        LearnerVariant(no_terminal_update=True),
         "2nd report's, for after-states",
     ),
     (AFTERSTATE, "the first two after-states are not updated"): (
-        LearnerVariant(late=2),
+        LearnerVariant(skip_first=2),
         'a reading of the 4th report\'s "first two placements left out"',
     ),
 }
