@@ -22,6 +22,7 @@ from tuplet import Board, game, match
 from tuplet.adapters.openspiel import load
 from tuplet.adapters.openspiel_agent import StateMirror
 from tuplet.adapters.openspiel_bots import AgentBot, moves_of, position_of
+from tuplet.games.ewn.game import EwnGame
 from tuplet.games.g2048.board import MOVES
 
 pytestmark = pytest.mark.slow
@@ -293,7 +294,7 @@ def test_it_answers_where_a_position_has_no_past() -> None:
 def test_it_follows_a_game_that_begins_with_a_rolled_die(monkeypatch) -> None:
     """Also where the other side moves first: its search stays the one in C++."""
     monkeypatch.setattr("tuplet.adapters.openspiel_agent.state_at", None)
-    start = package.EwnGame("ewn").setup(red=(1, 2, 3, 4, 5, 6), blue=(6, 5, 4, 3, 2, 1))
+    start = EwnGame("ewn").setup(red=(1, 2, 3, 4, 5, 6), blue=(6, 5, 4, 3, 2, 1))
     for sides in (("openspiel:sims=30", "easy"), ("easy", "openspiel:sims=30")):
         assert package.play_game(*sides, start.roll(2)).winner
 
@@ -311,7 +312,7 @@ def test_what_is_not_dealt_yet_is_no_position() -> None:
     [
         ("match openspiel:bot=best easy --game ewn", "bot must be mcts or random"),
         ("match openspiel:sims=0 easy --game ewn", "sims must be a whole number from 1"),
-        ("match openspiel:depth=3 easy --game ewn", "is no setting; there are bot, sims, c"),
+        ("match openspiel:depth=3 easy --game ewn", "is not a setting; there are bot, sims, c"),
         ("match openspiel:bot=random,sims=5 easy --game ewn", "needs no other settings"),
         ("match openspiel:time=1 easy --game ewn-6x7", "time is of the standard ewn"),
         ("analyze 2048 --agent openspiel:sims=9", "openspiel:sims=9"),

@@ -137,7 +137,7 @@ def test_settings_reach_the_kernel() -> None:
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("mcts:simz=3", "'simz=3' is no setting; there are ucb, c, c1, c2, results, batch"),
+        ("mcts:simz=3", "'simz=3' is not a setting; there are ucb, c, c1, c2, results, batch"),
         ("alphabeta:sims=3", "there are depth, time, nodes, table, reduce"),
         ("best:sims=3", "there are depth, time, nodes, table, reduce, traps"),
         ("mcts:state=3", "no setting"),

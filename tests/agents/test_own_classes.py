@@ -99,8 +99,8 @@ def test_settings_are_read_by_the_types_of_the_constructor(own: Any) -> None:
     assert made("mine_own:READY")[0] == 5  # an object
     assert make_from_class(partial(own.Snake, seed=3), "x", "choose", "board", 9).settings[-1] == 3
     for text, complaint in (
-        ("mine_own:Snake,dpth=2", "'dpth=2' is no setting; there are depth, bold, k, way, mood"),
-        ("mine_own:Snake,depth", "'depth' is no setting"),
+        ("mine_own:Snake,dpth=2", "'dpth=2' is not a setting; there are depth, bold, k, way, mood"),
+        ("mine_own:Snake,depth", "'depth' is not a setting"),
         ("mine_own:Snake,depth=2.5", "depth must be a whole number \\(got '2.5'\\)"),
         ("mine_own:Snake,k=nan", "k must be a number"),
         ("mine_own:Snake,bold=1", "bold must be yes or no"),
@@ -112,7 +112,7 @@ def test_settings_are_read_by_the_types_of_the_constructor(own: Any) -> None:
     ):
         with pytest.raises(ValueError, match=complaint):
             tuplet.make_player(text)
-    with pytest.raises(ValueError, match="'x=1' is no setting; there are none"):
+    with pytest.raises(ValueError, match="'x=1' is not a setting; there are none"):
         make_from_class(type("None_", (), {"choose": 1}), "n", "choose", "board", 0, "x=1")
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import tuplet as package
 from tuplet.agents.protocol.submissions import submissions
-from tuplet.agents.protocol.subprocess_agent import as_bytes
+from tuplet.agents.protocol.subprocess_agent import parse_memory
 from tuplet.arena.match_file import SavedMatch, load
 from tuplet.arena.page import decode
 from tuplet.arena.results import Tournament
@@ -264,7 +264,7 @@ def test_wrong_words_are_refused_in_one_line(tuplet, tmp_path: Path) -> None:
     ):
         done = tuplet("tournament", *words)
         assert done.returncode == 2 and complaint in done.stderr, done.stderr
-    assert as_bytes("1.5GiB") == 3 * 2**29 and as_bytes("512MB") == 512_000_000
+    assert parse_memory("1.5GiB") == 3 * 2**29 and parse_memory("512MB") == 512_000_000
     assert not os.listdir(tmp_path / "empty")  # noqa: PTH208
 
 

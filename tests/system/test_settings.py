@@ -65,7 +65,7 @@ def test_the_help_of_a_budget_names_all_that_keeps_it_from_picking_a_recipe() ->
         ({"way": "up"}, "way must be left or right \\(got 'up'\\)"),
         ({"loud": 1}, "loud must be true or false"),
         ({"name": 7}, "name must be a text"),
-        ({"time": "soon"}, "time must be a time such as 90s"),
+        ({"time": "soon"}, "time must be a time such as 5ms"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_reason(wrong: dict[str, Any], words: str) -> None:

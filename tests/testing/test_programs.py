@@ -206,7 +206,7 @@ def test_exit_codes_tell_wrong_programs_from_wrong_words(write, tuplet) -> None:
         ([""], "which program"),
         ([path, "--time", 0], "--time must be a time"),
         ([path, "--games", 1], "--games must be 2 to 10,000 (got 1)"),
-        ([path, "--memory", "much"], "no size of memory"),
+        ([path, "--memory", "much"], "is not a size of at least 1 MB"),
     ):
         wrong = tuplet("check", *words)
         assert wrong.returncode == 2 and complaint in wrong.stderr, wrong.stderr

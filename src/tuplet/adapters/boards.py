@@ -1,14 +1,14 @@
-"""Boards of 2048 as environments play them: step, reset, masks and observations in one kernel.
+"""Boards of 2048 for environments: step, reset, masks and observations in one kernel.
 
-A board is a row of eight words, a cache line of its own:
+A board is a row of eight words, one cache line:
 
     BOARD, HIGH   the cells, as the rules have them
-    LUCK          where the game's stream of random numbers is
-    SEED, NEXT    game n of a seed has the stream that it has in `tuplet eval --seed`; the next n
+    STATE         the state of the game's random stream
+    SEED, NEXT    the seed and the number of its next game; game n has the stream of `tuplet eval --seed`
     SCORE, STEPS  points and steps of the episode so far
-    LEGAL         a bit for each legal move: up, right, down, left; and DONE, once it has ended
+    LEGAL         a bit for each legal move (up, right, down, left), and DONE once the episode has ended
 
-`setup`, a word for each setting, says what is shown, what is rewarded and what ends an episode.
+`setup` has a word for each setting: what is observed, what is rewarded, what ends an episode.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.adapters import one_of
-from tuplet.adapters.seeds import as_word
 from tuplet.games.g2048.board import Board, Size, as_size
 from tuplet.games.g2048.rules import (
     TOO_WIDE,
@@ -41,9 +40,9 @@ Place = int | np.uint64
 OBSERVATIONS = ("exponents", "onehot", "afterstates")
 REWARDS = ("points", "log", "merges")
 ILLEGAL = ("ignore", "end", "error")
-KEEP, NEXT_STEP, SAME_STEP = range(3)  # what becomes of an episode that has ended
+KEEP, NEXT_STEP, SAME_STEP = range(3)  # what happens when an episode has ended
 
-BOARD, HIGH, LUCK, SEED, NEXT, SCORE, STEPS, LEGAL = range(8)
+BOARD, HIGH, STATE, SEED, NEXT, SCORE, STEPS, LEGAL = range(8)
 ROWS, COLUMNS, CELLS, FOURS, SHOWN, REWARDED, REFUSED, RESETS, LIMIT = range(9)  # of `setup`
 EXPONENTS, ONEHOT, AFTERSTATES = range(3)
 POINTS, LOG, MERGES = range(3)
@@ -58,7 +57,7 @@ _NEAR = np.uint64(128)
 
 @dataclass(frozen=True)
 class EnvConfig:
-    """What an environment is made from."""
+    """The settings of an environment."""
 
     size: Size
     spawn4: float
@@ -68,7 +67,7 @@ class EnvConfig:
 
     @classmethod
     def of(cls, board: str | Size, spawn4: float, observation: str, reward: str, illegal: str) -> EnvConfig:
-        """Terms from what users give; ValueError says what there is to choose from."""
+        """Checked settings."""
         for name, given, known in (
             ("observation", observation, OBSERVATIONS),
             ("reward", reward, REWARDS),
@@ -76,7 +75,7 @@ class EnvConfig:
         ):
             one_of(name, given, known)
         size = as_size(board)
-        rules_for(*size, spawn4)  # refuses a share that is none
+        rules_for(*size, spawn4)  # checks spawn4
         return cls(size, float(spawn4), observation, reward, illegal)
 
     @property
@@ -86,7 +85,7 @@ class EnvConfig:
 
     @property
     def largest(self) -> int:
-        """The exponent of the largest tile that such a board can have."""
+        """The exponent of the largest tile possible on the board."""
         return self.size[0] * self.size[1] + 1
 
     @property
@@ -96,7 +95,7 @@ class EnvConfig:
         return planes[self.observation] + self.size
 
     def setup(self, resets: int = KEEP, limit: int = 0) -> Array:
-        """The settings as kernels take them; an episode is cut off after `limit` steps, if any."""
+        """The settings as kernels take them; `limit` steps truncate an episode (0: never)."""
         rules = self.rules
         return np.array(
             [
@@ -114,29 +113,22 @@ class EnvConfig:
 
 
 def new_games(count: int) -> Array:
-    """Room for so many boards, on none of which a game has begun."""
+    """An array of `count` boards; no game has begun."""
     games = line_aligned(8 * count, np.uint64).reshape(count, 8)
     games[:, LEGAL] = DONE
     return games
 
 
-def first_legal(rules: Rules2048, seed: int) -> int:
-    """The bits of the moves that are legal on the first board of a seed."""
-    _, board = opening(rules, np.uint64(stream(np.uint64(as_word(seed)), _ZERO)))
-    return int(legal_bits(rules.cells, np.uint64(board), _ZERO))
-
-
 def board_of(game: Array, size: Size) -> Board:
-    """A row of the games as a board that people hold."""
+    """A row of the games as a `Board`."""
     return Board.from_packed(int(game[BOARD]), int(game[HIGH]), *size)
 
 
 class KernelSettings(NamedTuple):
-    """What a kernel is told, in place of `Rules2048`: the same, but for the tables, and the settings.
+    """The rules without their tables, and settings, as words.
 
-    (Numba counts references where it hands over arrays in a tuple, or to a function that uses them
-    in some of its branches only. Both took as long as the step itself, and threads wait for each
-    other there: what is called for each board takes and returns words.)
+    Numba counts references when arrays are passed in a tuple, or to a function that uses them in some branches only. Both
+    took as long as the step itself, and made threads wait for each other.
     """
 
     rows: np.int64
@@ -148,62 +140,62 @@ class KernelSettings(NamedTuple):
 
 
 @inlined
-def _told(setup: Array) -> Any:
+def _kernel_settings(setup: Array) -> Any:
     rows, columns = np.int64(setup[ROWS]), np.int64(setup[COLUMNS])
     return KernelSettings(rows, columns, setup[CELLS], setup[FOURS], _ZERO, setup[REWARDED])
 
 
 @inlined
-def _begun(told: Any, seed: np.uint64, number: np.uint64) -> Any:
-    """A game of a seed: its board, where its luck is, and the moves that are legal."""
-    luck, board = opening(told, stream(seed, number))
-    return board, luck, legal_bits(told.cells, board, _ZERO)
+def _begun(settings: Any, seed: np.uint64, number: np.uint64) -> Any:
+    """Game `number` of a seed: its board, random state and legal moves."""
+    state, board = opening(settings, stream(seed, number))
+    return board, state, legal_bits(settings.cells, board, _ZERO)
 
 
 @inlined
-def _slid(told: Any, across: Array, down: Array, board: np.uint64, high: np.uint64, move: Int) -> Any:
-    """The after-state of a move and its points, by table where that can be."""
+def _slid(settings: Any, across: Array, down: Array, board: np.uint64, high: np.uint64, move: Int) -> Any:
+    """The after-state of a move and its points, by table if possible."""
     slid, gained = quick_slide(across, down, board, move)
     slid_high = _ZERO
     if gained >= TOO_WIDE or high != _ZERO:
-        slid, slid_high, gained = slide(told, board, high, move)
+        slid, slid_high, gained = slide(settings, board, high, move)
     return slid, slid_high, gained
 
 
 @inlined
 def _reward(
-    told: Any, board: np.uint64, high: np.uint64, slid: np.uint64, slid_high: np.uint64, gained: np.uint64
+    settings: Any, board: np.uint64, high: np.uint64, slid: np.uint64, slid_high: np.uint64, gained: np.uint64
 ) -> float:
-    """What a move brings, in the kind that is asked for."""
-    if told.rewarded == np.uint64(POINTS):
+    """The reward of a move, of the kind that `settings` says."""
+    if settings.rewarded == np.uint64(POINTS):
         return np.float64(gained)
-    if told.rewarded == np.uint64(LOG):
+    if settings.rewarded == np.uint64(LOG):
         return np.log2(np.float64(gained)) if gained != _ZERO else 0.0
-    before = popcount(empty_cells(told.cells, board, high))
-    return np.float64(popcount(empty_cells(told.cells, slid, slid_high)) - before)
+    before = popcount(empty_cells(settings.cells, board, high))
+    return np.float64(popcount(empty_cells(settings.cells, slid, slid_high)) - before)
 
 
 @kernel
 def _begin(setup: Array, games: Array, i: Place) -> None:
     """Begin the next game of a board's seed."""
     number = games[i, NEXT]
-    board, luck, legal = _begun(_told(setup), games[i, SEED], number)
-    games[i, BOARD], games[i, HIGH], games[i, LUCK] = board, _ZERO, luck
+    board, state, legal = _begun(_kernel_settings(setup), games[i, SEED], number)
+    games[i, BOARD], games[i, HIGH], games[i, STATE] = board, _ZERO, state
     games[i, NEXT], games[i, LEGAL] = number + _ONE, legal
     games[i, SCORE], games[i, STEPS] = _ZERO, _ZERO
 
 
 @inlined
-def _play(across: Array, down: Array, told: Any, games: Array, i: Place, move: Int) -> float:
-    """A legal move and the tile after it; returns the reward."""
+def _play(across: Array, down: Array, settings: Any, games: Array, i: Place, move: Int) -> float:
+    """Play a legal move and spawn a tile; returns the reward."""
     board, high = games[i, BOARD], games[i, HIGH]
-    slid, slid_high, gained = _slid(told, across, down, board, high, move)
-    luck, bits = draw(games[i, LUCK])
-    after = spawn(told, slid, slid_high, bits)
-    games[i, BOARD], games[i, HIGH], games[i, LUCK] = after, slid_high, luck
-    games[i, LEGAL] = legal_bits(told.cells, after, slid_high)
+    slid, slid_high, gained = _slid(settings, across, down, board, high, move)
+    state, bits = draw(games[i, STATE])
+    after = spawn(settings, slid, slid_high, bits)
+    games[i, BOARD], games[i, HIGH], games[i, STATE] = after, slid_high, state
+    games[i, LEGAL] = legal_bits(settings.cells, after, slid_high)
     games[i, SCORE] += gained
-    return _reward(told, board, high, slid, slid_high, gained)
+    return _reward(settings, board, high, slid, slid_high, gained)
 
 
 @kernel
@@ -219,8 +211,8 @@ def _step(
     first: Place,
     end: Place,
 ) -> int:
-    """A step of some boards, each by its move; returns how many episodes have ended."""
-    told, limit, ended = _told(setup), setup[LIMIT], 0
+    """Step some boards, each by its move; returns how many episodes have ended."""
+    settings, limit, ended = _kernel_settings(setup), setup[LIMIT], 0
     ends = setup[REFUSED] == np.uint64(ENDING)
     for i in range(first, end):
         if games[i, LEGAL] & DONE != _ZERO:
@@ -230,7 +222,7 @@ def _step(
         steps, reward = games[i, STEPS] + _ONE, 0.0
         games[i, STEPS] = steps
         if (games[i, LEGAL] >> np.uint64(moves[i])) & _ONE != _ZERO:
-            reward = _play(across, down, told, games, i, moves[i])
+            reward = _play(across, down, settings, games, i, moves[i])
         elif ends:
             games[i, LEGAL] = _ZERO
         over, cut = games[i, LEGAL] == _ZERO, limit != _ZERO and steps >= limit
@@ -254,7 +246,7 @@ def _show(
     first: Place,
     end: Place,
 ) -> None:
-    """Write what players see of some boards: observations, masks, scores, what moves bring."""
+    """Write observations, masks, scores and the rewards of moves of some boards."""
     shown, rows, columns = setup[SHOWN], setup[ROWS], setup[COLUMNS]
     cells = rows * columns
     for i in range(first, end):
@@ -277,15 +269,15 @@ def _show(
                     exponent = (board >> shift) & _NIBBLE | ((high >> shift) & _ONE) << _FOUR
                     observations[at + exponent * cells + row * columns + column] = 1
     else:
-        told = _told(setup)
+        settings = _kernel_settings(setup)
         for i in range(first, end):
             board, high, legal = games[i, BOARD], games[i, HIGH], games[i, LEGAL]
             for move in range(4):
                 at = _FOUR * i + np.uint64(move)
                 slid, slid_high, gained = board, high, 0.0
                 if (legal >> np.uint64(move)) & _ONE != _ZERO:
-                    slid, slid_high, points = _slid(told, across, down, board, high, move)
-                    gained = _reward(told, board, high, slid, slid_high, points)
+                    slid, slid_high, points = _slid(settings, across, down, board, high, move)
+                    gained = _reward(settings, board, high, slid, slid_high, points)
                 gains[at] = gained
                 _write(slid, slid_high, rows, columns, observations, at * cells)
 
@@ -318,10 +310,10 @@ def step_one(
     mask: Array,
     score: Array,
 ) -> tuple[float, int]:
-    """A step of the only board: its reward, and what became of it.
+    """Step a single board: its reward and status. A refused move changes nothing.
 
-    Whatever is refused changes nothing. (A single environment spends its time in calls: arrays
-    are handed over one by one, as Numba takes thrice as long for a tuple of them.)
+    A single environment spends its time in calls: arrays are passed one by one, as Numba takes three times as long for a
+    tuple of them.
     """
     zero, status, reward = _ZERO, GOES_ON, 0.0
     legal = games[zero, LEGAL]
@@ -331,7 +323,7 @@ def step_one(
     if not legally and (setup[REFUSED] == np.uint64(FORBIDDEN) or not 0 <= move < 4):
         return reward, WAS_ILLEGAL
     if legally:
-        reward = _play(across, down, _told(setup), games, zero, move)
+        reward = _play(across, down, _kernel_settings(setup), games, zero, move)
     elif setup[REFUSED] == np.uint64(ENDING):
         games[zero, LEGAL] = zero
     if games[zero, LEGAL] == zero:
@@ -362,13 +354,13 @@ def step_games(
     first: Place,
     end: Place,
 ) -> int:
-    """A step of the boards from `first` to before `end`, each by its move; returns how many ended.
+    """Step the boards from `first` to before `end`, each by its move; returns how many episodes ended.
 
-    An episode that has ended begins anew, by NEXT_STEP instead of the next move, by SAME_STEP at
-    once; what was seen last is then written to the arrays of `last_`.
+    An ended episode begins again: by NEXT_STEP instead of the next move, by SAME_STEP at once; then the last observation is
+    written to the `last_` arrays.
     """
     at_once, ended = setup[RESETS] == np.uint64(SAME_STEP), 0
-    for at in range(first, end, _NEAR):  # as many as the nearest cache holds
+    for at in range(first, end, _NEAR):  # as many as fit the first-level cache
         to = min(np.uint64(at) + _NEAR, end)
         some = _step(across, down, setup, games, moves, rewards, terminated, truncated, at, to)
         ended += some

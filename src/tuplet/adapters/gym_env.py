@@ -1,4 +1,4 @@
-"""2048 as an environment of Gymnasium: one board."""
+"""2048 as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
 from tuplet.adapters import boards, one_of
-from tuplet.adapters.boards import ENDED, NEXT, SCORE, SEED, EnvConfig, board_of, first_legal
+from tuplet.adapters.boards import ENDED, NEXT, SCORE, SEED, EnvConfig, board_of
 from tuplet.adapters.drawing import FPS, Screen, pixels, tiles_of
 from tuplet.adapters.seeds import as_word, seed_of
 from tuplet.errors import UserError
@@ -19,63 +19,33 @@ from tuplet.games.g2048.board import MOVES, Board, Size
 
 Array = np.ndarray[Any, Any]
 
-_NONE = np.zeros(0)  # in place of what each move would bring, where that is not shown
+_NONE = np.zeros(0)  # instead of each move's reward, where that is not shown
 _EVERY = np.ones(1, np.bool_)
 _FIRST, _END = np.uint64(0), np.uint64(1)
 
 
 def observation_space(config: EnvConfig) -> Box:
-    """What a board can look like."""
+    """The space of observations."""
     high = 1 if config.observation == "onehot" else config.largest
     return Box(0, high, config.shape, np.uint8)
 
 
 def as_render_mode(mode: str | None, known: list[str]) -> str | None:
-    """A render mode that exists; ValueError for others."""
+    """A checked render mode."""
     return None if mode is None else one_of("render_mode", mode, known)
-
-
-class LegalMoves(Discrete):
-    """The four moves, of which it samples those that are legal on the environment's board.
-
-    Gymnasium's checker seeds this space, samples a move, and only then resets the environment by
-    the same seed. So the first sample after `seed` is legal on that seed's first board as well,
-    where there is such a move.
-    """
-
-    def __init__(self, env: Env2048) -> None:
-        super().__init__(4)
-        self._env, self._seeded = env, -1
-
-    def seed(self, seed: Any = None) -> Any:
-        """Seed what is sampled."""
-        self._seeded = seed if isinstance(seed, int) else -1
-        return super().seed(seed)
-
-    def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """A move; one that is legal, if neither a mask nor probabilities say which."""
-        if mask is None and probability is None:
-            now, first = self._env.legal, 0
-            if self._seeded >= 0:
-                first, self._seeded = int(first_legal(self._env.config.rules, self._seeded)), -1
-            bits = now & first or now or first
-            mask = np.array([bits >> move & 1 for move in range(4)], np.int8)
-        return super().sample(mask) if probability is None else super().sample(mask, probability)
 
 
 class Env2048(Env[Array, int]):
     """A game of 2048 on a board of 2x2 to 4x4; moves are 0 up, 1 right, 2 down, 3 left.
 
-    `observation` is "exponents" (0 empty, 1 a 2, 2 a 4, ...), "onehot" (a plane for each exponent)
-    or "afterstates" (the boards that up, right, down and left would leave before the next tile; a
-    move that is not legal leaves the board as it is). `reward` is "points" (the tiles that were
-    made), "log" (the binary logarithm of the points, 0 without any: the exponent, for one tile) or
-    "merges" (how many tiles were made). `illegal` says what a move does that changes nothing:
-    "ignore" (nothing), "end" (it ends the episode) or "error" (it raises ValueError).
+    `observation` is "exponents" (0 empty, 1 a 2, 2 a 4, ...), "onehot" (a plane for each exponent) or "afterstates" (the
+    boards after up, right, down and left, before the next tile; an illegal move leaves the board as it is). `reward` is
+    "points" (the sum of merged tiles), "log" (the binary logarithm of the points, or 0) or "merges" (the number of merges).
+    `illegal` says what a move does that changes nothing: "ignore" (nothing), "end" (it ends the episode) or "error" (it
+    raises ValueError).
 
-    The info has `action_mask` (int8, as `action_space.sample` takes it), `score` (the points so
-    far) and, with after-states, `rewards` (what each move would bring). Game n after
-    `reset(seed=s)` is game n of `tuplet eval --seed s`.
+    The info has `action_mask` (int8, for `action_space.sample`), `score` (the points so far) and, with after-states,
+    `rewards` (the reward of each move). Game n after `reset(seed=s)` is game n of `tuplet eval --seed s`.
     """
 
     metadata = {  # noqa: RUF012  # Gymnasium's own
@@ -95,19 +65,18 @@ class Env2048(Env[Array, int]):
         self.config = EnvConfig.of(board, spawn4, observation, reward, illegal)
         self.render_mode = as_render_mode(render_mode, self.metadata["render_modes"])
         self.observation_space = observation_space(self.config)
-        # (Discrete is a space of np.int64, and takes whatever is a whole number.)
-        self.action_space: Any = LegalMoves(self) if illegal == "error" else Discrete(4)
+        self.action_space: Any = Discrete(4)  # typed as np.int64; `step` takes any integer
         self._shape, self._cells = self.config.shape, int(np.prod(self.config.shape))
         self._across, self._down = self.config.rules.across, self.config.rules.down
         self._setup, self._games = self.config.setup(), boards.new_games(1)
         self._score = np.zeros(1, np.int64)
         self._foresees = observation == "afterstates"
-        self._source: np.random.Generator | None = None  # whose seed the board has
+        self._source: np.random.Generator | None = None  # the generator that the board's seed comes from
         self._screen = Screen()
 
     @property
     def board(self) -> Board:
-        """The board as people hold it."""
+        """The current board."""
         return board_of(self._games[0], self.config.size)
 
     @property
@@ -121,7 +90,7 @@ class Env2048(Env[Array, int]):
         seed: int | None = None,
         options: dict[str, Any] | None = None,  # noqa: ARG002
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin the seed's first game, or without a seed the next game of the last one."""
+        """Begin the first game of the seed, or without a seed the next game of the last seed."""
         super().reset(seed=seed)
         if self._source is not self.np_random:
             self._source = self.np_random
@@ -165,9 +134,9 @@ class Env2048(Env[Array, int]):
         return observation.reshape(self._shape), reward, status == ENDED, False, info
 
     def _refusal(self, status: int, action: Any) -> Exception:
-        """Why a step was not made."""
+        """The error for a step that is refused."""
         if status == boards.NEEDS_RESET:
-            return ResetNeeded("no episode is under way: reset() begins one")
+            return ResetNeeded("no episode has begun: call reset()")
         if not 0 <= int(action) < 4:
             return UserError(f"a move is 0 up, 1 right, 2 down or 3 left, not {action}")
         return UserError(

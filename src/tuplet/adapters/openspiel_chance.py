@@ -56,7 +56,7 @@ class ChanceModel:
 
     def text(self, position: Any, outcome: int) -> str:
         """An outcome as people write it."""
-        return str(position.outcome_text(outcome))
+        return str(position.game.outcome_text(position.words, outcome))
 
 
 class ChanceModel2048(ChanceModel):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from tuplet.agents.agent import Named, agent_from
 from tuplet.agents.protocol.submissions import Skipped, submissions
-from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, as_bytes
+from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, parse_memory
 from tuplet.agents.specs import Pickled, Spec, label_of
 from tuplet.errors import UserError
 from tuplet.games.game import Game
@@ -129,7 +129,7 @@ class ProgramFolder:
     @classmethod
     def open(cls, folder: str | Path, time: float | None, memory: str | int | None) -> ProgramFolder:
         """Find the programs of a folder; UserError if there are none."""
-        allowed = as_bytes(memory) if isinstance(memory, str) else memory
+        allowed = parse_memory(memory) if isinstance(memory, str) else memory
         limit = LIMIT if time is None else float(time)
         programs, skipped = submissions(folder, limit, allowed)
         if not programs:

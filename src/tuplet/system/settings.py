@@ -142,14 +142,24 @@ def values_from_text(
     Where `others` are taken, too, a value is a number if it looks like one.
     """
     values: dict[str, Any] = {}
+    for name, value in split_settings(text, spec).items():
+        if not (name in known or (others and name.isidentifier())):
+            there = f"there are {', '.join(known)}" if known else "there are none"
+            raise UserError(f"{spec}: '{name}={value}' is not a setting; {there}")
+        values[name] = _value(known.get(name, Any), name, value, spec, least)
+    return values
+
+
+def split_settings(text: str, spec: str) -> dict[str, str]:
+    """Split `name=value,...`; `spec` names it in errors."""
+    values: dict[str, str] = {}
     for word in filter(None, text.split(",")):
         name, equals, value = (part.strip() for part in word.partition("="))
-        if not equals or not (name in known or (others and name.isidentifier())):
-            there = f"there are {', '.join(known)}" if known else "there are none"
-            raise UserError(f"{spec}: {word!r} is no setting; {there}")
+        if not equals:
+            raise UserError(f"{spec}: {word!r} is not a setting: write name=value")
         if name in values:
             raise UserError(f"{spec}: {name} is set twice")
-        values[name] = _value(known.get(name, Any), name, value, spec, least)
+        values[name] = value
     return values
 
 
@@ -227,16 +237,18 @@ def parse_duration(text: str, name: str = "value") -> float:
     raise UserError(f"{name} must be a time such as 5ms, 0.2s, 10m or 2h (got {text!r})")
 
 
-_SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+_SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 
-def parse_size(text: str) -> int:
-    """A number of bytes such as 500k, 32M, or 1.5 GB.
+def parse_size(text: str, least: int = 1) -> int:
+    """A number of bytes such as 500k, 32M, 1.5 GB or 1GiB.
 
-    >>> parse_size("32M"), parse_size("1.5 GB")
-    (32000000, 1500000000)
+    >>> parse_size("32M"), parse_size("1.5 GB"), parse_size("1GiB")
+    (32000000, 1500000000, 1073741824)
     """
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmg]?)b?", text.strip().lower())
-    if found is None or not float(found[1]) * _SIZES[found[2]] >= 1:
-        raise UserError(f"{text!r} is not a size: write it as 500k, 32M or 1G")
-    return int(float(found[1]) * _SIZES[found[2]])
+    parts = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([kmg]?i?)b?", text.strip().lower())
+    size = float(parts[1]) * _SIZES.get(parts[2], 0) if parts else 0.0
+    if size < least:
+        limit = f" of at least {least // 10**6} MB" if least > 1 else ""
+        raise UserError(f"{text!r} is not a size{limit}: write it as 500k, 32MB or 1.5GiB")
+    return int(size)

@@ -455,7 +455,7 @@ def eat():
     assert forfeit.kind == "memory", forfeit.reason
     assert "200 MB are allowed" in forfeit.reason
     limited.close()
-    with pytest.raises(ValueError, match="no size of memory"):
+    with pytest.raises(ValueError, match="is not a size of at least 1 MB"):
         SubprocessAgent(f"exec[memory=lots]:{path}")
 
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, as_bytes
+from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, parse_memory
 from tuplet.errors import UserError
 
 FIRST = ("run", "agent")
@@ -55,7 +55,7 @@ def program_command(
         found.command,
         None,
         found.limit if time is None else time,
-        found.memory if memory is None else as_bytes(memory),
+        found.memory if memory is None else parse_memory(memory),
     )
 
 

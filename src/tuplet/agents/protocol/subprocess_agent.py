@@ -27,12 +27,12 @@ from tuplet.agents.protocol.program import GRACE, Program
 from tuplet.errors import UserError
 from tuplet.games.ewn import SIDES, EwnPosition, Side
 from tuplet.games.record import Forfeit
+from tuplet.system.settings import parse_size, split_settings
 
 GAME = "ewn-6x7"
 LIMIT = 2.0  # seconds a move, as the protocol has it
 START_UP = 2.0  # seconds that the first move has at least, from the program's start
 _FORM = "a program is exec:COMMAND, exec[time=1.5]:COMMAND or exec[time=1.5,memory=1GB]:COMMAND"
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,11 @@ class ProgramCommand:
     def parse(cls, spec: str) -> ProgramCommand:
         """Read exec[...]:COMMAND."""
         parts = re.fullmatch(r"exec(?:\[([^\]]*)\])?:(.*)", spec, re.DOTALL)
-        given: dict[str, str] = {}
-        for word in (parts[1] or "").split(",") if parts and parts[1] is not None else ():
-            name, _, given[name] = word.partition("=")
+        given = split_settings(parts[1] or "", spec) if parts else {}
         good = re.fullmatch(r"\d+\.?\d*|\.\d+", given.get("time", "1"))
         if parts is None or not good or set(given) - {"time", "memory"}:
             raise UserError(f"{spec!r}: {_FORM}")
-        memory = as_bytes(given["memory"]) if "memory" in given else None
+        memory = parse_memory(given["memory"]) if "memory" in given else None
         limit = float(given.get("time", LIMIT))
         return cls(spec, _command(spec, parts[2]), limit=limit, memory=memory)
 
@@ -78,13 +76,9 @@ class ProgramCommand:
         return SubprocessAgent(self)
 
 
-def as_bytes(text: str) -> int:
-    """A size of memory: 1GB, 512MB, 1.5GiB. ValueError for others, and for less than 1 MB."""
-    parts = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([KMG]?I?)B?", text.strip().upper())
-    count = float(parts[1]) * _UNITS.get(parts[2], 0) if parts else 0
-    if count < 1e6:
-        raise UserError(f"{text!r} is no size of memory: 1GB, 512MB, 1.5GiB, not less than 1MB")
-    return int(count)
+def parse_memory(text: str) -> int:
+    """A memory limit: 1GB, 512MB, 1.5GiB."""
+    return parse_size(text, least=10**6)
 
 
 class SubprocessAgent:

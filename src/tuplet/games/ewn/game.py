@@ -33,6 +33,7 @@ from tuplet.games.ewn.rules import (
 from tuplet.games.game import Game
 from tuplet.games.protocol import Words
 from tuplet.kernel import draw
+from tuplet.system.settings import split_settings
 
 Array = np.ndarray[Any, Any]
 
@@ -73,7 +74,7 @@ class EwnGame(Game):
         name, _, settings = spec.partition(":")
         if name != "ewn":
             raise UserError(f"{spec!r} is not a game: ewn, ewn-6x7, or ewn:board=4x4,cubes=3,...")
-        values = _pairs(settings, spec)
+        values = split_settings(settings, spec)
         board = re.fullmatch(r"([3-9])x([3-9])", values.pop("board", "5x5"))
         cubes = values.pop("cubes", "6")
         die = values.pop("die", "cycle" if "cycle" in values else "rolled")
@@ -217,15 +218,6 @@ def _triangle(cubes: int) -> list[Square]:
     """The squares nearest to the top left corner, row by row."""
     near = sorted(((r, c) for r in range(3) for c in range(3 - r)), key=lambda s: (sum(s), s))
     return sorted(near[:cubes])
-
-
-def _pairs(settings: str, spec: str) -> dict[str, str]:
-    pairs = [word.partition("=") for word in settings.split(",") if word]
-    if any(not equals for _, equals, _ in pairs):
-        raise UserError(f"{spec}: settings look like board=4x4,cubes=3")
-    if len({name for name, _, _ in pairs}) < len(pairs):
-        raise UserError(f"{spec}: a setting is named twice")
-    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 @lru_cache(maxsize=64)  # each known die has tables of its own

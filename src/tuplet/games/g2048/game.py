@@ -11,6 +11,7 @@ from tuplet.games.g2048.position import Position2048, words_of
 from tuplet.games.g2048.rules import LARGEST_SUM, Rules2048, as_share, rules_for
 from tuplet.games.game import Game
 from tuplet.games.protocol import Words
+from tuplet.system.settings import split_settings
 
 
 class Game2048(Game):
@@ -39,7 +40,7 @@ class Game2048(Game):
         name, _, settings = spec.partition(":")
         if name != "2048":
             raise UserError(f"{spec!r} is not 2048, nor 2048:board=3x3,spawn4=0.2")
-        given = dict(_pair(word) for word in settings.split(",") if word)
+        given = split_settings(settings, spec)
         for short, value in (("board", board), ("spawn4", spawn4)):
             if value is not None and given.setdefault(short, str(value)) != str(value):
                 raise UserError(f"{spec} says {short}={given[short]}: leave --{short} out")
@@ -101,13 +102,6 @@ class Game2048(Game):
         rows = [row.split(",") for row in words[0].split("/")]
         board = Board([[_number(tile) for tile in row] for row in rows])
         return self.position(board, int(points[0]) if points else 0, tile_due)
-
-
-def _pair(word: str) -> tuple[str, str]:
-    name, equals, value = (part.strip() for part in word.partition("="))
-    if not equals:
-        raise UserError(f"2048: settings look like board=3x3,spawn4=0.2, not {word!r}")
-    return name, value
 
 
 def _number(text: str) -> int:
