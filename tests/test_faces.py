@@ -116,7 +116,7 @@ def faces(trained_run: Path, record: str, folder: Path) -> list[tuple[Any, list[
         (package.list_runs(home), ["list", "runs", "--runs", home]),
         (package.convert(run, folder / "a.w"), ["convert", run, str(folder / "b.w")]),
         (package.convert(run, folder / "a.xz", size="40k"), ["convert", run, str(folder / "b.xz"), "--size", "40k"]),
-        (package.plot(run, path=folder / "a.png"), ["plot", run, "-o", str(folder / "a.png")]),
+        (package.plot(run, path=folder / "a.png"), ["plot", run, "-o", str(folder / "a.png"), "--force"]),
         (
             package.train("5x4", games=100, out=folder / "one"),
             ["train", "--net", "5x4", "--games", "100", "--out", str(folder / "two")],

@@ -144,7 +144,7 @@ def test_by_its_own_values_a_player_never_errs(trained: Network) -> None:
     player = LearnedAgent(trained)
     result = review(play_episode(player, RandomEnvironment(4)), player)
     assert result.mean_loss == 0 and result.best_share == 1
-    assert result.diagnoses == 0 and result.worst(5) == []
+    assert result.blunders == 0 and result.worst(5) == []
 
 
 @pytest.mark.slow
