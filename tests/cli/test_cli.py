@@ -296,7 +296,7 @@ def test_an_agent_is_watched(trained_run: Path) -> None:
 def test_watching_without_a_terminal_plays_to_the_end(tuplet, trained_run: Path) -> None:
     done = tuplet("play", "2048", "--agent", trained_run, "--watch", "--seed", 3)
     assert done.returncode == 0
-    assert re.search(r"score [\d,]+ +[\d,]+ moves +largest tile \d+", done.stdout)
+    assert re.search(r"[\d,]+ points, largest tile \d+ after [\d,]+ moves", done.stdout)
 
 
 def test_training_at_a_terminal_shows_a_live_display(tmp_path: Path) -> None:

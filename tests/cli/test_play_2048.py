@@ -9,10 +9,9 @@ import pytest
 from rich.console import Console
 
 from terminal import at_terminal
-from tuplet.agents.g2048 import GreedyAgent, RandomEnvironment
 from tuplet.cli import draw_2048
 from tuplet.cli.draw_2048 import grid, picture
-from tuplet.cli.play_2048 import TerminalGame
+from tuplet.cli.game_session import GameSession
 from tuplet.games.g2048 import Board, Episode
 from tuplet.games.g2048.game import Game2048
 from tuplet.games.record import Record
@@ -22,8 +21,6 @@ pytestmark = pytest.mark.slow
 # A player that thinks until it is told to stop, and one that does not listen.
 OWN_PLAYERS = """
 import time
-from pathlib import Path
-import tuplet.cli.play_2048 as table
 class Deep:
     stop = None
     def choose(self, board):
@@ -33,10 +30,14 @@ class Deep:
 class Deaf:
     def choose(self, board):
         time.sleep(60)
-own = {"deep": Deep, "deaf": Deaf}
-made = table.make_player
-table.make_player = lambda spec, *a, **k: own[spec]() if spec in own else made(spec, *a, **k)
 """
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_PLAYERS)
+    return path
 
 
 def test_game_over_offers_undo_and_a_new_game(tmp_path: Path) -> None:
@@ -75,14 +76,15 @@ def _key(move: str) -> str:
 
 
 def test_taking_back_takes_back_luck_as_well() -> None:
-    game = TerminalGame(GreedyAgent(), RandomEnvironment(1), Game2048(), "you")
+    session = GameSession(Game2048(), "greedy", None, "first", 1)
     for _ in range(20):
-        move = game.board.legal_moves()[0]
-        game.move(move)
-        after = game.board
-        assert game.take_back() == "taken back"
-        game.move(move)
-        assert game.board == after
+        move = session.record.position.legal_moves()[0]
+        session.past.append(session.record.copy())
+        session.move(move)
+        after = session.record.position
+        assert session.take_back() == "taken back"
+        session.move(move)
+        assert session.record.position == after
 
 
 def test_keys_without_a_meaning_do_nothing(tmp_path: Path) -> None:
@@ -119,8 +121,8 @@ def test_a_new_size_is_drawn_at_once_and_a_small_window_says_what_it_needs() -> 
     )
 
 
-@pytest.mark.parametrize(("agent", "watch", "leave"), [("deaf", [], "q"), ("deep", ["--watch"], "\x03")])
-def test_a_search_is_left_at_once(agent: str, watch: list[str], leave: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("agent", "watch", "leave"), [("Deaf", [], "q"), ("Deep", ["--watch"], "\x03")])
+def test_a_search_is_left_at_once(agent: str, watch: list[str], leave: str, own: Path, tmp_path: Path) -> None:
     keys = [("thinks", "60x20"), ("thinks   1.", leave)]
     began: list[float] = []
     screen = at_terminal(
@@ -128,13 +130,12 @@ def test_a_search_is_left_at_once(agent: str, watch: list[str], leave: str, tmp_
         "play",
         "2048",
         "--agent",
-        agent,
+        f"{own}:{agent}",
         *watch,
         "--seed",
         1,
         "--out",
         tmp_path / "g",
-        before=OWN_PLAYERS,
         code=0 if leave == "q" else 130,
         left=began,
     )
@@ -159,16 +160,15 @@ def test_the_game_is_saved_and_the_terminal_restored_when_told_to_end(tmp_path: 
     assert "Saved in" in screen
 
 
-def test_a_hint_can_be_stopped_and_the_keys_stay() -> None:
+def test_a_hint_can_be_stopped_and_the_keys_stay(own: Path) -> None:
     screen = at_terminal(
         [("q ends", "h"), ("thinks", "\x1b"), ("arrows move", "\x1b[D"), ("1 move", "q")],
         "play",
         "2048",
         "--agent",
-        "deaf",
+        f"{own}:Deaf",
         "--seed",
         1,
-        before=OWN_PLAYERS,
     )
     assert "Esc stops the hint" in screen
 
@@ -190,7 +190,7 @@ def test_bad_input_is_one_line(tuplet, words: list[str], said: str) -> None:
 
 def test_a_small_board_is_played_through_and_saved(tuplet, tmp_path: Path) -> None:
     done = tuplet("play", "2048:board=2x3", "--watch", "--agent", "greedy", "--out", tmp_path / "g")
-    assert "game over" in done.stdout
+    assert "points, largest tile" in done.stdout
     record = Record.parse((tmp_path / "g").read_text())
     assert record.over and record.start.game.name == "2048:board=2x3"
 

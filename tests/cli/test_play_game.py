@@ -11,22 +11,21 @@ from rich.console import Console
 
 import naive_ewn as naive
 from terminal import at_terminal
-from tuplet.cli import table
-from tuplet.cli.draw_board import View
+from tuplet.cli import game_session
+from tuplet.cli.draw_board import View, analysis_lines, picture
 from tuplet.cli.draw_ewn import EwnRenderer
-from tuplet.cli.draw_game import picture, thoughts_lines
 from tuplet.cli.layout import MOVES_KEYS
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.games.record import Record
-from tuplet.games.registry import game
+from tuplet.games.registry import game as game_named
 
 pytestmark = pytest.mark.slow
 
 # Agents of the tests' own, put where agents are made from names.
 OWN_AGENTS = """
 import time
-import tuplet.cli.table as table
+import tuplet.cli.game_session as table
 from tuplet.agents.agent import Easy
 from tuplet.games.analysis import Analysis, MoveValue
 class Telling(Easy):
@@ -58,6 +57,7 @@ def test_a_person_plays_with_hints_thoughts_and_takes_back(tmp_path: Path) -> No
         ("no move 9", "1"),
         ("▸1", "2"),
         ("▸1", "n"),
+        ("n again", "n"),
         ("▸1", "1"),
         ("▸1", "q"),
     ]
@@ -75,7 +75,7 @@ def test_a_person_plays_with_hints_thoughts_and_takes_back(tmp_path: Path) -> No
         lines=24,
         columns=80,
     )
-    assert "telling thought of blue's" in screen and "line: 1 ↖, 1 →" in screen
+    assert "telling on blue's" in screen and "line: 1 ↖, 1 →" in screen
     assert "±0.025" in screen and "1,234" in screen and "depth 9" in screen
     first, second = records(tmp_path / "g.jsonl")
     assert first.names == ("you", "telling")
@@ -95,7 +95,7 @@ def test_the_rolls_are_the_same_after_a_move_was_taken_back(tmp_path: Path) -> N
 @pytest.mark.parametrize("game", ["ewn-6x7", "ewn:board=3x3,cubes=3", "ewn:cubes=2,die=chosen"])
 def test_a_game_is_played_to_its_end(game: str, tmp_path: Path) -> None:
     """By a person who always presses 1, as often as it takes at the same table without a screen."""
-    seated, presses = table.Table(game, "normal", None, "random", 3), 0
+    seated, presses = game_session.GameSession(game_named(game), "normal", None, "random", 3), 0
     while not seated.record.over:
         turn, position = seated.record.position.turn, seated.record.position
         presses += turn not in seated.agents
@@ -215,9 +215,9 @@ def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
         (Broken, "crashed", "RuntimeError: out of ideas"),
         (Cheat, "illegal", "'99' is not legal"),
     ):
-        monkeypatch.setattr(table, "make_agent", lambda *_, agent=agent: agent())
-        seated = table.Table("ewn", "a", "b", "red", 1)
-        seated.run_through()
+        monkeypatch.setattr(game_session, "make_agent", lambda *_, agent=agent: agent())
+        seated = game_session.GameSession(game_named("ewn"), "a", "b", "red", 1)
+        seated.play_through()
         assert (seated.record.winner, seated.record.termination) == ("blue", kind)
         assert seated.record.reason == reason and reason in capsys.readouterr().out
         assert Record.parse(seated.record.line) == seated.record
@@ -225,14 +225,14 @@ def test_agents_that_fail_lose(monkeypatch, capsys) -> None:
 
 def test_moves_and_thoughts_are_spelled_out() -> None:
     position = EwnGame("ewn-6x7").setup(die="012345012345012345012")
-    look = EwnRenderer(game("ewn-6x7"))
-    spelled = look.spelled
+    renderer = EwnRenderer(game_named("ewn-6x7"))
+    spelled = renderer.spelled
     assert [spelled(position, m) for m in position.legal_moves()] == ["0 →", "0 ↓", "0 ↘"]
     assert [spelled(position, m, "blue") for m in ("10", "53")] == ["1 ←", "5 ↙"]
     assert spelled(position, "=3") == "die 3"
     thoughts = Analysis([MoveValue("02", 1.0, proven=True)], "02", ["02", "10", "=4"], "a note")
-    assert thoughts_lines("me", position, thoughts, look) == [
-        "me thought of red's moves:",
+    assert analysis_lines("me", position, thoughts, renderer) == [
+        "me on red's moves:",
         " 0 ↘  1.000 proven",
         "line: 0 ↘, 1 ←, die 4",
         "a note",
@@ -250,10 +250,10 @@ def test_every_window_shows_board_die_moves_and_keys_or_says_what_it_needs(
     _, position = EwnGame(name).initial_position(np.uint64(4))
     if position.is_chance:
         position = position.roll(1)
-    moves, look = position.legal_moves(), EwnRenderer(game(name))
-    names, keys = {"red": "you", "blue": "hard"}, [MOVES_KEYS, "h hint", "t thoughts", "q ends"]
+    moves, renderer = position.legal_moves(), EwnRenderer(game_named(name))
+    names, keys = {"red": "you", "blue": "hard"}, [MOVES_KEYS, "h hint", "t analysis", "q ends"]
     for thoughts in (None, ["hard thought so", *map(str, range(8))]):
-        view = View(position, names, look, moves, 0, [(0, 0), (1, 1)], thoughts, "message", keys)
+        view = View(position, names, renderer, moves, 0, [(0, 0), (1, 1)], thoughts, "message", keys)
         console = Console(width=columns, color_system=None, force_terminal=False)
         with console.capture() as capture:
             console.print(picture(view, columns, lines))

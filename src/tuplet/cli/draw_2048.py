@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 from rich.color import Color
 from rich.console import Group, RenderableType
@@ -12,9 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from tuplet.cli.colours import colour_system
+from tuplet.cli.draw_board import BoardRenderer, View
 from tuplet.cli.layout import abbreviate, footer, footer_lines, too_small
-from tuplet.games.g2048 import Board
+from tuplet.games.analysis import Analysis
+from tuplet.games.g2048 import MOVES, Board
 from tuplet.games.g2048.drawing import DARK, EMPTY, GRID, LIGHT
+from tuplet.games.record import Record
+from tuplet.games.record_2048 import episode_of
+from tuplet.system.tables import plural
 from tuplet.system.text import flow
 
 SIZES = ((12, 5), (8, 3), (8, 2), (8, 1), (7, 2), (7, 1), (6, 1))  # of a cell: width and height
@@ -102,19 +108,53 @@ def _framed(board: Board, width: int, height: int) -> Text:
     return Text("\n".join(lines), no_wrap=True)
 
 
+class Renderer2048(BoardRenderer):
+    """Draws 2048: tiles in their colours; arrow keys are moves."""
+
+    pauses = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.005, 0.0)
+    speed = 5
+    shows_analysis = False
+    keys = "arrows move"
+    moves_by_key = frozenset(MOVES)
+
+    def picture(self, view: View, columns: int, lines: int) -> RenderableType:
+        """The game's facts, the board as large as fits, the message, and what keys do."""
+        position = view.position
+        ended = ["game over"] if position.over else []
+        head = [*view.names.values(), f"score {position.score:,}", plural(view.moves, "move")]
+        head += [f"largest tile {position.largest}", *ended]
+        return picture(position.board, head, view.message, view.keys, columns, lines)
+
+    def result(self, record: Record) -> str:
+        """The score and the largest tile."""
+        return f"{record.position.score:,} points, largest tile {record.position.largest}"
+
+    def hint(self, position: Any, chosen: str, analysis: Analysis | None) -> str:
+        """The values of all moves, if they are known, the best first."""
+        moves = [(each.value, each.move) for each in analysis.moves if each.value is not None] if analysis else []
+        if not moves:
+            return f"hint:  {chosen}"
+        return "hint:  " + "   ".join(f"{move} {value:,.0f}" for value, move in sorted(moves, reverse=True))
+
+    def line(self, record: Record) -> str:
+        """A game on 4x4 as the 2048-Framework writes it; other boards as of other games."""
+        position = record.position
+        return str(episode_of(record)) if (position.rows, position.columns) == (4, 4) else record.line
+
+
 def picture(
     board: Board, head: Sequence[str], message: str, keys: Sequence[str], columns: int, lines: int
 ) -> RenderableType:
-    """What is known of a game, the board as large as fits, what happens, and what keys do."""
+    """The facts of a game, the board as large as fits, the message, and what keys do."""
     keys = abbreviate(keys, columns, lines)
-    found = next(_fitting(board, head, keys, columns, lines), None)
-    if found is None:
+    size = next(_fitting(board, head, keys, columns, lines), None)
+    if size is None:
 
         def fits(columns: int, lines: int) -> bool:
             return any(_fitting(board, head, keys, columns, lines))
 
         return too_small("2048", fits, columns, lines)
-    width, height = found
+    width, height = size
     top = [Text(line, style="bold", no_wrap=True) for line in flow(head, columns)]
     left = lines - len(top) - _height(board, height)
     below = footer(message, keys, columns, left) if message or keys else []

@@ -1,30 +1,69 @@
-"""The board of a game in the terminal: squares of any size, pieces, and the keys of moves.
+"""A game in the terminal: the board, and what belongs beside or below it.
 
-A `BoardRenderer` is how a game is seen; this one is that of any game, and a game may have its own.
+A `BoardRenderer` draws any game; a game may have its own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
-from typing import Any
+from textwrap import wrap
+from typing import Any, NamedTuple
 
+from rich.console import Group, RenderableType
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
 from tuplet.cli.colours import CHOSEN, EVEN, LAST, ODD, TARGET, coloured, shade
+from tuplet.cli.layout import MOVES_KEYS, abbreviate, footer, footer_lines, scrolled, too_small
+from tuplet.games.analysis import Analysis
 from tuplet.games.drawing import colours_of
+from tuplet.games.record import Record
+from tuplet.system.text import flow
 
 Square = tuple[int, int]  # row, column
+PANEL, NARROW = 28, 11  # columns of text beside the board: enough for all, and the fewest
+LINE = 12  # moves of a main line that are shown
+WIDTHS, HEIGHTS = (11, 7, 5, 4, 3), (5, 3, 2, 1)  # of a square, in characters
 
 
 class BoardRenderer:
-    """How a game's pieces, moves and sides are shown."""
+    """Draws a game: its pieces, moves and sides, and what belongs around the board."""
+
+    pauses = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.0)  # seconds a move, from slow to fast
+    speed = 3  # the usual one of these, from 1
+    shows_analysis = True
+    keys = MOVES_KEYS
+    moves_by_key: frozenset[str] = frozenset()  # keys that are moves; else moves have numbers
 
     def __init__(self, game: Any) -> None:
         self.game = game
+
+    def picture(self, view: View, columns: int, lines: int) -> RenderableType:
+        """The view in a window of this size."""
+        return picture(view, columns, lines)
+
+    def result(self, record: Record) -> str:
+        """How a finished game ended."""
+        if record.winner is None and record.position.result is not None and len(record.sides) == 1:
+            return f"{record.position.result:,.0f} points"
+        return f"{record.winner} won" if record.winner else "drawn"
+
+    def hint(self, position: Any, chosen: str, analysis: Analysis | None) -> str:
+        """An agent's advice."""
+        value = next((m.value for m in analysis.moves if m.move == chosen), None) if analysis else None
+        number = position.legal_moves().index(chosen) + 1
+        return f"hint: {number}, that is {self.spelled(position, chosen)}" + (
+            "" if value is None else f", value {value:.2f}"
+        )
+
+    def line(self, record: Record) -> str:
+        """A game as a line of a file."""
+        return record.line
 
     def colours(self, position: Any) -> dict[str, str]:
         """The colour of each text on the board."""
@@ -64,17 +103,18 @@ class BoardRenderer:
 
 @dataclass
 class View:
-    """What is to be seen of a game."""
+    """What is shown of a game."""
 
     position: Any
     names: dict[str, str]  # by side
-    look: BoardRenderer
+    renderer: BoardRenderer
     choices: list[str] = field(default_factory=list)  # the moves a person may make
     chosen: int = 0  # the one that Enter makes
     last: list[Square] = field(default_factory=list)  # squares that the last move changed
-    thoughts: list[str] | None = None  # below the list of moves
+    analysis: list[str] | None = None  # lines below the list of moves
     message: str = ""
     keys: list[str] = field(default_factory=list)  # what they do
+    moves: int = 0  # made so far
 
 
 def changed_squares(before: Any, after: Any) -> list[Square]:
@@ -101,8 +141,8 @@ def _style(front: str, back: str, bold: bool = False) -> Style:
 
 def board(view: View, width: int, height: int) -> Text:
     """The squares, each of `width` by `height` characters."""
-    position, look = view.position, view.look
-    colours = look.colours(position)
+    position, renderer = view.position, view.renderer
+    colours = renderer.colours(position)
     targets: dict[Square, list[int]] = {}
     movable: set[Square] = set()  # squares of pieces that a move takes away from there
     for number, move in enumerate(view.choices):
@@ -118,8 +158,8 @@ def board(view: View, width: int, height: int) -> Text:
         for c, cell in enumerate(row):
             numbers, may_move = targets.get((r, c), []), (r, c) in movable
             back = _ground(view, (r, c), numbers)
-            colour = look.bright(cell, position) if may_move else colours.get(cell, "")
-            for strip, part in zip(strips, _square(look, cell, may_move, width, height), strict=True):
+            colour = renderer.bright(cell, position) if may_move else colours.get(cell, "")
+            for strip, part in zip(strips, _square(renderer, cell, may_move, width, height), strict=True):
                 styles = [_paint(colour, back, *char) for char in part]
                 chars = zip(styles, (char for char, _ in part), strict=True)
                 for style, run in groupby(chars, key=itemgetter(0)):
@@ -137,10 +177,12 @@ def _ground(view: View, square: Square, numbers: list[int]) -> str:
         return TARGET
     if square in view.last:
         return LAST
-    return view.look.ground(square, view.position) or (ODD if sum(square) % 2 else EVEN)
+    return view.renderer.ground(square, view.position) or (ODD if sum(square) % 2 else EVEN)
 
 
-def _square(look: BoardRenderer, cell: str, may_move: bool, width: int, height: int) -> list[list[tuple[str, bool]]]:
+def _square(
+    renderer: BoardRenderer, cell: str, may_move: bool, width: int, height: int
+) -> list[list[tuple[str, bool]]]:
     """The characters of a square's lines, and which of them are on the piece."""
     empty = [(" ", False)] * width
     if not cell and coloured():
@@ -149,7 +191,7 @@ def _square(look: BoardRenderer, cell: str, may_move: bool, width: int, height: 
         lines = [empty] * height
         lines[(height - 1) // 2] = [(c, False) for c in f"{'·':>{width // 2 + 1}}".ljust(width)]
         return lines
-    text = look.face(cell) if coloured() else cell
+    text = renderer.face(cell) if coloured() else cell
     face = f"‹{text}›" if may_move and width > len(text) + 3 else text
 
     def line(inner: str, on_piece: bool) -> list[tuple[str, bool]]:
@@ -186,3 +228,154 @@ def _label(strips: list[Text], width: int, numbers: list[int], back: str, empty:
 def key_of(number: int) -> str:
     """The key of a move; those beyond 9 are reached with the arrows."""
     return str(number + 1) if number < 9 else "·"
+
+
+class Layout(NamedTuple):
+    """How a window is divided."""
+
+    width: int  # of a square
+    height: int
+    beside: int  # columns of the panel beside the board; 0: it stands below
+    footer: int  # lines
+
+
+def layouts(view: View, columns: int, lines: int) -> Iterator[Layout]:
+    """Those that fit a window, the best first: room for the panel, then a large board."""
+    cells = view.position.cells
+    rows, across = len(cells), max(map(len, cells), default=0)
+    footer, most = footer_lines(view.keys, columns), _widest(view) + 2
+    sizes = [
+        (w, h)
+        for w, h in product(WIDTHS, HEIGHTS)
+        if h <= (w + 1) // 2 and (w >= most or w == WIDTHS[1]) and (w, h > 3) != (WIDTHS[0], False)
+    ]
+    for least in (PANEL, 20, NARROW):
+        for width, height in sizes:
+            beside = columns - width * across - 2
+            if beside >= least and height * rows + footer <= lines and lines - footer >= 5:
+                yield Layout(width, height, beside, footer)
+    for width, height in sizes:
+        if width * across <= columns and height * rows + 1 + footer <= lines:
+            yield Layout(width, height, 0, footer)
+
+
+def _widest(view: View) -> int:
+    """The longest text on a piece."""
+    face = view.renderer.face if coloured() else str
+    return max((len(face(cell)) for row in view.position.cells for cell in row if cell), default=1)
+
+
+def picture(view: View, columns: int, lines: int) -> RenderableType:
+    """The board, the panel beside or below it, and below what happens and what keys do."""
+    view = replace(view, keys=abbreviate(view.keys, columns, lines))
+    layout = next(layouts(view, columns, lines), None)
+    if layout is None:
+
+        def fits(columns: int, lines: int) -> bool:
+            return next(layouts(view, columns, lines), None) is not None
+
+        return too_small(view.position.game.name, fits, columns, lines)
+    width, height, beside, _ = layout
+    cells = view.position.cells
+    drawn = board(view, width, height) if cells else Text(view.position.notation)
+    room = lines - layout.footer
+    if beside:
+        panel = Text("\n").join(_panel(view, min(beside, 2 * PANEL), room))
+        panel.no_wrap, panel.overflow = True, "ellipsis"
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(no_wrap=True, max_width=beside)
+        grid.add_row(drawn, panel)
+        parts: list[RenderableType] = [grid]
+        used = max(height * len(cells), len(panel.plain.splitlines()))
+    else:
+        below = _below(view, columns, room - height * len(cells))
+        parts = [drawn, *below]
+        used = height * len(cells) + len(below)
+    if view.message or view.keys:
+        parts += footer(view.message, view.keys, columns, lines - used)
+    return Group(*parts)
+
+
+def _names(view: View) -> list[Text]:
+    """Who plays, and whose turn it is."""
+    position, wide, lines = view.position, max(map(len, view.names)), []
+    for side, name in view.names.items():
+        mark = "▶ " if side == position.turn and not position.over else "  "
+        lines.append(Text(mark) + Text(f"{side:{wide}}", style=view.renderer.side_style(side)))
+        lines[-1].append(f"  {name}" if wide < 5 else f" {name}")
+    return lines
+
+
+def _panel(view: View, width: int, room: int) -> list[Text]:
+    """Who plays, what is to be known, the moves and the analysis: all, or as much as fits."""
+    names, facts = _names(view), view.renderer.facts(view.position)
+    moves = [_move(view, number, width) for number in range(len(view.choices))]
+    analysis = [Text(line) for line in view.analysis or []]
+    gaps = [Text()] if len(names) + len(facts) + len(moves) + len(analysis) + 3 <= room else []
+    head = [*names, *gaps, *facts, *gaps]
+    left = max(0, room - len(head))
+    if not analysis:
+        return head + scrolled(moves, view.chosen, left)
+    for_moves = min(len(moves), max(left - len(analysis) - len(gaps), min(3, left // 2)))
+    shown = scrolled(moves, view.chosen, for_moves)
+    between = gaps if shown else []
+    shown_analysis = analysis[: left - len(shown) - len(between)]
+    if len(shown_analysis) < len(analysis) and shown_analysis:
+        shown_analysis[-1] = Text("…")
+    return [*head, *shown, *between, *shown_analysis]
+
+
+def _move(view: View, number: int, width: int) -> Text:
+    """A move of the list: its key, and what it does."""
+    position, renderer, move = view.position, view.renderer, view.choices[number]
+    line = Text("▸" if number == view.chosen else " ", style="bold")
+    line.append(f"{key_of(number)} ", style="bold green")
+    line.append(f"{' ' if width >= PANEL else ''}{renderer.spelled(position, move)}")
+    to = target(position, move)
+    taken = renderer.taken(position, to) if to is not None else None
+    if taken is not None and width >= 20:
+        line.append("  takes ").append_text(taken)
+    elif taken is not None:
+        line.append(" takes" if width > NARROW else " x")
+    return line
+
+
+def _below(view: View, columns: int, room: int) -> list[RenderableType]:
+    """The same in a few lines: whose turn it is, what is to be known, the moves, the analysis."""
+    position, renderer = view.position, view.renderer
+    names = [name.plain.strip() for name in _names(view)]
+    names.sort(key=lambda name: not name.startswith("▶"))  # whose turn it is, first
+    facts = [fact.plain for fact in renderer.facts(position)]
+    head = flow([names[0], *facts, *names[1:]], columns)
+    moves = [
+        f"{'▸' if n == view.chosen else ''}{key_of(n)} {renderer.spelled(position, move)}"
+        for n, move in enumerate(view.choices)
+    ]
+    listed = flow([*moves[view.chosen :], *moves[: view.chosen]], columns)
+    analysis = view.analysis or []
+    if analysis and len(head) + len(listed) >= room:  # a line each, at least
+        head, listed = head[:1], listed[:1]
+    lines = [*head, *listed, *analysis]
+    return [Text(line, no_wrap=True, overflow="ellipsis") for line in lines[: max(room, 0)]]
+
+
+def analysis_lines(name: str, position: Any, analysis: Analysis, renderer: BoardRenderer, room: int = 8) -> list[str]:
+    """An agent's analysis of a position as lines of text, with `room` for so many moves."""
+    lines = [f"{name} on {position.turn}'s moves:"]
+    for each in analysis.moves[:room]:
+        value = "-" if each.value is None else f"{each.value:.3f}"
+        value += " proven" if each.proven else ""
+        if each.ci95 is not None and not each.proven:
+            value += f" ±{(each.ci95[1] - each.ci95[0]) / 2:.3f}"
+        visits = "" if each.visits is None else f"{each.visits:>9,}"
+        lines.append(f" {renderer.spelled(position, each.move):5}{value}{visits}")
+    if analysis.line:
+        side, words, sides = position.turn, [], list(position.sides)
+        for move in analysis.line[:LINE]:
+            words.append(renderer.spelled(position, move, side).replace(" ", "\u00a0"))
+            if renderer.passes(move):
+                side = sides[(sides.index(side) + 1) % len(sides)]
+        wrapped = wrap(f"line: {', '.join(words)}", PANEL)  # a move stays in one line
+        lines += [line.replace("\u00a0", " ") for line in wrapped]
+    return lines + wrap(analysis.note, PANEL)

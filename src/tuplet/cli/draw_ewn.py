@@ -19,7 +19,7 @@ def _side(cell: str) -> str:
 
 
 class EwnRenderer(BoardRenderer):
-    """How EWN is seen."""
+    """Draws EWN."""
 
     def colours(self, position: EwnPosition) -> dict[str, str]:
         """A cube has its side's colour."""
