@@ -80,7 +80,7 @@ class InteractiveGame(GameSession):
         if persons and not self.thinking:
             keys = [self.renderer.keys, "h hint", *analysis, "u back", "n new", "q ends"]
         elif persons:
-            keys = ["Esc stops the hint", *keys]
+            keys = ["Esc stops the hint", "q ends"]
         elif over and not self.other:
             keys = ["u takes back", *keys]
         elif self.other and not over:
@@ -257,12 +257,10 @@ class InteractiveGame(GameSession):
         position = self.record.position
         if self.helper is None:
             self.helper = self.make(self.agent, self.record.start, position.turn)
-        answer, key = self.think(self.helper, self._ask(self.helper, True), "the helper", ("q", "n", ESCAPE))
+        answer, key = self.think(self.helper, self._ask(self.helper, True), "the helper", ("q", ESCAPE))
         if answer is None:
             if self.thinking:  # it does not listen: another one gives the next hint
                 self.helper, self.thinking = None, False
-            if key == "n":
-                self.open()
             return key != "q"
         move, analysis = answer
         moves = position.legal_moves()
