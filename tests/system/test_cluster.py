@@ -322,7 +322,7 @@ def test_a_folder_that_is_not_here_is_no_workers_fault(two: Cluster, tmp_path: P
     with pytest.raises(FileNotFoundError), two.share(tmp_path / "nowhere"):
         pass
     assert len(two.members.workers) == 2 and not two.members.writes
-    wrong = two.client.sync(two.members._try_folder, "a", "a", tmp_path / "nowhere")
+    wrong = two.client.sync(two.members._check_folder, "a", "a", tmp_path / "nowhere")
     assert wrong.why.endswith("nowhere: No such file or directory")
 
 
@@ -645,7 +645,7 @@ def test_dask_is_imported_only_where_it_is_needed() -> None:
         (["--cluster", "tcp://127.0.0.1:1"], "no cluster at tcp://127.0.0.1:1"),
         (["--cluster", "carrier://pigeon:1"], "no cluster at carrier://pigeon:1"),
         (["--cluster", "nowhere.json"], "no cluster at nowhere.json"),
-        (["--cluster", "README.md"], "no file that a scheduler has written"),
+        (["--cluster", "README.md"], "not a scheduler file"),
         (["--cluster", ""], "no cluster at"),
         (["--tls", "nowhere"], "--tls is for a cluster"),
         (["--cluster", "tls://127.0.0.1:1", "--tls", "nowhere"], "ca.pem"),

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 from tuplet.errors import UserError
 from tuplet.system.settings import MOST, values_from_text
-from tuplet.system.user_code import find, may_trust, told
+from tuplet.system.user_code import find, locate_error, may_trust
 
 # A module or a file, a class, and its settings. A file's name may have commas; what looks like
 # `mcts:ucb=mine.py:Bandit` is a setting of somebody else.
@@ -155,7 +155,7 @@ def make_from_class(kind: Any, name: str, method: str, argument: str, seed: int 
     try:
         own = kind(**values)
     except Exception as error:
-        raise UserError(f"cannot make {name}: {told(error)}") from None
+        raise UserError(f"cannot make {name}: {locate_error(error)}") from None
     if not callable(getattr(own, method, None)):
         raise UserError(f"{name} has no method {method}({argument})")
     return own

@@ -14,7 +14,7 @@ from tuplet.system.blocks import as_executor
 from tuplet.system.cluster import Cluster, connect
 from tuplet.system.memory import available_memory
 from tuplet.system.tables import Displayable, TextTable, plural
-from tuplet.system.worker_calls import process_info, sees
+from tuplet.system.worker_calls import process_info, read_text
 
 GAMES = 1000  # of learning, that a speed is measured by
 NETWORK = "5x4"  # whose tables every machine has room for
@@ -113,7 +113,7 @@ def _checked(workers: Cluster, runs: Path) -> list[WorkerReport]:
     mark = there_is / f".seen-{uuid4().hex}"
     mark.write_text(mark.name)
     try:
-        seen = client.run(sees, str(mark), workers=answer, on_error="return")
+        seen = client.run(read_text, str(mark), workers=answer, on_error="return")
     finally:
         mark.unlink()
     asked = {each: client.submit(speed, workers=[each], pure=False) for each in members.workers}

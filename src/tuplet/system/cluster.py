@@ -1,16 +1,15 @@
-"""A Dask cluster as an executor of blocks: none is lost when a worker dies, none done twice counts.
+"""A Dask cluster as an executor of blocks: no block is lost when a worker dies, and none counts twice.
 
     with cluster("local:2") as workers:                 # or tcp://host:8786, or a scheduler file
         tuplet.evaluate("runs/ten", games=1000, executor=workers)
 
-A block whose worker dies is handed out again, for as long as any are left. One whose worker is
-silent is given to another as well, and whoever is first counts: what it returns does not depend on
-who does it. `members.py` says who may do one. Dask sends Python objects as pickles: whoever can reach
-the ports of a scheduler or a worker can run code there. `local:N` listens on this machine alone;
-others need TLS, or a network of their own.
+A block whose worker dies is submitted again, as long as there are workers. One whose worker is silent is given to another as
+well, and the first result counts: it does not depend on the worker. `cluster_members.py` decides which workers may run
+blocks. Dask sends Python objects as pickles: who can reach the ports of a scheduler or a worker can run code there. `local:N`
+listens on this machine alone; others need TLS, or a network of their own.
 
-All state is touched by the event loop of Dask's client alone, in coroutines: there is nothing to
-lock. What other threads call (`submit`, `provide`, `tell`, ...) passes on what they want.
+All state is used by the event loop of Dask's client alone, in coroutines: no locks are needed. What other threads call
+(`submit`, `provide`, `request_stop`, ...) is passed on to the loop.
 """
 
 from __future__ import annotations
@@ -30,48 +29,48 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.system.cluster_members import ClusterMembers, is_lacking
+from tuplet.system.cluster_members import ClusterMembers, lacks_module
 from tuplet.system.local_workers import local_workers
 from tuplet.system.worker import WorkerPool, request_stop
-from tuplet.system.worker_calls import DONE, GIVEN_UP, process_info, run_block
+from tuplet.system.worker_calls import DONE, DROPPED, process_info, run_block
 
-MOST_WORKERS = 256  # of one machine
-MOST_FAILURES = 10  # of a block, each after four of its workers died: it is what ends them
+MOST_WORKERS = 256  # on one machine
+MOST_FAILURES = 10  # of a block, each after four workers died: the block kills them
 GONE = "the cluster's scheduler is gone"
-MOST_AHEAD = 64  # blocks that are handed out before they are needed
-_AHEAD = 0.3  # seconds of work that are
-_LOOK = 0.5  # seconds between looks at who is there
+MOST_AHEAD = 64  # blocks that are submitted before they are needed
+_AHEAD = 0.3  # seconds of work submitted ahead
+_LOOK = 0.5  # seconds between looks at the workers
 _CONNECT = 5.0  # seconds to reach the scheduler, or to reach it again
-_START = 60.0  # seconds for workers of this machine to come
-_GRACE = 10.0  # seconds without any worker, before we say that we wait
-_PATIENCE = 600.0  # and before we give up
-_REMEMBERED = 64  # calls that were told to stop
+_START = 60.0  # seconds for local workers to start
+_GRACE = 10.0  # seconds without any worker before a warning
+_GIVE_UP = 600.0  # seconds without any worker before an error
+_REMEMBERED = 64  # stopped calls
 _TLS = ("ca", "cert", "key")
 
 
 @dataclass(eq=False)
 class Block:
-    """A block that is under way."""
+    """A block that is running or submitted."""
 
     call: bytes
-    token: str  # of the call that it is part of
+    token: str  # of the call that it belongs to
     result: Future[Any] = field(default_factory=Future)
-    sent: list[Any] = field(default_factory=list)  # the Dask futures that it is now
-    stuck: Any = None  # an asyncio future that tells that all who have it are silent
-    allowed: frozenset[str] = frozenset()  # the workers that may do it
+    sent: list[Any] = field(default_factory=list)  # its Dask futures
+    stuck: Any = None  # an asyncio future, set once all workers that have it are silent
+    allowed: frozenset[str] = frozenset()  # the workers that may run it
     failures: int = 0
 
 
 class Cluster(WorkerPool):
-    """A Dask cluster that does our blocks."""
+    """A Dask cluster that runs blocks."""
 
     def __init__(self, client: Any) -> None:
         if client.asynchronous:
-            raise UserError("the Dask client is an asynchronous one: Client(asynchronous=False)")
+            raise UserError("the Dask client is asynchronous: make it with Client(asynchronous=False)")
         self.client, self.members = client, ClusterMembers(client)
         self._blocks: dict[Block, Any] = {}
-        self._stopped: dict[str, None] = {}  # calls that are to stop
-        self._finished, self._pace = 0, 0.0  # blocks, and lately how many a second
+        self._stopped: dict[str, None] = {}  # calls that were attempts to stop
+        self._finished, self._pace = 0, 0.0  # blocks, and blocks a second
         self._gone = ""
         if self._is_gone():
             raise ConnectionError(self._gone)
@@ -79,27 +78,24 @@ class Cluster(WorkerPool):
 
     @property
     def workers(self) -> int:
-        """How many blocks can be done at once, by now."""
+        """How many blocks can run at once now."""
         return max(sum(worker.threads for worker in [*self.members.workers.values()]), 1)
 
     @property
     def spare(self) -> int:
-        """Blocks beyond those under way: the next is there when one is done.
-
-        More where blocks are short: Dask sends several at a time for little more than one.
-        """
+        """Blocks to submit beyond those that run; more if blocks are short, as Dask sends several for little more than one."""
         return max(self.workers, 4) + min(int(_AHEAD * self._pace), MOST_AHEAD)
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
-        """Have a block done, by whoever is free."""
+        """Run a block on any free worker."""
         called = partial(work, **named) if named else work
         token = getattr(arguments[-1], "token", "") if arguments else ""
         block = Block(pickle.dumps((called, *arguments)), token)
-        block.result.set_running_or_notify_cancel()  # whether it has begun is not known here
+        block.result.set_running_or_notify_cancel()  # whether it has begun is unknown here
         if self._is_gone():
             block.result.set_exception(ConnectionError(self._gone))
         else:
-            self.client.loop.add_callback(self._see_to, block)
+            self.client.loop.add_callback(self._run, block)
         return block.result
 
     def provide(self, path: Path, digest: str) -> None:
@@ -112,10 +108,10 @@ class Cluster(WorkerPool):
 
     @contextmanager
     def share(self, folder: Path) -> Iterator[None]:
-        """Let only those work who see this folder as it is seen here: blocks write to it."""
+        """Use only workers that see a folder, to which blocks write."""
         self.client.sync(self.members.share, folder)
         try:
-            self.members.complain_if_none()
+            self.members.raise_if_none()
             yield
         finally:
             self.client.loop.add_callback(self.members.unshare, folder)
@@ -125,7 +121,7 @@ class Cluster(WorkerPool):
         self.client.loop.add_callback(self._request_stop, token)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002
-        """Let go of the cluster, which goes on."""
+        """Release the cluster, which goes on."""
         with suppress(Exception):  # it may be gone
             self.client.sync(self._end, callback_timeout=_CONNECT)
 
@@ -133,8 +129,8 @@ class Cluster(WorkerPool):
         try:
             await self.client.run_on_scheduler(process_info)
         except Exception as error:
-            if is_lacking(error):
-                raise UserError("the scheduler has no tuplet: install it there, too") from None
+            if lacks_module(error):
+                raise UserError("the scheduler has no tuplet: install it there too") from None
             raise
         await self.members.settle()
         self._watch = asyncio.create_task(self._keep_looking())
@@ -147,18 +143,18 @@ class Cluster(WorkerPool):
         self._stopped[token] = None
         for old in [*self._stopped][:-_REMEMBERED]:
             del self._stopped[old]
-        await self.members.tell(request_stop, token)
+        await self.members.broadcast(request_stop, token)
 
     def _is_gone(self) -> bool:
         if self.client.status in ("closing", "closed"):
             self._gone = self._gone or GONE
         return bool(self._gone)
 
-    async def _see_to(self, block: Block) -> None:
-        """Have a block done, however often its workers die."""
-        self._blocks[block] = asyncio.current_task()  # which nobody else would hold on to
+    async def _run(self, block: Block) -> None:
+        """Run a block, however often its workers die."""
+        self._blocks[block] = asyncio.current_task()  # a reference, so that it is not collected
         try:
-            block.result.set_result(await self._done(block))
+            block.result.set_result(await self._result_of(block))
         except Exception as error:
             block.result.set_exception(error)
         except BaseException:  # the event loop ends
@@ -168,7 +164,7 @@ class Cluster(WorkerPool):
             del self._blocks[block]
             self._finished += 1
 
-    async def _done(self, block: Block) -> Any:
+    async def _result_of(self, block: Block) -> Any:
         while True:
             if block.token in self._stopped:
                 raise CancelledError
@@ -179,68 +175,68 @@ class Cluster(WorkerPool):
                 continue
             block.allowed = frozenset()
             try:
-                became, found = pickle.loads(await self._first_answer(block))
+                outcome, result = pickle.loads(await self._first_answer(block))
             except CancelledError:  # its workers are gone, or the scheduler
                 await asyncio.sleep(_LOOK / 4)
             except Exception as error:
                 block.failures += 1
                 if block.failures > MOST_FAILURES:
-                    why = "a block of work has ended every worker that was given it"
+                    why = "a block of work has killed every worker that ran it"
                     raise UserError(f"{why}: {error}") from None
                 await asyncio.sleep(_LOOK / 4)
             else:
-                if became == GIVEN_UP:
+                if outcome == DROPPED:
                     raise CancelledError
-                if became != DONE:
-                    raise found
-                return found
+                if outcome != DONE:
+                    raise result
+                return result
             finally:
                 block.sent = []
 
     async def _first_answer(self, block: Block) -> bytes:
-        """What the first returns who has done a block; another does it, too, where they are silent.
+        """The first result of a block, which is also given to another worker when those that have it are silent.
 
-        Nothing is taken from a silent worker: it may only be slow to tell that it is there.
+        It is not taken from a silent worker, whose heartbeats may only be late.
         """
-        asked: dict[asyncio.Task[bytes], Any] = {}
+        attempts: dict[asyncio.Task[bytes], Any] = {}
         try:
             while True:
-                if not asked or (block.stuck.done() and self.members.workers and not self.members.writes):
-                    there, priority = [*self.members.workers], block.failures + len(asked)
+                if not attempts or (block.stuck.done() and self.members.workers and not self.members.writes):
+                    there, priority = [*self.members.workers], block.failures + len(attempts)
                     block.allowed |= {*there}
                     future = self.client.submit(run_block, block.call, workers=there, pure=False, priority=priority)
-                    asked[asyncio.create_task(_result(future))] = future
-                block.sent = [*asked.values()]
+                    attempts[asyncio.create_task(_result(future))] = future
+                block.sent = [*attempts.values()]
                 block.stuck = asyncio.get_running_loop().create_future()
-                await asyncio.wait([*asked, block.stuck], return_when=asyncio.FIRST_COMPLETED)
-                for task in [task for task in asked if task.done()]:
-                    if len(asked) == 1 or task.exception() is None:
+                await asyncio.wait([*attempts, block.stuck], return_when=asyncio.FIRST_COMPLETED)
+                for task in [task for task in attempts if task.done()]:
+                    if len(attempts) == 1 or task.exception() is None:
                         return task.result()
-                    del asked[task]  # one of several has failed
+                    del attempts[task]  # one of several has failed
                 if block.token in self._stopped:
                     raise CancelledError
         finally:
-            for task in asked:
+            for task in attempts:
                 task.cancel()
 
     async def _keep_looking(self) -> None:
-        """See who comes and goes, until the scheduler is gone, or nobody has come for long."""
+        """Watch the workers until the scheduler is gone, or there has been no worker for long."""
         try:
-            await self._watch_over()
-        finally:  # nobody would see to blocks any more
+            await self._watch_members()
+        finally:  # nothing would run blocks any more
             self._gone = self._gone or GONE
-            await self._wake(self._blocks)
+            await self._cancel(self._blocks)
 
-    async def _watch_over(self) -> None:
+    async def _watch_members(self) -> None:
         reached = manned = then = time.monotonic()
         finished, warned = self._finished, False
         while not self._is_gone():
             await asyncio.sleep(_LOOK)
             with suppress(Exception):  # the scheduler does not answer now
-                await asyncio.wait_for(self.members.look_round(), _CONNECT)
+                await asyncio.wait_for(self.members.update(), _CONNECT)
                 there = self.members.workers.keys() | self.members.silent
-                await self._wake(each for each in self._blocks if not each.allowed & there)
-                await asyncio.wait_for(self._see_who_is_stuck(), _CONNECT)
+                await self._cancel(each for each in self._blocks if not each.allowed & there)
+                await asyncio.wait_for(self._find_stuck(), _CONNECT)
             now = time.monotonic()
             self._pace = (self._finished - finished) / (now - then)
             finished, then = self._finished, now
@@ -250,28 +246,28 @@ class Cluster(WorkerPool):
                 self._gone = GONE
             if self.members.workers or not self._blocks:
                 manned, warned = now, False
-            elif now - manned > _PATIENCE:
-                self._gone = f"the cluster has had no worker for {_PATIENCE / 60:.0f} minutes"
+            elif now - manned > _GIVE_UP:
+                self._gone = f"the cluster has had no worker for {_GIVE_UP / 60:.0f} minutes"
             elif now - manned > _GRACE and not warned:
                 warned = True
                 warnings.warn("the cluster has no worker that can work: waiting", stacklevel=2)
 
-    async def _wake(self, blocks: Iterable[Block]) -> None:
-        """Have blocks handed out again, or given up, that would wait for workers that have left."""
-        asleep = [future for each in blocks for future in each.sent]
-        with suppress(Exception):  # nobody sleeps where the client is closed
-            if asleep:
-                await self.client.cancel(asleep)
+    async def _cancel(self, blocks: Iterable[Block]) -> None:
+        """Cancel what waits for workers that have left: it is submitted again, or dropped."""
+        futures = [future for each in blocks for future in each.sent]
+        with suppress(Exception):  # the client is closed
+            if futures:
+                await self.client.cancel(futures)
 
-    async def _see_who_is_stuck(self) -> None:
-        """Tell blocks that all who have them are silent."""
+    async def _find_stuck(self) -> None:
+        """Mark blocks that only silent workers have."""
         if not self.members.silent:
             return
-        held = await self.client.scheduler.processing(workers=[*self.members.silent])
-        keys = {key for each in held.values() for key in each}
+        running = await self.client.scheduler.processing(workers=[*self.members.silent])
+        keys = {key for each in running.values() for key in each}
         for block in self._blocks:
-            held_by_silent = block.sent and all(future.key in keys for future in block.sent)
-            if held_by_silent and not block.stuck.done():
+            only_silent = block.sent and all(future.key in keys for future in block.sent)
+            if only_silent and not block.stuck.done():
                 block.stuck.set_result(None)
 
 
@@ -283,9 +279,9 @@ _known: dict[Any, Cluster] = {}  # by client
 
 
 def as_cluster(client: Any) -> Cluster:
-    """The cluster of a Dask client, looked at once."""
+    """The cluster of a Dask client, made once."""
     if not hasattr(client, "scheduler_info"):
-        raise UserError(f"an executor is one of concurrent.futures, or a Dask client: {client!r}")
+        raise UserError(f"executor must be one of concurrent.futures, or a Dask client (got {client!r})")
     for old in [each for each, known in _known.items() if known._is_gone()]:
         del _known[old]
     if client not in _known:
@@ -294,11 +290,11 @@ def as_cluster(client: Any) -> Cluster:
 
 
 @contextmanager
-def _hushed() -> Iterator[None]:
-    """Let Dask log nothing: what matters is told as an error, or a warning."""
+def _without_logs() -> Iterator[None]:
+    """Silence Dask's loggers: what matters is raised or warned of."""
     names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
     levels = {name: logging.getLogger(name).level for name in ("distributed", *names)}
-    for name in levels:  # some have a level of their own, whatever that of the others
+    for name in levels:  # some have a level of their own
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         yield
@@ -309,20 +305,20 @@ def _hushed() -> Iterator[None]:
 
 @contextmanager
 def connect(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
-    """A cluster, whoever is there."""
+    """A cluster, also one without workers."""
     try:
         from distributed import Client
     except ImportError:
-        raise UserError("a cluster needs Dask: pip install 'tuplet[cluster]'") from None
+        raise UserError("a cluster needs Dask: install it with  pip install 'tuplet[cluster]'") from None
     with ExitStack() as stack:
-        stack.enter_context(_hushed())
+        stack.enter_context(_without_logs())
         if where.startswith("local:"):
             if tls is not None:
                 raise UserError("local:N does not leave this machine: it takes no TLS")
             count = _count(where)
             made = stack.enter_context(local_workers(count))
             client = stack.enter_context(Client(made, set_as_default=False))
-            with suppress(TimeoutError):  # of those that come late, each joins
+            with suppress(TimeoutError):  # late workers join
                 client.wait_for_workers(count, _START)
         else:
             address, security = _address(where), None if tls is None else _security(Path(tls))
@@ -338,13 +334,12 @@ def connect(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
 
 @contextmanager
 def cluster(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
-    """The workers at an address (`tcp://host:8786`), in a scheduler file, or `local:N` of them.
+    """An executor of the workers at an address (`tcp://host:8786`) or in a scheduler file, or of `local:N` new ones.
 
-    `tls` is a folder with `ca.pem`, `cert.pem` and `key.pem`. What it gives is an executor; when it
-    is left, workers that were started for it end, and others go on.
+    `tls` is a folder with `ca.pem`, `cert.pem` and `key.pem`. At the end of the `with` block local workers end, and others go on.
     """
     with connect(where, tls) as workers:
-        workers.members.complain_if_none()
+        workers.members.raise_if_none()
         yield workers
 
 
@@ -354,7 +349,7 @@ def _security(folder: Path) -> Any:
     files = {name: folder / f"{name}.pem" for name in _TLS}
     for file in files.values():
         if not file.is_file():
-            raise UserError(f"there is no {file}: TLS takes ca.pem, cert.pem and key.pem")
+            raise UserError(f"there is no {file}: TLS needs ca.pem, cert.pem and key.pem")
     return Security(
         tls_ca_file=str(files["ca"]),
         tls_client_cert=str(files["cert"]),
@@ -364,15 +359,15 @@ def _security(folder: Path) -> Any:
 
 
 def _address(where: str) -> str:
-    """Where the scheduler is."""
+    """The address of the scheduler."""
     if Path(where).is_file():
         try:
             return str(json.loads(Path(where).read_bytes())["address"])
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise UserError(f"{where} is no file that a scheduler has written") from None
+            raise UserError(f"{where} is not a scheduler file") from None
     if ":" not in where:
-        what = "no file of a scheduler, no address like tcp://host:8786, and not local:N"
-        raise UserError(f"there is no cluster at {where}: it is {what}")
+        what = "a scheduler file, an address such as tcp://host:8786, or local:N"
+        raise UserError(f"there is no cluster at {where}: give {what}")
     return where
 
 
@@ -380,5 +375,5 @@ def _count(where: str) -> int:
     text = where.removeprefix("local:")
     count = int(text) if text.isdecimal() and len(text) < 4 else 0
     if not 1 <= count <= MOST_WORKERS:
-        raise UserError(f"local:N starts 1 to {MOST_WORKERS} workers, not {where}")
+        raise UserError(f"local:N must start 1 to {MOST_WORKERS} workers (got {where})")
     return count

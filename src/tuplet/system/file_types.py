@@ -1,4 +1,4 @@
-"""What a file is, by how it begins, and which command takes it: for whoever named the wrong one."""
+"""Recognise a file by its first bytes, for errors that name the command which takes it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 _WEIGHTS = "the weights of a network, for tuplet eval, analyze, play or convert"
-_BEGINNINGS = (
+_MAGIC = (
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF8", "a GIF picture"),
@@ -38,14 +38,14 @@ def describe_file(path: str | Path) -> str:
         return "no file" if path.exists() else "not there"
     with path.open("rb") as file:
         head = file.read(_HEAD)
-    return _named(head) or _of_lines(head.lstrip()) or "a file of unknown kind"
+    return _by_magic(head) or _by_first_line(head.lstrip()) or "a file of unknown kind"
 
 
-def _named(head: bytes) -> str:
-    """By a mark that its first bytes are, or hold."""
+def _by_magic(head: bytes) -> str:
+    """Recognise a file by its magic bytes."""
     if not head.strip():
         return "empty"
-    for mark, what in _BEGINNINGS:
+    for mark, what in _MAGIC:
         if head.startswith(mark):
             return what
     if head[8:9] == b"{":
@@ -55,24 +55,24 @@ def _named(head: bytes) -> str:
     return _WEIGHTS if head[13:27] == b"-tuple pattern" else ""
 
 
-def _of_lines(head: bytes) -> str:
-    """By its first line."""
+def _by_first_line(head: bytes) -> str:
+    """Recognise a file by its first line."""
     first = head.partition(b"\n")[0]
     if first.startswith(b"{"):
         try:
-            held = json.loads(first)
+            record = json.loads(first)
         except (ValueError, RecursionError):
             return "a JSON file" if b"\0" not in head else ""
-        if held.get("kind") in ("match", "tournament") and "agents" in held:
-            return f"a saved {held['kind']}, for tuplet show"
-        if "start" in held:
+        if record.get("kind") in ("match", "tournament") and "agents" in record:
+            return f"a saved {record['kind']}, for tuplet show"
+        if "start" in record:
             return "games as tuplet play saves them, for tuplet show --number 1"
-        return "the metrics of a training run: name its folder" if "mean_score" in held else ("a JSON file")
+        return "the metrics of a training run: name its folder" if "mean_score" in record else ("a JSON file")
     if _EPISODE.match(head):
         return "games of 2048, for tuplet review"
     try:
         head.decode()
     except UnicodeDecodeError as error:
-        if error.start < len(head) - 4:  # else it is a letter that was cut
+        if error.start < len(head) - 4:  # else a character was cut in two
             return ""
     return "a text file" if b"\0" not in head else ""

@@ -1,4 +1,4 @@
-"""Writing files so that a reader finds the old one or the new one, never half of it."""
+"""Atomic writes, locks, and lines of bounded length."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import IO, Any, BinaryIO
 from tuplet.errors import UserError
 
 PART = ".part"
-MOST_LINE = 1 << 24  # bytes of a line; the longest games have some hundred thousand
+MOST_LINE = 1 << 24  # bytes of a line; the longest games have about a hundred thousand
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside `path`; when all is written, flush it and rename it to `path`."""
+    """Write a file beside `path`, flush it and rename it to `path`: readers see the old file or the new one."""
     path = path.resolve()  # a link stays a link
     if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
         with path.open("wb") as file:
@@ -45,28 +45,28 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_lines(file: BinaryIO, path: str | Path) -> Iterator[bytes]:
-    """The lines that are left of a file of lines; ValueError if one is too long to be a line."""
+    """The remaining lines of a file; UserError if one is longer than `MOST_LINE`."""
     while line := file.readline(MOST_LINE):
         if len(line) == MOST_LINE and not line.endswith(b"\n"):
-            raise UserError(f"{path}: a line has more than {MOST_LINE:,} bytes")
+            raise UserError(f"{path}: a line is longer than {MOST_LINE:,} bytes")
         yield line
 
 
 def sweep(path: Path) -> None:
-    """Remove what writers of `path` that were killed in the middle left behind."""
+    """Remove the partial files that killed writers of `path` have left."""
     for part in path.parent.glob(f".{path.name}.*{PART}"):
         with suppress(OSError):
             part.unlink()
 
 
 def hold(file: IO[Any], why_not: str) -> None:
-    """Hold an open file, so that no other process does; ValueError, with the reason, if one does.
+    """Lock an open file; UserError with the text `why_not` if another process has locked it.
 
-    It is let go when the file is closed, or the process ends, however it ends.
+    The lock is released when the file is closed, or the process ends.
     """
     try:
         import fcntl
-    except ImportError:  # Windows: nothing to hold
+    except ImportError:  # Windows: no locks
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

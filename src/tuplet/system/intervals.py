@@ -1,6 +1,6 @@
 """95 % intervals for means and shares.
 
-How often each of them holds the truth is measured: docs/statistics.md.
+Their coverage is measured in docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Interval = tuple[float, float]
 
 @cache
 def t_quantile(dof: int, level: float = 0.95) -> float:
-    """What 1.96 is for a deviation that was estimated itself (Student 1908).
+    """The t quantile: 1.96 for a known deviation, more for an estimated one (Student 1908).
 
     >>> [round(t_quantile(n), 3) for n in (1, 2, 9, 30, 1000)]
     [12.706, 4.303, 2.262, 2.042, 1.962]
@@ -32,9 +32,9 @@ def t_quantile(dof: int, level: float = 0.95) -> float:
 
 
 def t_central_mass(t: float, dof: int) -> float:
-    """The share of Student's distribution between -t and t: a finite sum.
+    """The probability of Student's t between -t and t: a finite sum.
 
-    With much freedom, that of a normal distribution, after Wallace (1959).
+    With many degrees of freedom, of a normal distribution, after Wallace (1959).
     """
     if dof > _MUCH_FREEDOM:
         z = math.sqrt(dof * math.log1p(t * t / dof)) * (1 - 1 / (4 * dof))
@@ -52,7 +52,7 @@ def t_central_mass(t: float, dof: int) -> float:
 
 
 def mean_interval(values: list[float]) -> Interval:
-    """Of a mean of independent values; one value alone tells nothing, and its interval is all."""
+    """The interval of a mean of independent values; of a single value it is unbounded."""
     mean = math.fsum(values) / len(values)
     if len(values) < 2:
         return (-math.inf, math.inf)
@@ -61,11 +61,11 @@ def mean_interval(values: list[float]) -> Interval:
 
 
 def share_interval(count: float, total: float, z: float = Z) -> Interval:
-    """Of a share, after Agresti & Coull (1998).
+    """The interval of a share, after Agresti & Coull (1998).
 
-    Wilson's (1927) has the same middle and is narrower near 0 and 1, where it holds the truth in
-    as few as 84 % of samples. A share is not 0 if it was seen at all, nor 1 if it was missed once:
-    where the formula says so, it is what would be seen or missed with a chance of 1 - 95 %.
+    Wilson's (1927) has the same middle and is narrower near 0 and 1, where it covers the truth in as few as 84 % of samples.
+    A share is not 0 if it was seen once, nor 1 if it was missed once: there the bound is the share that would be seen, or
+    missed, with a probability of 5 %.
 
     >>> [(round(low, 4), round(high, 4)) for low, high in map(share_interval, (0, 99), (100, 100))]
     [(0.0, 0.0444), (0.9401, 0.9995)]

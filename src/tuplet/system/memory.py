@@ -1,4 +1,4 @@
-"""How much memory can still be had, asked before much is taken."""
+"""How much memory is available, for checks before large allocations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _UNKNOWN = 1 << 62
 
 
 def available_memory() -> int:
-    """Bytes that can still be had, as far as the system tells; limits of ours count, too."""
-    return max(0, min(_of_the_machine(), _of_the_container(), _of_the_process()))
+    """Bytes that can still be allocated, within the limits of the machine, the container and the process."""
+    return max(0, min(_machine(), _container(), _process()))
 
 
-def _of_the_machine() -> int:
+def _machine() -> int:
     with suppress(OSError, KeyError, ValueError):
         with Path("/proc/meminfo").open() as file:
             sizes = dict(line.split(":") for line in file)
@@ -24,8 +24,8 @@ def _of_the_machine() -> int:
     return _UNKNOWN
 
 
-def _of_the_container() -> int:
-    """What a control group leaves; files that were read can go, and do not count."""
+def _container() -> int:
+    """What the control group leaves; cached files do not count as used."""
     with suppress(OSError, KeyError, ValueError):
         own = Path("/proc/self/cgroup").read_text().strip().rpartition(":")[2].strip("/")
         top = Path("/sys/fs/cgroup")
@@ -38,7 +38,7 @@ def _of_the_container() -> int:
     return _UNKNOWN
 
 
-def _of_the_process() -> int:
+def _process() -> int:
     """What `ulimit -v` leaves."""
     with suppress(ImportError, OSError, ValueError):
         import resource

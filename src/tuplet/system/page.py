@@ -1,6 +1,6 @@
-"""Pages that stand alone: one HTML file with everything in it, that asks nobody for anything.
+"""Self-contained HTML pages: one file that loads nothing.
 
-The policy in a page's head forbids all network, and every script and style but the page's own.
+The content security policy forbids all network access, and every script and style but the page's own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def document(title: str, parts: Iterable[str], style: str = "", script: str = "") -> str:
-    """A page of these parts in the look that all share, with more style and a script if need be."""
+    """A page of these parts, in the common style, with more style and a script if given."""
     style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8") + style
     own = f"script-src '{_digest(script)}'; " if script else ""
     policy = (
@@ -33,7 +33,7 @@ def document(title: str, parts: Iterable[str], style: str = "", script: str = ""
 
 
 def picture(svg: str, alt: str) -> str:
-    """A picture that a page has in it, kept apart from the page's own style."""
+    """An embedded picture, isolated from the page's style."""
     data = b64encode(svg.encode()).decode()
     return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">'
 

@@ -1,4 +1,4 @@
-"""Figures by matplotlib, which is an extra: the same figure is saved as the same bytes."""
+"""Figures by matplotlib, an optional dependency. The same figure is saved as the same bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FORMATS = (".svg", ".png", ".pdf")
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure, in inches. Raises ValueError where matplotlib is not installed."""
+    """An empty figure, in inches; UserError if matplotlib is not installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -22,7 +22,7 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is installed."""
+    """True if matplotlib is installed."""
     try:
         new_figure(1, 1)
     except ValueError:
@@ -31,17 +31,17 @@ def can_draw() -> bool:
 
 
 def as_picture(path: str | Path) -> Path:
-    """A picture's path; raises ValueError where it could not be written."""
+    """A checked path for a picture."""
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
-        raise UserError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
+        raise UserError(f"{path}: the name of a picture must end in {', '.join(FORMATS)}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to draw {path.name} in")
     return path
 
 
 def save_figure(figure: Any, path: str | Path) -> Path:
-    """Write a figure beside `path` and rename it into place."""
+    """Write a figure atomically."""
     path = as_picture(path)
     with atomic_write(path) as file:
         _write(figure, file, path.suffix[1:].lower())
@@ -58,19 +58,19 @@ def as_svg(figure: Any) -> str:
 
 
 def inline_svg(draw: Callable[[], Any]) -> str:
-    """A figure to stand in HTML; nothing where it cannot be drawn.
+    """A figure as inline SVG for HTML; empty if it cannot be drawn.
 
-    What an SVG refers to inside is named by a hash of it, so that two on a page do not meet.
+    The ids inside an SVG are hashes of its content, so that two on a page do not clash.
     """
     try:
         svg = as_svg(draw())
-    except ValueError:  # nothing to draw with, or nothing to draw yet
+    except ValueError:  # no matplotlib, or nothing to draw yet
         return ""
     return f"<div>{svg[svg.index('<svg') :]}</div>"
 
 
 def escape_label(text: str) -> str:
-    """A text that matplotlib shows as it is: `$` begins no formula, `_` hides no legend."""
+    """A label that matplotlib shows as it is: `$` starts no formula, `_` hides no legend entry."""
     return ("" if text[:1] != "_" else " ") + text.replace("$", r"\$")
 
 
@@ -95,26 +95,23 @@ def error_bars(
 
 
 def style_axes(axes: Any) -> None:
-    """A light grid, and no frame."""
+    """Draw a light grid, and no frame."""
     axes.grid(True, alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-STYLES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))  # of lines, if there are many
+STYLES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))  # of lines beyond the tenth
 
 
 def line_style(number: int) -> dict[str, Any]:
-    """Colour and style of a line: forty look different from each other."""
+    """Colour and style of a line; forty are distinct."""
     return {"color": f"C{number % 10}", "linestyle": STYLES[number // 10 % len(STYLES)]}
 
 
 def spread_labels(figure: Any, axes: Any, ends: list[tuple[float, float, str, str]], aside: float = 5.0) -> None:
-    """Write texts some points behind the ends of lines (x, y, text, colour), none over another.
-
-    Where two would meet, they move apart, up and down.
-    """
+    """Label the ends of lines (x, y, text, colour), `aside` points to the right; overlapping labels move apart vertically."""
     size = 9.0
-    figure.draw_without_rendering()  # only now is it known where things are
+    figure.draw_without_rendering()  # computes the layout
     points = 72 / figure.dpi
     places = [axes.transData.transform((x, y)) * points for x, y, _, _ in ends]
     order = sorted(range(len(ends)), key=lambda i: places[i][1])

@@ -87,23 +87,23 @@ def in_notebook() -> bool:
 
 
 class RateMeter:
-    """Things a second, of the last few seconds; None before it can be told.
+    """Events a second over the last few seconds.
 
-    Things may come in lumps, as the moves of whole games do. Unless most looks find something new,
-    a rate is what came between two arrivals, divided by all of the time between them.
+    Events may come in lumps, as the moves of whole games do. Unless most looks find new ones, the rate is what came between two
+    arrivals, divided by the time between them.
     """
 
     SHORTEST, WINDOW = 0.5, 5.0  # seconds
 
     def __init__(self) -> None:
-        self._looks: deque[tuple[float, float, bool]] = deque()  # when, how many, any new ones
-        self._came: deque[tuple[float, float]] = deque()  # when there were how many, at arrivals
+        self._looks: deque[tuple[float, float, bool]] = deque()  # time, count, any new ones
+        self._came: deque[tuple[float, float]] = deque()  # time and count at arrivals
         self._fruitful = 0  # looks that found new ones
 
     def rate(self, count: float) -> float | None:
-        """The rate, given how many there are now.
+        """The rate, given the total count now; None if it is not known yet.
 
-        Before the first of them something may have been compiled or read: it says nothing.
+        The time before the first event does not count: something may have been compiled or read.
         """
         if count <= 0:
             return None
@@ -122,9 +122,9 @@ class RateMeter:
             took = now - then
         else:
             then, before = self._came[0]
-            if last - then < self.SHORTEST:  # one lump, whose time is not known
+            if last - then < self.SHORTEST:  # one lump, whose duration is unknown
                 return None
-            # Where nothing has come for longer than that, the wait counts as well.
+            # If nothing has come for longer than that, the wait counts as well.
             took = last - then if now - last <= last - then else now - then
         return None if took < self.SHORTEST or most <= before else (most - before) / took
 

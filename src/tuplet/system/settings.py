@@ -1,7 +1,7 @@
-"""Settings, declared once: dataclass fields that know their meaning, their range and their text.
+"""Settings, declared once as dataclass fields with their meaning, range and text.
 
-From the declaration come the check of what Python is given, the options of the command line with
-their help, the texts behind an agent's name (`c=0.6,sims=20000`), and what a file may say.
+The declaration gives the checks of Python arguments, the options of the command line with their help, the settings behind an
+agent's name (`c=0.6,sims=20000`), and those of files.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def setting(
     least: float | None = None,
     above: float | None = None,
     most: float | None = None,
-    usual: str = "",  # the default in words, where it depends on others
-    option: str = "",  # its name on the command line, if it has another
+    usual: str = "",  # the default in words, if it depends on other settings
+    option: str = "",  # its name on the command line, if different
     hidden: bool = False,  # from the command line
     seconds: bool = False,  # a time, which may be given as "10m"
 ) -> Any:
@@ -52,13 +52,13 @@ def setting_fields(kind: type) -> Iterator[tuple[str, Any, Any]]:
 
 
 def check(settings: Any) -> None:
-    """Raise ValueError, with the reason, where a setting is not of its type or out of range.
+    """Raise UserError if a setting has the wrong type or is out of range.
 
-    Times that are texts become seconds, and NumPy's numbers Python's.
+    Durations given as text become seconds, NumPy numbers become Python numbers.
     """
     for name, hint, each in setting_fields(type(settings)):
         value = getattr(settings, name)
-        if getattr(value, "ndim", None) == 0:  # NumPy's: a file would not take it
+        if getattr(value, "ndim", None) == 0:  # a NumPy number, which files do not take
             value = value.item()
             object.__setattr__(settings, name, value)
         if each.metadata.get("seconds") and isinstance(value, str):
@@ -69,7 +69,7 @@ def check(settings: Any) -> None:
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:
-    """The types that a setting may have."""
+    """The types of a setting."""
     return (hint,) if get_origin(hint) in (None, Literal) else get_args(hint)
 
 
@@ -87,7 +87,7 @@ def _check(name: str, kinds: tuple[Any, ...], value: Any, about: Any) -> None:
         return
     number = int if float not in kinds else (int, float)
     sound = isinstance(value, number) and not isinstance(value, bool)
-    sound = sound and abs(value) < 1e300  # finite, also of a whole number that no float can be
+    sound = sound and abs(value) < 1e300  # finite; an integer may be too large for a float
     least, above, most = (about.get(key) for key in ("least", "above", "most"))
     sound = sound and (least is None or value >= least) and (above is None or value > above)
     if not sound or (most is not None and value > most):
@@ -106,7 +106,7 @@ def _range(kinds: tuple[Any, ...], least: float | None, above: float | None, mos
 
 
 def either(choices: Sequence[str]) -> str:
-    """Choices in words.
+    """Choices as text.
 
     >>> either(["left", "right", "up"])
     'left, right or up'
@@ -119,7 +119,7 @@ def _short(number: float) -> str:
 
 
 def from_text(kind: type[T], text: str, spec: str) -> T:
-    """Settings made from `name=value,...`; ValueError says what is wrong and what there is."""
+    """Settings from `name=value,...`; UserError says what is wrong and what there is."""
     values = values_from_text({name: hint for name, hint, _ in setting_fields(kind)}, text, spec)
     with prefix_errors(spec):
         return kind(**values)
@@ -127,7 +127,7 @@ def from_text(kind: type[T], text: str, spec: str) -> T:
 
 @contextmanager
 def prefix_errors(spec: str) -> Iterator[None]:
-    """Let what is wrong with settings say whose they are: the text that named them."""
+    """Begin errors with the text that the settings came from."""
     try:
         yield
     except ValueError as error:
@@ -137,9 +137,9 @@ def prefix_errors(spec: str) -> Iterator[None]:
 def values_from_text(
     known: Mapping[str, Any], text: str, spec: str, least: float = 0, others: bool = False
 ) -> dict[str, Any]:
-    """Values from `name=value,...` for settings of known types, numbers from `least` on.
+    """Values from `name=value,...` for settings of known types; numbers are `least` or more.
 
-    Where `others` are taken, too, a value is a number if it looks like one.
+    With `others`, unknown names are accepted; their values are numbers if they look like numbers.
     """
     values: dict[str, Any] = {}
     for name, value in split_settings(text, spec).items():
@@ -164,9 +164,9 @@ def split_settings(text: str, spec: str) -> dict[str, str]:
 
 
 def _value(hint: Any, name: str, text: str, spec: str, least: float) -> Any:
-    """A setting's text as what its type says."""
+    """A setting's value from its text, by its type."""
     if hint is Any:
-        return _guessed(text)
+        return _guess(text)
     kinds = _kinds(hint)
     choices = [choice for kind in kinds for choice in get_args(kind)]
     if choices:
@@ -179,17 +179,17 @@ def _value(hint: Any, name: str, text: str, spec: str, least: float) -> Any:
         raise UserError(f"{spec}: {name} must be yes or no (got {text!r})")
     if not {int, float} & set(kinds):
         return text
-    wanted = "a number" if float in kinds else "a whole number"
+    expected = "a number" if float in kinds else "a whole number"
     try:
         number = float(text) if float in kinds else int(text)
     except ValueError:
-        raise UserError(f"{spec}: {name} must be {wanted} (got {text!r})") from None
-    if not least <= number <= MOST:  # nor is it nan
-        raise UserError(f"{spec}: {name} must be {wanted}, {_short(least)} or more (got {text})")
+        raise UserError(f"{spec}: {name} must be {expected} (got {text!r})") from None
+    if not least <= number <= MOST:  # false for nan
+        raise UserError(f"{spec}: {name} must be {expected}, {_short(least)} or more (got {text})")
     return number
 
 
-def _guessed(text: str) -> Any:
+def _guess(text: str) -> Any:
     """A whole number, a number, yes or no, or a text."""
     for kind in (int, float):
         try:
@@ -200,7 +200,7 @@ def _guessed(text: str) -> Any:
 
 
 def describe_settings(name: str, settings: Mapping[str, Any]) -> list[str]:
-    """A line that tells all settings of what has a name, in the form in which they are typed.
+    """A line with all settings of `name`, as they are typed.
 
     >>> describe_settings("mcts:c=1", {"ucb": "tuned", "c": 1.0, "reuse": True})
     ['All settings of mcts:c=1: ucb=tuned, c=1.0, reuse=yes']
@@ -211,7 +211,7 @@ def describe_settings(name: str, settings: Mapping[str, Any]) -> list[str]:
 
 
 def describe_all_settings(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line for each of those that have settings, where they are known; the same name once."""
+    """A line for each name that has settings; a repeated name once."""
     known = dict(zip(names, settings, strict=False))
     return [line for name, own in known.items() for line in describe_settings(name, own)]
 

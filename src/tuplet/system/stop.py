@@ -1,4 +1,4 @@
-"""How a long call is told to end early, from any thread."""
+"""A flag that ends a long call early, from any thread."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import threading
 
 
 class Stop:
-    """Ask a long call to end: it saves, and returns what is finished by then.
+    """Asks a long call to end: it saves, and returns what is finished by then.
 
-    Set from any thread, or by a signal handler. Kernels look at `flag`.
+    Set from any thread, or by a signal handler. Kernels read `flag`.
     """
 
     def __init__(self) -> None:
-        import numpy as np  # not at once: `tuplet --help` knows this module
+        import numpy as np  # imported late: `tuplet --help` imports this module
 
         self._event, self.flag = threading.Event(), np.array([False])
 
@@ -22,14 +22,14 @@ class Stop:
         self.flag[0] = True
 
     def clear(self) -> None:
-        """Take it back."""
+        """Withdraw the request."""
         self._event.clear()
         self.flag[0] = False
 
     def is_set(self) -> bool:
-        """Whether somebody asked."""
+        """True once `set` was called."""
         return self._event.is_set()
 
 
-class Stopped(Exception):  # noqa: N818  # nothing went wrong: it was asked for
-    """Raised by a call that was told to stop before it had anything to return."""
+class Stopped(Exception):  # noqa: N818  # not an error: it was requested
+    """Raised by a call that was stopped before it had anything to return."""

@@ -15,37 +15,36 @@ Row = Sequence[str]
 
 
 class Table(NamedTuple):
-    """Rows of plain values: numbers in full, None where there is nothing to say."""
+    """Rows of plain values: numbers in full, None for missing values."""
 
     columns: Sequence[str]
     rows: Iterable[Sequence[Any]]
 
 
 class Tabular:
-    """A result that has rows."""
+    """A result with rows."""
 
     def as_json(self) -> dict[str, Any]:
-        """The keys that other tools read."""
-        raise TypeError(f"{type(self).__name__} has no keys")
+        """The result as JSON: keys that other tools read."""
+        raise TypeError(f"{type(self).__name__} has no as_json")
 
     def table(self) -> Table:
-        """Its rows: what `--csv` writes, or else the first list that `--json` has."""
+        """Its rows, as `--csv` writes them; by default the first list of `as_json`."""
         report = self.as_json()
         return table_of(next(filter(_has_rows, report.values()), [report]))
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Its rows, a dictionary each: `pandas.DataFrame(result.to_dicts())`."""
+        """Its rows as dictionaries: `pandas.DataFrame(result.to_dicts())`."""
         columns, rows = self.table()
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def csv(self, path: str | Path) -> Path:
-        """Write its rows to a file, with their names in the first line."""
+        """Write its rows to a file, with a header."""
         return write_csv(path, *self.table())
 
 
 def table_of(rows: Iterable[Mapping[str, Any]]) -> Table:
-    """Mappings as a table: what one of them lacks is None; mappings and intervals within are
-    columns of their own.
+    """Mappings as a table: missing values are None; nested mappings and intervals become columns.
 
     >>> table = table_of([{"a": {"b": 1}, "ci95": [0, 2]}, {"c": 3}])
     >>> table.columns, table.rows
@@ -74,19 +73,19 @@ def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 class TextTable(NamedTuple):
-    """A table: cells are texts, numbers already written out."""
+    """A table of texts; numbers are already formatted."""
 
     title: str = ""
-    columns: Sequence[str] = ()  # their names; none: no header
+    columns: Sequence[str] = ()  # names; empty: no header
     rows: Sequence[Row] = ()
     notes: Sequence[str] = ()  # lines below it
-    marked: int = -1  # the row to look at
-    words: Sequence[int] = (0,)  # the columns of words; the others, of numbers, end alike
-    strong: Sequence[int] = ()  # the columns that matter most
+    marked: int = -1  # the row to highlight
+    words: Sequence[int] = (0,)  # columns of words, left-aligned; the others are right-aligned
+    strong: Sequence[int] = ()  # columns in bold
 
 
 class Displayable(Tabular):
-    """A result that shows itself: `text_tables` says what there is to see."""
+    """A result that displays itself: `text_tables` says how."""
 
     def text_tables(self) -> list[TextTable]:
         """The result as tables."""
@@ -97,7 +96,7 @@ class Displayable(Tabular):
         return "\n".join(map(as_text, self.text_tables()))
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
+        """The tables, for notebooks."""
         return "".join(map(as_html, self.text_tables()))
 
 
@@ -135,7 +134,7 @@ def as_html(sheet: TextTable) -> str:
         return f"<tr>{''.join(parts)}</tr>"
 
     def line(text: str) -> str:
-        return escape(text).replace("  ", " &ensp;")  # what stands apart stays apart
+        return escape(text).replace("  ", " &ensp;")  # keep wide spaces
 
     html = f"<p><b>{line(sheet.title)}</b></p>" if sheet.title else ""
     head = f"<thead>{cells(sheet.columns, 'th')}</thead>" if sheet.columns else ""
@@ -163,10 +162,10 @@ def format_duration(seconds: float) -> str:
 
 
 def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
-    """Write a table beside `path` and rename it into place: a header, then a line for each row.
+    """Write a CSV file atomically: a header, then a line for each row.
 
-    Nothing (None) is an empty cell; numbers are written in full, without separators; a text that a
-    spreadsheet would take for a formula gets an apostrophe, because names are anybody's.
+    None is an empty cell; numbers are written in full, without separators; a text that a spreadsheet would take for a formula
+    gets an apostrophe, because names may come from others.
     """
     path = Path(path)
     if not path.absolute().parent.is_dir():

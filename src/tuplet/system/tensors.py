@@ -1,6 +1,6 @@
 """Safetensors files, written array by array.
 
-The library would first copy everything: a checkpoint must not double the memory of a run.
+The library would first copy everything, and a checkpoint must not double the memory of a run.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ DTYPES = {"u1": "U8", "u4": "U32", "u8": "U64", "i8": "I64", "f4": "F32", "f8": 
 
 
 def is_written(dtype: str) -> bool:
-    """Whether an array of this kind is one that tuplet writes."""
+    """True if tuplet writes arrays of this type."""
     return dtype in DTYPES.values()
 
 
 def write_header(
     file: BinaryIO, metadata: Mapping[str, str], arrays: Mapping[str, tuple[str, int]]
 ) -> tuple[dict[str, int], int]:
-    """Declare one-dimensional arrays: for each its kind ("f4") and length.
+    """Write the header for one-dimensional arrays, given each one's type ("f4") and length.
 
-    Returns where in the file each is to be written, and where the file will end.
+    Returns the file position of each array, and of the end of the file.
     """
     header: dict[str, Any] = {"__metadata__": dict(metadata)}
     starts, size = {}, 0

@@ -1,7 +1,7 @@
-"""Other people's code by name: `module:Name`, or `path/to/file.py:Name`; and who may name it.
+"""Users' code by name (`module:Name` or `path/to/file.py:Name`), imported only from trusted text.
 
-All code that a text names is imported here, in `find`, and only where the caller says that the text
-is trusted: typed by the person whose process this is. Nothing is trusted by default.
+All code that a text names is imported here, in `find`, and only if the caller says that the text is trusted: typed by the
+person whose process this is. Nothing is trusted by default.
 """
 
 from __future__ import annotations
@@ -21,55 +21,54 @@ from typing import Any
 
 from tuplet.errors import UserError
 
-_loading = RLock()  # a module is seen before it has run
-_for_strangers: ContextVar[bool] = ContextVar("untrusted_input", default=False)
+_loading = RLock()  # a module is in sys.modules before it has run
+_untrusted: ContextVar[bool] = ContextVar("untrusted_input", default=False)
 
 
 @contextmanager
 def untrusted_input() -> Iterator[None]:
-    """Within, no text is trusted, whatever the caller says: a server answers requests so.
+    """Trust no text inside the `with` block, whatever the caller says: a server answers requests so.
 
-    The public functions take a plain text as typed by the person who calls them. A server calls
-    them for somebody else, and must not pass a stranger's text on as its own. (A thread does not
-    inherit this: start it with `contextvars.copy_context().run`.)
+    The public functions take plain text as typed by their caller. A server calls them for others, whose text must not become
+    its own. (A thread does not inherit this: start it with `contextvars.copy_context().run`.)
     """
-    before = _for_strangers.set(True)
+    before = _untrusted.set(True)
     try:
         yield
     finally:
-        _for_strangers.reset(before)
+        _untrusted.reset(before)
 
 
 def may_trust() -> bool:
-    """Whether a text can be trusted here at all."""
-    return not _for_strangers.get()
+    """False inside `untrusted_input`."""
+    return not _untrusted.get()
 
 
 def names_code(text: str) -> bool:
-    """Whether a text has the form of such a name."""
-    home, _, name = text.rpartition(":")
-    return name.isidentifier() and (home.endswith(".py") or all(part.isidentifier() for part in home.split(".")))
+    """True if a text has the form of such a name."""
+    module, _, name = text.rpartition(":")
+    return name.isidentifier() and (module.endswith(".py") or all(part.isidentifier() for part in module.split(".")))
 
 
 def find(text: str, what: str = "class", *, trusted: bool = False) -> Any:
-    """What a text that is trusted names; ValueError says why it is not found."""
+    """Import what a trusted text names; UserError says why it cannot be found."""
     if not (trusted and may_trust()):
         raise UserError(f"{text!r}: the code of a {what} cannot be named from here")
-    home, _, name = text.rpartition(":")
+    source, _, name = text.rpartition(":")
     try:
         with _loading:
-            module = _of_file(Path(home)) if home.endswith(".py") else _of_name(home)
+            module = _import_file(Path(source)) if source.endswith(".py") else _import_name(source)
     except Exception as error:
-        raise UserError(f"cannot import {home}: {told(error)}") from None
+        raise UserError(f"cannot import {source}: {locate_error(error)}") from error
     if not hasattr(module, name):
         raise UserError(f"module {module.__name__} has no {what} {name}")
     return getattr(module, name)
 
 
-def told(error: Exception) -> str:
-    """What went wrong in somebody's own code, and where: `NameError: ... (mine.py, line 3)`."""
+def locate_error(error: Exception) -> str:
+    """An error in a user's code, and its place: `NameError: ... (mine.py, line 3)`."""
     text = f"{type(error).__name__}: {error}"
-    if isinstance(error, SyntaxError):  # which says where itself
+    if isinstance(error, SyntaxError):  # which names the place itself
         return text
     libraries = ("<", str(Path(importlib.__file__).parents[1]), str(Path(__file__).parents[1]))
     calls = [
@@ -80,22 +79,21 @@ def told(error: Exception) -> str:
     return f"{text} ({Path(calls[-1].filename).name}, line {calls[-1].lineno})" if calls else text
 
 
-def _of_name(home: str) -> ModuleType:
-    """A module of the folder that the command was typed in, or an installed one.
+def _import_name(name: str) -> ModuleType:
+    """A module of the current folder, or an installed one.
 
-    The folder comes last on the path: a file there that happens to be called like a library is not
-    taken for it, by whoever imports that library.
+    The folder comes last on the path, so that a file there does not hide a library of the same name.
     """
-    here = Path(f"{home}.py")
+    here = Path(f"{name}.py")
     if here.is_file():
-        return _of_file(here)
+        return _import_file(here)
     if "" not in sys.path:
         sys.path.append("")
-    return importlib.import_module(home)
+    return importlib.import_module(name)
 
 
-def _of_file(path: Path) -> ModuleType:
-    """A file as a module that is named after it, once; what stands beside it can be imported."""
+def _import_file(path: Path) -> ModuleType:
+    """Import a file once, as a module of its name; modules beside it can be imported."""
     path = path.resolve()
     folder, name = str(path.parent), path.stem
     known = sys.modules.get(name)
@@ -118,7 +116,7 @@ def _of_file(path: Path) -> ModuleType:
 
 
 def _is_library(name: str) -> bool:
-    """Whether a module of this name comes with Python or was installed: it may be needed yet."""
+    """True if a module of this name comes with Python or is installed: it may be imported later."""
     installed = [folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))]
-    found = PathFinder.find_spec(name, installed)
-    return name in sys.stdlib_module_names or (found is not None and found.origin is not None)
+    spec = PathFinder.find_spec(name, installed)
+    return name in sys.stdlib_module_names or (spec is not None and spec.origin is not None)
