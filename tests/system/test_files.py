@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tuplet.system.files import atomic_write, sweep
+from tuplet.system.files import atomic_write, remove_partial_files
 
 
 def test_two_that_write_a_file_at_once_do_not_mix_what_they_write(tmp_path: Path) -> None:
@@ -24,5 +24,5 @@ def test_what_a_killed_writer_left_is_swept(tmp_path: Path) -> None:
     writer = atomic_write(tmp_path / "file")
     writer.__enter__()
     assert len([*tmp_path.iterdir()]) == 1
-    sweep(tmp_path / "file")
+    remove_partial_files(tmp_path / "file")
     assert not [*tmp_path.iterdir()]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tuplet.errors import UserError
-from tuplet.system.files import MOST_LINE, atomic_write, hold, read_lines, sweep
+from tuplet.system.files import MOST_LINE, atomic_write, lock_file, read_lines, remove_partial_files
 from tuplet.system.tables import plural
 from tuplet.system.version import __version__
 
@@ -111,7 +111,9 @@ class LineFile:
     def _open(self, path: Path) -> BinaryIO:
         file = path.open("a+b")
         try:
-            hold(file, f"another process is saving {self.queue.unit}s in {path}: wait for it, or choose another file")
+            lock_file(
+                file, f"another process is saving {self.queue.unit}s in {path}: wait for it, or choose another file"
+            )
         except BaseException:
             file.close()
             raise
@@ -201,7 +203,7 @@ class JobFolder:
             raise UserError(f"{path} holds something else: choose another --out")
         path.mkdir(parents=True, exist_ok=True)
         with (path / LOCK).open("a+") as lock:
-            hold(lock, f"another process is at work in {path}: wait for it, or choose another --out")
+            lock_file(lock, f"another process is at work in {path}: wait for it, or choose another --out")
             begun = any(each.name not in (LOCK, file.name) for each in path.iterdir())
             if begun and file.exists():
                 old: Any = None
@@ -211,7 +213,7 @@ class JobFolder:
                     raise UserError(f"{file} does not hold the settings of a {self.kind}: choose another --out")
                 check_same_settings(path, self.kind, old, self.settings, may_change, "choose another --out")
                 check(old)
-            sweep(file)
+            remove_partial_files(file)
             with atomic_write(file) as written:
                 written.write(json.dumps(self.settings, indent=1).encode() + b"\n")
             yield

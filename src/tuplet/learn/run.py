@@ -24,7 +24,7 @@ from tuplet.errors import UserError
 from tuplet.learn.curves import Axis, History, Metrics, draw_curves, metrics_table
 from tuplet.learn.settings import Method, RunOptions, load_settings
 from tuplet.system.file_types import describe_file
-from tuplet.system.files import atomic_write, hold, read_lines, sweep
+from tuplet.system.files import atomic_write, lock_file, read_lines, remove_partial_files
 from tuplet.system.pictures import as_svg, inline_svg
 from tuplet.system.tables import Displayable, Table, Tabular, TextTable, format_duration, percent, plural
 from tuplet.values.network import Network
@@ -275,7 +275,7 @@ def locked(folder: Path | None) -> Iterator[None]:
         yield
         return
     with (folder / LOCK).open("a+") as file:
-        hold(file, f"another process is training in {folder}: wait until it ends, or choose another folder")
-        sweep(folder / "*")
-        sweep(folder / KEPT / "*")
+        lock_file(file, f"another process is training in {folder}: wait until it ends, or choose another folder")
+        remove_partial_files(folder / "*")
+        remove_partial_files(folder / KEPT / "*")
         yield

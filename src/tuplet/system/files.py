@@ -52,14 +52,14 @@ def read_lines(file: BinaryIO, path: str | Path) -> Iterator[bytes]:
         yield line
 
 
-def sweep(path: Path) -> None:
+def remove_partial_files(path: Path) -> None:
     """Remove the partial files that killed writers of `path` have left."""
     for part in path.parent.glob(f".{path.name}.*{PART}"):
         with suppress(OSError):
             part.unlink()
 
 
-def hold(file: IO[Any], why_not: str) -> None:
+def lock_file(file: IO[Any], why_not: str) -> None:
     """Lock an open file; UserError with the text `why_not` if another process has locked it.
 
     The lock is released when the file is closed, or the process ends.
