@@ -14,7 +14,6 @@ from tuplet.agents.settings import settings_of as settings_of
 from tuplet.agents.specs import Spec as Spec
 from tuplet.arena.analyze import analyze as analyze
 from tuplet.arena.bench import bench as bench
-from tuplet.arena.cluster_check import ClusterCheck as ClusterCheck, check_cluster as check_cluster
 from tuplet.arena.compare import Comparison as Comparison, compare as compare
 from tuplet.arena.episode import play_episode as play_episode
 from tuplet.arena.evaluate import Evaluation as Evaluation, evaluate as evaluate
@@ -49,6 +48,7 @@ from tuplet.system.cluster import cluster as cluster
 from tuplet.system.progress import Progress as Progress
 from tuplet.system.stop import Stop as Stop, Stopped as Stopped
 from tuplet.system.version import __version__ as __version__
+from tuplet.testing.cluster import ClusterCheck as ClusterCheck, check_cluster as check_cluster
 from tuplet.testing.programs import Check as Check, check as check
 from tuplet.testing.scaffold import NewFile as NewFile, new as new
 from tuplet.values.average import average as average

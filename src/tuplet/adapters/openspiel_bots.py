@@ -7,6 +7,7 @@ They play our games of `adapters/openspiel.py`, and OpenSpiel's own `einstein_wu
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import numpy as np
@@ -116,3 +117,15 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]  # it says nothing of its typ
             self._begun, self._games = True, self._games + 1
         move = agent.choose(position)
         return moves_of(state)[as_move(move) if isinstance(position, Position2048) else str(move)]
+
+
+def mcts_speed(sims: int) -> int:
+    """Simulations per second of OpenSpiel's MCTS bot (C++) on its EWN, on one thread."""
+    game = pyspiel.load_game("einstein_wurfelt_nicht")
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 0), 2.0, sims, 1000, False, 0, False)
+    began = time.perf_counter()
+    bot.step(state)
+    return round(sims / (time.perf_counter() - began))

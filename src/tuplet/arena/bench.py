@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -27,21 +28,21 @@ from tuplet.values.network import Target
 
 WARM_UP, MEASURED = 10_000, 3_000  # games of 2048
 PLAYOUTS, ROUNDS = 100_000, 10
-SIMS = 290_000  # a move's, in the course report
+SIMS = 290_000  # per move, in the course report
 SECONDS = 2.0
 OPEN_SPIEL_SIMS = 100_000
 AS_REPORTED = mcts.Options(Report(), rich=True)
-# Near to what OpenSpiel's bot does: one random game a simulation, a leaf expanded at its second.
+# As OpenSpiel's bot: one random game per simulation, a leaf is expanded at its second visit.
 ONE_BY_ONE = mcts.Options(UCB1(2.0), batch=1, expand=1, shortcuts=False, solver=False)
 
 
 @dataclass(frozen=True)
 class Bench(Displayable):
-    """Speeds, by what was done."""
+    """Measured speeds."""
 
     title: str
     report: dict[str, Any]
-    rows: list[tuple[str, str, str]]  # what it is called, its key, its unit
+    rows: list[tuple[str, str, str]]  # name, key, unit
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
@@ -49,14 +50,10 @@ class Bench(Displayable):
 
     def text_tables(self) -> list[TextTable]:
         """A row for each speed."""
-        rows = [
-            [
-                name,
-                "not installed" if self.report[key] is None else f"{self.report[key]:,}",
-                "" if self.report[key] is None else unit,
-            ]
-            for name, key, unit in self.rows
-        ]
+        rows = []
+        for name, key, unit in self.rows:
+            speed = self.report[key]
+            rows.append([name, "not installed", ""] if speed is None else [name, f"{speed:,}", unit])
         return [TextTable(self.title, (), rows, words=(0, 2))]
 
 
@@ -145,7 +142,10 @@ def _bench_searches(name: str, start: Any, rolled: Any, threads: int, watch: Wat
     if rolled is not None:
         what, key = "ewn, OpenSpiel (C++)", "open_spiel_sims_per_s"
         watch(Progress(what, len(works), steps))
-        report[key] = _open_spiel()
+        try:
+            report[key] = import_module("tuplet.adapters.openspiel_bots").mcts_speed(OPEN_SPIEL_SIMS)
+        except ImportError:
+            report[key] = None
         rows.append((what, key, "simulations/s, one thread"))
     report["threads"] = threads
     return Bench(f"{name}, {plural(threads, 'thread')}", report, rows)
@@ -192,19 +192,3 @@ def _nodes(position: Any, worker: Worker) -> tuple[int, float]:
         began = time.perf_counter()
         expectimax.iterative_deepening(position.rules, position.words, expectimax.DEEPEST - 1, seconds, 1 << 62, work)
     return int(work.counters[expectimax.NODES]), time.perf_counter() - began
-
-
-def _open_spiel() -> int | None:
-    """OpenSpiel's MCTS bot (C++) on its 5x5 game, one thread; None where it is not installed."""
-    try:
-        import pyspiel
-    except ImportError:
-        return None
-    game = pyspiel.load_game("einstein_wurfelt_nicht")
-    state = game.new_initial_state()
-    while state.is_chance_node():
-        state.apply_action(state.legal_actions()[0])
-    bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 0), 2.0, OPEN_SPIEL_SIMS, 1000, False, 0, False)
-    began = time.perf_counter()
-    bot.step(state)
-    return round(OPEN_SPIEL_SIMS / (time.perf_counter() - began))
