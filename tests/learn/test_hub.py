@@ -190,7 +190,7 @@ def test_where_somebody_else_asks_a_model_is_found_by_its_name_in_the_folder(mod
     ("words", "told"),
     [
         ("convert RUN RUN --to hub", "holds a training run"),
-        ("convert RUN . --to hub", "has a README.md that is no part of a model"),
+        ("convert RUN . --to hub", "has a README.md that does not belong to a tuplet model"),
         ("convert RUN README.md --to hub", "is a file"),
         ("convert RUN no/where --to hub", "there is no folder no"),
         ("convert RUN model --to hub --size 3M", "--size is for packed files"),

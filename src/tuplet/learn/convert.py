@@ -1,4 +1,4 @@
-"""Weights in another program's format, in tuplet's, or as a model hub has them."""
+"""`convert`: weights in another program's format, in tuplet's, or as a model folder."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from tuplet.values.weights import MODEL, MODEL_CONFIG, WEIGHTS, digest, find_wei
 Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]
 ENDINGS: dict[str, Format] = {".safetensors": "tuplet", ".xz": "packed", ".bin": "demo", ".w": "tdl2048"}
 
-# What a packed player says of how it was made: of a run's settings, and of its weight file.
+# The settings of training that a packed file mentions.
 _SETTINGS = ("learner", "alpha", "lam", "schedule", "grow", "games", "threads", "seed")
 
 
 @dataclass(frozen=True)
 class Conversion(Displayable):
-    """What was read, and what was written."""
+    """The file that was read, and the one that was written."""
 
     source: Path
     target: Path
@@ -40,11 +40,11 @@ class Conversion(Displayable):
     written: str
     network: Network
     packing: Packing | None = None  # of packed files, but for small networks without --size
-    measured: dict[str, Any] | None = None  # for the card of a model folder
+    measured: dict[str, Any] | None = None  # for a model card
 
     @property
     def coherence(self) -> bool:
-        """Whether TC's sums were written, too."""
+        """Whether TC's sums were written."""
         return self.network.has_learner_memory(COHERENCE) and self.written in ("tuplet", "tdl2048")
 
     def as_json(self) -> dict[str, Any]:
@@ -91,35 +91,35 @@ def convert(
     size: int | str | None = None,
     progress: ProgressOption = None,
 ) -> Conversion:
-    """Write a network's weights, a run folder's or any weight file's, in another format.
+    """Write the weights of a run folder or of any weight file in another format.
 
-    The ending of `target` says which: .safetensors tuplet's, .xz packed (small, rounds weights, and
-    only plays), .bin TDL2048-Demo's, .w TDL2048+'s; or `to` does: "hub" writes a model folder, with
-    a card for which 1,000 games are played. `net` and `first` are for
-    Framework files, which have no names: their tuples, and whether a tuple's first cell is the
-    lowest or the highest digit of an index (if both are such files: in the source). `size` is for
-    packed files: so many bytes at most (32_000_000, or "32M"); weights are rounded as coarsely as
-    that takes.
+    The format follows from the ending of `target`: .safetensors is tuplet's, .xz is packed (small,
+    with rounded weights, for play only), .bin is TDL2048-Demo's, .w is TDL2048+'s; or `to` names it:
+    "hub" writes a model folder with a model card, for which 1,000 games are played. `net` and `first`
+    are for Framework files, which do not name their tuples: the tuples, and whether a tuple's first
+    cell is the lowest or the highest digit of an index (in the source, if both are such files).
+    `size` is for packed files: the most bytes (32_000_000, or "32M"); weights are rounded as coarsely
+    as necessary.
     """
     target = Path(target)
     kind = to or ENDINGS.get(target.suffix)
     if kind is None:
-        raise UserError(f"in which format is {target} to be? end it in {', '.join(ENDINGS)}, or say --to")
+        raise UserError(f"the format of {target} is not clear: use an ending of {', '.join(ENDINGS)}, or --to")
     if kind == "hub":
         check_model_folder(target)
     elif target.is_dir():
         raise UserError(f"{target} is a folder: name the file to write")
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to")
+        raise FileNotFoundError(f"{target.name} cannot be written: there is no folder {target.parent}")
     path = find_weights(source)
     written_by = detect_format(path)
     nameless = str(written_by).startswith("framework")
     if net and not nameless:
-        raise UserError(f"--net is for Framework files: {path} says itself which tuples it has")
+        raise UserError(f"--net is for Framework files: {path} names its tuples itself")
     if first != "low" and not (nameless or kind.startswith("framework")):
         raise UserError("--first is for Framework files, and neither file is one")
     if size is not None and kind != "packed":
-        raise UserError(f"--size is for packed files: {target} is to be a {kind} file")
+        raise UserError(f"--size is for packed files: {target} is a {kind} file")
     most = parse_size(str(size)) if size is not None else None
     packing: Packing | None = None
     measured: dict[str, Any] | None = None
@@ -133,27 +133,25 @@ def convert(
         if kind == "tuplet":
             save_weights(network, target)
         elif kind == "packed":
-            packing = write_packed(network, target, size=most, notes=_made(path, notes), watch=watch)
+            packing = write_packed(network, target, size=most, notes=_packed_notes(path, notes), watch=watch)
         elif kind == "hub":
-            measured = write_model(network, target, _told(path, notes, written_by), watch)
+            measured = write_model(network, target, _provenance(path, notes, written_by), watch)
         else:
             order = "low" if nameless or not kind.startswith("framework") else first
             write_external(network, target, kind, first=order, watch=watch)
     return Conversion(Path(source), target, str(written_by), kind, network, packing, measured)
 
 
-def _made(path: Path, notes: dict[str, str]) -> dict[str, str]:
-    """How weights were learned, as a packed file says it."""
-    made = _settings(path)[0] | notes  # the games that were played, not those that were planned
-    return {name: str(made[name])[:200] for name in _SETTINGS if made.get(name) not in (None, "")}
+def _packed_notes(path: Path, notes: dict[str, str]) -> dict[str, str]:
+    """The settings of training that a packed file mentions."""
+    known = _settings(path)[0] | notes  # the games that were played, not those that were planned
+    return {name: str(known[name])[:200] for name in _SETTINGS if known.get(name) not in (None, "")}
 
 
 def _settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """How weights were learned and what their last games of learning came to, as far as a run's
-    folder, or a model's, says so beside them.
-    """
+    """The settings of training and the last line of metrics, if the weights are in a run or model folder."""
     config = path.parent / {WEIGHTS: CONFIG, MODEL: MODEL_CONFIG}.get(path.name, "")
-    if path.name == WEIGHTS and not config.exists():  # the best of a population, maybe
+    if path.name == WEIGHTS and not config.exists():  # perhaps the best of a population
         config = next(
             (
                 run / CONFIG
@@ -162,30 +160,30 @@ def _settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             ),
             config,
         )
-    with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):  # it plays without
+    with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):  # optional
         if config.is_file() and config.stat().st_size <= MOST_CONFIG:
             text = config.read_text(encoding="utf-8")
             if path.name == MODEL:
-                told = json.loads(text)
-                return dict(told["trained"]), dict(told["learned"])
+                content = json.loads(text)
+                return dict(content["trained"]), dict(content["learned"])
             lines = read_metrics(config.with_name(METRICS))
             known = {name for kind in (Method, RunOptions) for name, _, _ in setting_fields(kind)}
-            told = {
+            settings = {
                 name: value
                 for name, value in tomllib.loads(text).items()
                 if name in known and (isinstance(value, str) or math.isfinite(value))
             }
-            return told, lines[-1] if lines else {}
+            return settings, lines[-1] if lines else {}
     return {}, {}
 
 
-def _told(path: Path, notes: dict[str, str], kind: str | None) -> Provenance:
-    """What the card of a model can say of weights."""
+def _provenance(path: Path, notes: dict[str, str], kind: str | None) -> Provenance:
+    """How the weights were trained, for a model card."""
     settings, learned = _settings(path)
     learned = {name: learned.get(name) for name in ("games", "elapsed_s", "mean_score")}
     if notes.get("games", "").isdecimal():
         learned["games"] = int(notes["games"])
     if not settings or not all(isinstance(each, int | float) for each in learned.values()):
         learned = {}
-    settings = settings or _made(path, notes)
-    return Provenance(f"the file {path.name}, of the format {kind}", settings, learned)
+    settings = settings or _packed_notes(path, notes)
+    return Provenance(f"the file {path.name} (format {kind})", settings, learned)

@@ -1,8 +1,8 @@
-"""Model folders, in the form that model hubs use, and the card that says what a model is.
+"""Model folders as model hubs have them, with a model card.
 
-model.safetensors   the weights, a weight file like any other, without what a learner remembers
-config.json         what they mean, for programs that know nothing of tuplet
-README.md           the card: how it was learned and measured, with the commands
+model.safetensors   the weights, in tuplet's usual format, without the learner's memory
+config.json         what they mean, for programs without tuplet
+README.md           the card: how the model was trained and measured, with the commands
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tuplet.values.weights import FORMAT, MODEL, MODEL_CONFIG, WEIGHTS, save_wei
 
 CARD = "README.md"
 MOST_CONFIG = 1 << 16  # bytes of `config.json`, or of a run's `config.toml`
-GAMES, SEED = 1000, 1  # of the measurement: `tuplet eval` with these plays the same games
+GAMES, SEED = 1000, 1  # of the measurement: `tuplet eval` plays the same games with them
 
 # How to read it without tuplet. (docs/tools.md shows it, too.)
 READING = """\
@@ -57,28 +57,28 @@ print(value)
 
 
 class Provenance(NamedTuple):
-    """What is known of how weights came to be."""
+    """How weights were trained, as far as known."""
 
-    origin: str  # the file they are from, in words
-    settings: dict[str, Any]  # of training; empty: not known
-    learned: dict[str, Any]  # of the last line of metrics: games, elapsed_s, mean_score
+    origin: str  # the file they come from, in words
+    settings: dict[str, Any]  # of training; empty if not known
+    learned: dict[str, Any]  # from the last line of metrics: games, elapsed_s, mean_score
 
 
-def write_model(net: Network, folder: Path, told: Provenance, watch: Watcher) -> dict[str, Any]:
-    """Write a model folder; returns what was measured for its card.
+def write_model(net: Network, folder: Path, provenance: Provenance, watch: Watcher) -> dict[str, Any]:
+    """Write a model folder; returns the measurement for its card.
 
-    Files that are there are replaced when the new ones are complete, the card last.
+    Existing files are replaced when the new ones are complete, the card last.
     """
     watch(Progress(COMPILING))
     measured = greedy_statistics(net, GAMES, np.uint64(SEED), threads=cores(), stop=Stop(), watch=watch)
     if measured is None:
         raise Stopped("stopped before the last game of the card's measurement")
     config = config_of(net) | {
-        "trained": told.settings,
-        "learned": told.learned,
+        "trained": provenance.settings,
+        "learned": provenance.learned,
         "measured": {"seed": SEED, **measured},
     }
-    card = "\n".join(_card(net, folder.resolve().name, told, measured)) + "\n"
+    card = "\n".join(_card(net, folder.resolve().name, provenance, measured)) + "\n"
     plain = copy.copy(net)
     plain.memory = None
     folder.mkdir(exist_ok=True)
@@ -91,29 +91,29 @@ def write_model(net: Network, folder: Path, told: Provenance, watch: Watcher) ->
 
 
 def check_model_folder(folder: Path) -> None:
-    """Raise ValueError if something stands in a folder that a model's files would replace."""
+    """UserError if a folder has files that are not a model's and would be replaced."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file: name a folder")
     if (folder / CONFIG).exists() or (folder / WEIGHTS).exists():
         raise UserError(f"{folder} holds a training run: name another folder")
     for name in (CARD, MODEL_CONFIG, MODEL):
         if (folder / name).exists() and "tuplet" not in describe_file(folder):
-            raise UserError(f"{folder} has a {name} that is no part of a model of tuplet's: name another folder")
+            raise UserError(f"{folder} has a {name} that does not belong to a tuplet model: name another folder")
 
 
 def models_in(folder: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The model folders in a folder, by name, and what their `config.json` says."""
+    """The model folders in a folder: their names, and their `config.json`."""
     for each in sorted(Path(folder).iterdir()) if Path(folder).is_dir() else ():
         config = each / MODEL_CONFIG
-        with suppress(OSError, ValueError, RecursionError):  # something else
+        with suppress(OSError, ValueError, RecursionError):  # not a model
             if (each / MODEL).is_file() and config.stat().st_size <= MOST_CONFIG:
-                told = json.loads(config.read_text(encoding="utf-8"))
-                if isinstance(told, dict) and told.get("model_type") == FORMAT:
-                    yield each.name, told
+                content = json.loads(config.read_text(encoding="utf-8"))
+                if isinstance(content, dict) and content.get("model_type") == FORMAT:
+                    yield each.name, content
 
 
 def config_of(net: Network) -> dict[str, Any]:
-    """What `config.json` says of a network. Cells are numbered row by row on its board."""
+    """The `config.json` of a network. Cells are numbered row by row on its board."""
     columns = net.size[1]
     look_ups = [[_cells(p, columns) for p in placements(t, net.size)] for t in net.tuples]
     return {
@@ -137,7 +137,7 @@ def _cells(placed: tuple[int, ...], columns: int) -> list[int]:
 
 
 def train_command(settings: Mapping[str, Any]) -> str:
-    """The command of a run: what its `config.toml` says and is not as usual, learner and seed."""
+    """The command of a run: the learner, the seed, and the settings that are not the default."""
     words = ["tuplet", "train"]
     for kind in (Method, RunOptions):
         for name, _, each in setting_fields(kind):
@@ -151,8 +151,8 @@ def train_command(settings: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _card(net: Network, name: str, told: Provenance, measured: dict[str, Any]) -> Iterator[str]:
-    """The card: a head that hubs read, and what people want to know."""
+def _card(net: Network, name: str, provenance: Provenance, measured: dict[str, Any]) -> Iterator[str]:
+    """The model card: a header that hubs read, and a description."""
     board = "x".join(map(str, net.size))
     game = "2048" if net.size == (4, 4) else f"2048 on {board}"
     low, high = measured["ci95"]
@@ -168,19 +168,19 @@ def _card(net: Network, name: str, told: Provenance, measured: dict[str, Any]) -
         f"{percent(net.spawn4)} of new tiles are fours. Written by tuplet {__version__}.\n"
     )
     yield "## How it was learned\n"
-    if told.settings:
-        if told.settings.get("given"):
+    if provenance.settings:
+        if provenance.settings.get("given"):
             yield "It began with weights that had been learned before, and went on by\n"
-        yield f"```sh\n{train_command({'net': net.name, **told.settings})}\n```\n"
-        if told.learned:
-            learned = told.learned
+        yield f"```sh\n{train_command({'net': net.name, **provenance.settings})}\n```\n"
+        if provenance.learned:
+            learned = provenance.learned
             yield (
                 f"It learned from {learned['games']:,} games in {learned['elapsed_s']:,.0f} s; the "
                 f"last of them, while it learned, had a mean score of "
                 f"{learned['mean_score']:,.1f}.\n"
             )
     else:
-        yield f"That is not known: the weights come from {told.origin}.\n"
+        yield f"That is not known: the weights come from {provenance.origin}.\n"
     yield "## How it was measured\n"
     yield f"```sh\ntuplet eval {shlex.quote(name)} --games {GAMES} --seed {SEED}\n```\n"
     yield (
@@ -197,7 +197,7 @@ def _card(net: Network, name: str, told: Provenance, measured: dict[str, Any]) -
 
 
 def _head(name: str, game: str, mean: str) -> Iterator[str]:
-    """What hubs read: the form of results that libraries of reinforcement learning write."""
+    """The header that hubs read, with results in the form of reinforcement-learning libraries."""
     yield "---\nlibrary_name: tuplet\npipeline_tag: reinforcement-learning\ntags:"
     yield from ("- reinforcement-learning", '- "2048"', "- n-tuple-network")
     yield "- temporal-difference-learning\nmodel-index:"

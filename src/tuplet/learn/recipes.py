@@ -1,4 +1,4 @@
-"""Named ways to learn 2048, and the one to take for a budget of time."""
+"""Recipes: named settings for learning 2048, and the one for a budget of time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuplet.system.settings import parse_duration
 
 
 class Recipe(NamedTuple):
-    """Settings that go well together, and when to take them."""
+    """Settings that work well together, and when to use them."""
 
     when: str
     settings: dict[str, Any]
@@ -22,61 +22,60 @@ _SETTLE = "0.9:0.1"
 
 RECIPES = {
     "homework": Recipe(
-        "The course's learner, TD(0) on 4x6: to reproduce the reports, and to have one to beat.",
-        {"net": "4x6", "learner": "td"},
+        "TD(0) on 4x6, as in the course: to reproduce the reports, and as a baseline.", {"net": "4x6", "learner": "td"}
     ),
     "quick": Recipe(
-        "TC with lambda 0.5 on 4x6, in whole games: half of the memory that grown takes.",
+        "TC with lambda 0.5 on 4x6, in whole games: half the memory of grown.",
         {"net": "4x6", "learner": "tc", "schedule": _SETTLE},
     ),
     "grown": Recipe(
-        "4x6 at first, from a quarter of the time on 8g; games are played on from their middle.",
+        "4x6 at first, 8g after a quarter of the run; games are restarted from their middle.",
         {"net": "4x6", "grow": "0.25:8g", "learner": "tc", "restart": True, "schedule": _SETTLE},
     ),
     "strong": Recipe(
-        "The same, and 12g from a third of the time on: for ten minutes and more.",
+        "Like grown, and 12g after a third of the run: for ten minutes and more.",
         {"net": "4x6", "grow": "0.1:8g 0.35:12g", "learner": "tc", "restart": True, "schedule": _SETTLE},
     ),
     "small": Recipe(
-        "Quick on 4x5: tables of 17 MB in memory, to be shipped or to learn on a small machine.",
+        "Like quick, on 4x5: tables of 17 MB, to ship or for a small machine.",
         {"net": "4x5", "learner": "tc", "schedule": _SETTLE},
     ),
     "states": Recipe(
-        "Values of states, not after-states: many times slower, to see what after-states buy.",
+        "State values instead of after-state values: many times slower, for comparison.",
         {"net": "4x6", "learner": "tc", "target": "state"},
     ),
     "restart": Recipe(
-        "Quick, playing on from the middle of each game: late boards are seen more often.",
+        "Like quick, and each game is restarted from its middle: late boards are seen more often.",
         {"net": "4x6", "learner": "tc", "restart": True, "schedule": _SETTLE},
     ),
     "stages": Recipe(
-        "8x6 with tables of their own for boards with a 16384: for many hours and much memory.",
+        "8x6 with separate tables for boards with a 16384: for many hours and much memory.",
         {"net": "8x6", "learner": "tc", "stages": "16384", "schedule": _SETTLE},
     ),
     "optimistic": Recipe(
-        "Optimistic TD, then TC for the last tenth (OTD+TC): pays beyond ten million games, days.",
+        "Optimistic TD, then TC for the last tenth (OTD+TC): pays off beyond ten million games (days).",
         {"net": "8x6", "learner": "tc", "initial": 320_000.0, "delay": 0.9, "lam": 0.0},
     ),
 }
 
-# From how many seconds on a recipe is taken. Measured, on two cores, after 1, 3, 10 and 30 minutes:
-# docs/studies/leaderboard.md; where in between one should give way to the other is a guess.
+# The recipe for a budget of at least this many seconds. Measured on two cores after 1, 3, 10 and 30 minutes
+# (docs/studies/leaderboard.md); the exact boundary is a guess.
 BUDGETS = {0: "grown", 300: "strong"}
 
 
 def for_budget(seconds: float) -> str:
-    """The recipe that learns most in so much time."""
+    """The recipe that learns most in this time."""
     return next(name for start, name in reversed(BUDGETS.items()) if seconds >= start)
 
 
 def choose(recipe: str | None, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a recipe with those given in place of its own.
+    """The settings of a recipe, overridden by `settings`.
 
-    Without a recipe, a budget of time picks one, unless the network or how it learns is
-    given. With a budget the result depends on the machine anyway: all its cores learn.
+    Without a recipe, a budget of time picks one, unless the network or the learning rule is given.
+    With a budget the result depends on the machine anyway, so all its cores are used.
     """
     if recipe is not None and recipe not in RECIPES:
-        raise UserError(f"there is no recipe {recipe!r}: take one of {', '.join(RECIPES)}")
+        raise UserError(f"recipe must be one of {', '.join(RECIPES)} (got {recipe!r})")
     budget = settings.get("budget")
     if isinstance(budget, str):
         budget = parse_duration(budget, "budget")
@@ -85,7 +84,7 @@ def choose(recipe: str | None, settings: dict[str, Any]) -> dict[str, Any]:
         recipe = for_budget(budget)
     own = dict(RECIPES[recipe].settings) if recipe is not None else {}
     if {"net", "board"} & set(settings):
-        own.pop("grow", None)  # of the recipe's own network
+        own.pop("grow", None)  # it grows the recipe's own network
     chosen = {**own, **settings}
     if budget is not None:
         chosen |= {"budget": budget, "threads": settings.get("threads", cores())}

@@ -1,8 +1,7 @@
 """The settings of a training run: how values are learned, and for how long.
 
-Both are declared here once: they are Python's arguments, the options of `tuplet train` with their
-help, and `config.toml`. (What takes time to import is imported where it is needed: `tuplet --help`
-reads this.)
+Each setting is declared once: it is an argument in Python, an option of `tuplet train` with its help,
+and a line of `config.toml`. (Slow imports are inside functions: `tuplet --help` imports this.)
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ USUAL_GAMES = 100_000  # where neither games nor a budget is named
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How a network learns. What is None is chosen to fit the others."""
+    """How a network learns. None means: choose what suits the other settings."""
 
     net: str | None = setting(
         None,
@@ -107,39 +106,31 @@ class Method:
 
         check(self)
         learner = learner_named(self.learner)
-        object.__setattr__(self, "learner", learner.name)  # files name no code
-        usual = {
+        object.__setattr__(self, "learner", learner.name)  # a file must not name code
+        defaults = {
             "net": default_network(as_size(self.board)) if self.net is None else self.net,
             "alpha": learner.alpha,
             "lam": learner.lam if self.order == "backward" and self.steps == 1 else 0.0,
         }
-        for name, choice in usual.items():
+        for name, default in defaults.items():
             if getattr(self, name) is None:
-                object.__setattr__(self, name, choice)
+                object.__setattr__(self, name, default)
         assert self.net is not None
         self.growth()
         parse_stages(self.stages)
         as_share(self.spawn4)
         schedule_of(self.schedule)
         forward = self.order == "forward"
-        for wrong, why in (
-            (self.delay == 1, f"delay must be less than 1 (got {self.delay:g})"),
-            (
-                self.delay and not learner.memory_per_weight,
-                "a delay is the share of a run before TC: take --learner tc",
-            ),
-            (self.steps > 1 and self.lam, "n-step TD and lambda are two ways to look further ahead: leave out one"),
-            (
-                forward and self.lam,
-                "lambda is learned from the end of a game: leave out --order forward (or take --steps)",
-            ),
-            (
-                forward and self.restart,
-                "a game is restarted after it was learned from its end: leave out --order forward",
-            ),
-        ):
-            if wrong:
-                raise UserError(why)
+        problems = {
+            f"delay must be less than 1 (got {self.delay:g})": self.delay == 1,
+            "--delay needs TC: use --learner tc": self.delay and not learner.memory_per_weight,
+            "--steps and --lambda cannot be combined: leave out one of them": self.steps > 1 and self.lam,
+            "--lambda needs backward updates: leave out --order forward, or use --steps": forward and self.lam,
+            "--restart needs backward updates: leave out --order forward": forward and self.restart,
+        }
+        for problem, occurs in problems.items():
+            if occurs:
+                raise UserError(problem)
 
     @property
     def name(self) -> str:
@@ -155,7 +146,7 @@ class Method:
         return learner_named(self.learner)
 
     def network(self) -> Network:
-        """A new network to be trained so."""
+        """A new network for this method."""
         from tuplet.values.network import Network
 
         net = Network(
@@ -172,7 +163,7 @@ class Method:
         return net
 
     def growth(self) -> list[tuple[float, list[Tuple]]]:
-        """Which tuples it has, from which share of the run on: itself first."""
+        """The network's tuples, and those that join later: from which share of the run on, which tuples."""
         from tuplet.games.g2048.board import as_size
 
         return growth_of(str(self.net), self.grow, as_size(self.board))
@@ -203,7 +194,7 @@ class Method:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How long a run takes, whichever comes first, and how it goes about it."""
+    """How long a run takes (games or time, whichever ends first), and how it is carried out."""
 
     games: int | None = setting(
         None,
@@ -257,9 +248,9 @@ class RunOptions:
         "every ten minutes, 200@5000 plays 200 every 5,000 games.",
         usual="none",
     )
-    serial: int = setting(1000, "Games before a second thread joins in (TC).", least=0, hidden=True)
-    block: int = setting(1000, "Games to a line of metrics.", least=1, most=10**7, hidden=True)
-    given: bool = setting(False, "It began with weights that were learned before.", hidden=True)
+    serial: int = setting(1000, "With TC: games before a second thread starts.", least=0, hidden=True)
+    block: int = setting(1000, "Games in a line of metrics.", least=1, most=10**7, hidden=True)
+    given: bool = setting(False, "The run began with trained weights.", hidden=True)
 
     def __post_init__(self) -> None:
         from tuplet.learn.evaluation import parse_evaluate
@@ -300,40 +291,34 @@ class MethodSettings(TypedDict, total=False):
     spawn4: float
 
 
-class RunOptionsSettings(TypedDict, total=False):
-    """The settings of `RunOptions` by name. Times are seconds, or texts such as "10m"."""
+class ChangeableOptions(TypedDict, total=False):
+    """Options that may change when a run is resumed. Times are seconds, or texts such as "10m"."""
 
     games: int | None
     budget: float | str | None
     threads: int
     tasks: int
-    seed: int
     checkpoint: float | str
     keep: int
     evaluate: str
+
+
+class TrainSettings(MethodSettings, ChangeableOptions, total=False):
+    """The keyword arguments of `train`."""
+
+    seed: int
     serial: int
     block: int
 
 
-class TrainSettings(MethodSettings, RunOptionsSettings, total=False):
-    """What `train` takes by name."""
+class ResumeSettings(ChangeableOptions, total=False):
+    """The keyword arguments of `resume`; `learner` says where the code of your own learner is."""
 
-
-class ResumeSettings(TypedDict, total=False):
-    """What `resume` takes by name: what may change, and where a learner of one's own is."""
-
-    games: int | None
-    budget: float | str | None
-    threads: int
-    tasks: int
-    checkpoint: float | str
-    keep: int
-    evaluate: str
     learner: str
 
 
 def check_names(names: Iterable[str]) -> None:
-    """ValueError for a setting that does not exist, with the one that may have been meant."""
+    """UserError for a setting that does not exist, with the closest one that does."""
     known = [each.name for kind in (Method, RunOptions) for each in fields(kind)]
     for name in names:
         if name not in known:
@@ -343,9 +328,9 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def split(settings: Mapping[str, Any], *, trusted: bool = False) -> tuple[Method, RunOptions]:
-    """Settings sorted into the two; ValueError names one that does not exist.
+    """Settings as a method and options; UserError names one that does not exist.
 
-    Where they are trusted, a learner may be named by its code.
+    If they are trusted, a learner may be named by its code.
     """
     from tuplet.learn.learners import learner_named
 
@@ -370,17 +355,17 @@ def load_settings(path: Path) -> tuple[Method, RunOptions]:
     """Read `config.toml`."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise UserError(f"settings take no more than {_MOST_BYTES:,} bytes")
+            raise UserError(f"the file is larger than {_MOST_BYTES:,} bytes")
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
         return split(settings)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UserError(f"{path} is not sound: {error}") from None
+        raise UserError(f"{path} is not valid: {error}") from None
     except ValueError as error:
         raise UserError(f"{path}: {error}") from None
 
 
 def schedule_of(text: str) -> Callable[[float], float]:
-    """What alpha is multiplied by when a share of the run is done.
+    """The factor of alpha, as a function of the share of the run that is done.
 
     "constant", "linear" (to 0), "cosine" (to 0, slowly at both ends), or steps "0.5:0.1 0.9:0.01":
     a tenth after half of the run, a hundredth after nine tenths.
@@ -402,7 +387,7 @@ _SHAPES: dict[str, Callable[[float], float]] = {
 
 
 def steps_of(schedule: str) -> list[tuple[float, float]]:
-    """The steps of a schedule: from which share of the run on, and what alpha is multiplied by.
+    """The steps of a schedule: from which share of the run on, and the factor of alpha.
 
     >>> steps_of("0.9:0.01 0.5:0.1"), steps_of("linear")
     ([(0.5, 0.1), (0.9, 0.01)], [])
@@ -412,13 +397,13 @@ def steps_of(schedule: str) -> list[tuple[float, float]]:
     try:
         parts = [step.split(":") for step in schedule.replace(",", " ").split()]
         steps = sorted((float(after), float(by)) for after, by in parts)
-        sound = bool(steps) and all(0 <= after <= 1 and 0 < by <= 1 for after, by in steps)
+        valid = bool(steps) and all(0 <= after <= 1 and 0 < by <= 1 for after, by in steps)
     except (AttributeError, ValueError):
-        sound = False
-    if not sound:
+        valid = False
+    if not valid:
         raise UserError(
-            f"a schedule is {', '.join(_SHAPES)} or steps such as 0.5:0.1 (after half of the run a "
-            f"tenth of alpha), not {schedule!r}"
+            f"schedule must be {', '.join(_SHAPES)}, or steps such as 0.5:0.1 (a tenth of alpha after half of the run) "
+            f"(got {schedule!r})"
         )
     return steps
 

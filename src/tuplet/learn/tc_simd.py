@@ -1,9 +1,9 @@
 """TC's update of eight weights at once: one vector division instead of eight.
 
-A division takes as long as a dozen other steps, and the two sums of a weight stand side by side:
-together they are one load, one addition and one store. Eight look-ups are the placements of one
-tuple, so two of them may find the same weight (on a board that is its own mirror image); such a
-weight takes its shares one after the other, which vectors cannot do.
+A division takes as long as a dozen other instructions, and the two sums of a weight are neighbours:
+together they take one load, one addition and one store. Eight look-ups are the placements of one
+tuple, so two of them may be the same weight (on a board that is its own mirror image); such a weight
+is updated once for each, one after the other, which vectors cannot do.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from tuplet.kernel.compile import INLINED
 Array = np.ndarray[Any, Any]
 
 _LANES = 8
-# How two vectors of four (E, A) fall apart into one of eight E and one of eight A with one
-# instruction each: the look-ups in the order that they come out.
+# One instruction each splits two vectors of four (E, A) into one of eight E and one of eight A: the
+# look-ups in the order that results.
 _ORDER = [0, 1, 4, 5, 2, 3, 6, 7]
 
 
 def update_eight(weights: Array, memory: Array, indices: Array, i: np.uint64 | int, amount: np.float32) -> bool:
-    """Adjust the weights of look-ups i to i + 7 as TC does, unless it has to be one by one.
+    """Update the weights of look-ups i to i + 7 by TC, unless two of them are the same.
 
-    Returns whether it is done.
+    Returns whether it did.
     """
     return False
 
@@ -53,7 +53,7 @@ def _eight(typing_context: Any, weights: Any, memory: Any, indices: Any, i: Any,
             return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(number, len(lanes)), lanes))
 
         def every(value: Any) -> Any:
-            """A vector of eight times the same."""
+            """A vector of eight equal values."""
             first = builder.insert_element(ir.Constant(reals, ir.Undefined), value, number(0))
             return pick(first, first, [0] * _LANES)
 
@@ -62,12 +62,12 @@ def _eight(typing_context: Any, weights: Any, memory: Any, indices: Any, i: Any,
             call = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{_LANES}f32")
             return builder.call(call, [value])
 
-        # Turned by one to four places, all pairs of the eight are compared.
+        # Rotating by one to four places compares all pairs of the eight.
         where = builder.gep(indices, [i])
         raw = ir.VectorType(ir.IntType(8), 4 * _LANES)
         pointer = ir.IntType(8).as_pointer()
-        # A load that LLVM does not see through: it would take the eight apart again, which is
-        # slower than to load them one by one.
+        # A load that LLVM does not see through: it would split the eight again, which is slower than
+        # loading them one by one.
         ldu = cgutils.get_or_insert_function(builder.module, ir.FunctionType(raw, [pointer]), "llvm.x86.avx.ldu.dq.256")
         at = builder.call(ldu, [builder.bitcast(where, pointer)])
         at = builder.bitcast(at, ir.VectorType(number, _LANES))
@@ -108,7 +108,7 @@ def _eight(typing_context: Any, weights: Any, memory: Any, indices: Any, i: Any,
 
 
 @overload(update_eight, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
-def _compile_adjust_eight(weights: Any, memory: Any, indices: Any, i: Any, amount: Any) -> Callable[..., Any]:
+def _compile_update_eight(weights: Any, memory: Any, indices: Any, i: Any, amount: Any) -> Callable[..., Any]:
     if not cpu_has("avx2") or indices.dtype != types.uint32:
         return update_eight
     return lambda weights, memory, indices, i, amount: _eight(weights, memory, indices, i, amount)

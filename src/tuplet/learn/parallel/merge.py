@@ -1,15 +1,15 @@
-"""Changes of a network's tables: found, applied, and those of several learners merged.
+"""Changes of a network's tables: listed, applied, and those of several learners merged.
 
-Learners that begin with the same tables and learn apart have each changed some weights. A weight
-that one of them has touched is what it made of it. Where several have, what TC remembers of it adds
-up, as if one had seen it all; the weight itself is the mean of what they made of it, each counting
-as much as it has learned there (how much its A has grown; all alike for a learner that keeps no
-such sum). To add their changes up instead would take each step as often as there are learners.
+Learners that start with the same tables and learn separately have each changed some weights. A weight
+that one learner changed takes its value. For a weight that several changed, TC's sums are added up, as
+if one learner had seen it all; the weight itself is the mean of their values, weighted by how much each
+has learned there (how much its A has grown; equally for a learner without such a sum). Adding up their
+changes instead would take each step as often as there are learners.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,11 +23,11 @@ from tuplet.values.tables import index_type
 
 Array = np.ndarray[Any, Any]
 _STEP = 1 << 20  # weights that are compared at a time
-_NEAR = 1 << 14  # weights that are merged at a time: what is counted of them fits into a cache
+_BLOCK = 1 << 14  # weights that are merged at a time: their counts fit into a cache
 
 
 class Changes(NamedTuple):
-    """Weights that are others now, and what a learner remembers of them."""
+    """Weights that have changed, and the learner's memory of them."""
 
     where: Array  # uint32 or uint64[n], ascending
     weights: Array  # float32[n]
@@ -40,27 +40,27 @@ class Changes(NamedTuple):
 
 
 def memory_of(net: Network) -> Array:
-    """What a learner remembers of each weight: float32[weights, k], k may be 0."""
+    """A learner's memory of each weight: float32[weights, k], k may be 0."""
     return np.empty((len(net.weights), 0), np.float32) if net.memory is None else net.memory.values
 
 
 def changes_between(before: Network, after: Network) -> Changes:
-    """What has changed, to the bit, in a network of the same tables."""
+    """The weights and memory that differ, to the bit, between two networks of the same tables."""
     old, new = memory_of(before), memory_of(after)
-    memory_per_weight, kind = new.shape[1], index_type(after.weights)
-    room, found = np.empty(_STEP, kind), []
-    for part in _steps(after):
+    changed, parts = np.empty(_STEP, index_type(after.weights)), []
+    for start in range(0, len(after.weights), _STEP):
+        part = slice(start, start + _STEP)
         count = list_changed(
             before.weights[part].view(np.uint32),
             after.weights[part].view(np.uint32),
             old[part].reshape(-1).view(np.uint32),
             new[part].reshape(-1).view(np.uint32),
-            memory_per_weight,
-            part.start,
-            room,
+            new.shape[1],
+            start,
+            changed,
         )
-        found.append(room[:count].copy())
-    where = np.concatenate(found)
+        parts.append(changed[:count].copy())
+    where = np.concatenate(parts)
     return Changes(where, np.take(after.weights, where), np.take(new, where, axis=0))
 
 
@@ -72,10 +72,10 @@ def apply(net: Network, changes: Changes) -> None:
 
 
 def merge(net: Network, parts: Sequence[Changes], merge_by: int | None = None) -> Changes:
-    """Merge what learners have changed, in their order, into the network that they began with.
+    """Merge the changes of learners, in their order, into the network that they started with.
 
-    `merge_by` is which of the numbers that a learner remembers tells how much a weight has learned.
-    Returns what has changed by that.
+    `merge_by` is which number of a learner's memory says how much a weight has learned. Returns the
+    merged changes.
     """
     own = memory_of(net)
     where, weights, memory = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -86,17 +86,11 @@ def merge(net: Network, parts: Sequence[Changes], merge_by: int | None = None) -
     return Changes(merged, np.take(net.weights, merged), np.take(own, merged, axis=0))
 
 
-def _steps(net: Network) -> Iterator[slice]:
-    size = len(net.weights)
-    for start in range(0, size, _STEP):
-        yield slice(start, min(start + _STEP, size))
-
-
 @kernel
 def list_changed(
     before: Array, after: Array, old: Array, new: Array, memory_per_weight: int, start: int, where: Array
 ) -> int:
-    """Write to `where` which weights, or numbers remembered of them, differ; returns how many."""
+    """Write to `where` which weights, or their memory, differ; returns how many."""
     n = np.uint64(0)
     for i in range(np.uint64(len(after))):
         differs = before[i] != after[i]
@@ -111,19 +105,18 @@ def list_changed(
 def mean_of(
     weights: Array, own: Array, where: Array, theirs: Array, memory: Array, ends: Array, merge_by: int, merged: Array
 ) -> int:
-    """Write the mean of what learners have made of each weight, and the sum of what they remember.
+    """Write the weighted mean of the learners' weights, and the sum of their memory.
 
-    Learner k's changes stand from `ends[k]` to `ends[k + 1]`. Goes through the tables in steps, so
-    that what is counted stays at hand. Writes to `merged` which weights those were; returns how
-    many.
+    Learner k's changes are those from `ends[k]` to `ends[k + 1]`. Goes through the tables in blocks
+    that fit into a cache. Writes to `merged` which weights have changed; returns how many.
     """
     memory_per_weight, learners, n = own.shape[1], len(ends) - 1, 0
     at = ends[:-1].copy()  # how far each learner's changes are merged
-    counts = np.zeros(_NEAR, np.uint16)
-    plain, share, total = np.zeros(_NEAR), np.zeros(_NEAR), np.zeros(_NEAR)
-    sums = np.zeros((_NEAR, memory_per_weight))
-    for start in range(0, len(weights), _NEAR):
-        stop = min(start + _NEAR, len(weights))
+    counts = np.zeros(_BLOCK, np.uint16)
+    plain, share, total = np.zeros(_BLOCK), np.zeros(_BLOCK), np.zeros(_BLOCK)
+    sums = np.zeros((_BLOCK, memory_per_weight))
+    for start in range(0, len(weights), _BLOCK):
+        stop = min(start + _BLOCK, len(weights))
         for k in range(learners):
             j = at[k]
             while j < ends[k + 1] and where[j] < stop:
@@ -154,7 +147,7 @@ def mean_of(
 
 
 def save_changes(path: Path, changes: Changes) -> None:
-    """Write them as a safetensors file, beside and renamed."""
+    """Write them as a safetensors file."""
     arrays = {"where": changes.where, "weights": changes.weights, "memory": changes.memory.reshape(-1)}
     kinds = {name: (array.dtype.str[1:], len(array)) for name, array in arrays.items()}
     with atomic_write(path) as file:
@@ -165,7 +158,7 @@ def save_changes(path: Path, changes: Changes) -> None:
 
 
 def load_changes(path: str | Path) -> Changes:
-    """Read them."""
+    """Read them from a file."""
     from safetensors.numpy import load_file
 
     found = load_file(path)
