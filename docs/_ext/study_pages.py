@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tuplet.studies.report import interval, word, written
+from tuplet.studies.report import interval, label_text, written
 
 PAGES = Path(__file__).parents[1] / "studies"
 BEGIN, END = "<!-- the table of {}.json -->", "<!-- the end of the table -->"
@@ -34,7 +34,7 @@ def table(report: dict[str, Any]) -> str:
     head += ["published (95 %)", "verdict"] if published else []
     lines = [head, ["---"] * len(head)]
     for row in rows:
-        line = [word(row.get(name, "")) for name in shown]
+        line = [label_text(row.get(name, "")) for name in shown]
         if counted:
             line.append("" if row["ours_games"] is None else f"{row['ours_games']:,}")
         line.append(_told(row, "ours"))

@@ -82,7 +82,7 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(name: str, tmp_path
     interrupted(name, tmp_path / "parts", threads=1)
     assert not (tmp_path / "parts" / "report.json").exists()
     reproduce(name, out=tmp_path / "parts", executor=pool, progress=False, **tiny(name))
-    names = ["report.json", "report.html", *(f"{name}.svg" for name in whole.found.pictures)]
+    names = ["report.json", "report.html", *(f"{name}.svg" for name in whole.result.pictures)]
     assert len(names) > 2
     for each in names:
         written = [(tmp_path / way / each).read_bytes() for way in ("undivided_alpha", "parts")]
@@ -99,7 +99,7 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(name: str, tmp_path
     html = (tmp_path / "undivided_alpha" / "report.html").read_text()
     assert "<script" not in html and "http" not in html.replace("http-equiv", "")
     pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
-    assert len(pictures) == len(whole.found.pictures)
+    assert len(pictures) == len(whole.result.pictures)
     for picture in pictures:
         assert ElementTree.fromstring(b64decode(picture)).tag.endswith("svg")
 

@@ -116,7 +116,7 @@ def test_a_run_of_train_is_taken_over_into_its_study(tmp_path: Path) -> None:
         part.unlink()
     config = other / "run-200" / "config.toml"
     config.write_text(config.read_text().replace("spawn4 = 0.2", "spawn4 = 0.1"))
-    with pytest.raises(ValueError, match=r"holds a run with spawn4 0\.1 \(wanted 0\.2\)"):
+    with pytest.raises(ValueError, match=r"holds a run with spawn4 0\.1, not 0\.2"):
         reproduce("td-state-80-20", out=other, **options)
 
 

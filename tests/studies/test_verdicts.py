@@ -111,8 +111,8 @@ def test_a_report_says_what_its_verdicts_mean() -> None:
     table = found.text_tables()[1]
     assert "our games" in table.columns and [row[1] for row in table.rows] == ["1,000", "4"]
     assert [row[-1] for row in table.rows] == ["agrees", "too few games"]
-    assert "one of 6.9 points of a hundred would have been" in found.seen
-    assert "a difference of 20 points of a hundred would often have gone undetected" in found.seen
+    assert "a difference of 6.9 percentage points would have been" in found.seen
+    assert "a difference of 20 percentage points would often have gone undetected" in found.seen
     assert "too few games</span>" in page(found) and "<td>1,000</td>" in page(found)
     none = Report("s", "a", "c", "x", 1.0, 0, StudyResult([few], {}, {}))
     assert "no difference was detected" not in none.seen  # there was nothing to detect it with

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from tuplet.studies.report import Report, games, interval, word, written
-from tuplet.studies.verdicts import Estimate, Row
+from tuplet.studies.report import Report
+from tuplet.studies.verdicts import Row
 from tuplet.system.files import atomic_write
-from tuplet.system.page import document, picture
+from tuplet.system.page import document, interval_bars, picture
 from tuplet.system.pictures import as_svg, save_figure
 from tuplet.system.version import __version__
 
@@ -20,7 +20,7 @@ _BADGES = {"agrees": "agrees", "differs": "differs", "too few games": "open", "n
 
 def write(report: Report, folder: Path) -> None:
     """The page, the JSON and the pictures, into a folder."""
-    for name, draw in report.found.pictures.items():
+    for name, draw in report.result.pictures.items():
         save_figure(draw(), folder / f"{name}.svg")
     for name, text in ((JSON, json.dumps(report.as_json(), indent=1)), (PAGE, page(report))):
         with atomic_write(folder / name) as file:
@@ -52,97 +52,58 @@ def _head(report: Report) -> str:
 
 
 def _table(report: Report) -> str:
-    names, rows = report.columns, report.rows
-    numbers = [not report.of_words(name) for name in names]
-    published = report.published
-    head = [
-        *(
-            f"<th{'' if number else ' class=words'}>{escape(name)}</th>"
-            for name, number in zip(names, numbers, strict=True)
-        ),
-        *(["<th>our games</th>"] if report.counted else []),
-        "<th>ours</th><th>95 %</th>",
-    ]
-    if published:
-        head.append("<th>published</th><th>95 %</th><th></th><th class=words>verdict</th>")
-    lines = []
-    for row in rows:
-        where, ours, theirs, unit, *_ = row.cell
+    head, lines = report.lines()
+    classes = {"ours": "strong", "published": "strong", "95 %": "range", "verdict": "words"}
+    kinds = [classes.get(name, "words" if report.of_words(name) else "") for name in head]
+    html = []
+    for row, line in zip(report.rows, lines, strict=True):
         cells = [
-            f"<td{'' if number else ' class=words'}>{escape(word(where.get(name, '')))}</td>"
-            for name, number in zip(names, numbers, strict=True)
+            _verdict(row, report.rows) if name == "verdict" else f'<td class="{kind}">{escape(text)}</td>'
+            for name, kind, text in zip(head, kinds, line, strict=True)
+            if name != "note" or not report.published
         ]
-        cells += [f"<td>{games(ours)}</td>"] if report.counted else []
-        cells.append(f'<td class="strong">{written(ours.value, unit)}</td>')
-        cells.append(f'<td class="range">{interval(ours.ci95, unit)}</td>')
-        if published:
-            value = "" if theirs is None else written(theirs.value, unit)
-            known = "" if theirs is None else interval(theirs.ci95, unit)
-            cells.append(f'<td class="strong">{value}</td><td class="range">{known}</td>')
-            cells.append(f'<td class="both wide">{_both(row, rows)}</td>')
-            badge = f'<span class="badge {_BADGES[row.verdict]}">{row.verdict}</span>'
-            said = f"<small>{escape(row.note)}</small>" if row.note.strip() else ""
-            cells.append(f"<td class=words>{badge}{said}</td>")
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in report.found.notes)
+        html.append(f"<tr>{''.join(cells)}</tr>")
+    names = "".join(
+        f"{'<th></th>' * (name == 'verdict')}<th{' class=words' * (kind == 'words')}>{escape(name)}</th>"
+        for name, kind in zip(head, kinds, strict=True)
+        if name != "note" or not report.published
+    )
     legend = (
-        (
-            f'<p class="note">Intervals are of 95 %. {escape(report.seen)} Differs: in 19 of 20 '
-            "studies no row does by chance alone (Holm 1979). Bars: ours in blue, published in red.</p>"
-        )
-        if published
-        else ""
+        f'<p class="note">Intervals have 95 % confidence. {escape(report.seen)} Differs: in 19 of 20 studies no row '
+        "does by chance alone (Holm 1979). Bars: ours in blue, published in red.</p>"
     )
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in report.result.notes)
     return (
-        f'<section><h2>Ours and the published</h2><div class="scroll"><table><thead><tr>'
-        f"{''.join(head)}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>{legend}{notes}"
-        "</section>"
+        f'<section><h2>Ours and the published</h2><div class="scroll"><table><thead><tr>{names}</tr></thead>'
+        f"<tbody>{''.join(html)}</tbody></table></div>{legend if report.published else ''}{notes}</section>"
     )
 
 
-def _both(row: Row, rows: Sequence[Row]) -> str:
-    """Both intervals on a scale that all rows of a unit share."""
+def _verdict(row: Row, rows: Sequence[Row]) -> str:
+    """Both intervals on a scale that all rows of a unit share, and the verdict."""
     unit = row.cell.unit
-    same = [
-        each
-        for other in rows
-        if other.cell.unit == unit
-        for each in (other.cell.ours, other.cell.published)
-        if each is not None
-    ]
-    ends = [end for each in same for end in (each.ci95 or (each.value, each.value))]
+    estimates = [each for other in rows if other.cell.unit == unit for each in other.cell[1:3] if each is not None]
+    ends = [end for each in estimates for end in each.ci95 or (each.value, each.value)]
     low, high = (0.0, 1.0) if unit == "share" else (min(ends), max(ends))
-
-    def x(value: float) -> str:
-        share = (min(max(value, low), high) - low) / ((high - low) or 1)
-        return f"{4 + 192 * share:.1f}"
-
-    def line(each: Estimate | None, kind: str, y: int) -> str:
-        if each is None:
-            return ""
-        ends = each.ci95 or (each.value, each.value)
-        return (
-            f'<g class="{kind}"><line x1="{x(ends[0])}" x2="{x(ends[1])}" y1="{y}" y2="{y}" '
-            f'stroke-width="3" stroke-linecap="round" opacity="0.45"/>'
-            f'<circle cx="{x(each.value)}" cy="{y}" r="3.5" stroke="none"/></g>'
-        )
-
-    inner = line(row.cell.ours, "mine", 8) + line(row.cell.published, "theirs", 18)
-    return f'<svg viewBox="0 0 200 26" aria-hidden="true">{inner}</svg>'
+    both = zip(("mine", "theirs"), (row.cell.ours, row.cell.published), strict=True)
+    bars = [(name, each.value, each.ci95 or (each.value, each.value)) for name, each in both if each is not None]
+    note = f"<small>{escape(row.note)}</small>" if row.note.strip() else ""
+    badge = f'<span class="badge {_BADGES[row.verdict]}">{row.verdict}</span>'
+    return f'<td class="both wide">{interval_bars(bars, low, high)}</td><td class="words">{badge}{note}</td>'
 
 
 def _pictures(report: Report) -> str:
-    if not report.found.pictures:
+    if not report.result.pictures:
         return ""
     figures = "".join(
         f"<figure>{picture(as_svg(draw()), f'{report.study}: {name}')}</figure>"
-        for name, draw in report.found.pictures.items()
+        for name, draw in report.result.pictures.items()
     )
     return f"<section><h2>Pictures</h2>{figures}</section>"
 
 
 def _settings(report: Report) -> str:
-    lines = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in report.found.settings.items())
+    lines = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in report.result.settings.items())
     return f"<section><h2>Settings</h2><dl>{lines}</dl></section>" if lines else ""
 
 
