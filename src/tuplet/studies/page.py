@@ -58,7 +58,9 @@ def _table(report: Report) -> str:
     html = []
     for row, line in zip(report.rows, lines, strict=True):
         cells = [
-            _verdict(row, report.rows) if name == "verdict" else f'<td class="{kind}">{escape(text)}</td>'
+            _verdict(row, report.rows)
+            if name == "verdict"
+            else f"<td{f' class={kind}' * bool(kind)}>{escape(text)}</td>"
             for name, kind, text in zip(head, kinds, line, strict=True)
             if name != "note" or not report.published
         ]
