@@ -7,7 +7,7 @@ BIN := .venv/bin
 BUDGET := 60s
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: demo test test-all test-long lint docs screenshots player strong clean
+.PHONY: demo test test-all test-long lint lint-js docs screenshots player strong clean
 
 demo: .venv/demo-ready
 	@rm -rf runs/demo
@@ -24,7 +24,7 @@ test: .venv/test-ready
 	wait $$mypy || { cat .venv/mypy.log; exit 1; }; exit $$tests
 
 # Also what is slow, or needs a browser, a cluster, notebooks or the documentation.
-test-all: .venv/test-all-ready lint
+test-all: .venv/test-all-ready lint lint-js
 	$(PYTEST) -m "not long"
 
 # What takes longer still: exact values of 3x3, hundreds of kills.
@@ -35,6 +35,13 @@ lint: .venv/test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The page's JavaScript: eslint and the TypeScript compiler, for development only.
+lint-js:
+	@if ! command -v npm > /dev/null; then echo "npm is not installed: the page's JavaScript is not checked"; \
+	elif ! npm install --silent --no-package-lock --no-audit --no-fund; then \
+	echo "npm cannot install eslint and typescript: the page's JavaScript is not checked"; \
+	else npm run --silent lint; fi
 
 # The site: pages of docs/, and the reference from the code. Needs no network, nor do its pages.
 docs: .venv/docs-ready
@@ -79,4 +86,4 @@ strong: .venv/demo-ready
 	@touch $@ .venv/test-ready .venv/demo-ready .venv/docs-ready
 
 clean:
-	rm -rf .venv runs docs/_build
+	rm -rf .venv node_modules runs docs/_build

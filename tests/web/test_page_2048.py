@@ -188,14 +188,14 @@ def test_pointing_at_a_tuple_shows_its_eight_placements_and_their_weights(lookin
 
 def test_thoughts_can_be_hidden_or_come_after_the_move(looking: Looking) -> None:
     page = calm(looking, at(RICH, show="after"))
-    page.wait_for_selector("#thinking-says:has-text('Make your move')")
+    page.wait_for_selector("#analysis-says:has-text('Make your move')")
     assert page.is_hidden("#values")
     changes(page, lambda: page.keyboard.press("ArrowLeft"))
     thought(page)
     assert values(page) == told(RICH)  # of the board that the move was made on
     assert page.get_attribute(".value.played", "data-move") == "left"
     page.keyboard.press("t")
-    page.wait_for_selector("#thinking-says:has-text('Hidden')")
+    page.wait_for_selector("#analysis-says:has-text('Hidden')")
     assert page.is_hidden("#values")
     page.keyboard.press("t")
     thought(page)
@@ -388,7 +388,7 @@ def test_an_address_restores_what_was_seen(looking: Looking) -> None:
     assert parse_qs(shared.query)["position"] == [last]
     again = calm(looking, f"{shared.path}?{shared.query}")
     until(again, last)
-    again.wait_for_selector("#thinking-says:has-text('Make your move')")
+    again.wait_for_selector("#analysis-says:has-text('Make your move')")
     assert again.eval_on_selector("#ahead", "a => a.value") == "d2"
     assert again.eval_on_selector("select[id^=agent-]", "a => a.value") == "small"
 
@@ -420,9 +420,9 @@ def test_the_layout_holds_from_phone_to_screen(looking: Looking) -> None:
     for width in (360, 480, 768, 900, 1366, 1920):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") == width
-        board, mind = (page.query_selector(s).bounding_box() for s in ("#board", ".mind"))
-        beside = mind["x"] >= board["x"] + board["width"]
-        below = mind["y"] >= board["y"] + board["height"]
+        board, side = (page.query_selector(s).bounding_box() for s in ("#board", "section.analysis"))
+        beside = side["x"] >= board["x"] + board["width"]
+        below = side["y"] >= board["y"] + board["height"]
         assert beside if width >= 900 else below
         assert board["width"] >= 300
 
@@ -437,6 +437,7 @@ def test_nothing_stands_in_anybodys_way(looking: Looking, theme: str) -> None:
     thought(page)
     page.keyboard.press("e")
     page.wait_for_selector("#edit-bar:visible")
+    thought(page)
     assert axe(page) == []
     page.keyboard.press("Escape")
     page.keyboard.press("?")
@@ -502,7 +503,7 @@ def test_the_palette_can_be_seen_without_scrolling(looking: Looking, theme: str)
     assert chip != page.eval_on_selector("#edit-bar", ground)
     page.click("#edit-clear")
     until(page, "2048 0,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0 0")
-    page.wait_for_selector("#thinking-says:has-text('The board is empty')")
+    page.wait_for_selector("#analysis-says:has-text('The board is empty')")
     page.keyboard.press("Escape")
     page.keyboard.press(" ")
     page.wait_for_selector(".toast:has-text('The board is empty')")

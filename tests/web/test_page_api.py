@@ -21,11 +21,11 @@ def test_every_call_is_shown_with_an_example_that_is_answered(looking: Any) -> N
     page.wait_for_selector("#review")
     shown = page.locator("#calls h2").all_inner_texts()
     assert [each.split()[-1] for each in shown] == [path for _, path in CALLS]
-    page.click("#play-ask")
+    page.click("#play-send")
     page.get_by_text('"outcome"').wait_for()
     assert json.loads(page.inner_text("#play-answer"))["position"]["game"] == "2048"
-    page.fill("#analyze-question", '{"game": "chess"}')
-    page.click("#analyze-ask")
+    page.fill("#analyze-request", '{"game": "chess"}')
+    page.click("#analyze-send")
     page.get_by_text("is not a game").wait_for()
     assert "is not a game" in json.loads(page.inner_text("#analyze-answer"))["error"]
     looking.errors[:] = [each for each in looking.errors if "400" not in each]  # which we asked for

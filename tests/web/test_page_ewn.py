@@ -288,7 +288,7 @@ def test_an_agent_shows_its_own_line_however_often_it_is_changed(looking: Lookin
     page.locator(".ewn-outline [aria-level='2']").first.wait_for()
     for _ in range(9):  # an odd number: the board is turned
         page.keyboard.press("f")
-    choice = page.get_by_label("Who thinks")
+    choice = page.locator("#panel-think .field > select.grow")
     for name in ("mcs", "mcts", "mcs", "mcts", "mcs", "mcts"):
         choice.select_option(name)
     page.locator(".ewn-outline [aria-level='2']").first.click()

@@ -40,7 +40,7 @@ Watch = Callable[[Analysis], object] | None
 
 
 def games(context: ServerContext) -> Annotated[Json, responses.Games]:
-    """List the games: 2048, the EWN family by examples, and the games of `serve --game`."""
+    """List the games: 2048, the EWN family by examples, and the games of serve --game."""
     return list_games(context.games).as_json()
 
 

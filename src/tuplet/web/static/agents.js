@@ -1,41 +1,25 @@
-// The chooser of an agent and its settings, made from what /api/agents tells.
+// The chooser of an agent and its settings, made from /api/agents.
 import { get } from "./api.js";
 import { make } from "./dom.js";
+import { formatSpec, parseSpec } from "./spec.js";
 
 const known = new Map(); // game -> promise of {default, agents}
 
-/** {default, agents} of a game, asked once. */
+/** {default, agents} of a game, requested once. */
 export function agentsOf(game) {
   if (!known.has(game)) {
-    const asked = get(`/api/agents?game=${encodeURIComponent(game)}`);
-    asked.catch(() => known.delete(game));
-    known.set(game, asked);
+    const agents = get(`/api/agents?game=${encodeURIComponent(game)}`);
+    agents.catch(() => known.delete(game));
+    known.set(game, agents);
   }
   return known.get(game);
-}
-
-/** "mcts:sims=100,c=0.5" -> ["mcts", {sims: "100", c: "0.5"}] */
-export function parts(text) {
-  const [name, rest] = text.includes(":") ? [text.slice(0, text.indexOf(":")), text.slice(text.indexOf(":") + 1)] : [text, ""];
-  const settings = {};
-  for (const part of rest.split(",").filter(Boolean)) {
-    const at = part.indexOf("=");
-    if (at > 0) settings[part.slice(0, at)] = part.slice(at + 1);
-  }
-  return [name, settings];
-}
-
-/** The text of an agent: settings that are what they are anyway are left out. */
-export function textOf(agent, settings) {
-  const set = Object.entries(settings).filter(([, value]) => value !== "" && value !== null && value !== undefined);
-  return set.length ? `${agent}:${set.map(([name, value]) => `${name}=${value}`).join(",")}` : agent;
 }
 
 let numbers = 0;
 
 /**
  * Show a chooser in `element`: the agent, a sentence about it, and its settings. `onChange(text,
- * agent)` is called when a person changes it, `agent` being what /api/agents says of it.
+ * agent)` is called when a person changes it, with the agent of /api/agents.
  * Returns a promise of {text, agent, set(text), game(game)}; `text` "" is the game's default.
  */
 export async function chooser(element, game, text, onChange, label = "Agent") {
@@ -50,28 +34,29 @@ export async function chooser(element, game, text, onChange, label = "Agent") {
 
   const found = () => list.agents.find((each) => each.agent === select.value);
   const state = {
-    get text() { return textOf(select.value, settings); },
+    get text() { return formatSpec(select.value, settings); },
     get agent() { return found(); },
     set(wanted) {
-      const [name, given] = parts(wanted || list.default);
-      // Somebody's own weights or a name from an address: shown even if the list does not have it.
+      const [name, values] = parseSpec(wanted || list.default);
+      // A name from an address is shown even if the list does not have it.
       if (!list.agents.some((each) => each.agent === name)) {
         select.append(make("option", { value: name }, name));
       }
       select.value = name;
-      settings = given;
+      settings = values;
       show();
     },
     async game(other) {
       list = await agentsOf(other);
       const was = state.text;
       fill();
-      state.set(list.agents.some((each) => each.agent === parts(was)[0]) ? was : list.default);
+      state.set(list.agents.some((each) => each.agent === parseSpec(was)[0]) ? was : list.default);
     },
   };
 
   function fill() {
-    select.replaceChildren(...list.agents.map((each) => make("option", { value: each.agent }, each.title ?? each.agent)));
+    select.replaceChildren(...list.agents.map((each) =>
+      make("option", { value: each.agent }, each.title ?? each.agent)));
   }
 
   function show() {
@@ -92,7 +77,8 @@ export async function chooser(element, game, text, onChange, label = "Agent") {
       input.value = now || shown.toLowerCase();
       if (input.selectedIndex < 0) input.value = shown;
     } else {
-      input = make("input", { id: name, type: "text", inputmode: setting.type === "int" ? "numeric" : "decimal", placeholder: shown, autocomplete: "off" });
+      input = make("input", { id: name, type: "text", inputmode: setting.type === "int" ? "numeric" : "decimal",
+        placeholder: shown, autocomplete: "off" });
       input.value = now;
     }
     input.dataset.setting = setting.name;

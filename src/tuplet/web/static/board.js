@@ -1,207 +1,227 @@
-// The board of a game of one's own (tuplet serve --game): drawn by the server, played with buttons.
+// The page of your own games (tuplet serve --game): the server draws the board, buttons are the moves.
 import * as address from "./address.js";
+import { AgentGame } from "./agent-game.js";
 import { chooser } from "./agents.js";
-import { Live, get, isOwn } from "./api.js";
+import { Live, get, isUserGame } from "./api.js";
 import { by, choice, icon, make, percent, points } from "./dom.js";
-import { Sitting } from "./ewn-sitting.js";
-import { bind, compiling, copy, fail, shell } from "./shell.js";
+import { Game, Visit } from "./game.js";
+import { bind, copy, fail, shell } from "./shell.js";
 
-const YOU = "you", OPPONENT = "mcts", PACE = 0.4; // seconds a move, where agents play one another
+const YOU = "you", OPPONENT = "mcts", PACE = 0.4; // seconds per move if agents play each other
 
 shell("board");
 const live = new Live();
-const sitting = new Sitting();
-const players = {}; // side -> "you", or an agent's text
-let thinker = null; // the chooser of who values the moves
-let analysis = null; // of the position that is seen
-let job = null; // an agent's answer under way
-let thinking = null;
-let turn = 0; // counts what happens, so that a late answer is noticed
+const game = new Game();
+game.manualChance = true; // `advance` lets chance act
+const visit = new Visit(game, state);
+const agents = new AgentGame(live, game);
+const players = {}; // side -> "you", or an agent
+let analyst = null; // the chooser of the agent that values the moves
+let analysis = null; // of the position on the board
+let job = null; // the analysis under way
 
-const actions = [["new", "New game", "n", begin], ["undo", "Undo", "u", undo], ["link", "Copy position", "c", copyPosition]];
-by("actions").append(...actions.map(([sign, says, key, run]) =>
-  make("button", { type: "button", id: sign, class: "icon", title: `${says} (${key.toUpperCase()})`, "aria-label": says, onclick: run }, icon(sign))));
+/** @type {[string, string, string, () => void][]} */
+const actions = [
+  ["new", "New game", "n", begin], ["undo", "Undo", "u", undo],
+  ["link", "Copy position", "c", () => game.position && copy(game.position.notation, "the position")],
+];
+by("actions").append(...actions.map(([id, says, key, run]) => make("button", { type: "button", id, class: "icon",
+  title: `${says} (${key.toUpperCase()})`, "aria-label": says, onclick: run }, icon(id))));
 bind([
   ...actions.map(([, says, key, run]) => ({ keys: [key], says: says.toLowerCase(), run, group: "Play" })),
-  { keys: [..."123456789"], shown: ["1", "…", "9"], says: "the first, second, … move", group: "Play", run: ({ key }) => by("moves").children[key - 1]?.click() ?? false },
-  { keys: ["t"], says: "show the value of each move, or hide it", group: "Play", run: () => by("think").click() },
+  { keys: [..."123456789"], shown: ["1", "…", "9"], says: "the first, second, … move", group: "Play",
+    run: ({ key }) => by("moves").children[key - 1]?.click() ?? false },
+  { keys: ["t"], says: "show or hide the value of each move", group: "Play", run: () => by("think").click() },
 ]);
-by("think").addEventListener("change", () => { think(); remember(); });
+by("think").addEventListener("change", () => {
+  analyze();
+  visit.remember();
+});
 
 const isPerson = (side) => players[side] === YOU;
 
-/** What is seen, as the address has it. */
+/** Whether a person has a move to choose. */
+const decides = (position) => !position.is_chance && !position.over && isPerson(position.turn);
+
+/** What is shown, as the address has it. */
 function state() {
-  return { game: sitting.game, position: sitting.position.notation, ...players, think: by("think").checked ? thinker.text : null };
+  const think = by("think").checked ? analyst.text : null;
+  return { game: game.name, position: game.position.notation, ...players, think };
 }
 
-function remember(jump = false) {
-  if (jump) address.push(state(), sitting.memory());
-  else address.replace(state(), sitting.memory());
-}
-
-/** Nothing that is under way counts any more. */
+/** Stop what is under way, and ignore its answers. */
 function halt() {
-  turn += 1;
+  game.interrupt();
+  agents.stop();
   job?.stop();
-  thinking?.stop();
-  job = thinking = null;
+  job = null;
 }
 
 function draw() {
-  const { position, steps, past } = sitting;
+  const { position, steps, at } = game;
   const src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(position.svg)}`;
+  const rows = position.cells.map((row) => row.map((cell) => cell || "empty").join(", ")).join("; ");
   by("board").replaceChildren(position.cells.length
-    ? make("img", { src, alt: `${position.caption}. ${position.cells.map((row) => row.map((cell) => cell || "empty").join(", ")).join("; ")}` })
-    : make("pre", { text: position.notation }));
+    ? make("img", { src, alt: `${position.caption}. ${rows}` }) : make("pre", { text: position.notation }));
   by("board").dataset.notation = position.notation;
-  by("caption").classList.toggle("visually-hidden", Boolean(position.cells.length)); // the drawing says it
-  by("caption").textContent = `${position.caption}${job ? "…" : ""}`;
-  const mine = isPerson(position.turn);
+  by("caption").classList.toggle("visually-hidden", Boolean(position.cells.length)); // the drawing has it
+  by("caption").textContent = `${position.caption}${agents.running ? "…" : ""}`;
   const values = new Map((analysis?.moves ?? []).map((each) => [each.move, each]));
-  by("moves").replaceChildren(...position.legal_moves.map((move) => make("button", {
-    type: "button", "data-move": move, class: move === analysis?.best ? "best" : null, disabled: !mine, onclick: () => play(move),
-  }, move, values.has(move) ? make("small", { "data-value": values.get(move).value }, valueOf(values.get(move))) : null)));
-  by("undo").disabled = !past.some(({ position: was }) => decides(was));
-  by("record").replaceChildren(...steps.map(([move, outcome]) => make("li", { text: [move, outcome].filter((each) => each !== null).join(" ⚄ ") })));
+  by("moves").replaceChildren(...position.legal_moves.map((move) => {
+    const value = values.get(move);
+    return make("button", { type: "button", "data-move": move, class: move === analysis?.best ? "best" : null,
+      disabled: !isPerson(position.turn), onclick: () => play(move) },
+    move, value ? make("small", { "data-value": value.value }, valueText(value)) : null);
+  }));
+  by("undo").disabled = game.find(-1, decides) < 0;
+  by("record").replaceChildren(...steps.slice(0, at).map(({ move, outcome }) =>
+    make("li", { text: [move, outcome].filter((each) => each !== null && each !== undefined).join(" ⚄ ") })));
 }
 
-function valueOf({ value, visits, proven }) {
+function valueText({ value, visits, proven }) {
   if (value === null) return "–";
-  const told = analysis.points ? points(value) : visits === null ? value.toFixed(3) : percent(value);
-  return proven ? `${told} proven` : told;
+  const text = analysis.points ? points(value) : visits === null ? value.toFixed(3) : percent(value);
+  return proven ? `${text} proven` : text;
 }
 
-/** A position in which a person decides something. */
-const decides = (position) => !position.is_chance && !position.over && isPerson(position.turn);
-
-/** Somebody is to act: let chance and agents do so, wait for people. */
+/** Let chance and agents act, or wait for a person. */
 async function advance() {
   halt();
   analysis = null;
-  const now = turn;
-  try {
-    while (sitting.position.is_chance) {
-      await sitting.roll();
-      if (now !== turn) return;
-    }
-  } catch (error) {
-    fail(error);
+  const { epoch } = game;
+  while (game.position.is_chance) {
+    await game.roll();
+    if (epoch !== game.epoch) return;
   }
-  remember();
-  if (!sitting.position.over && !isPerson(sitting.position.turn)) answer();
+  visit.remember();
+  if (!game.position.over && !isPerson(game.position.turn)) letAgentsPlay();
   draw();
-  think();
+  analyze();
 }
 
 /** Agents play until a person is to move. */
-function answer() {
-  const { position, rng, game } = sitting, now = turn;
-  const agents = Object.fromEntries(Object.entries(players).filter(([, who]) => who !== YOU));
-  const alone = Object.keys(agents).length === position.sides.length;
-  job = live.start({ type: "play", game, position: position.notation, rng, agents, pace: alone ? PACE : 0 }, (frame) => {
-    if (now !== turn) return;
-    compiling(Boolean(frame.compiling) && !frame.done);
-    if (frame.steps?.length) sitting.follow(frame);
-    if (frame.error) { job = null; fail(new Error(frame.error)); draw(); } else if (frame.done) advance();
-    else { analysis = null; draw(); remember(); }
+function letAgentsPlay() {
+  const names = Object.fromEntries(Object.entries(players).filter(([, name]) => name !== YOU));
+  const alone = Object.keys(names).length === game.position.sides.length;
+  agents.start({ agents: names, pace: alone ? PACE : 0 }, (frame) => {
+    if (frame.error) fail(new Error(frame.error));
+    if (frame.done && !frame.error) {
+      advance();
+      return;
+    }
+    analysis = null;
+    draw();
+    visit.remember();
   });
 }
 
 async function play(move) {
   halt();
+  const { epoch } = game;
   try {
-    await sitting.play(move);
-    await advance();
+    await game.play(move);
+    if (epoch === game.epoch) await advance();
   } catch (error) {
     fail(error);
     draw();
   }
 }
 
-/** Ask what the moves are worth, where somebody wants to see it. */
-function think() {
-  thinking?.stop();
-  const { position, game } = sitting, now = turn;
-  if (!by("think").checked || !position || position.over || job) {
-    by("thought").textContent = by("think").checked && position?.over ? "The game is over." : "";
-    if (!by("think").checked && analysis) { analysis = null; draw(); }
-    return;
-  }
-  by("thought").textContent = "Thinking…";
-  thinking = live.start({ type: "analyze", game, position: position.notation, agent: thinker.text }, (frame) => {
-    if (now !== turn) return;
-    compiling(Boolean(frame.compiling) && !frame.done);
-    if (frame.error) by("thought").textContent = frame.error;
-    if (frame.analysis?.moves?.length) {
-      analysis = frame.analysis;
-      const scale = analysis.points ? "points" : `from 0 (lost) to 1 (won), for ${position.turn}`;
-      const known = analysis.moves.some((each) => each.value !== null);
-      by("thought").textContent = known ? `Values are ${analysis.moves.some((each) => each.visits) ? `win rates of ${position.turn}` : scale}. ${analysis.note}`
-        : `This agent gives moves no values. It would play ${analysis.best}.`;
+/** Value the moves, if they are to be shown. */
+function analyze() {
+  job?.stop();
+  const { position, epoch } = game, shows = by("think").checked;
+  if (!shows || !position || position.over || agents.running) {
+    by("thought").textContent = shows && position?.over ? "The game is over." : "";
+    if (!shows && analysis) {
+      analysis = null;
       draw();
     }
+    return;
+  }
+  by("thought").textContent = "Searching…";
+  const request = { type: "analyze", game: game.name, position: position.notation, agent: analyst.text };
+  job = live.start(request, (frame) => {
+    if (epoch !== game.epoch) return;
+    if (frame.error) by("thought").textContent = frame.error;
+    if (!frame.analysis?.moves?.length) return;
+    analysis = frame.analysis;
+    by("thought").textContent = meaning(position.turn);
+    draw();
   });
 }
 
-function copyPosition() {
-  if (sitting.position) copy(sitting.position.notation, "the position");
+function meaning(side) {
+  if (analysis.moves.every((each) => each.value === null)) {
+    return `This agent does not value moves. It would play ${analysis.best}.`;
+  }
+  const scale = analysis.points ? "points" : analysis.moves.some((each) => each.visits) ? `win rates of ${side}`
+    : `from 0 (lost) to 1 (won), for ${side}`;
+  return `Values are ${scale}. ${analysis.note ?? ""}`;
 }
 
 function undo() {
-  if (!sitting.position || !sitting.undo(decides)) return;
-  advance();
+  const at = game.position ? game.find(-1, decides) : -1;
+  if (at >= 0) game.go(at).then(advance).catch(fail);
 }
 
 async function begin() {
   halt();
   try {
-    await sitting.begin({ game: sitting.game });
+    await game.open({ game: game.name });
     await advance();
-    remember(true);
+    visit.remember(true);
   } catch (error) {
     fail(error);
   }
 }
 
-/** Who plays each side: you, or an agent with its settings. */
-async function choosePlayers(sides, game) {
-  await Promise.all(sides.map(async (side) => {
-    const agent = make("div", { hidden: isPerson(side) });
-    const box = make("div", { class: "stack close", "data-side": side }, make("h3", {}, side), choice(`who-${side}`, { you: "You", agent: "Agent" }, isPerson(side) ? YOU : "agent", (value) => {
-      agent.hidden = value === YOU;
-      players[side] = value === YOU ? YOU : chosen.text;
-      advance();
-    }, `Who plays ${side}`), agent);
-    by("players").append(box);
-    const chosen = await chooser(agent, game, isPerson(side) ? OPPONENT : players[side], (text) => { players[side] = text; advance(); });
-  }));
+/** Choose who plays a side: you, or an agent with its settings. */
+async function choosePlayer(side) {
+  const agent = make("div", { hidden: isPerson(side) });
+  const who = choice(`who-${side}`, { you: "You", agent: "Agent" }, isPerson(side) ? YOU : "agent", (value) => {
+    agent.hidden = value === YOU;
+    players[side] = value === YOU ? YOU : chosen.text;
+    advance().catch(fail);
+  }, `Who plays ${side}`);
+  by("players").append(make("div", { class: "stack close", "data-side": side }, make("h3", {}, side), who, agent));
+  const chosen = await chooser(agent, game.name, isPerson(side) ? OPPONENT : players[side], (text) => {
+    players[side] = text;
+    advance().catch(fail);
+  });
 }
 
-/** Become what an address says. */
+/** Show what an address says. */
 async function restore(given, memory) {
-  const { games } = await get("/api/games");
-  const own = games.filter((each) => isOwn(each.game));
-  const found = own.find((each) => each.game === given.game) ?? own[0];
+  const games = (await get("/api/games")).games.filter((each) => isUserGame(each.game));
+  const found = games.find((each) => each.game === given.game) ?? games[0];
   if (!found) throw new Error("there is no game here: start the server with tuplet serve --game path/to/file.py:GAME");
   halt();
+  game.name = found.game;
   by("title").textContent = found.title;
+  by("title").title = found.about ?? "";
   document.title = `${found.title} · tuplet`;
-  found.sides.forEach((side, at) => { players[side] = given[side] || (at ? OPPONENT : YOU); });
+  found.sides.forEach((side, i) => { players[side] = given[side] || (i ? OPPONENT : YOU); });
   by("players").replaceChildren();
-  await choosePlayers(found.sides, found.game);
-  thinker = await chooser(by("thinker"), found.game, given.think || "mcts:sims=20000", () => { think(); remember(); }, "Who values the moves");
+  await Promise.all(found.sides.map(choosePlayer));
+  analyst = await chooser(by("thinker"), found.game, given.think || "mcts:sims=20000", () => {
+    analyze();
+    visit.remember();
+  }, "Agent that values the moves");
   by("think").checked = Boolean(given.think);
+  const whole = visit.recall(memory);
   try {
-    await sitting.begin({ game: found.game, ...(given.position ? { position: given.position } : {}) });
+    if (whole) await game.load(whole);
+    else await game.open({ game: found.game, position: given.position });
   } catch (error) {
     fail(error);
-    await sitting.begin({ game: found.game });
+    await game.open({ game: found.game });
   }
-  sitting.set(sitting.position, sitting.rng, memory);
   await advance();
-  if (found.about) by("title").title = found.about;
 }
 
 address.onMove((given, memory) => restore(given, memory).catch(fail));
-restore(address.read(), history.state).catch((error) => { fail(error); by("caption").textContent = error.message; });
+restore(address.read(), history.state).catch((error) => {
+  fail(error);
+  by("caption").textContent = error.message;
+});

@@ -1,8 +1,8 @@
-// Elements made in a line, and numbers as people read them.
+// Elements, icons, and numbers as people read them.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function dress(element, attributes, children) {
+function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -14,14 +14,21 @@ function dress(element, attributes, children) {
   return element;
 }
 
-/** make("button", {class: "quiet", onclick: run}, "Go"): an element of HTML. */
-export const make = (tag, attributes, ...children) =>
-  dress(document.createElement(tag), attributes, children);
+/**
+ * make("button", {class: "quiet", onclick: run}, "Go"): an element of HTML.
+ * @returns {any}
+ */
+export const make = (tag, attributes = {}, ...children) =>
+  fill(document.createElement(tag), attributes, children);
 
-/** draw("circle", {r: 3}): an element of SVG. */
-export const draw = (tag, attributes, ...children) =>
-  dress(document.createElementNS(SVG, tag), attributes, children);
+/**
+ * draw("circle", {r: 3}): an element of SVG.
+ * @returns {any}
+ */
+export const draw = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS(SVG, tag), attributes, children);
 
+/** @returns {any} the element of an id */
 export const by = (id) => document.getElementById(id);
 
 /** Icons, as paths in a square of 24. */
@@ -36,7 +43,8 @@ const ICONS = {
   paste: "M8 5H6v15h12V5h-2M9 3h6v4H9z",
   link: "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1",
   settings: "M4 7h10M18 7h2M4 17h2M10 17h10M16 5v4M8 15v4",
-  light: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.500 1.500M17.500 17.500 19 19M19 5l-1.500 1.500M6.500 17.500 5 19",
+  light: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.500 1.500M17.500 17.500 19 19"
+    + "M19 5l-1.500 1.500M6.500 17.500 5 19",
   dark: "M20 14.500A8.500 8.500 0 0 1 9.500 4a8.500 8.500 0 1 0 10.500 10.500z",
   close: "M6 6l12 12M18 6 6 18",
   next: "m9 5 7 7-7 7",
@@ -57,7 +65,7 @@ const TENTH = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 1, maximum
 /** 12,345 */
 export const count = (number) => WHOLE.format(number).replace("-", "−");
 
-/** 12,345.6, as the command line has it. */
+/** 12,345.6 */
 export const points = (number) => TENTH.format(number).replace(/^-0\.0$/, "0.0").replace("-", "−");
 
 /** +12.3 or −12.3 */
@@ -91,8 +99,8 @@ export function choice(name, options, value, onChange, label = name) {
 export function spaced(run, wait) {
   let timer = null;
   let last = null;
-  const call = (...given) => {
-    last = given;
+  const call = (...latest) => {
+    last = latest;
     if (timer !== null) return;
     const fire = () => {
       timer = null;

@@ -1,22 +1,24 @@
-// The board as SVG: cubes that slide, squares that can be chosen, arrows of what is expected.
-
+// The board as SVG: cubes that slide, squares to click, and arrows of the main line.
 import { draw } from "./dom.js";
 import { inWords } from "./ewn-words.js";
 
 const CELL = 100, EDGE = 14;
-const MOST_ARROWS = 8;
+const MAX_ARROWS = 8;
 
 export class Board {
-  /** `onMove(move)` when somebody made a legal move, `onSwap(a, b)` when cubes are being placed,
-   * `onWrong(cube)` when a cube cannot be taken, or (null) not go where it was sent. */
+  /** Calls `onMove(move)` for a legal move, `onSwap(a, b)` while cubes are placed, and `onWrong(cube)` for a cube that
+   * cannot move, or (null) for a square where it cannot go. */
   constructor(host, { onMove, onSwap, onWrong }) {
-    Object.assign(this, { onMove, onSwap, onWrong });
-    this.squares = draw("g", { onclick: () => { if (!this.ignoreClick) this.onWrong(null); } });
+    this.onMove = onMove;
+    this.onSwap = onSwap;
+    this.onWrong = onWrong;
+    this.squares = draw("g", { onclick: () => this.ignoreClick || this.onWrong(null) });
     this.marks = draw("g", {});
     this.cubes = draw("g", {});
     this.targets = draw("g", {});
     this.line = draw("g", { class: "line", "aria-hidden": "true" });
-    this.root = draw("svg", { class: "ewn-board", role: "group" }, this.squares, this.marks, this.cubes, this.targets, this.line);
+    const layers = [this.squares, this.marks, this.cubes, this.targets, this.line];
+    this.root = draw("svg", { class: "ewn-board", role: "group" }, layers);
     host.append(this.root);
     this.standing = new Map(); // cube's name -> its element
     this.chosen = null;
@@ -47,7 +49,7 @@ export class Board {
     return this.#cubesToMove().map((cube) => cube.slice(1));
   }
 
-  /** Take a cube by its number; false if it may not move. */
+  /** Select a cube by its number; false if it may not move. */
   choose(number) {
     const name = this.#cubesToMove().find((cube) => cube.slice(1) === String(number));
     if (!name) return false;
@@ -55,7 +57,7 @@ export class Board {
     return true;
   }
 
-  /** Put back the cube that was taken; false if none was. */
+  /** Deselect the cube; false if none was selected. */
   release() {
     if (!this.chosen || this.#cubesToMove().length < 2) return false;
     this.#choose(null);
@@ -65,7 +67,8 @@ export class Board {
   /** Move the chosen cube (or the only one that can) by so many rows and columns of the screen. */
   step(down, right) {
     const turn = this.options.flip ? -1 : 1;
-    const fits = this.#moves().filter(({ from, to }) => to[0] - from[0] === turn * down && to[1] - from[1] === turn * right);
+    const fits = this.#moves().filter(({ from, to }) =>
+      to[0] - from[0] === turn * down && to[1] - from[1] === turn * right);
     const chosen = fits.filter(({ cube }) => cube === this.chosen);
     const [move] = chosen.length ? chosen : fits.length === 1 ? fits : [];
     if (move) this.onMove(move.move);
@@ -76,7 +79,7 @@ export class Board {
   arrows(path) {
     this.path = path;
     this.line.replaceChildren();
-    for (const [number, step] of [...path.entries()].slice(0, MOST_ARROWS).reverse()) {
+    for (const [number, step] of [...path.entries()].slice(0, MAX_ARROWS).reverse()) {
       if (!step.from || !step.to) continue;
       const [x1, y1] = this.#middle(step.from), [x2, y2] = this.#middle(step.to);
       const long = Math.hypot(x2 - x1, y2 - y1), ux = (x2 - x1) / long, uy = (y2 - y1) / long;
@@ -85,14 +88,16 @@ export class Board {
       const [bx, by] = [ex - ux * tip, ey - uy * tip];
       const half = wide / 2, flank = wide * 1.25;
       const points = [
-        [sx - uy * half, sy + ux * half], [bx - uy * half, by + ux * half], [bx - uy * flank, by + ux * flank], [ex, ey],
+        [sx - uy * half, sy + ux * half], [bx - uy * half, by + ux * half], [bx - uy * flank, by + ux * flank],
+        [ex, ey],
         [bx + uy * flank, by - ux * flank], [bx + uy * half, by - ux * half], [sx + uy * half, sy - ux * half],
       ];
       const arrow = draw("g", { class: `arrow ${step.side}`, opacity: Math.max(1 - 0.09 * number, 0.4) },
         draw("polygon", { points: points.map((p) => p.map((v) => v.toFixed(1)).join()).join(" ") }));
       if (path.length > 1) {
         const [mx, my] = [(sx + bx) / 2, (sy + by) / 2];
-        arrow.append(draw("circle", { cx: mx, cy: my, r: 13 }), draw("text", { x: mx, y: my + 6, "text-anchor": "middle", text: number + 1 }));
+        arrow.append(draw("circle", { cx: mx, cy: my, r: 13 }),
+          draw("text", { x: mx, y: my + 6, "text-anchor": "middle", text: number + 1 }));
       }
       this.line.append(arrow);
     }
@@ -121,7 +126,9 @@ export class Board {
       for (let column = 0; column < this.columns; column++) {
         const [x, y] = this.#at([row, column]);
         const goal = Object.keys(goals).find((side) => goals[side][0] === row && goals[side][1] === column);
-        this.squares.append(draw("rect", { class: `square ${(row + column) % 2 ? "odd" : "even"} ${goal ? `goal ${goal}` : ""}`, x: x + 2, y: y + 2, width: CELL - 4, height: CELL - 4, rx: 10 }));
+        const name = `square ${(row + column) % 2 ? "" : "even"} ${goal ? `goal ${goal}` : ""}`;
+        this.squares.append(draw("rect", {
+          class: name, x: x + 2, y: y + 2, width: CELL - 4, height: CELL - 4, rx: 10 }));
         if (!goal) continue;
         const flag = draw("g", { class: `flag ${goal}`, transform: `translate(${x} ${y})` },
           draw("title", { text: `${goal}'s goal` }),
@@ -138,7 +145,8 @@ export class Board {
     for (const square of last ? [last.from, last.to] : []) {
       if (!square) continue;
       const [x, y] = this.#at(square);
-      this.marks.append(draw("rect", { class: `last ${last.side}`, x: x + 3.5, y: y + 3.5, width: CELL - 7, height: CELL - 7, rx: 9 }));
+      this.marks.append(draw("rect", {
+        class: `last ${last.side}`, x: x + 3.5, y: y + 3.5, width: CELL - 7, height: CELL - 7, rx: 9 }));
     }
   }
 
@@ -186,7 +194,7 @@ export class Board {
     return [...new Set(this.#moves().map(({ cube }) => cube))];
   }
 
-  /** Mark what can be taken, and where it can go. */
+  /** Mark the cubes that can move, and their target squares. */
   #offer() {
     const own = this.#cubesToMove(), { placing } = this.options;
     for (const [name, element] of this.standing) {
@@ -197,12 +205,13 @@ export class Board {
         element.setAttribute("tabindex", 0);
         element.setAttribute("role", "button");
         element.setAttribute("aria-pressed", String(name === this.chosen));
-        element.setAttribute("aria-label", placing ? `${side} cube ${name.slice(1)}: take it to swap it` : `${side} cube ${name.slice(1)}, may move`);
+        const label = `${side} cube ${name.slice(1)}`;
+        element.setAttribute("aria-label", placing ? `${label}: select it to swap it` : `${label}, may move`);
       } else for (const gone of ["tabindex", "role", "aria-pressed", "aria-label"]) element.removeAttribute(gone);
     }
     const kept = this.targets.contains(document.activeElement);
     this.targets.replaceChildren();
-    // Before a cube is chosen, a click on one that may move chooses it.
+    // A click on a cube that may move selects it first.
     const free = (to) => !own.some((name) => this.position.cubes[name].join() === to.join());
     const shown = this.#moves().filter(({ cube, to }) => (this.chosen ? cube === this.chosen : free(to)));
     const squares = new Map();
@@ -215,10 +224,11 @@ export class Board {
       const goal = this.position.goals[side]?.join() === to.join() ? ", the goal" : "";
       const play = () => (moves.length === 1 ? this.onMove(moves[0].move) : this.#choose(cube));
       this.targets.append(draw("g", {
-        class: `target ${side} ${taken ? "takes" : ""} ${this.chosen ? "" : "faint"}`, transform: `translate(${x} ${y})`,
+        class: `target ${side} ${taken ? "takes" : ""} ${this.chosen ? "" : "faint"}`,
+        transform: `translate(${x} ${y})`,
         "data-move": moves.length === 1 ? moves[0].move : null,
-        role: "button", tabindex: 0, "aria-label": `${inWords(side, moves[0].move)} to row ${to[0] + 1}, column ${to[1] + 1}${what}${goal}`,
-        onclick: play, onkeydown: (event) => this.#pressed(event, play),
+        role: "button", tabindex: 0, onclick: play, onkeydown: (event) => this.#pressed(event, play),
+        "aria-label": `${inWords(side, moves[0].move)} to row ${to[0] + 1}, column ${to[1] + 1}${what}${goal}`,
       },
       draw("rect", { class: "hit", x: 2, y: 2, width: CELL - 4, height: CELL - 4, rx: 10 }),
       taken ? draw("rect", { class: "ring", x: 7, y: 6, width: 86, height: 86, rx: taken[0] === "r" ? 18 : 38 })
@@ -242,8 +252,8 @@ export class Board {
   #clicked(name) {
     if (this.ignoreClick) return;
     const { placing } = this.options;
-    if (!this.#cubesToMove().includes(name)) { this.onWrong(name); return; }
-    if (placing && this.chosen && this.chosen !== name && this.chosen[0] === name[0]) {
+    if (!this.#cubesToMove().includes(name)) this.onWrong(name);
+    else if (placing && this.chosen && this.chosen !== name && this.chosen[0] === name[0]) {
       const first = this.chosen;
       this.chosen = null;
       this.onSwap(first, name);
@@ -259,28 +269,32 @@ export class Board {
     if (event.button !== 0 || !this.#cubesToMove().includes(name)) return;
     const element = this.standing.get(name), point = this.#point(event);
     const [x, y] = this.#at(this.position.cubes[name]);
-    this.dragged = { name, element, dx: point.x - x, dy: point.y - y, x: event.clientX, y: event.clientY, moved: false };
+    this.dragged = {
+      name, element, dx: point.x - x, dy: point.y - y, x: event.clientX, y: event.clientY, moved: false };
   }
 
   #drag(event) {
-    const held = this.dragged;
-    if (!held) return;
-    if (!held.moved && Math.hypot(event.clientX - held.x, event.clientY - held.y) < 7) return;
-    if (!held.moved) {
-      held.moved = true;
+    const drag = this.dragged;
+    if (!drag) return;
+    if (!drag.moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < 7) return;
+    if (!drag.moved) {
+      drag.moved = true;
       this.root.setPointerCapture(event.pointerId);
-      held.element.classList.add("dragged");
-      this.cubes.append(held.element);
-      this.#choose(held.name);
+      drag.element.classList.add("dragged");
+      this.cubes.append(drag.element);
+      this.#choose(drag.name);
     }
     const point = this.#point(event);
-    held.element.style.transform = `translate(${point.x - held.dx}px, ${point.y - held.dy}px)`;
+    drag.element.style.transform = `translate(${point.x - drag.dx}px, ${point.y - drag.dy}px)`;
   }
 
   #drop(event) {
-    const held = this.dragged;
-    if (!held?.moved) { this.dragged = null; return; }
-    this.ignoreClick = true; // the click that follows a drag is none
+    const drag = this.dragged;
+    if (!drag?.moved) {
+      this.dragged = null;
+      return;
+    }
+    this.ignoreClick = true; // the click after a drag
     setTimeout(() => { this.ignoreClick = false; }, 0);
     const point = this.#point(event), { flip, placing } = this.options;
     const c = Math.floor((point.x - EDGE) / CELL), r = Math.floor((point.y - EDGE) / CELL);
@@ -289,22 +303,21 @@ export class Board {
     if (placing) {
       const on = this.#cubesToMove().find((name) => this.position.cubes[name].join() === square);
       this.chosen = null;
-      if (on && on !== held.name && on[0] === held.name[0]) this.onSwap(held.name, on);
+      if (on && on !== drag.name && on[0] === drag.name[0]) this.onSwap(drag.name, on);
       else this.#offer();
       return;
     }
-    const move = this.#moves().find(({ cube, to }) => cube === held.name && to.join() === square);
+    const move = this.#moves().find(({ cube, to }) => cube === drag.name && to.join() === square);
     if (move) this.onMove(move.move);
-    else if (this.position.cubes[held.name].join() !== square) this.onWrong(null);
+    else if (this.position.cubes[drag.name].join() !== square) this.onWrong(null);
   }
 
   #letGo() {
-    const held = this.dragged;
+    const drag = this.dragged;
     this.dragged = null;
-    if (!held) return;
-    held.element.classList.remove("dragged");
-    const [x, y] = this.#at(this.position.cubes[held.name]);
-    held.element.style.transform = `translate(${x}px, ${y}px)`;
+    if (!drag) return;
+    drag.element.classList.remove("dragged");
+    const [x, y] = this.#at(this.position.cubes[drag.name]);
+    drag.element.style.transform = `translate(${x}px, ${y}px)`;
   }
 }
-

@@ -1,7 +1,7 @@
 // The die: pips where cubes are numbered from 1, a number where they are numbered from 0.
 
-import { draw, make } from "./dom.js";
-import { other, still } from "./ewn-words.js";
+import { counted, draw, make } from "./dom.js";
+import { other, reducedMotion } from "./ewn-words.js";
 
 const PIPS = {
   1: [[50, 50]],
@@ -20,7 +20,10 @@ export function face(number, side, pips = true) {
     draw("rect", { class: "edge", x: 4, y: 7, width: 92, height: 91, rx: 20 }),
     draw("rect", { class: "side", x: 4, y: 3, width: 92, height: 90, rx: 20 }));
   if (dots) for (const [x, y] of dots) body.append(draw("circle", { class: "pip", cx: x, cy: y - 2, r: 9.5 }));
-  else body.append(draw("text", { class: known ? "digit" : "digit unknown", x: 50, y: 66, "text-anchor": "middle", text: known ? number : "?" }));
+  else {
+    body.append(draw("text", { class: known ? "digit" : "digit unknown", x: 50, y: 66, "text-anchor": "middle",
+      text: known ? number : "?" }));
+  }
   return body;
 }
 
@@ -34,24 +37,31 @@ export class Die {
 
   /** `rollable`: a click rolls. `tumble`: the number has just come up. */
   show(position, { rollable = false, hidden = false, tumble = false } = {}) {
-    const number = position.over ? "★" : hidden ? null : position.die ?? (position.is_chance || position.chooses_die ? null : "∗");
+    const anyCube = position.is_chance || position.chooses_die ? null : "∗";
+    const number = position.over ? "★" : hidden ? null : position.die ?? anyCube;
     const pips = position.first === 1;
     this.button.replaceChildren(face(number, position.over ? position.winner : position.turn, pips));
     this.button.disabled = !rollable;
     this.button.classList.toggle("ready", rollable);
-    this.button.setAttribute("aria-label", rollable ? "Roll the die" : number === null ? "The die, not rolled" : position.over ? "The game is over" : number === "∗" ? "No die: any cube may move" : `The die shows ${number}`);
-    if (tumble && !still()) this.button.firstChild.animate(
-      [{ transform: "rotate(-200deg) scale(.55)", opacity: 0.3 }, { transform: "rotate(14deg) scale(1.08)", opacity: 1, offset: 0.75 }, { transform: "none" }],
-      { duration: 420, easing: "cubic-bezier(.2,.8,.3,1)" });
+    this.button.setAttribute("aria-label", rollable ? "Roll the die" : number === null ? "The die, not rolled"
+      : position.over ? "The game is over" : number === "∗" ? "No die: any cube may move" : `The die shows ${number}`);
+    if (tumble && !reducedMotion()) {
+      this.button.firstChild.animate([
+        { transform: "rotate(-200deg) scale(.55)", opacity: 0.3 },
+        { transform: "rotate(14deg) scale(1.08)", opacity: 1, offset: 0.75 },
+        { transform: "none" },
+      ], { duration: 420, easing: "cubic-bezier(.2,.8,.3,1)" });
+    }
   }
 }
 
 /** The known die ahead: whose turn gets which number, this turn first. */
 export function sequence(position) {
-  const list = make("ol", { class: "ewn-ahead", "aria-label": "The known die: this turn first, then the turns to come" });
+  const list = make("ol", { class: "ewn-ahead", "aria-label": "The known die, from this turn on" });
   let side = position.turn;
   for (const [turn, number] of position.coming_die.entries()) {
-    const item = make("li", { class: `${side}${turn ? "" : " now"}`, title: `${turn ? `in ${turn} ${turn === 1 ? "turn" : "turns"}` : "now"}: ${side}, die ${number}` },
+    const when = turn ? `in ${counted(turn, "turn")}` : "now";
+    const item = make("li", { class: `${side}${turn ? "" : " now"}`, title: `${when}: ${side}, die ${number}` },
       face(number, side, false), make("span", { class: "visually-hidden", text: `${side} ${number}` }));
     list.append(item);
     side = other(side);

@@ -1,5 +1,4 @@
 // Placing cubes before a game: they stand on their starting squares in any order.
-
 import { post } from "./api.js";
 import { fail } from "./shell.js";
 
@@ -9,28 +8,28 @@ const SIDES = ["red", "blue"];
 const order = (side, { starts, cells }) => starts[side].map(([row, column]) => cells[row][column].slice(1)).join("");
 
 export class Placing {
-  /** `table`: sitting, state, halt(), changed(jump), advance(), draw(). */
-  constructor(table) {
-    this.table = table;
-    this.sides = null; // whose cubes are being placed, as letters
+  constructor(page) {
+    this.page = page;
+    this.sides = null; // the sides whose cubes are placed, by their first letters
   }
 
   /** Whether no cube has moved yet. */
   possible() {
-    const { sitting: { position, steps }, state } = this.table;
-    const home = SIDES.every((side) => position.starts[side].every(([row, column]) => position.cells[row][column][0] === side[0]));
-    return home && state.panel !== "watch" && !steps.some(([move]) => move && !move.startsWith("="));
+    const { game: { position, steps }, state } = this.page;
+    const home = SIDES.every((side) =>
+      position.starts[side].every(([row, column]) => position.cells[row][column][0] === side[0]));
+    return home && state.panel !== "watch" && !steps.some(({ move }) => move && !move.startsWith("="));
   }
 
   toggle() {
-    const { table } = this;
+    const { page } = this;
     if (this.sides) {
       this.sides = null;
-      table.changed(true);
-      table.advance();
+      page.changed(true);
+      page.advance();
     } else if (this.possible()) {
-      table.halt();
-      this.sides = SIDES.filter((side) => table.state[side] === "you").map((side) => side[0]).join("") || "rb";
+      page.halt();
+      this.sides = SIDES.filter((side) => page.state[side] === "you").map((side) => side[0]).join("") || "rb";
       this.#arrange(...this.#orders());
     }
   }
@@ -42,21 +41,22 @@ export class Placing {
   }
 
   async shuffle() {
-    const { position } = await post("/api/position", { game: this.table.state.game });
-    this.#arrange(...this.#orders().map((text, i) => (this.sides.includes(SIDES[i][0]) ? order(SIDES[i], position) : text)));
+    const { position } = await post("/api/position", { game: this.page.state.game });
+    const shuffled = (text, i) => (this.sides.includes(SIDES[i][0]) ? order(SIDES[i], position) : text);
+    this.#arrange(...this.#orders().map(shuffled));
   }
 
   #orders() {
-    return SIDES.map((side) => order(side, this.table.sitting.position));
+    return SIDES.map((side) => order(side, this.page.game.position));
   }
 
   async #arrange(red, blue) {
-    const { sitting, state, changed, draw } = this.table;
-    const { rng, position } = sitting;
-    const known = position.coming_die.length ? { die: position.notation.split(":").at(-1) } : {};
+    const { game, state, changed, draw } = this.page;
+    const { rng, position } = game;
+    const die = position.known_die.length ? { die: position.known_die.join("") } : {};
     try {
-      await sitting.begin({ game: state.game, red, blue, ...known });
-      sitting.rng = rng ?? sitting.rng;
+      await game.open({ game: state.game, red, blue, ...die });
+      game.begin(game.position, rng ?? game.rng);
       changed();
       draw();
     } catch (error) {

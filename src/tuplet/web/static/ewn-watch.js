@@ -1,21 +1,18 @@
-// The panel that watches: two agents play game after game, sides swapped, with a running score.
-
+// The panel to watch two agents: they play game after game with sides swapped, and a running score.
+import { AgentGame, paceOf, paceText, placeOf } from "./agent-game.js";
 import { chooser } from "./agents.js";
 import { post } from "./api.js";
-import { count, icon, make } from "./dom.js";
-import { compiling, fail } from "./shell.js";
+import { count, counted, icon, make } from "./dom.js";
+import { fail } from "./shell.js";
 
 const PAUSE = 1200; // ms between a game's end and the next one
 
-/** From the slider's place, 0 to 100, to seconds a move: 2 s on the left, as fast as it goes on the right. */
-export const paceOf = (place) => (place >= 100 ? 0 : 2 * 10 ** (-place / 40));
-const placeOf = (pace) => (pace <= 0 ? 100 : Math.round(Math.min(99, Math.max(0, -40 * Math.log10(pace / 2)))));
-
 export class Watch {
-  /** `table`: live, begin(position, rng), follow(frame), changed(), keep(). */
-  constructor(host, table, state) {
-    Object.assign(this, { table, state });
-    this.job = null;
+  constructor(host, page, state) {
+    this.page = page;
+    this.state = state;
+    this.on = false; // agents play, or a game is about to begin
+    this.agents = new AgentGame(page.live, page.game);
     this.boxes = { a: make("div"), b: make("div") };
     this.go = make("button", { type: "button", class: "primary", onclick: () => this.toggle() });
     this.pace = make("input", { type: "range", min: 0, max: 100, "aria-label": "Pace", oninput: () => this.#paced() });
@@ -25,12 +22,16 @@ export class Watch {
     host.append(make("section", { class: "panel", "aria-label": "Two agents" },
       make("header", {}, make("h2", { text: "Two agents play each other" }), this.go),
       make("div", { class: "ewn-two" }, this.boxes.a, this.boxes.b),
-      make("div", { class: "row ewn-pace" }, make("span", { class: "small", text: "slow" }), this.pace, make("span", { class: "small", text: "fast" }), this.paceSays)),
+      make("div", { class: "row ewn-pace" }, make("span", { class: "small", text: "slow" }), this.pace,
+        make("span", { class: "small", text: "fast" }), this.paceSays)),
     make("section", { class: "panel", "aria-label": "Running score" },
-      make("header", {}, make("h2", { text: "Score" }), make("button", { type: "button", class: "quiet", onclick: () => this.reset(), text: "Start again at 0" }),
-        make("button", { type: "button", onclick: () => { this.stop(); this.table.keep(); }, text: "Play on from here" })),
+      make("header", {}, make("h2", { text: "Score" }),
+        make("button", { type: "button", class: "quiet", onclick: () => this.reset(), text: "Reset the score" }),
+        make("button", { type: "button", onclick: () => this.#playOn(), text: "Play on from here" })),
       this.score, this.results,
-      make("p", { class: "tiny muted", text: "Games come in pairs: the same placement and the same rng, with sides swapped, so that neither agent is favoured. The score counts games won; a few games say little about who is stronger: tuplet match plays hundreds and gives an interval." })));
+      make("p", { class: "tiny muted", text: "Games come in pairs with the same start and the same dice, but with "
+        + "sides swapped, so that neither agent is favoured. A few games say little about which agent is stronger: "
+        + "tuplet match plays hundreds and gives an interval." })));
     this.reset();
     this.#button();
   }
@@ -41,26 +42,37 @@ export class Watch {
     this.#paced(false);
     for (const name of ["a", "b"]) {
       if (this.made === game) this[name]?.set(this.state[name]);
-      else this[name] = await chooser(this.boxes[name], game, this.state[name], (text) => { this.state[name] = text; this.reset(); this.table.changed(true); }, `Agent ${name.toUpperCase()}`);
+      else {
+        this[name] = await chooser(this.boxes[name], game, this.state[name], (text) => {
+          this.state[name] = text;
+          this.reset();
+          this.page.changed(true);
+        }, `Agent ${name.toUpperCase()}`);
+      }
     }
     this.made = game;
     this.#drawScore();
   }
 
   reset() {
-    this.games = []; // {red: "a" | "b", winner: "a" | "b", kind, moves}
+    this.games = []; // {winner: "a" | "b", side, kind, moves}
     this.#drawScore();
-    if (this.job) this.start();
+    if (this.on) this.start();
+  }
+
+  #playOn() {
+    this.stop();
+    this.page.keep();
   }
 
   toggle() {
-    if (this.job) this.stop();
+    if (this.on) this.stop();
     else this.start();
   }
 
   stop() {
-    this.job?.stop();
-    this.job = null;
+    this.on = false;
+    this.agents.stop();
     clearTimeout(this.timer);
     this.#button();
   }
@@ -68,9 +80,10 @@ export class Watch {
   /** Begin a game: the same start as before with sides swapped, or a new one. */
   async start() {
     this.stop();
-    const job = (this.job = { stop() {} }); // until there is a real one
+    this.on = true;
     this.#button();
-    const number = this.games.length, red = number % 2 ? "b" : "a", blue = number % 2 ? "a" : "b";
+    const number = this.games.length, [red, blue] = number % 2 ? ["b", "a"] : ["a", "b"];
+    const epoch = this.page.game.interrupt();
     try {
       if (number % 2 === 0 || !this.first) this.first = await post("/api/position", { game: this.state.game });
     } catch (error) {
@@ -78,32 +91,25 @@ export class Watch {
       fail(error);
       return;
     }
-    if (this.job !== job) return;
-    const { position, rng } = this.first;
+    if (!this.on || epoch !== this.page.game.epoch) return;
     this.seats = { red, blue };
-    this.moves = 0;
-    this.table.begin(position, rng);
+    this.page.game.begin(this.first.position, this.first.rng);
+    this.page.show();
     this.#drawScore();
-    this.job = this.table.live.start({
-      type: "play", game: position.game, position: position.notation, rng, agents: { red: this.state[red], blue: this.state[blue] },
-      pace: paceOf(Number(this.pace.value)), moves: null,
-    }, (frame) => this.#frame(frame));
+    const agents = { red: this.state[red], blue: this.state[blue] };
+    this.agents.start({ agents, pace: paceOf(Number(this.pace.value)) }, (frame) => this.#frame(frame));
   }
 
   #frame(frame) {
-    compiling(Boolean(frame.compiling));
     if (frame.error) {
       this.stop();
       fail(new Error(frame.error));
       return;
     }
-    if (frame.steps) {
-      this.moves += frame.steps.filter(([move]) => move).length;
-      this.table.follow(frame);
-    }
+    if (frame.steps) this.page.show({ tumble: frame.steps.length === 1 && Number(this.state.pace) > 0.2 });
     if (!frame.done || frame.stopped) return;
     const { winner, kind } = frame.position;
-    if (winner) this.games.push({ red: this.seats.red, winner: this.seats[winner], side: winner, kind, moves: this.moves });
+    if (winner) this.games.push({ winner: this.seats[winner], side: winner, kind, moves: this.page.game.steps.length });
     this.#drawScore();
     const pause = paceOf(Number(this.pace.value)) > 0.05 ? PAUSE : 150;
     this.timer = setTimeout(() => this.start(), pause);
@@ -111,34 +117,37 @@ export class Watch {
 
   #paced(tell = true) {
     const pace = paceOf(Number(this.pace.value));
-    this.paceSays.textContent = pace ? `${pace < 0.1 ? pace.toFixed(2) : pace.toFixed(1)} s a move at least` : "as fast as it goes";
+    this.paceSays.textContent = paceText(Number(this.pace.value));
     this.pace.setAttribute("aria-valuetext", this.paceSays.textContent);
     if (!tell) return;
     this.state.pace = pace ? pace.toFixed(3) : "0";
-    this.table.changed();
-    if (this.job?.send) this.job.send({ type: "pace", pace });
+    this.page.changed();
+    this.agents.setPace(pace);
   }
 
   #button() {
-    this.go.replaceChildren(icon(this.job ? "pause" : "play"), this.job ? "Stop" : "Watch");
-    this.go.title = this.job ? "Stop (T)" : "Let them play (T)";
+    this.go.replaceChildren(icon(this.on ? "pause" : "play"), this.on ? "Stop" : "Watch");
+    this.go.title = this.on ? "Stop (T)" : "Let them play (T)";
   }
 
   #drawScore() {
     const side = (name) => {
       const won = this.games.filter((game) => game.winner === name);
       const red = won.filter((game) => game.side === "red").length;
-      const sits = this.seats && this.job ? (this.seats.red === name ? "red" : "blue") : "";
+      const sits = this.seats && this.on ? (this.seats.red === name ? "red" : "blue") : "";
       return make("div", { class: `ewn-player ${sits}` },
         make("span", { class: "small ewn-name", text: this.state[name] || "" }),
         make("b", { class: "ewn-won", "data-score": name, text: count(won.length) }),
         make("span", { class: "tiny muted", text: `won: ${red} as red, ${won.length - red} as blue` }),
         make("span", { class: "tiny ewn-sits", text: sits ? `now ${sits}` : "" }));
     };
-    const share = this.games.length ? this.games.filter((game) => game.winner === "a").length / this.games.length : 0.5;
-    this.score.replaceChildren(side("a"), make("span", { class: "ewn-of muted small", text: `${count(this.games.length)} ${this.games.length === 1 ? "game" : "games"}` }), side("b"),
+    const wins = this.games.filter((game) => game.winner === "a").length;
+    const share = this.games.length ? wins / this.games.length : 0.5;
+    this.score.replaceChildren(side("a"),
+      make("span", { class: "ewn-of muted small", text: counted(this.games.length, "game") }), side("b"),
       make("div", { class: "ewn-share", "aria-hidden": "true" }, make("i", { vars: { "--share": share } })));
-    this.results.replaceChildren(...this.games.slice(-30).reverse().map((game, i) => make("li", { class: game.side, title: `game ${this.games.length - i}` },
-      make("b", { text: game.winner.toUpperCase() }), ` ${game.side}, ${game.kind}, ${game.moves} moves`)));
+    this.results.replaceChildren(...this.games.slice(-30).reverse().map((game, i) =>
+      make("li", { class: game.side, title: `game ${this.games.length - i}` },
+        make("b", { text: game.winner.toUpperCase() }), ` ${game.side}, ${game.kind}, ${game.moves} moves`)));
   }
 }

@@ -1,9 +1,9 @@
-// Moves and numbers of EWN, in words and signs.
+// Moves of EWN, in words and signs.
 
-import { count, make } from "./dom.js";
+import { make } from "./dom.js";
 
 export const other = (side) => (side === "red" ? "blue" : "red");
-export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 export const sleep = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 
 const ARROWS = { red: "→↓↘↗", blue: "←↑↖↙" };
@@ -33,7 +33,7 @@ export function chip(side, move, flip = false) {
   );
 }
 
-/** Whose each move of a line is: who has moved chooses the other's die, where dice are chosen. */
+/** The side of each move of a line. Where the die is chosen, the side that has moved chooses it for the other. */
 export function sidesOf(line, turn) {
   const chosen = line.some((move) => move.startsWith("="));
   let side = turn;
@@ -42,11 +42,4 @@ export function sidesOf(line, turn) {
     if (!chosen || move.startsWith("=")) side = other(side);
     return own;
   });
-}
-
-/** A large number in few letters: 1,234 to 9,999 in full, then 12k, 1.2M. */
-export function short(n) {
-  if (n < 10000) return count(n);
-  if (n < 1e6) return `${Math.round(n / 1000)}k`;
-  return `${(n / 1e6).toFixed(n < 1e7 ? 1 : 0)}M`;
 }

@@ -25,7 +25,7 @@ export class BoardView {
     this.#size(Array.from({ length: rows }, () => Array(columns).fill("")));
   }
 
-  /** Show a position at once; only a tile that `outcome` (2@5) appears. */
+  /** Show a position at once; only the tile of `outcome` (2@5) appears. */
   show(position, outcome = null) {
     this.finish();
     this.#size(position.cells);
@@ -34,8 +34,8 @@ export class BoardView {
   }
 
   /**
-   * Show a position as what a move made of the one before: tiles slide as `motion` says, then what
-   * merged swells and the tile that `outcome` (2@5) appears. What was still moving is there at once.
+   * Show the position after a move: tiles slide by `motion`, then merged ones swell and the tile of `outcome` (2@5)
+   * appears. Tiles that still slide arrive at once.
    */
   slide(position, motion, outcome, time = SLIDE) {
     this.finish();
@@ -44,7 +44,7 @@ export class BoardView {
       return;
     }
     this.element.style.setProperty("--slide", `${time}ms`);
-    void this.element.offsetWidth; // what stands, stands: only now may it move
+    void this.element.offsetWidth; // lay out first: transitions start now
     this.element.classList.remove("still");
     const merged = new Set();
     for (const { from, to, merged: twice } of motion) {
@@ -69,7 +69,7 @@ export class BoardView {
     this.#describe(position);
   }
 
-  /** Whatever moves is there at once. */
+  /** Let sliding tiles arrive at once. */
   finish() {}
 
   /** Mark the edge that the best move goes to; null: none. */
@@ -78,13 +78,13 @@ export class BoardView {
     if (move) this.element.append(make("div", { class: "hint", "data-move": move, "aria-hidden": "true" }));
   }
 
-  /** Say that the game is over; null takes it away. */
+  /** Show a card over the board; without elements, remove it. */
   over(...inside) {
     this.element.querySelector(".over")?.remove();
     if (inside.length) this.element.append(make("div", { class: "over" }, make("div", { class: "card" }, ...inside)));
   }
 
-  /** Let cells be clicked: "edit", "place" (only `free` ones), or null. */
+  /** Make cells clickable: "edit", "place" (only the `free` ones), or null. */
   activate(mode, free = []) {
     this.mode = mode;
     this.element.classList.toggle("active", mode !== null);
@@ -121,7 +121,8 @@ export class BoardView {
       ];
       const colour = HUES[i % 8];
       const faint = only !== null && only !== i ? "faint" : "";
-      const group = draw("g", { class: faint, stroke: colour, fill: colour, "stroke-width": 1, "stroke-linecap": "round" });
+      const group = draw("g", { class: faint, stroke: colour, fill: colour, "stroke-width": 1,
+        "stroke-linecap": "round" });
       for (const cell of cells) {
         const [x, y] = at(cell);
         for (const other of [cell + 1, cell + this.columns]) {
@@ -136,11 +137,13 @@ export class BoardView {
       const width = text.length * 1.95 + 2.4;
       let [cx, cy] = at(cells[0]);
       cx = Math.max(width / 2 + .6, Math.min(wide - width / 2 - .6, cx));
-      while (taken.some(([x, y, w]) => Math.abs(y - cy) < 5 && Math.abs(x - cx) < (w + width) / 2 + .5)) cy += cy > high / 2 ? -5.2 : 5.2;
+      const covered = ([x, y, w]) => Math.abs(y - cy) < 5 && Math.abs(x - cx) < (w + width) / 2 + .5;
+      while (taken.some(covered)) cy += cy > high / 2 ? -5.2 : 5.2;
       taken.push([cx, cy, width]);
-      labels.push([faint, draw("g", { class: `weight ${faint}`, transform: `translate(${cx} ${cy})`, "data-weight": weight },
-        draw("rect", { x: -width / 2, y: -2.3, width, height: 4.6, rx: 1.6, stroke: colour }),
-        draw("text", { "text-anchor": "middle", y: 1.15 }, text))]);
+      labels.push([faint, draw("g", {
+        class: `weight ${faint}`, transform: `translate(${cx} ${cy})`, "data-weight": weight },
+      draw("rect", { x: -width / 2, y: -2.3, width, height: 4.6, rx: 1.6, stroke: colour }),
+      draw("text", { "text-anchor": "middle", y: 1.15 }, text))]);
     });
     labels.sort(([a], [b]) => (a === b ? 0 : a ? -1 : 1));
     svg.append(...labels.map(([, label]) => label));
@@ -157,7 +160,8 @@ export class BoardView {
     for (const tile of this.tiles.values()) tile.remove();
     this.tiles.clear();
     this.buttons = Array.from({ length: rows * columns }, (_, cell) => {
-      const button = make("button", { class: "cell", type: "button", "data-cell": cell, disabled: true, tabindex: "-1" });
+      const button = make("button", {
+        class: "cell", type: "button", "data-cell": cell, disabled: true, tabindex: "-1" });
       this.#put(button, cell);
       return button;
     });
@@ -202,26 +206,33 @@ export class BoardView {
     this.element.dataset.notation = position.notation;
     this.buttons.forEach((button, cell) => {
       const tile = position.tiles[cell] || "empty";
-      button.setAttribute("aria-label", `Row ${Math.floor(cell / this.columns) + 1}, column ${cell % this.columns + 1}: ${tile}`);
+      const [row, column] = [Math.floor(cell / this.columns) + 1, cell % this.columns + 1];
+      button.setAttribute("aria-label", `Row ${row}, column ${column}: ${tile}`);
     });
   }
 
   #listen(onSwipe, onCell) {
     let from = null;
-    let held = null;
+    let longPress = null;
     let consumed = false;
     const cellOf = (event) => {
       const button = event.target.closest?.(".cell");
       return button && !button.disabled ? Number(button.dataset.cell) : null;
     };
-    const release = () => { clearTimeout(held); held = null; };
+    const release = () => clearTimeout(longPress);
     this.element.addEventListener("pointerdown", (event) => {
       if (event.button !== 0 || event.target.closest(".over")) return;
       from = { x: event.clientX, y: event.clientY, id: event.pointerId };
       consumed = false;
       const cell = cellOf(event);
       release();
-      if (this.mode && cell !== null) held = setTimeout(() => { consumed = true; from = null; onCell(cell, "raise"); }, 450);
+      if (this.mode && cell !== null) {
+        longPress = setTimeout(() => {
+          consumed = true;
+          from = null;
+          onCell(cell, "raise");
+        }, 450);
+      }
       if (!this.mode) this.element.setPointerCapture?.(event.pointerId);
     });
     this.element.addEventListener("pointermove", (event) => {

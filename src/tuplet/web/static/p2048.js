@@ -1,156 +1,150 @@
-// The page of 2048: what is seen follows the session; everything seen is in the address.
+// The page of 2048. Everything that is shown follows the game; the address has all of it.
 import * as address from "./address.js";
+import { AgentGame, paceOf, paceText } from "./agent-game.js";
 import { Live } from "./api.js";
 import { by, count, counted, icon, make, points, spaced } from "./dom.js";
-import { AgentPlays } from "./p2048-agent.js";
+import { Game, Visit } from "./game.js";
+import { Analysis, SHOW, settingsFromAddress } from "./p2048-analysis.js";
 import { BoardView } from "./p2048-board.js";
-import { Editor, rulesForm } from "./p2048-edit.js";
-import { Session, gameOf, isOurs, rulesOf, store, stored } from "./p2048-game.js";
+import { Editor, boardOf, isOurs, rulesForm } from "./p2048-edit.js";
 import { keys } from "./p2048-keys.js";
-import { openPaste, read, write } from "./p2048-paste.js";
+import { openPaste, write } from "./p2048-paste.js";
 import { Review } from "./p2048-review.js";
-import { SHOW, Thoughts, looked } from "./p2048-thoughts.js";
-import { bind, copy, fail, openDialog, shell, toast } from "./shell.js";
+import { bind, copy, fail, onPaste, openDialog, shell, toast } from "./shell.js";
+import { tabs } from "./tabs.js";
 
-const AS = { game: "2048", show: "shown", view: "thinking", speed: 40 }; // what an address leaves out
+const DEFAULTS = { game: "2048", show: "shown", view: "analysis", speed: 50 }; // which the address leaves out
 
 shell("2048");
 const live = new Live();
-const games = new Map(); // games of this visit, by the key in the browser's history
-let key = null;
-let pushing = false; // the next position is a jump: the back button leads here
-let view = AS.view;
-let arriving = false; // the address is being followed, not told
+let jump = false; // the next change is a jump: the back button leads to what was shown before
+let { view, speed } = DEFAULTS;
+let arriving = false; // the page follows the address
 let ready = false; // the agents are known
+let single = false; // the agent plays one move only
+let rate = null; // moves per second that the agent plays
+let pasted = null; // a game that was pasted: {steps, text}
 
 const asked = address.read();
-const session = new Session(changed);
+const game = new Game(changed);
+const visit = new Visit(game, state);
+const player = new AgentGame(live, game);
 const board = new BoardView(by("board"), { onSwipe: (move) => play(move), onCell: clicked });
 const editor = new Editor(by("edit-bar"), { onEdit: edited, onDone: () => edit(false) });
-const thoughts = new Thoughts(by("thinking"), live, looked(asked), {
+const analysis = new Analysis(by("analysis"), live, settingsFromAddress(asked), {
   onPlay: (move) => play(move),
   onExplain: explained,
-  onBest: (move) => board.hint(agent.playing ? null : move),
+  onBest: (move) => board.hint(player.running ? null : move),
   onChange: (what) => {
-    if (what === "agent" || what === "depth") address.push(state(), { key });
-    else note();
-    restartAgent();
-    think();
+    note(what === "agent" || what === "depth");
+    if (player.running) agentPlays(null, true);
+    analyze();
   },
-});
-const agent = new AgentPlays(live, session, {
-  onState: (playing) => {
-    thoughts.frozen = playing;
-    by("play").replaceChildren(icon(playing ? "pause" : "play"), playing ? "Pause" : "Agent plays");
-    by("play").dataset.playing = playing;
-    by("speed-says").textContent = agent.says;
-    if (!playing) think();
-  },
-  onThought: (analysis, position) => { if (agent.playing && thoughts.show === "shown") thoughts.render(analysis, position); },
-  onError: (text) => fail(new Error(text)),
 });
 const review = new Review(by("review"), live, async () => ({
-  record: await record(), whole: session.whole, agent: thoughts.agent, learned: Boolean(thoughts.chooser?.agent?.learned),
-  cells: session.position.tiles.length,
+  record: await record(),
+  whole: game.whole,
+  agent: analysis.agent,
+  learned: Boolean(analysis.chooser?.agent?.learned),
+  cells: game.position.tiles.length,
 }), jumpTo);
+const panels = { analysis: by("analysis"), review: by("review") };
+const showTab = tabs(document.querySelector(".analysis .tabs"), panels, look);
+const showAnalysis = spaced((found, position) => {
+  if (player.running && analysis.show === "shown") analysis.render(found, position);
+}, 90);
 
-/** What is seen, as the address has it. */
+/** What is shown, as the address has it. */
 function state() {
-  const depth = thoughts.looks.depth;
+  const { depth, time = null } = analysis.lookahead;
+  const set = { game: game.name, show: analysis.show, view, speed };
   return {
-    game: session.game === AS.game ? null : session.game,
-    position: session.position?.notation,
-    agent: thoughts.agent || null,
+    ...Object.fromEntries(Object.entries(set).filter(([name, value]) => value !== DEFAULTS[name])),
+    position: game.position?.notation,
+    agent: analysis.agent || null,
     depth: depth && depth !== 1 ? depth : null,
-    time: thoughts.looks.time ?? null,
-    show: thoughts.show === AS.show ? null : thoughts.show,
-    view: view === AS.view ? null : view,
-    place: session.youPlace ? 1 : null,
+    time,
+    place: game.manualChance ? 1 : null,
     edit: editor.on ? 1 : null,
-    speed: agent.speed === AS.speed ? null : agent.speed,
   };
 }
 
-/** The session shows another position. */
+/** The game shows another position. */
 function changed(change) {
-  const { position, at, steps } = session;
+  const { position, at, steps } = game;
   board.lines(null);
   board.over();
   if (change.kind === "move") board.slide(position, change.motion, change.outcome);
-  else if (change.kind === "follow" && !change.many) board.slide(position, change.motion, change.outcome, agent.single ? 100 : Math.min(100, agent.pace * 700));
-  else board.show(position, change.kind === "place" ? change.outcome : null);
+  else if (change.kind === "follow" && !change.many) {
+    board.slide(position, change.motion, change.outcome, single ? 100 : Math.min(100, paceOf(speed) * 700));
+  } else board.show(position, change.kind === "roll" ? change.outcome : null);
   by("score").textContent = count(position.score);
   by("moves-made").textContent = count(at);
   by("undo").disabled = at === 0 && !(editor.on && editor.past.length);
   by("redo").disabled = at === steps.length;
   if (editor.on) editor.follow(position);
-  cellsActive();
-  if (position.over && !editor.on && position.tiles.some(Boolean)) over();
-  keep();
+  activateCells();
+  if (position.over && !editor.on && position.tiles.some(Boolean)) showOver();
+  visit.remember(jump);
+  jump = false;
   review.now(review.whole?.steps === steps ? at : -1);
-  if (change.kind !== "follow") think(change);
-  says();
+  if (change.kind !== "follow") analyze(change);
+  showMessage();
   announce(change);
 }
 
-/** A move in words, for those who listen; while an agent plays fast, now and then. */
+/** Announce a move to screen readers; while an agent plays fast, now and then. */
 const announce = spaced(({ kind, outcome }) => {
-  const { position, at, steps } = session;
-  if (!["move", "follow", "place", "turn"].includes(kind) || editor.on) return;
+  const { position, at, steps } = game;
+  if (!["move", "follow", "roll", "turn"].includes(kind) || editor.on) return;
   const [tile, cell] = (outcome ?? "").split("@"), columns = position.cells[0].length;
+  const { move, reward } = steps[at - 1] ?? {};
   by("announce").textContent = [
-    kind === "turn" ? `After ${counted(at, "move")}` : kind === "place" ? null : `${steps[at - 1].move}${steps[at - 1].reward ? `, ${counted(steps[at - 1].reward, "point")}` : ""}`,
+    kind === "turn" ? `After ${counted(at, "move")}` : null,
+    kind === "move" || kind === "follow" ? `${move}${reward ? `, ${counted(reward, "point")}` : ""}` : null,
     outcome ? `new ${tile} in row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}` : null,
-    `${counted(position.score, "point")} in all`, position.over ? "game over" : null,
+    `${counted(position.score, "point")} in all`,
+    position.over ? "game over" : null,
   ].filter(Boolean).join("; ");
 }, 1000);
 
-/** Remember the game, and let the address say what is seen. */
-function keep() {
-  if (pushing || key === null) {
-    const first = key === null;
-    key = history.state?.key && first ? history.state.key : `${Date.now()}-${games.size}`;
-    (first ? address.replace : address.push)(state(), { key });
-    pushing = false;
-  } else address.replace(state(), { key });
-  games.set(key, session.whole);
-}
-
-function over() {
-  const played = session.at > 0; // or it came so, in an address or by hand
-  board.over(make("b", {}, "Game over"), make("span", {}, `${counted(session.position.score, "point")}${played ? ` in ${counted(session.at, "move")}` : ""}`),
+function showOver() {
+  const played = game.at > 0; // or an address or an edit led here
+  const score = counted(game.position.score, "point");
+  board.over(make("b", {}, "Game over"),
+    make("span", {}, played ? `${score} in ${counted(game.at, "move")}` : score),
     make("div", { class: "row" }, make("button", { type: "button", class: "primary", onclick: newGame }, "New game"),
       played ? make("button", { type: "button", onclick: () => look("review", true) }, "Review it") : null));
 }
 
-function says() {
-  const { position } = session;
+function showMessage() {
+  const { position } = game;
   let text = "";
   if (editor.on) text = "";
   else if (position.is_chance) {
-    by("says").replaceChildren("A tile appears where you click: a 2; right click or a long press, a 4. ",
-      make("button", { type: "button", class: "link", onclick: () => session.place().catch(fail) }, "By chance"));
+    by("says").replaceChildren("Click a cell to place a 2 there; right click or press long for a 4. ",
+      make("button", { type: "button", class: "link", onclick: () => game.roll().catch(fail) }, "Place at random"));
     return;
-  } else if (!position.tiles.some(Boolean)) text = "The board is empty: edit it, or begin a new game.";
+  } else if (!position.tiles.some(Boolean)) text = "The board is empty: edit it, or start a new game.";
   else if (position.over) text = `No move is left: ${counted(position.score, "point")}.`;
-  else if (session.at === 0) text = "Arrows, WASD or a swipe move; ? lists all keys.";
+  else if (game.at === 0) text = "Move with the arrow keys, WASD or a swipe. Press ? for all keys.";
   by("says").textContent = text;
 }
 
-function cellsActive() {
-  const { position } = session;
+function activateCells() {
+  const { is_chance: isChance, outcomes } = game.position;
   if (editor.on) board.activate("edit");
-  else if (position.is_chance) board.activate("place", Object.keys(position.outcomes).map((each) => Number(each.split("@")[1])));
+  else if (isChance) board.activate("place", Object.keys(outcomes).map((each) => Number(each.split("@")[1])));
   else board.activate(null);
 }
 
-/** Ask the agent, as it was chosen to be seen. */
-function think(change = {}) {
-  if (!ready || !session.position || agent.playing) return;
-  if (thoughts.show === "hidden") thoughts.hide();
-  else if (thoughts.show === "shown" || editor.on) thoughts.think(session.position);
-  else if (change.kind === "move") thoughts.think(change.before, session.steps[session.at - 1].move);
-  else if (change.kind !== "place") thoughts.wait();
+/** Ask the agent, if its analysis is to be shown. */
+function analyze(change = {}) {
+  if (!ready || !game.position || player.running) return;
+  if (analysis.show === "hidden") analysis.hide();
+  else if (analysis.show === "shown" || editor.on) analysis.analyze(game.position);
+  else if (change.kind === "move") analysis.analyze(change.before, game.steps[game.at - 1].move);
+  else if (change.kind !== "roll") analysis.wait();
 }
 
 function explained(what) {
@@ -161,257 +155,265 @@ function explained(what) {
     board.lines(what.placements, points, what.only);
   } else if (by("board").classList.contains("explained")) {
     board.lines(null);
-    board.show(session.position);
-    if (!agent.playing && thoughts.show === "shown") board.hint(thoughts.analysis?.best ?? null);
+    board.show(game.position);
+    if (!player.running && analysis.show === "shown") board.hint(analysis.found?.best ?? null);
   }
 }
 
-/** A move by hand: whoever plays, stops. */
-function play(move, repeats = false) {
-  agent.stop();
+/** Stop the agent and leave the editor. */
+function takeOver() {
+  stopAgent();
   if (editor.on) edit(false);
-  if (thoughts.show === "after" && session.legal.includes(move)) board.hint(null);
-  session.move(move, repeats)?.catch(fail);
+}
+
+/** A move by hand. */
+function play(move, repeats = false) {
+  takeOver();
+  if (analysis.show === "after" && game.legal.includes(move)) board.hint(null);
+  game.play(move, repeats).catch(fail);
 }
 
 function clicked(cell, how) {
   if (editor.on) editor.cell(cell, how);
-  else if (session.position.is_chance) {
-    const outcome = `${how === "raise" ? 4 : 2}@${cell}`;
-    session.place(outcome in session.position.outcomes ? outcome : `${how === "raise" ? 2 : 4}@${cell}`).catch(fail);
+  else if (game.position.is_chance) {
+    const [tile, other] = how === "raise" ? [4, 2] : [2, 4];
+    game.roll(`${tile}@${cell}` in game.position.outcomes ? `${tile}@${cell}` : `${other}@${cell}`).catch(fail);
   }
 }
 
 function newGame() {
-  agent.stop();
-  if (editor.on) edit(false);
-  look("thinking");
-  pushing = true;
-  return session.open(session.game).catch(fail);
+  takeOver();
+  look("analysis");
+  jump = true;
+  return game.open({ game: game.name }).catch(fail);
 }
 
 function edit(on) {
-  if (!session.position) return;
-  agent.stop();
+  if (!game.position) return;
+  stopAgent();
   by("edit").setAttribute("aria-pressed", String(on));
   if (on) {
-    look("thinking");
-    editor.enter(session.position, session.whole);
-    pushing = true;
-    session.open(session.game, session.position.notation.replace(" ?", ""), "edit").catch(fail);
+    look("analysis");
+    editor.enter(game.position, game.whole);
+    jump = true;
+    game.open({ game: game.name, position: game.position.notation.replace(" ?", "") }, "edit").catch(fail);
   } else {
-    const game = editor.leave();
-    if (game) session.load(game).catch(fail);
+    const whole = editor.leave();
+    if (whole) game.load(whole).catch(fail);
     else changed({ kind: "turn" });
   }
 }
 
 function edited(notation) {
-  session.open(session.game, notation, "edit").catch((error) => { fail(error); editor.follow(session.position); });
+  game.open({ game: game.name, position: notation }, "edit").catch((error) => {
+    fail(error);
+    editor.follow(game.position);
+  });
 }
 
-function undo() {
-  if (!session.position) return;
-  agent.stop();
-  if (editor.on) editor.undo();
-  else session.undo()?.catch(fail);
-}
-
-function redo() {
-  if (!session.position) return;
-  agent.stop();
-  session.redo()?.catch(fail);
+/** Undo (-1) or redo (1). */
+function travel(way) {
+  if (!game.position) return;
+  stopAgent();
+  const at = game.find(way);
+  if (editor.on) {
+    if (way < 0) editor.undo();
+  } else if (at >= 0) game.go(at).catch(fail);
 }
 
 function goTo(at) {
-  if (!session.position || editor.on) return;
-  agent.stop();
-  session.go(at).catch(fail);
+  if (!game.position || editor.on) return;
+  stopAgent();
+  game.go(at).catch(fail);
 }
 
-function agentPlays(moves = null) {
-  if (!session.position) return;
-  if (agent.playing) { agent.stop(); return; }
+/** Let the agent play `moves` moves (null: to the end), or pause; `again`: with other settings. */
+function agentPlays(moves = null, again = false) {
+  if (!game.position) return;
+  if (player.running) {
+    stopAgent();
+    if (!again) return;
+  }
   if (editor.on) edit(false);
-  if (session.position.over) {
-    toast(session.position.tiles.some(Boolean) ? "The game is over: N begins another." : "The board is empty: edit it, or begin a new game (N).");
+  if (game.position.over) {
+    const empty = !game.position.tiles.some(Boolean);
+    toast(empty ? "The board is empty: edit it, or start a new game (N)." : "The game is over: press N for another.");
     return;
   }
-  thoughts.stop();
+  analysis.stop();
   board.hint(null);
-  agent.start({ agent: thoughts.agent, looks: thoughts.looks, thoughts: thoughts.show === "shown" }, moves);
+  [single, rate] = [moves === 1, null];
+  player.start({ agents: { player: analysis.agent }, ...analysis.lookahead, pace: single ? 0 : paceOf(speed), moves,
+    analysis: analysis.show === "shown" }, (frame) => {
+    if (frame.error) fail(new Error(frame.error));
+    rate = frame.moves_per_s ?? rate;
+    if (frame.analysis && !frame.done) showAnalysis(frame.analysis, frame.position);
+    showPlaying();
+    if (frame.done) analyze();
+  });
+  showPlaying();
+}
+
+function stopAgent() {
+  if (!player.stop()) return;
+  showPlaying();
+  analyze();
+}
+
+function showPlaying() {
+  analysis.frozen = player.running;
+  by("play").replaceChildren(icon(player.running ? "pause" : "play"), player.running ? "Pause" : "Agent plays");
+  by("play").dataset.playing = player.running;
+  by("speed-says").textContent = paceText(speed, player.running ? rate : null);
 }
 
 /** One move by the agent. */
 function oneMove() {
-  agent.stop();
+  stopAgent();
   agentPlays(1);
-}
-
-function restartAgent() {
-  if (!agent.playing) return;
-  agent.stop();
-  agentPlays();
 }
 
 /** Shown, after my move, hidden, and again. */
 function nextShow() {
   const names = Object.keys(SHOW);
-  thoughts.show = names[(names.indexOf(thoughts.show) + 1) % names.length];
-  thoughts.showChoice.choose(thoughts.show);
-  thoughts.onChange("show");
+  analysis.show = names[(names.indexOf(analysis.show) + 1) % names.length];
+  analysis.showChoice.choose(analysis.show);
+  analysis.onChange("show");
 }
 
-function speed(value) {
-  agent.at(Number.isFinite(Number(value)) ? Math.max(0, Math.min(100, Number(value))) : AS.speed);
-  by("speed").value = agent.speed;
-  by("speed").setAttribute("aria-valuetext", agent.says);
-  by("speed-says").textContent = agent.says;
+function setSpeed(value) {
+  speed = Number.isFinite(Number(value)) ? Math.max(0, Math.min(100, Number(value))) : DEFAULTS.speed;
+  player.setPace(paceOf(speed));
+  by("speed").value = speed;
+  by("speed").setAttribute("aria-valuetext", paceText(speed));
+  by("speed-says").textContent = paceText(speed);
   note();
 }
 
 /** Show one of the two tabs; `start` a review at once. */
 function look(which, start = false) {
   view = which;
-  for (const name of ["thinking", "review"]) {
-    const on = name === which;
-    by(name).hidden = !on;
-    by(`tab-${name}`).setAttribute("aria-selected", String(on));
-    by(`tab-${name}`).tabIndex = on ? 0 : -1;
-  }
-  if (which !== "thinking") thoughts.explain(null);
+  showTab(which);
+  if (which !== "analysis") analysis.explain(null);
   note();
   if (start) review.start();
 }
 
 /** The whole game, moves that were undone included, as the review takes it. */
 async function record() {
-  if (session.record && session.record.steps === session.steps) return session.record.text;
-  const { game, start, steps } = session.whole;
-  const made = steps.filter((step) => step.move && step.outcome);
-  if (!made.length) throw new Error("There is no move to review yet: play, let the agent play, or paste a game.");
-  return write({ game, start, steps: made }, "record");
+  if (pasted && pasted.steps === game.steps) return pasted.text;
+  const { name, start, steps } = game.whole;
+  const complete = steps.filter((step) => step.move && step.outcome);
+  if (!complete.length) throw new Error("There is no move to review yet: play, let the agent play, or paste a game.");
+  return write({ name, start, steps: complete }, "record");
 }
 
-/** The position after k moves of a game that was reviewed. */
+/** Show the position after k moves of a reviewed game. */
 function jumpTo(whole, k) {
-  agent.stop();
-  if (editor.on) edit(false);
-  if (session.steps === whole.steps) session.go(k).catch(fail);
-  else session.load({ ...whole, at: k }).catch(fail);
+  takeOver();
+  if (game.steps === whole.steps) game.go(k).catch(fail);
+  else game.load({ ...whole, at: k }).catch(fail);
 }
 
-/** Show what was pasted. */
-async function pasted(found) {
-  agent.stop();
-  if (editor.on) edit(false);
-  if (!isOurs(found.game)) throw new Error(`this is a ${found.kind} of ${found.game}: paste it on its own page`);
-  await thoughts.set({ ...thoughts, game: found.game });
-  pushing = true;
-  if (found.kind === "position") {
-    await session.open(found.game, found.position.notation);
-    toast("Position read.");
-    return;
-  }
-  const steps = found.steps.map(([move, outcome, reward, notation]) => ({ move, outcome, reward, notation }));
-  const start = steps[0] && steps[0].move === null ? steps.shift().notation : found.start; // a tile, and no move
-  await session.load({ game: found.game, start, steps });
-  session.record = { steps: session.steps, text: found.record };
-  toast(`Game read: ${counted(steps.length, "move")}. Undo walks back; Review judges it.`);
+/** Show a position or a game that was pasted. */
+async function showText(found) {
+  takeOver();
+  if (!isOurs(found.game)) throw new Error(`this is a ${found.kind} of ${found.game}: paste it on that game's page`);
+  await analysis.set({ ...analysis, game: found.game });
+  jump = true;
+  await game.loadText(found);
+  pasted = found.record ? { steps: game.steps, text: found.record } : null;
+  toast(found.kind === "position" ? "Position read."
+    : `Game read: ${counted(game.steps.length, "move")}. Undo steps back; Review judges it.`);
 }
 
 const link = () => address.link(state());
-const copyLink = () => session.position && copy(link(), "the link");
-const copyPosition = () => session.position && copy(session.position.notation, "the position");
-const paste = () => session.position && openPaste(session, link, (found) => pasted(found).catch(fail));
+const copyLink = () => game.position && copy(link(), "the link");
+const copyPosition = () => game.position && copy(game.position.notation, "the position");
+const paste = () => game.position && openPaste(game, link, (found) => showText(found).catch(fail));
 
 function rules() {
-  const dialog = openDialog("Rules", rulesForm(rulesOf(session.game), session.youPlace, async (chosen) => {
+  const dialog = openDialog("Rules", rulesForm(game.name, game.manualChance, async (name) => {
     dialog.close();
-    agent.stop();
-    if (editor.on) edit(false);
-    pushing = true;
+    takeOver();
+    jump = true;
     try {
-      const game = gameOf(chosen);
-      await thoughts.set({ ...thoughts, game });
-      await session.open(game);
-    } catch (error) { fail(error); }
-  }, (place) => { session.youPlace = place; note(); }));
+      await analysis.set({ ...analysis, game: name });
+      await game.open({ game: name });
+    } catch (error) {
+      fail(error);
+    }
+  }, (byHand) => {
+    game.manualChance = byHand;
+    note();
+  }));
 }
 
-/** Be where the back button, or an address that was opened, leads. */
+/** Show what an address says: one that was opened, or one of the browser's history. */
 async function arrive(given, memory) {
-  agent.stop();
+  stopAgent();
   arriving = true;
   try {
-    const wanted = looked(given);
+    const wanted = settingsFromAddress(given);
     if (!isOurs(wanted.game)) throw new Error(`${wanted.game} is not played on this page`);
-    session.youPlace = given.place === "1";
+    game.manualChance = given.place === "1";
     if (editor.on && given.edit !== "1") {
       editor.leave();
       by("edit").setAttribute("aria-pressed", "false");
     }
-    look(given.view === "review" ? "review" : "thinking");
-    speed(given.speed ?? AS.speed);
-    if (ready) await thoughts.set(wanted);
-    const known = games.get(memory?.key) ?? stored(memory?.key);
-    const another = memory?.key !== key;
-    key = memory?.key ?? key;
-    const at = known && !another ? [known.start.position.notation, ...known.steps.map((step) => step.notation)].lastIndexOf(given.position) : -1;
-    if (known && another) await session.load(known); // another game, where it was left
-    else if (at >= 0) await session.load({ ...known, at });
-    else await session.open(wanted.game, given.position ?? null);
+    look(given.view === "review" ? "review" : "analysis");
+    setSpeed(given.speed ?? DEFAULTS.speed);
+    if (ready) await analysis.set(wanted);
+    const whole = visit.recall(memory);
+    if (whole) await game.load(whole);
+    else await game.open({ game: wanted.game, position: given.position });
   } finally {
     arriving = false;
   }
   if (given.edit === "1" && !editor.on) {
-    editor.enter(session.position);
+    editor.enter(game.position);
     by("edit").setAttribute("aria-pressed", "true");
     changed({ kind: "turn" });
   }
 }
 
-/** The address says what is seen now. */
-function note() {
-  if (session.position && !arriving) address.replace(state(), { key });
+/** Let the address say what is shown. */
+function note(isJump = false) {
+  if (!arriving) visit.remember(isJump);
 }
 
-addEventListener("pagehide", () => session.steps.length && store(key, session.whole));
+onPaste(() => game.name, showText);
+for (const name of ["undo", "redo", "step"]) by(name).append(icon(name));
+for (const name of ["edit", "paste", "link", "settings", "new", "play"]) by(name).prepend(icon(name));
+for (const [id, run] of Object.entries({
+  undo: () => travel(-1), redo: () => travel(1), new: newGame, play: () => agentPlays(), step: oneMove,
+  edit: () => edit(!editor.on), paste, link: copyLink, settings: rules,
+})) by(id).addEventListener("click", run);
+by("speed").addEventListener("input", (event) => setSpeed(event.target.value));
 
-addEventListener("paste", (event) => {
-  if (event.target.closest?.("input, textarea") || document.querySelector("dialog[open]")) return;
-  const text = event.clipboardData.getData("text");
-  if (text.trim()) read(text, session.game).then(pasted).catch(fail);
-});
-
-for (const [id, name] of [["undo", "undo"], ["redo", "redo"], ["step", "step"]]) by(id).append(icon(name));
-for (const [id, name] of [["edit", "edit"], ["paste", "paste"], ["link", "link"], ["settings", "settings"], ["new", "new"], ["play", "play"]]) by(id).prepend(icon(name));
-const on = (id, run) => by(id).addEventListener("click", run);
-on("undo", undo); on("redo", redo); on("new", newGame);
-on("play", () => agentPlays()); on("step", oneMove);
-on("edit", () => edit(!editor.on)); on("paste", paste); on("link", copyLink); on("settings", rules);
-on("tab-thinking", () => look("thinking")); on("tab-review", () => look("review"));
-by("speed").addEventListener("input", (event) => speed(event.target.value));
-document.querySelector(".mind .tabs").addEventListener("keydown", (event) => {
-  if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-  look(view === "thinking" ? "review" : "thinking");
-  by(`tab-${view}`).focus();
-});
-
-bind(keys({ play, undo, redo, newGame, agentPlays, oneMove, faster: (by) => speed(agent.speed + by), nextShow, look, review, goTo,
-  ends: () => session.steps.length, toggleEdit: () => edit(!editor.on), paste, copyLink, copyPosition,
-  leave: () => { thoughts.explain(null); if (editor.on) edit(false); } }));
-const [, rows = 4, columns = 4] = /^([2-4])x([2-4])$/.exec(rulesOf(looked(asked).game).board) ?? [];
-board.blank(Number(rows), Number(columns));
+bind(keys({
+  play, travel, newGame, agentPlays, oneMove, nextShow, look, review, goTo, paste, copyLink, copyPosition,
+  faster: (more) => setSpeed(speed + more),
+  end: () => game.steps.length,
+  toggleEdit: () => edit(!editor.on),
+  leave: () => {
+    analysis.explain(null);
+    if (editor.on) edit(false);
+  },
+}));
+board.blank(...boardOf(settingsFromAddress(asked).game));
 address.onMove((given, memory) => arrive(given, memory).catch(fail));
 
-// An address may be wrong in its position, or in its game as well: then there is a game all the same.
+// Whatever is wrong with the address, there is a game.
 arrive(asked, history.state).catch((error) => {
   fail(error);
-  return session.open(isOurs(asked.game ?? "") ? asked.game : AS.game);
-}).catch(() => session.open(AS.game)).catch(fail);
-if (!isOurs(thoughts.game)) thoughts.game = AS.game;
-thoughts.ready().catch(() => {
-  thoughts.game = AS.game;
-  return thoughts.ready();
-}).then(() => { ready = true; think(); }).catch(fail);
+  return game.open({ game: isOurs(asked.game ?? "") ? asked.game : DEFAULTS.game });
+}).catch(() => game.open({ game: DEFAULTS.game })).catch(fail);
+if (!isOurs(analysis.game)) analysis.game = DEFAULTS.game;
+analysis.ready().catch(() => {
+  analysis.game = DEFAULTS.game;
+  return analysis.ready();
+}).then(() => {
+  ready = true;
+  analyze();
+}).catch(fail);

@@ -1,12 +1,12 @@
-// The calls of the server, made from its OpenAPI document: what each takes, and examples to copy.
+// The calls of the server, from its OpenAPI document: their arguments, and examples to send and to copy.
 import { get, post } from "./api.js";
 import { by, make } from "./dom.js";
 import { copy, shell } from "./shell.js";
 
 shell("api");
-const written = (value) => JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
+const oneLine = (value) => JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
 
-// Where a token is needed, copies take it from the environment: the page has only a cookie in its place.
+// Where a token is needed, copied code takes it from the environment: the page itself has only a cookie.
 const { paths, security } = await get("/api/openapi.json");
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 const curl = (method, path, body) => `curl ${quoted(location.origin + path)}`
@@ -19,43 +19,46 @@ const python = (method, path, body) => {
     ...(security ? ['"authorization": "Bearer " + os.environ["TUPLET_TOKEN"]'] : []),
   ].join(", ");
   return `import json, ${security ? "os, " : ""}urllib.request\n`
-    + (method === "GET" ? "" : `question = json.loads(r'''${body}''')\n`)
+    + (method === "GET" ? "" : `body = json.loads(r'''${body}''')\n`)
     + `request = urllib.request.Request(\n    ${JSON.stringify(location.origin + path)}, `
-    + `${method === "GET" ? "" : "json.dumps(question).encode(), "}headers={${headers}})\n`
+    + `${method === "GET" ? "" : "json.dumps(body).encode(), "}headers={${headers}})\n`
     + "print(json.load(urllib.request.urlopen(request)))";
 };
 
-function call(method, path, told) {
-  const content = told.requestBody?.content["application/json"];
+function call(method, path, operation) {
+  const content = operation.requestBody?.content["application/json"];
   const fields = content ? Object.entries(content.schema.properties).map(([name, field]) =>
     [name, field.type, field.description, (content.schema.required ?? []).includes(name)])
-    : (told.parameters ?? []).map((field) => [field.name, field.schema.type, field.description, field.required]);
+    : (operation.parameters ?? []).map((field) => [field.name, field.schema.type, field.description, field.required]);
   const id = path.split("/").at(-1);
-  const question = content && make("textarea", { id: `${id}-question`, spellcheck: "false", rows: 2, "aria-label": `A question to ${path}` });
-  if (question) question.value = written(content.example);
-  const address = () => (method === "GET" && fields.length ? `${path}?game=ewn` : path);
+  const request = content && make("textarea", { id: `${id}-request`, spellcheck: "false", rows: 2,
+    "aria-label": `A request to ${path}` });
+  if (request) request.value = oneLine(content.example);
+  const url = method === "GET" && fields.length ? `${path}?game=ewn` : path;
   const answer = make("pre", { id: `${id}-answer`, hidden: true, tabindex: 0, "aria-label": `The answer of ${path}` });
-  const ask = async () => {
+  const send = async () => {
     answer.hidden = false;
     answer.textContent = "…";
     try {
-      const found = content ? await post(path, JSON.parse(question.value)) : await get(address());
+      const found = content ? await post(path, JSON.parse(request.value)) : await get(url);
       answer.textContent = JSON.stringify(found, null, 2);
     } catch (error) {
       answer.textContent = JSON.stringify({ error: error.message }, null, 2);
     }
   };
-  const body = () => question?.value ?? "";
+  const copyAs = (text, what) => make("button", { class: "quiet", onclick: () =>
+    copy(text(method, url, request?.value ?? ""), security ? `${what} (put the token in TUPLET_TOKEN)` : what) });
+  const asCurl = copyAs(curl, "a command"), asPython = copyAs(python, "a program");
+  asCurl.append("Copy as curl");
+  asPython.append("Copy as Python");
   return make("section", { class: "panel stack close", id },
     make("h2", {}, make("span", { class: "method" }, method), ` ${path}`),
-    make("p", {}, told.summary),
-    fields.length ? make("dl", { class: "takes" }, fields.flatMap(([name, type, says, needed]) =>
-      [make("dt", {}, name, " ", make("i", {}, needed ? type : `${type}?`)), make("dd", {}, says)])) : null,
-    question,
+    make("p", {}, operation.summary),
+    fields.length ? make("dl", { class: "takes" }, fields.flatMap(([name, type, says, required]) =>
+      [make("dt", {}, name, " ", make("i", {}, required ? type : `${type}?`)), make("dd", {}, says)])) : null,
+    request,
     make("div", { class: "row" },
-      make("button", { class: "primary", id: `${id}-ask`, onclick: ask }, "Ask"),
-      make("button", { class: "quiet", onclick: () => copy(curl(method, address(), body()), security ? "a command (put the token in TUPLET_TOKEN)" : "a command") }, "Copy as curl"),
-      make("button", { class: "quiet", onclick: () => copy(python(method, address(), body()), security ? "a program (put the token in TUPLET_TOKEN)" : "a program") }, "Copy as Python")),
+      make("button", { class: "primary", id: `${id}-send`, onclick: send }, "Send"), asCurl, asPython),
     answer);
 }
 
@@ -73,6 +76,8 @@ by("live-example").textContent = LIVE;
 by("live-copy").addEventListener("click", () => copy(LIVE, "the example"));
 
 for (const [path, methods] of Object.entries(paths)) {
-  for (const [method, told] of Object.entries(methods)) by("calls").append(call(method.toUpperCase(), path, told));
+  for (const [method, operation] of Object.entries(methods)) {
+    by("calls").append(call(method.toUpperCase(), path, operation));
+  }
 }
 if (location.hash) document.querySelector(location.hash)?.scrollIntoView();
