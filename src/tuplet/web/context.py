@@ -49,10 +49,6 @@ class ServerContext:
         """The game of this name: a built-in one, or one of `serve --game`."""
         return find_game(_check_name("game", text))
 
-    def position(self, game: Game, text: str) -> Any:
-        """The position that a text describes."""
-        return game.parse(text)
-
     def agent(self, text: str | None, game: Game, stop: Stop | None = None) -> Any:
         """A new agent, within its budget."""
         spec = Spec(default_agent(game) if text is None else _check_name("agent", text), folder=self.runs)

@@ -18,10 +18,7 @@ from tuplet.agents.listing import list_agents, list_games, list_runs
 from tuplet.arena import analyze as analyzing, evaluate as evaluating, review as reviewing
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
-from tuplet.games.ewn.game import EwnGame
 from tuplet.games.formats import read as read_text, written
-from tuplet.games.g2048.game import Game2048
-from tuplet.games.g2048.position import Position2048
 from tuplet.games.position import Position
 from tuplet.kernel import as_seed, stream
 from tuplet.system.progress import ProgressOption
@@ -81,10 +78,10 @@ def position(
     """
     played, state = context.game(game), rng_from(None, seed)
     if position is not None:
-        first = context.position(played, position)
+        first = played.parse(position)
     elif red is not None or blue is not None or die is not None:
         state, dealt = played.initial_position(state)
-        if not isinstance(played, EwnGame):
+        if not hasattr(played, "setup"):
             raise UserError(f"red, blue and die are for EWN (got the game {played.name})")
         known = "".join(map(str, dealt.known_die)) if die is None else die
         if not all(text is None or text.isdecimal() for text in (red, blue, known or None)):
@@ -121,7 +118,7 @@ def rng_text(state: np.uint64) -> str:
 def apply_move(position: Any, move: str) -> tuple[Any, int]:
     """The position after a move, and the reward."""
     after = position.play(move)
-    return after, after.score - position.score if isinstance(after, Position2048) else 0
+    return after, getattr(after, "score", 0) - getattr(position, "score", 0)
 
 
 def apply_chance(position: Any, outcome: str | None, state: Any) -> tuple[Any, Any, str | None]:
@@ -154,7 +151,7 @@ def play(
     outcome: the outcome of chance, such as 4@15 or 6.
     rng: the random state to draw the outcome from. With neither, chance is not applied.
     """
-    before = context.position(context.game(game), position)
+    before = context.game(game).parse(position)
     state = None if rng is None else rng_from(rng)
     after, reward = (before, 0) if move is None else apply_move(before, move)
     state, then, drawn = apply_chance(after, outcome, state)
@@ -165,14 +162,14 @@ def play(
         "reward": reward,
         "rng": None if state is None else rng_text(state),
     }
-    if isinstance(before, Position2048):
+    if hasattr(before, "motion"):
         answer["motion"] = [] if move is None else motion(before, move)
     return answer
 
 
-def motion(board: Position2048, move: str) -> list[Json]:
+def motion(position: Any, move: str) -> list[Json]:
     """Where each tile goes in a move."""
-    return [{"from": a, "to": b, "merged": merged} for a, b, merged in board.motion(move)]
+    return [{"from": a, "to": b, "merged": merged} for a, b, merged in position.motion(move)]
 
 
 @example(game="ewn", position=START, agent="mcts:sims=20000")
@@ -209,7 +206,7 @@ def analyze(
     searcher = with_lookahead(context.agent(agent, played, stop), depth, time, downgrade)
     if tree is not None and not 1 <= tree <= limits.MAX_TREE_DEPTH:
         raise UserError(f"tree must be 1 to {limits.MAX_TREE_DEPTH} (got {tree})")
-    root = None if position is None else context.position(played, position)
+    root = None if position is None else played.parse(position)
     with context.taking(stop, searcher, turn=turn_of(searcher)):
         began = clock.perf_counter()
         analysis = analyzing.analyze(
@@ -249,9 +246,9 @@ def explain(
     """
     played = context.game(game)
     player = context.agent(agent, played, stop)
-    if not isinstance(played, Game2048) or not isinstance(player, LearnedAgent):
+    if not isinstance(player, LearnedAgent):
         raise UserError("explain needs an agent with learned values of 2048: use small, or a run")
-    after, reward = apply_move(context.position(played, position), move)
+    after, reward = apply_move(played.parse(position), move)
     network = player.network
     parts = network.explain(downgrade_board(network.as_board(after), player.downgrade))
     return {
@@ -318,7 +315,7 @@ def review(
     time: seconds per move, for learned values.
     """
     played = read_text(record).record
-    if played is None or not isinstance(played.start, Position2048):
+    if played is None or not hasattr(played.start, "tiles"):
         raise UserError(f"record must be a game of 2048 in one line, such as {EPISODE}")
     full_size = len(played.start.tiles) == 16
     judge = context.agent(agent, played.start.game, stop) if agent is not None or full_size else None

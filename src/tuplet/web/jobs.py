@@ -10,7 +10,6 @@ from typing import Any
 
 from tuplet.errors import UserError
 from tuplet.games import agent_hooks
-from tuplet.games.g2048.position import Position2048
 from tuplet.system.stop import Stop, Stopped
 from tuplet.web import endpoints, limits
 from tuplet.web.context import ServerContext, turn_of
@@ -123,7 +122,7 @@ class AgentGame:
     ) -> None:
         played = context.game(game)
         self.context, self.job, self.analysis, self.moves_left = context, job, analysis, moves
-        self.position, self.rng = context.position(played, position), endpoints.rng_from(rng)
+        self.position, self.rng = played.parse(position), endpoints.rng_from(rng)
         job.pace = check_pace(pace)
         job.serialize = self._serialize
         for side, text in agents.items():
@@ -196,7 +195,7 @@ class AgentGame:
             plain["moves_per_s"] = self._played / seconds
         if "analysis" in frame:
             plain["analysis"] = frame["analysis"].as_json()
-        if len(frame["steps"]) == 1 and "moved" in frame and isinstance(frame["moved"][0], Position2048):
+        if len(frame["steps"]) == 1 and "moved" in frame and hasattr(frame["moved"][0], "motion"):
             plain["motion"] = endpoints.motion(*frame["moved"])
         return plain
 
