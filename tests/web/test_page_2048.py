@@ -329,7 +329,7 @@ def test_a_review_adds_up_and_leads_to_the_mistakes(looking: Looking) -> None:
     last = seen(page)
     page.select_option("select[id^=agent-]", "small")
     page.keyboard.press("r")
-    page.wait_for_selector("#review-found:not([hidden])")
+    page.wait_for_selector("#review-results:not([hidden])")
     parts = {
         part.get_attribute("data-part"): float(part.get_attribute("data-value"))
         for part in page.query_selector_all("#sum [data-part]")
@@ -366,7 +366,7 @@ def test_the_page_reviews_the_whole_game_as_the_command_does(looking: Looking) -
     changes(page, lambda: page.keyboard.press("u"))
     changes(page, lambda: page.keyboard.press("u"))
     page.keyboard.press("r")
-    page.wait_for_selector("#review-found:not([hidden])")
+    page.wait_for_selector("#review-results:not([hidden])")
     wanted = tuplet.review(str(episode))
     assert float(page.get_attribute("#accuracy", "data-value")) == wanted.accuracy
     shown = page.query_selector_all("[data-count]")
@@ -527,7 +527,7 @@ def test_where_no_mistake_follows_the_page_says_so(looking: Looking) -> None:
     best = page.get_attribute(".value.best", "data-move")
     changes(page, lambda: page.keyboard.press(KEYS[best]))
     page.keyboard.press("r")
-    page.wait_for_selector("#review-found:not([hidden])")
+    page.wait_for_selector("#review-results:not([hidden])")
     page.keyboard.press("]")
     page.wait_for_selector(".toast:has-text('No mistake comes after this')")
 

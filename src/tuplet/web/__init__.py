@@ -1,1 +1,1 @@
-"""The page and its small server: the public functions, asked over HTTP and answered as JSON."""
+"""The page and its server: the public functions over HTTP, with JSON answers."""

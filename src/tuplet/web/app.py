@@ -176,7 +176,7 @@ async def _run(request: Request, call: Callable[..., Any], context: ServerContex
 
     limiter = CapacityLimiter(1)  # its own: `Limits` counts searches, and quick calls do not wait for them
     answer = asyncio.create_task(to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True))
-    answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # even if nobody waits for it
+    answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # even if it is not awaited
     leaving = asyncio.create_task(disconnect())
     both = (answer, leaving)
     try:

@@ -167,7 +167,7 @@ class Session:
 
 
 def error_text(error: Exception) -> str:
-    """What a client is told about an error."""
+    """The text that a client receives for an error."""
     if isinstance(error, MemoryError):
         return "not enough memory for this"
     if isinstance(error, UserError | Busy | Stopped):

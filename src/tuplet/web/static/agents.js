@@ -32,10 +32,10 @@ export async function chooser(element, game, text, onChange, label = "Agent") {
   let list = await agentsOf(game);
   let settings = {};
 
-  const found = () => list.agents.find((each) => each.agent === select.value);
+  const selected = () => list.agents.find((each) => each.agent === select.value);
   const state = {
     get text() { return formatSpec(select.value, settings); },
-    get agent() { return found(); },
+    get agent() { return selected(); },
     set(wanted) {
       const [name, values] = parseSpec(wanted || list.default);
       // A name from an address is shown even if the list does not have it.
@@ -60,7 +60,7 @@ export async function chooser(element, game, text, onChange, label = "Agent") {
   }
 
   function show() {
-    const agent = found();
+    const agent = selected();
     about.textContent = agent?.about ?? "";
     const declared = agent?.settings ?? [];
     details.hidden = declared.length === 0;
@@ -87,7 +87,7 @@ export async function chooser(element, game, text, onChange, label = "Agent") {
       settings = { ...settings };
       if (value === "" || value.toLowerCase() === shown.toLowerCase()) delete settings[setting.name];
       else settings[setting.name] = value;
-      onChange(state.text, found());
+      onChange(state.text, selected());
     });
     return make("div", { class: "field" }, make("label", { for: name }, setting.name), input,
       setting.about && make("span", { class: "says", title: setting.about }, setting.about));
@@ -96,7 +96,7 @@ export async function chooser(element, game, text, onChange, label = "Agent") {
   select.addEventListener("change", () => {
     settings = {};
     show();
-    onChange(state.text, found());
+    onChange(state.text, selected());
   });
   fill();
   state.set(text);

@@ -40,8 +40,8 @@ function call(method, path, operation) {
     answer.hidden = false;
     answer.textContent = "…";
     try {
-      const found = content ? await post(path, JSON.parse(request.value)) : await get(url);
-      answer.textContent = JSON.stringify(found, null, 2);
+      const result = content ? await post(path, JSON.parse(request.value)) : await get(url);
+      answer.textContent = JSON.stringify(result, null, 2);
     } catch (error) {
       answer.textContent = JSON.stringify({ error: error.message }, null, 2);
     }

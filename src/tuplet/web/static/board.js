@@ -192,35 +192,35 @@ async function choosePlayer(side) {
 }
 
 /** Show what an address says. */
-async function restore(given, memory) {
+async function restore(params, memory) {
   const games = (await get("/api/games")).games.filter((each) => isUserGame(each.game));
-  const found = games.find((each) => each.game === given.game) ?? games[0];
-  if (!found) throw new Error("there is no game here: start the server with tuplet serve --game path/to/file.py:GAME");
+  const chosen = games.find((each) => each.game === params.game) ?? games[0];
+  if (!chosen) throw new Error("there is no game here: start the server with tuplet serve --game path/to/file.py:GAME");
   halt();
-  game.name = found.game;
-  by("title").textContent = found.title;
-  by("title").title = found.about ?? "";
-  document.title = `${found.title} · tuplet`;
-  found.sides.forEach((side, i) => { players[side] = given[side] || (i ? OPPONENT : YOU); });
+  game.name = chosen.game;
+  by("title").textContent = chosen.title;
+  by("title").title = chosen.about ?? "";
+  document.title = `${chosen.title} · tuplet`;
+  chosen.sides.forEach((side, i) => { players[side] = params[side] || (i ? OPPONENT : YOU); });
   by("players").replaceChildren();
-  await Promise.all(found.sides.map(choosePlayer));
-  analyst = await chooser(by("thinker"), found.game, given.think || "mcts:sims=20000", () => {
+  await Promise.all(chosen.sides.map(choosePlayer));
+  analyst = await chooser(by("thinker"), chosen.game, params.think || "mcts:sims=20000", () => {
     analyze();
     visit.remember();
   }, "Agent that values the moves");
-  by("think").checked = Boolean(given.think);
+  by("think").checked = Boolean(params.think);
   const whole = visit.recall(memory);
   try {
     if (whole) await game.load(whole);
-    else await game.open({ game: found.game, position: given.position });
+    else await game.open({ game: chosen.game, position: params.position });
   } catch (error) {
     fail(error);
-    await game.open({ game: found.game });
+    await game.open({ game: chosen.game });
   }
   await advance();
 }
 
-address.onMove((given, memory) => restore(given, memory).catch(fail));
+address.onMove((params, memory) => restore(params, memory).catch(fail));
 restore(address.read(), history.state).catch((error) => {
   fail(error);
   by("caption").textContent = error.message;

@@ -10,7 +10,7 @@ export const logarithmic = (low, high, from, to) => {
   return (value) => scale(Math.log(Math.max(value, low)));
 };
 
-/** Round numbers that divide a range into about so many steps. */
+/** Round numbers that divide a range into about this many steps. */
 export function ticks(low, high, about) {
   const raw = (high - low || 1) / about;
   const power = 10 ** Math.floor(Math.log10(raw));

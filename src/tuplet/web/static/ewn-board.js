@@ -64,7 +64,7 @@ export class Board {
     return true;
   }
 
-  /** Move the chosen cube (or the only one that can) by so many rows and columns of the screen. */
+  /** Move the chosen cube (or the only one that can) by rows and columns of the screen. */
   step(down, right) {
     const turn = this.options.flip ? -1 : 1;
     const fits = this.#moves().filter(({ from, to }) =>

@@ -113,16 +113,16 @@ function reset() {
 }
 
 /** Show what an address says. */
-async function restore(given, memory) {
+async function restore(params, memory) {
   reset();
-  Object.assign(state, DEFAULTS, Object.fromEntries(Object.entries(given).filter(([name]) => name in DEFAULTS)));
+  Object.assign(state, DEFAULTS, Object.fromEntries(Object.entries(params).filter(([name]) => name in DEFAULTS)));
   if (!(state.panel in PANELS)) state.panel = "play";
-  if (given.position && !given.game) state.game = given.position.trim().split(/\s+/)[0];
+  if (params.position && !params.game) state.game = params.position.trim().split(/\s+/)[0];
   const shown = game.whole;
   try {
     const whole = visit.recall(memory);
     if (whole) await game.load(whole);
-    else await game.open({ game: state.game, position: given.position });
+    else await game.open({ game: state.game, position: params.position });
     checkGame(game.position);
   } catch (error) {
     fail(error);
@@ -351,12 +351,12 @@ async function begin(request = {}) {
 }
 
 /** Show a position or a game that was read from a text. */
-async function showText(found) {
-  checkGame(found.position);
+async function showText(content) {
+  checkGame(content.position);
   halt();
   hidden = false;
   placing.sides = null;
-  await game.loadText(found);
+  await game.loadText(content);
   // An agent does not move at once: the person who pastes a position wants to see it.
   const { turn } = game.position;
   if (!isPerson(turn) && isPerson(other(turn))) [state.red, state.blue] = [state.blue, state.red];
@@ -365,7 +365,7 @@ async function showText(found) {
   visit.remember(true);
   if (isOther) watch.reset();
   await settle();
-  toast(found.kind === "game" ? "Game read: this is its last position." : "Position read.");
+  toast(content.kind === "game" ? "Game read: this is its last position." : "Position read.");
   await advance();
 }
 

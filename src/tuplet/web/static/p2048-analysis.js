@@ -28,18 +28,18 @@ const lookaheadText = (value) => (value[0] === "d" ? counted(Number(value.slice(
   : `for ${value.slice(1)} second${value === "t1" ? "" : "s"} per move`);
 
 /** The settings of the analysis in an address; what is not valid there is the default. */
-export function settingsFromAddress(given) {
-  const time = Number(given.time) > 0 ? given.time : null;
-  const depth = time ? null : Number(given.depth) >= 1 ? given.depth : "1";
-  const show = Object.hasOwn(SHOW, given.show) ? given.show : "shown";
-  return { game: given.game ?? "2048", agent: given.agent ?? "", depth, time, show };
+export function settingsFromAddress(params) {
+  const time = Number(params.time) > 0 ? params.time : null;
+  const depth = time ? null : Number(params.depth) >= 1 ? params.depth : "1";
+  const show = Object.hasOwn(SHOW, params.show) ? params.show : "shown";
+  return { game: params.game ?? "2048", agent: params.agent ?? "", depth, time, show };
 }
 
 export class Analysis {
   #job = null;
   #wanted = null;
   #explained = new Map(); // move -> promise of its tuples and of the board after it
-  #asked = 0;
+  #request = 0;
   #pinned = null;
 
   /** Calls onPlay(move), onExplain({after, placements, ...} or null), onChange("agent", "depth" or "show"), and
@@ -56,7 +56,7 @@ export class Analysis {
     this.onChange = onChange;
     this.onBest = onBest;
     this.frozen = false; // an agent plays: the board shows another position already
-    this.found = null; // the analysis that is shown
+    this.result = null; // the analysis that is shown
     this.of = null; // its position
     this.showChoice = choice("show", SHOW, show, (value) => {
       this.show = value;
@@ -187,7 +187,7 @@ export class Analysis {
   }
 
   #quiet(text, wrong = false) {
-    this.found = null;
+    this.result = null;
     this.note.textContent = text;
     this.note.hidden = false;
     this.note.classList.toggle("wrong", wrong);
@@ -196,12 +196,12 @@ export class Analysis {
   }
 
   /** Show an analysis of a position. */
-  render(found, position, played = null) {
-    Object.assign(this, { found, of: position });
-    const values = new Map(found.moves.map((each) => [each.move, each]));
-    const legal = found.moves.filter((each) => each.legal !== false && each.value !== null);
+  render(result, position, played = null) {
+    Object.assign(this, { result, of: position });
+    const values = new Map(result.moves.map((each) => [each.move, each]));
+    const legal = result.moves.filter((each) => each.legal !== false && each.value !== null);
     if (!legal.length) {
-      this.#quiet(`This agent does not value moves. It would play ${found.best}.`);
+      this.#quiet(`This agent does not value moves. It would play ${result.best}.`);
       return;
     }
     const best = Math.max(...legal.map((each) => each.value));
@@ -209,26 +209,26 @@ export class Analysis {
     // The bars begin at `floor`, which the legend gives: a twentieth of the value is half a bar.
     const span = Math.max(Math.abs(best) / 10, (best - worst) * 1.15, 1e-9);
     const floor = best > 0 && best - span < 0 && worst >= 0 ? 0 : best - span;
-    for (const move of MOVES) this.#showMove(move, values.get(move), { found, best, floor, played });
-    const depth = found.depth ? `, looking ${counted(found.depth, "move")} ahead` : "";
-    const sims = found.settings?.sims ? `, with ${count(found.settings.sims)} simulations per move` : "";
+    for (const move of MOVES) this.#showMove(move, values.get(move), { result, best, floor, played });
+    const depth = result.depth ? `, looking ${counted(result.depth, "move")} ahead` : "";
+    const sims = result.settings?.sims ? `, with ${count(result.settings.sims)} simulations per move` : "";
     this.legend.textContent = `Points that ${parseSpec(this.agent)[0]} expects from here to the end of the game: the `
       + `reward of the move and what comes after${depth}${sims}. Bars start at ${points(floor)}; on the right is what `
       + "a move gives up.";
     const loss = played ? values.get(played)?.loss : undefined;
     this.note.hidden = loss === undefined;
     this.note.textContent = loss === undefined ? "" : loss === 0 ? `You played ${played}, which is as good as the best.`
-      : `You played ${played}; ${found.best} is ${points(loss)} points better.`;
+      : `You played ${played}; ${result.best} is ${points(loss)} points better.`;
     this.note.classList.remove("wrong");
     this.values.hidden = this.legend.hidden = false;
     this.values.classList.remove("stale");
-    this.#why(found, position, legal);
-    this.onBest(played ? null : found.best);
+    this.#why(result, position, legal);
+    this.onBest(played ? null : result.best);
   }
 
-  #showMove(move, each, { found, best, floor, played }) {
+  #showMove(move, each, { result, best, floor, played }) {
     const { row, bar, fill, value, behind } = this.buttons[move];
-    const can = each && each.legal !== false && each.value !== null, isBest = move === found.best;
+    const can = each && each.legal !== false && each.value !== null, isBest = move === result.best;
     row.disabled = !can;
     row.classList.toggle("best", isBest);
     row.classList.toggle("played", move === played);
@@ -250,16 +250,16 @@ export class Analysis {
       `${move}: ${points(each.value)} points, ${compared}${move === played ? ", your move" : ""}`);
   }
 
-  #why(found, position, legal) {
-    const parts = Object.entries(found.why ?? {});
+  #why(result, position, legal) {
+    const parts = Object.entries(result.why ?? {});
     this.why.hidden = parts.length === 0;
     if (!parts.length) return;
     const moves = legal.map((each) => each.move);
     const [rows, columns] = [position.cells.length, position.cells[0].length];
-    const shape = `${parts.map(([part]) => part)} ${moves} ${found.best} ${rows}x${columns}`;
+    const shape = `${parts.map(([part]) => part)} ${moves} ${result.best} ${rows}x${columns}`;
     if (this.shape !== shape) {
       this.shape = shape;
-      this.#build([...parts.map(([part]) => part), "reward", "value"], moves, found.best, rows, columns);
+      this.#build([...parts.map(([part]) => part), "reward", "value"], moves, result.best, rows, columns);
     }
     const show = (part, move, value) => { this.cellsAt.get(`${part} ${move}`).textContent = value; };
     for (const [part, worth] of parts) {
@@ -320,7 +320,7 @@ export class Analysis {
     const button = row.querySelector("button");
     row.addEventListener("pointerover", (event) => {
       if (event.pointerType === "touch" || this.#pinned) return;
-      const move = event.target.closest("td")?.dataset.move ?? this.found?.best;
+      const move = event.target.closest("td")?.dataset.move ?? this.result?.best;
       this.#point({ tuple, row, move });
     });
     const leave = () => { if (!this.#pinned) this.explain(null); };
@@ -338,7 +338,7 @@ export class Analysis {
 
   /** Hide the placements (Escape, a move). */
   explain(nothing) {
-    this.#asked++;
+    this.#request++;
     this.#pinned = nothing;
     this.why.querySelector("tr.shown")?.classList.remove("shown");
     this.why.querySelector("[data-tuple][aria-pressed=true]")?.setAttribute("aria-pressed", "false");
@@ -351,7 +351,7 @@ export class Analysis {
 
   async #point({ tuple, row, move }, pin = false) {
     if (this.frozen) return;
-    const asked = ++this.#asked;
+    const request = ++this.#request;
     const of = this.of;
     if (pin) this.#pinned = { tuple, row, move }; // at once: the pointer may leave the row before the answer comes
     if (!this.#explained.has(move)) {
@@ -365,13 +365,13 @@ export class Analysis {
       answers = await this.#explained.get(move);
     } catch (error) {
       this.#explained.delete(move);
-      if (asked === this.#asked) this.#pinned = null;
+      if (request === this.#request) this.#pinned = null;
       this.placementsSay.textContent = error.message;
       return;
     }
-    if (asked !== this.#asked) return;
+    if (request !== this.#request) return;
     this.explain(null);
-    this.#asked = asked;
+    this.#request = request;
     if (pin) this.#pinned = { tuple, row, move };
     const [explained, played] = answers;
     const one = explained.tuples.find((each) => hex(each.cells) === tuple);

@@ -12,7 +12,7 @@ export async function write({ name, start, steps }, format) {
   return (await post("/api/write", request)).text;
 }
 
-/** Open the dialog. `onRead(found)` shows what was pasted. */
+/** Open the dialog. `onRead(content)` shows what was pasted. */
 export function openPaste(game, link, onRead) {
   const field = make("textarea", { id: "paste-text", spellcheck: "false", "aria-label": "A position or a game",
     placeholder: "2048 2,0,0,4/0,8,0,0/0,0,0,0/0,0,2,0 16" });
@@ -27,9 +27,9 @@ export function openPaste(game, link, onRead) {
     show.disabled = true;
     says.textContent = "Reading…";
     try {
-      const found = await readText(field.value, game.name);
+      const content = await readText(field.value, game.name);
       dialog.close();
-      onRead(found);
+      onRead(content);
     } catch (error) {
       says.textContent = error.message;
     } finally {

@@ -30,14 +30,14 @@ export class Review {
     this.begin = make("button", { id: "review-start", class: "primary", type: "button", onclick: () => this.start() },
       REVIEW);
     this.says = make("p", { class: "small muted", id: "review-says", role: "status" });
-    this.found = make("div", { class: "stack", id: "review-found", hidden: true });
+    this.results = make("div", { class: "stack", id: "review-results", hidden: true });
     element.append(
       make("p", { class: "small muted" }, "The agent judges the game: it compares each move with the best one, and "
         + "each new tile with the average over all tiles that could have appeared. If the agent has no learned values, "
         + "the built-in player judges; the smallest boards are judged by the exact solution."),
       make("div", { class: "row" }, this.begin,
         make("label", { class: "row" }, make("span", { class: "small muted" }, "looking"), this.depth)),
-      this.says, this.found,
+      this.says, this.results,
     );
   }
 
@@ -93,13 +93,13 @@ export class Review {
       onscroll: () => this.#rows() });
     const jump = (way, text, key) => make("button", { type: "button", title: `${text} (${key})`,
       disabled: !this.mistakes.length, onclick: () => this.mistake(way) }, text);
-    this.found.replaceChildren(
+    this.results.replaceChildren(
       this.#verdict(review, judge), this.#sum(review), figure, this.moveSays,
       make("div", { class: "row apart" }, this.shown,
         make("div", { class: "jumps" }, jump(-1, "Previous mistake", "["), jump(1, "Next mistake", "]"))),
       this.list,
     );
-    this.found.hidden = false;
+    this.results.hidden = false;
     this.graph = graph(figure, review, {
       onPick: (k) => this.onJump(this.whole, k), onPoint: (k) => this.#describe(k ?? this.at) });
     this.#fill();

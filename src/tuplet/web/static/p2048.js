@@ -25,13 +25,13 @@ let single = false; // the agent plays one move only
 let rate = null; // moves per second that the agent plays
 let pasted = null; // a game that was pasted: {steps, text}
 
-const asked = address.read();
+const firstParams = address.read();
 const game = new Game(changed);
 const visit = new Visit(game, state);
 const player = new AgentGame(live, game);
 const board = new BoardView(by("board"), { onSwipe: (move) => play(move), onCell: clicked });
 const editor = new Editor(by("edit-bar"), { onEdit: edited, onDone: () => edit(false) });
-const analysis = new Analysis(by("analysis"), live, settingsFromAddress(asked), {
+const analysis = new Analysis(by("analysis"), live, settingsFromAddress(firstParams), {
   onPlay: (move) => play(move),
   onExplain: explained,
   onBest: (move) => board.hint(player.running ? null : move),
@@ -50,8 +50,8 @@ const review = new Review(by("review"), live, async () => ({
 }), jumpTo);
 const panels = { analysis: by("analysis"), review: by("review") };
 const showTab = tabs(document.querySelector(".analysis .tabs"), panels, look);
-const showAnalysis = spaced((found, position) => {
-  if (player.running && analysis.show === "shown") analysis.render(found, position);
+const showAnalysis = spaced((result, position) => {
+  if (player.running && analysis.show === "shown") analysis.render(result, position);
 }, 90);
 
 /** What is shown, as the address has it. */
@@ -156,7 +156,7 @@ function explained(what) {
   } else if (by("board").classList.contains("explained")) {
     board.lines(null);
     board.show(game.position);
-    if (!player.running && analysis.show === "shown") board.hint(analysis.found?.best ?? null);
+    if (!player.running && analysis.show === "shown") board.hint(analysis.result?.best ?? null);
   }
 }
 
@@ -316,21 +316,22 @@ function jumpTo(whole, k) {
 }
 
 /** Show a position or a game that was pasted. */
-async function showText(found) {
+async function showText(content) {
   takeOver();
-  if (!isOurs(found.game)) throw new Error(`this is a ${found.kind} of ${found.game}: paste it on that game's page`);
-  await analysis.set({ ...analysis, game: found.game });
+  const { kind, game: name } = content;
+  if (!isOurs(name)) throw new Error(`this is a ${kind} of ${name}: paste it on that game's page`);
+  await analysis.set({ ...analysis, game: name });
   jump = true;
-  await game.loadText(found);
-  pasted = found.record ? { steps: game.steps, text: found.record } : null;
-  toast(found.kind === "position" ? "Position read."
+  await game.loadText(content);
+  pasted = content.record ? { steps: game.steps, text: content.record } : null;
+  toast(kind === "position" ? "Position read."
     : `Game read: ${counted(game.steps.length, "move")}. Undo steps back; Review judges it.`);
 }
 
 const link = () => address.link(state());
 const copyLink = () => game.position && copy(link(), "the link");
 const copyPosition = () => game.position && copy(game.position.notation, "the position");
-const paste = () => game.position && openPaste(game, link, (found) => showText(found).catch(fail));
+const paste = () => game.position && openPaste(game, link, (content) => showText(content).catch(fail));
 
 function rules() {
   const dialog = openDialog("Rules", rulesForm(game.name, game.manualChance, async (name) => {
@@ -350,27 +351,27 @@ function rules() {
 }
 
 /** Show what an address says: one that was opened, or one of the browser's history. */
-async function arrive(given, memory) {
+async function arrive(params, memory) {
   stopAgent();
   arriving = true;
   try {
-    const wanted = settingsFromAddress(given);
+    const wanted = settingsFromAddress(params);
     if (!isOurs(wanted.game)) throw new Error(`${wanted.game} is not played on this page`);
-    game.manualChance = given.place === "1";
-    if (editor.on && given.edit !== "1") {
+    game.manualChance = params.place === "1";
+    if (editor.on && params.edit !== "1") {
       editor.leave();
       by("edit").setAttribute("aria-pressed", "false");
     }
-    look(given.view === "review" ? "review" : "analysis");
-    setSpeed(given.speed ?? DEFAULTS.speed);
+    look(params.view === "review" ? "review" : "analysis");
+    setSpeed(params.speed ?? DEFAULTS.speed);
     if (ready) await analysis.set(wanted);
     const whole = visit.recall(memory);
     if (whole) await game.load(whole);
-    else await game.open({ game: wanted.game, position: given.position });
+    else await game.open({ game: wanted.game, position: params.position });
   } finally {
     arriving = false;
   }
-  if (given.edit === "1" && !editor.on) {
+  if (params.edit === "1" && !editor.on) {
     editor.enter(game.position);
     by("edit").setAttribute("aria-pressed", "true");
     changed({ kind: "turn" });
@@ -401,13 +402,13 @@ bind(keys({
     if (editor.on) edit(false);
   },
 }));
-board.blank(...boardOf(settingsFromAddress(asked).game));
-address.onMove((given, memory) => arrive(given, memory).catch(fail));
+board.blank(...boardOf(settingsFromAddress(firstParams).game));
+address.onMove((params, memory) => arrive(params, memory).catch(fail));
 
 // Whatever is wrong with the address, there is a game.
-arrive(asked, history.state).catch((error) => {
+arrive(firstParams, history.state).catch((error) => {
   fail(error);
-  return game.open({ game: isOurs(asked.game ?? "") ? asked.game : DEFAULTS.game });
+  return game.open({ game: isOurs(firstParams.game ?? "") ? firstParams.game : DEFAULTS.game });
 }).catch(() => game.open({ game: DEFAULTS.game })).catch(fail);
 if (!isOurs(analysis.game)) analysis.game = DEFAULTS.game;
 analysis.ready().catch(() => {
