@@ -150,7 +150,7 @@ def trap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trap]:
     _traps.remove(made)
 
 
-def test_the_trap_hears_what_it_should(trap: Trap) -> None:
+def test_the_trap_works(trap: Trap) -> None:
     """What a person types is trusted: code is run, programs start, files are read."""
     with suppress(ValueError):  # it is no game
         tuplet.game("evil.py:GAME")
@@ -222,7 +222,7 @@ def questions(trap: Trap, fields: dict[str, str], usual: dict[str, Any]) -> Iter
                 yield {**usual, name: value}
 
 
-def test_no_route_over_http(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_http_route_trusts_text(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuplet.web.limits.LOGIN_DELAY", 0.0)
     app = application(ServerContext(trap.runs), token=TOKEN)  # which has a route more
 
@@ -320,7 +320,7 @@ def jobs(trap: Trap) -> Iterator[dict[str, Any]]:
             yield {"type": kind, "pace": text, "text": text, "game": text}
 
 
-def test_no_job_over_the_socket(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_job_trusts_text(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuplet.web.limits.MESSAGE_BURST", 10**9)
     asked = [each for each in jobs(trap) if len(json.dumps(each)) < MAX_MESSAGE - 100]
     frames = awaited(talk(application(ServerContext(trap.runs)), asked))
@@ -333,7 +333,7 @@ def test_no_job_over_the_socket(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> 
 # Out of files, and of what is pasted
 
 
-def test_no_text_that_is_pasted(trap: Trap) -> None:
+def test_no_pasted_text_is_trusted(trap: Trap) -> None:
     for text in trap.texts:
         for game in (None, "2048", "ewn", text):
             refused(tuplet.read, text, game)
@@ -393,7 +393,7 @@ READERS: tuple[Callable[[Path], object], ...] = (
 )
 
 
-def test_no_text_in_a_file(trap: Trap, files: Path) -> None:
+def test_no_text_in_a_file_is_trusted(trap: Trap, files: Path) -> None:
     texts = [f for f in sorted(files.rglob("*")) if f.suffix in ("", ".toml", ".json", ".jsonl")]
     texts = [f for f in texts if f.is_file() and f.stat().st_size and not f.name.startswith(".")]
     assert {"match", "cup", "games", "config.toml", "metrics.jsonl"} <= {f.name for f in texts}
@@ -429,13 +429,12 @@ TYPED = {  # who takes a game's name as typed: public functions and commands
     "web/serve.py",
     "adapters/openspiel.py",
     "adapters/pettingzoo.py",
-    "cli/play_game.py",
+    "cli/play.py",
     "cli/show.py",
-    "cli/table.py",
 }
 
 
-def test_trust_is_given_nowhere_else() -> None:
+def test_text_is_trusted_only_in_listed_places() -> None:
     """A new place that trusts a text is put on the list above, or does not trust it."""
     trusting, typed = set(), set()
     for file in SOURCE.rglob("*.py"):
@@ -452,7 +451,7 @@ def test_trust_is_given_nowhere_else() -> None:
     assert typed == TYPED
 
 
-def test_a_server_trusts_no_text_even_if_a_function_would(trap: Trap) -> None:
+def test_public_functions_trust_no_text_in_a_server(trap: Trap) -> None:
     """Public functions take a plain text as typed: not where a stranger's request is answered."""
     with user_code.untrusted_input():
         for do in (
@@ -466,7 +465,7 @@ def test_a_server_trusts_no_text_even_if_a_function_would(trap: Trap) -> None:
             lambda: tuplet.train(learner="evil.py:LEARNER", games=1),
             lambda: user_code.find("evil.py:GAME", trusted=True),
         ):
-            with pytest.raises(ValueError, match=r"from here|asked for first"):
+            with pytest.raises(ValueError, match=r"from here|is not loaded"):
                 do()
     trap.check("a server")
     assert user_code.may_trust()

@@ -38,7 +38,7 @@ START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
         ),
     ],
 )
-def test_an_analysis_is_that_of_the_command_line(
+def test_analyze_answers_as_the_command_line(
     server: Server, tuplet: Any, question: dict[str, Any], arguments: tuple[Any, ...]
 ) -> None:
     status, answer = server.ask("/api/analyze", question)
@@ -50,7 +50,7 @@ def test_an_analysis_is_that_of_the_command_line(
     assert answer == printed
 
 
-def test_lists_are_those_of_the_command_line(server: Server, tuplet: Any) -> None:
+def test_lists_are_the_same_as_on_the_command_line(server: Server, tuplet: Any) -> None:
     assert server.ask("/api/games")[1] == json.loads(tuplet("list", "games", "--json").stdout)
     for game in ("ewn", "2048", "2048:board=3x3"):
         printed = json.loads(tuplet("list", "agents", "--game", game, "--json").stdout)
@@ -72,7 +72,7 @@ def test_runs_are_listed_and_play(tmp_path: Any, tuplet: Any) -> None:
             assert status == 400 and "error" in answer, outside
 
 
-def test_an_evaluation_is_that_of_the_command_line(server: Server, tuplet: Any) -> None:
+def test_evaluate_answers_as_the_command_line(server: Server, tuplet: Any) -> None:
     _, answer = server.ask("/api/evaluate", {"agent": "small", "games": 5, "seed": 3})
     printed = json.loads(tuplet("eval", "small", "--games", 5, "--seed", 3, "--json").stdout)
     for each in (answer, printed):
@@ -80,7 +80,7 @@ def test_an_evaluation_is_that_of_the_command_line(server: Server, tuplet: Any) 
     assert answer == printed
 
 
-def test_a_review_is_that_of_the_command_line(server: Server, tuplet: Any) -> None:
+def test_review_answers_as_the_command_line(server: Server, tuplet: Any) -> None:
     small = '{"player": "me", "start": "2048:board=2x2 2,0/0,2 0", "moves": ["left", "up"], "rolls": ["2@1", "2@2"]}'
     for record in ("me:random@0|0121#D31#L[4]72|@0", small):
         status, answer = server.ask("/api/review", {"record": record})
@@ -89,7 +89,7 @@ def test_a_review_is_that_of_the_command_line(server: Server, tuplet: Any) -> No
         assert server.ask("/api/read", {"text": record})[1]["kind"] == "game"
 
 
-def test_what_was_pasted_is_read_and_written_again(server: Server) -> None:
+def test_a_game_is_read_and_written_again(server: Server) -> None:
     _, told = server.ask("/api/read", {"text": "me:random@0|0121#D31#L[4]72|@0"})
     assert told["format"] == "episode" and [step[0] for step in told["steps"]] == ["down", "left"]
     asked = {"game": "2048", "start": told["start"], "steps": told["steps"]}
@@ -99,7 +99,7 @@ def test_what_was_pasted_is_read_and_written_again(server: Server) -> None:
         assert again["format"] == form and again["steps"] == told["steps"]
 
 
-def test_moves_and_luck_are_those_of_the_rules(server: Server) -> None:
+def test_moves_and_outcomes_follow_the_rules(server: Server) -> None:
     game = tuplet.game("2048")
     _, first = server.ask("/api/position", {"game": "2048", "seed": 5})
     position, rng = game.parse(first["position"]["notation"]), first["rng"]
@@ -169,12 +169,12 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
         ("write", {"game": "2048", "start": BOARD, "steps": [1]}, "a step is a move"),
     ],
 )
-def test_bad_questions_are_answered_in_one_line(server: Server, path: str, question: Any, told: str) -> None:
+def test_a_bad_request_is_a_400_with_one_line(server: Server, path: str, question: Any, told: str) -> None:
     status, answer = server.ask(f"/api/{path}", question)
     assert status == 400 and told in answer["error"] and "\n" not in answer["error"], answer
 
 
-def test_what_is_no_question_is_refused(server: Server) -> None:
+def test_invalid_requests_are_refused(server: Server) -> None:
     assert server.ask("/api/analyze", b"{")[0] == 400
     assert server.ask("/api/analyze", b"[" * 5000)[0] == 400
     assert server.ask("/api/analyze", b"{}", content_type="text/plain")[0] == 400
@@ -185,7 +185,7 @@ def test_what_is_no_question_is_refused(server: Server) -> None:
     assert server.ask("/static/..%2fapp.py")[0] == 404
 
 
-def test_who_leaves_ends_what_was_asked_for(server: Server) -> None:
+def test_a_search_stops_when_its_client_disconnects(server: Server) -> None:
     """A search of a minute is not gone on with when nobody waits for it."""
     host, port = server.address.removeprefix("http://").split(":")
     connection = http.client.HTTPConnection(host, int(port))
@@ -196,7 +196,7 @@ def test_who_leaves_ends_what_was_asked_for(server: Server) -> None:
     _until(lambda: not _searching())
 
 
-def test_quick_questions_do_not_wait_for_searches(server: Server) -> None:
+def test_quick_calls_do_not_wait_for_searches(server: Server) -> None:
     host, port = server.address.removeprefix("http://").split(":")
     body = json.dumps({"game": "ewn-6x7", "agent": "mcts:time=60"})
     asking = [http.client.HTTPConnection(host, int(port)) for _ in range(45)]

@@ -88,7 +88,7 @@ def test_sockets_of_other_pages_and_hosts_are_refused(server: Server) -> None:
     assert _connects(server, more={"Sec-Fetch-Site": "same-origin"})
 
 
-def test_a_socket_that_is_refused_is_told_why(server: Server, closed: Server) -> None:
+def test_a_refused_socket_is_closed_with_the_reason(server: Server, closed: Server) -> None:
     """A browser shows no reason of a socket that was not accepted."""
 
     async def told(where: Server, **more: str) -> tuple[int, str]:
@@ -104,7 +104,7 @@ def test_a_socket_that_is_refused_is_told_why(server: Server, closed: Server) ->
     assert code == 4403 and "another page" in why
 
 
-def test_a_proxy_stands_before_it_under_its_own_name() -> None:
+def test_a_proxy_is_served_under_its_public_name() -> None:
     """As docs/page.md says: whether the proxy keeps the Host or sets another."""
     with serving(allowed_hosts=["Tuplet.example.org"], token=TOKEN) as server:
         public, question = "https://tuplet.example.org", {"game": "2048"}
@@ -149,7 +149,7 @@ def test_two_servers_of_a_host_do_not_log_each_other_out(closed: Server) -> None
         assert other.ask("/api/games", Cookie=both)[0] == 200
 
 
-def test_what_is_no_token_is_refused_without_a_traceback(closed: Server, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_token_is_refused_without_a_traceback(closed: Server, capfd: pytest.CaptureFixture[str]) -> None:
     for body, status in (
         (b"", 400),
         (b"{", 400),
@@ -167,13 +167,13 @@ def test_what_is_no_token_is_refused_without_a_traceback(closed: Server, capfd: 
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_others_are_given_an_address_that_they_can_find(closed: Server) -> None:
+def test_the_printed_address_can_be_reached_from_other_machines(closed: Server) -> None:
     """A bare host name is known to this machine alone."""
     name = closed.whole.removeprefix("http://").rpartition(":")[0].partition(":")[0]
     assert name == socket.gethostname() or ipaddress.ip_address(name)
 
 
-def test_a_token_is_needed_where_others_can_reach_it(closed: Server) -> None:
+def test_a_token_is_needed_if_other_machines_can_connect(closed: Server) -> None:
     assert closed.ask("/api/games")[0] == 401
     assert closed.ask("/api/games", Authorization="Bearer wrong")[0] == 401
     assert closed.ask("/api/games", Authorization=f"Bearer {TOKEN}")[0] == 200
@@ -188,13 +188,13 @@ def test_a_token_is_needed_where_others_can_reach_it(closed: Server) -> None:
     assert _connects(closed, more={"Authorization": f"Bearer {TOKEN}"})
 
 
-def test_addresses_in_figures_are_ours_where_all_are_listened_on(closed: Server) -> None:
+def test_any_ip_address_is_a_valid_host_of_a_public_server(closed: Server) -> None:
     allowed = {"Authorization": f"Bearer {TOKEN}"}
     assert closed.ask("/api/games", Host="10.0.0.7:2048", **allowed)[0] == 200
     assert closed.ask("/api/games", Host="evil.example", **allowed)[0] == 421
 
 
-def test_pages_may_do_nothing_that_they_need_not(server: Server) -> None:
+def test_the_content_security_policy_is_strict(server: Server) -> None:
     with urllib.request.urlopen(server.address + "/2048") as answer:
         policy = answer.headers["content-security-policy"]
         assert answer.headers["x-content-type-options"] == "nosniff"
@@ -203,7 +203,7 @@ def test_pages_may_do_nothing_that_they_need_not(server: Server) -> None:
     assert "frame-ancestors 'none'" in policy
 
 
-def test_a_body_that_does_not_say_how_long_it_is_is_cut_off(server: Server) -> None:
+def test_a_body_without_a_length_is_cut_off(server: Server) -> None:
     host, port = server.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=10) as line:
         line.sendall(
@@ -220,7 +220,7 @@ def test_a_body_that_does_not_say_how_long_it_is_is_cut_off(server: Server) -> N
     assert server.ask("/api/games")[0] == 200
 
 
-def test_strange_addresses_and_ports_are_told_in_one_line(tuplet: Any) -> None:
+def test_a_wrong_host_or_port_is_an_error_of_one_line(tuplet: Any) -> None:
     for words, told in (
         (("--port", "99999"), "--port must be 0 to 65535 (got 99999)"),
         (("--host", "no.such.host.example"), "is not an address of this machine"),
@@ -239,7 +239,7 @@ def test_strange_addresses_and_ports_are_told_in_one_line(tuplet: Any) -> None:
         assert done.returncode == 2 and "choose another --port" in done.stderr
 
 
-def test_ctrl_c_ends_it_while_a_search_goes_on_and_a_socket_is_open(tmp_path: Path) -> None:
+def test_ctrl_c_stops_the_server_during_a_search(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "tuplet", "serve", "--port", "0", "--no-open"],
         stdout=subprocess.PIPE,

@@ -67,14 +67,14 @@ def is_open(connection: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("said", [b"", b"GET", HALF, HEAD, HEAD + b'{"game"', b"GET / HTTP/1.1\r"])
-def test_who_does_not_ask_in_time_is_hung_up_on(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_without_a_request_is_closed(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "REQUEST_TIMEOUT", 0.3)
     with serving() as server, connected(server, said) as connection:
         assert hung_up(connection)
         assert server.ask("/api/games")[0] == 200
 
 
-def test_a_request_that_trickles_in_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_arrives_byte_by_byte_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each byte on its own comes in time, all of them do not."""
     monkeypatch.setattr(limits, "REQUEST_TIMEOUT", 0.5)
     with serving() as server, connected(server) as connection:
@@ -90,7 +90,7 @@ def test_a_request_that_trickles_in_is_not_waited_for(monkeypatch: pytest.Monkey
         assert not ended.is_alive()
 
 
-def test_who_asks_may_wait_for_the_answer_and_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_response_does_not_close_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what a client is to do has a limit, not how long its answer takes."""
     monkeypatch.setattr(limits, "REQUEST_TIMEOUT", 0.2)
     body = json.dumps({"game": "ewn-6x7", "agent": "mcts:time=0.6"})
@@ -105,7 +105,7 @@ def test_who_asks_may_wait_for_the_answer_and_ask_again(monkeypatch: pytest.Monk
         asking.close()
 
 
-def test_who_does_not_read_the_answer_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_does_not_read_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "REQUEST_TIMEOUT", 0.3)
     with serving() as server, connected(server) as connection:
         connection.settimeout(0.2)
@@ -119,7 +119,7 @@ def test_who_does_not_read_the_answer_is_hung_up_on(monkeypatch: pytest.MonkeyPa
             ask_on()
 
 
-def test_silent_connections_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_connections_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """When there are too many, the oldest that nobody answers is closed."""
     monkeypatch.setattr(limits, "MAX_CONNECTIONS", 20)
     with serving() as server:
@@ -180,7 +180,7 @@ def test_a_client_leaves_turns_for_others() -> None:
         each.release()
 
 
-def test_of_those_who_wait_the_client_with_the_least_goes_on() -> None:
+def test_the_waiting_client_with_the_least_is_next() -> None:
     limits = Limits(memory=1 << 30, turns=2)
     first = Held(limits, "one", turn="long").settled()
     second = Held(limits, "two", turn="long").settled()
@@ -244,7 +244,7 @@ def test_limits_come_from_cores_and_memory(monkeypatch: pytest.MonkeyPatch) -> N
         ("ewn", "easy", "instant", 0),
     ],
 )
-def test_what_an_agent_costs_is_known_before_it_begins(game: str, agent: str, kind: str, megabytes: int) -> None:
+def test_the_cost_of_an_agent_is_known_before_it_starts(game: str, agent: str, kind: str, megabytes: int) -> None:
     context = ServerContext()
     made = context.agent(agent, context.game(game))
     assert memory_of(made) >> 20 == megabytes
@@ -270,7 +270,7 @@ def test_a_search_over_the_network_has_a_budget(agent: str, told: str) -> None:
     assert context.agent(within, context.game("ewn"))
 
 
-def test_a_network_is_read_once_whoever_asks_for_it(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_is_read_once_for_all_agents(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run, and whatever searches over its values; what its learner remembers is left out."""
     read = []
     monkeypatch.setattr(
@@ -287,7 +287,7 @@ def test_a_network_is_read_once_whoever_asks_for_it(trained_run: Path, monkeypat
     assert context.limits.networks == made[0].network.weights.nbytes
 
 
-def test_networks_that_nobody_asks_for_make_room(tmp_path: Path) -> None:
+def test_unused_networks_make_room(tmp_path: Path) -> None:
     for number in range(5):
         Network("01234 12345").save(tmp_path / f"{number}")  # 8 MB
     context = ServerContext(tmp_path, Limits())
@@ -303,7 +303,7 @@ def test_networks_that_nobody_asks_for_make_room(tmp_path: Path) -> None:
     assert not [key for key in context._networks if key[0].endswith("4") and key[2] > 1 << 20]
 
 
-def test_who_waits_for_a_network_can_be_told_to_stop(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_network_can_be_stopped(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reading, go = threading.Event(), threading.Event()
 
     def slow(path: Path, **how: Any) -> Any:
@@ -320,7 +320,7 @@ def test_who_waits_for_a_network_can_be_told_to_stop(trained_run: Path, monkeypa
     assert context.agent(trained_run.name, context.game("2048"))  # it was read all the same
 
 
-def test_a_question_ends_in_time_whatever_it_waits_for(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_ends_in_time_even_if_it_ignores_stop(trained_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go = threading.Event()
     monkeypatch.setattr("tuplet.web.context.read_weights", lambda *_, **__: go.wait(60))
     monkeypatch.setattr("tuplet.web.context.find_weights", lambda path: (go.wait(60), path)[1])
@@ -339,7 +339,7 @@ def play_of(number: int, agents: dict[str, str], game: str = "ewn-6x7") -> str:
     return json.dumps({"id": number, "type": "play", "game": game, "position": position, "agents": agents})
 
 
-def test_jobs_that_nobody_looks_at_give_back_what_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwatched_jobs_release_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve games of trees where there is room for two; they go on when somebody looks."""
     monkeypatch.setattr(limits, "STALL_TIMEOUT", 0.2)
     monkeypatch.setattr("tuplet.web.limits.MAX_MEMORY", BASE_MEMORY)
@@ -366,7 +366,7 @@ def test_jobs_that_nobody_looks_at_give_back_what_they_have(monkeypatch: pytest.
         awaited(run(server))
 
 
-def test_an_agent_takes_no_memory_before_there_is_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_allocates_only_after_its_claim_is_granted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Alpha-beta has its table from the moment a game begins."""
     opened = []
     monkeypatch.setattr(jobs.life, "begin", lambda agent, *_: opened.append(agent))
@@ -383,7 +383,7 @@ def test_an_agent_takes_no_memory_before_there_is_room_for_it(monkeypatch: pytes
     assert len(opened) == 1 and game.position.turn == "blue"
 
 
-def test_a_socket_that_is_not_used_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_socket_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_SOCKETS", 2)
     searching = {"type": "analyze", "game": "ewn-6x7", "agent": "mcts:time=60"}
 
@@ -478,7 +478,7 @@ class Asking:
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read from /proc")
 @pytest.mark.parametrize("said", [b"", HALF])
-def test_600_silent_connections_of_a_minute_lock_nobody_out(tmp_path: Path, said: bytes) -> None:
+def test_600_silent_connections_do_not_block_others(tmp_path: Path, said: bytes) -> None:
     """Those that are closed are opened again at once."""
     with alone(tmp_path) as (server, peak):
         asking = Asking(server)

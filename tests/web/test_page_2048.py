@@ -113,7 +113,7 @@ def swipe(page: Any, move: str) -> None:
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def test_keys_and_swipes_reach_the_board_that_the_rules_say(looking: Looking) -> None:
+def test_keys_and_swipes_play_by_the_rules(looking: Looking) -> None:
     page = looking.open(at(PLAIN), has_touch=True)
     until(page, PLAIN)
     for number in range(9):
@@ -130,7 +130,7 @@ def test_keys_and_swipes_reach_the_board_that_the_rules_say(looking: Looking) ->
     assert page.inner_text("#score").replace(",", "") == seen(page).split()[-1]
 
 
-def test_keys_faster_than_the_tiles_are_not_lost(looking: Looking, server: Server) -> None:
+def test_keys_faster_than_the_animation_are_not_lost(looking: Looking, server: Server) -> None:
     page = looking.open("/2048")
     page.wait_for_selector("#board[data-notation]")
     with page.expect_response("**/api/position") as answer:
@@ -149,7 +149,7 @@ def test_keys_faster_than_the_tiles_are_not_lost(looking: Looking, server: Serve
     assert page.inner_text("#moves-made") == str(made)
 
 
-def test_values_on_the_page_are_those_of_analyze(looking: Looking) -> None:
+def test_the_page_shows_the_values_of_analyze(looking: Looking) -> None:
     page = calm(looking, at(RICH))
     for depth in (1, 2):
         page.select_option("#ahead", f"d{depth}")
@@ -186,7 +186,7 @@ def test_pointing_at_a_tuple_shows_its_eight_placements_and_their_weights(lookin
     until(page, RICH)
 
 
-def test_thoughts_can_be_hidden_or_come_after_the_move(looking: Looking) -> None:
+def test_the_analysis_can_be_hidden_or_shown_after_the_move(looking: Looking) -> None:
     page = calm(looking, at(RICH, show="after"))
     page.wait_for_selector("#analysis-says:has-text('Make your move')")
     assert page.is_hidden("#values")
@@ -202,7 +202,7 @@ def test_thoughts_can_be_hidden_or_come_after_the_move(looking: Looking) -> None
     assert values(page) == told(seen(page))
 
 
-def test_undo_restores_the_board_and_the_luck(looking: Looking) -> None:
+def test_undo_restores_the_board_and_the_random_state(looking: Looking) -> None:
     page = calm(looking, at(PLAIN))
     until(page, PLAIN)
     path = [PLAIN]
@@ -251,7 +251,7 @@ def test_a_key_takes_over_from_the_agent_at_once(looking: Looking) -> None:
     assert page.inner_text("#moves-made") == "3"
 
 
-def test_a_board_is_edited_and_the_agent_asked(looking: Looking) -> None:
+def test_an_edited_board_is_analyzed(looking: Looking) -> None:
     page = calm(looking, at(PLAIN))
     thought(page)
     page.keyboard.press("e")
@@ -275,7 +275,7 @@ def test_a_board_is_edited_and_the_agent_asked(looking: Looking) -> None:
     assert follows(two, "down", changes(page, lambda: page.keyboard.press("ArrowDown")))
 
 
-def test_the_player_may_say_where_the_tile_appears(looking: Looking) -> None:
+def test_the_player_can_place_the_tiles(looking: Looking) -> None:
     page = calm(looking, at(PLAIN, place=1))
     until(page, PLAIN)
     waiting = changes(page, lambda: page.keyboard.press("ArrowLeft"))
@@ -286,7 +286,7 @@ def test_the_player_may_say_where_the_tile_appears(looking: Looking) -> None:
     until(page, PLAIN)
 
 
-def test_what_is_pasted_is_shown_and_can_be_copied(looking: Looking) -> None:
+def test_positions_and_games_are_pasted_and_copied(looking: Looking) -> None:
     episode = tuplet.play_episode("random", tuplet.RandomEnvironment(seed=3))
     page = calm(looking, "/2048", permissions=["clipboard-read", "clipboard-write"])
     page.wait_for_selector("#board[data-notation]")
@@ -355,7 +355,7 @@ def test_a_review_adds_up_and_leads_to_the_mistakes(looking: Looking) -> None:
     until(page, seen(page))
 
 
-def test_the_page_reviews_the_whole_game_as_the_command_does(looking: Looking) -> None:
+def test_the_page_reviews_the_whole_game_as_the_command_line(looking: Looking) -> None:
     episode = tuplet.play_episode("random", seed=5)
     page = calm(looking, at(PLAIN))
     thought(page)
@@ -377,7 +377,7 @@ def test_the_page_reviews_the_whole_game_as_the_command_does(looking: Looking) -
     assert f"Final score: {episode.score:,}." in said
 
 
-def test_an_address_restores_what_was_seen(looking: Looking) -> None:
+def test_an_address_restores_the_page(looking: Looking) -> None:
     page = calm(looking, at(PLAIN))
     thought(page)
     page.select_option("#ahead", "d2")
@@ -393,7 +393,7 @@ def test_an_address_restores_what_was_seen(looking: Looking) -> None:
     assert again.eval_on_selector("select[id^=agent-]", "a => a.value") == "small"
 
 
-def test_the_back_button_leads_to_the_game_before(looking: Looking) -> None:
+def test_the_back_button_restores_the_previous_game(looking: Looking) -> None:
     page = calm(looking, at(PLAIN))
     until(page, PLAIN)
     last = changes(page, lambda: page.keyboard.press("ArrowLeft"))
@@ -428,7 +428,7 @@ def test_the_layout_holds_from_phone_to_screen(looking: Looking) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_nothing_stands_in_anybodys_way(looking: Looking, theme: str) -> None:
+def test_the_page_of_2048_is_accessible(looking: Looking, theme: str) -> None:
     tiles = "2048 2,4,8,16/32,64,128,256/512,1024,2048,4096/8192,16384,32768,65536 12344"
     page = calm(looking, at(tiles), color_scheme=theme)
     page.wait_for_selector("#board .over")
@@ -445,7 +445,7 @@ def test_nothing_stands_in_anybodys_way(looking: Looking, theme: str) -> None:
     assert axe(page) == []
 
 
-def test_light_or_dark_is_remembered(looking: Looking) -> None:
+def test_the_theme_is_remembered(looking: Looking) -> None:
     page = calm(looking, at(PLAIN), color_scheme="light")
     until(page, PLAIN)
     ground = "getComputedStyle(document.body).backgroundColor"
@@ -469,7 +469,7 @@ def test_a_token_is_exchanged_and_leaves_the_address(chromium: Any, tmp_path: Pa
 
 
 @pytest.mark.parametrize("game", ["ewn", "2048:board=9999x9999", "<img src=x onerror=alert(1)>"])
-def test_whatever_an_address_says_there_is_a_game_and_an_agent(looking: Looking, game: str) -> None:
+def test_an_invalid_address_still_shows_a_game_and_an_agent(looking: Looking, game: str) -> None:
     page = calm(looking, at("<b>", game=game, agent="", depth="zz", time="zz", speed="zz"))
     page.wait_for_selector(".toast.error")
     assert game in page.inner_text(".toast.error")
@@ -489,7 +489,7 @@ def test_the_first_tap_on_a_tuple_shows_its_placements(looking: Looking) -> None
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_palette_can_be_seen_without_scrolling(looking: Looking, theme: str) -> None:
+def test_the_palette_is_visible_without_scrolling(looking: Looking, theme: str) -> None:
     screen = {"width": 1440, "height": 900}
     page = calm(looking, at(PLAIN), viewport=screen, color_scheme=theme)
     until(page, PLAIN)
@@ -510,7 +510,7 @@ def test_the_palette_can_be_seen_without_scrolling(looking: Looking, theme: str)
     assert page.locator("text=is over").count() == 0
 
 
-def test_a_move_is_said_to_those_who_listen(looking: Looking) -> None:
+def test_a_move_is_announced_to_screen_readers(looking: Looking) -> None:
     page = calm(looking, at(PLAIN))
     until(page, PLAIN)
     after = changes(page, lambda: page.keyboard.press("ArrowLeft"))
@@ -519,7 +519,7 @@ def test_a_move_is_said_to_those_who_listen(looking: Looking) -> None:
     assert page.get_attribute("#announce", "role") == "status"
 
 
-def test_where_no_mistake_follows_the_page_says_so(looking: Looking) -> None:
+def test_the_page_says_when_there_is_no_next_mistake(looking: Looking) -> None:
     page = calm(looking, at(PLAIN))
     thought(page)
     page.keyboard.press("]")
@@ -532,7 +532,7 @@ def test_where_no_mistake_follows_the_page_says_so(looking: Looking) -> None:
     page.wait_for_selector(".toast:has-text('No mistake comes after this')")
 
 
-def test_an_unknown_address_leads_to_the_pages(looking: Looking, server: Server) -> None:
+def test_an_unknown_address_links_to_the_pages(looking: Looking, server: Server) -> None:
     page = looking.open("/nowhere/at-all")
     page.click("a:has-text('2048')")
     page.wait_for_selector("#board[data-notation]")
@@ -540,7 +540,7 @@ def test_an_unknown_address_leads_to_the_pages(looking: Looking, server: Server)
     assert server.ask("/nowhere") == (404, {"error": "there is no /nowhere"})
 
 
-def test_a_board_that_was_not_edited_is_still_of_its_game(looking: Looking) -> None:
+def test_leaving_the_editor_without_a_change_keeps_the_game(looking: Looking) -> None:
     page = calm(looking, at(PLAIN))
     thought(page)
     after = changes(page, lambda: page.keyboard.press("ArrowLeft"))

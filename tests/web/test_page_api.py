@@ -16,7 +16,7 @@ from tuplet.web.endpoints import CALLS
 pytestmark = pytest.mark.slow
 
 
-def test_every_call_is_shown_with_an_example_that_is_answered(looking: Any) -> None:
+def test_every_call_has_an_example_that_works(looking: Any) -> None:
     page = looking.open("/api")
     page.wait_for_selector("#review")
     shown = page.locator("#calls h2").all_inner_texts()
@@ -31,7 +31,7 @@ def test_every_call_is_shown_with_an_example_that_is_answered(looking: Any) -> N
     looking.errors[:] = [each for each in looking.errors if "400" not in each]  # which we asked for
 
 
-def test_it_can_be_read_by_all_and_fits(looking: Any) -> None:
+def test_the_page_of_calls_is_accessible_and_fits(looking: Any) -> None:
     for theme in ("light", "dark"):
         page = looking.open("/api", color_scheme=theme)
         page.wait_for_selector("#review")
@@ -42,7 +42,7 @@ def test_it_can_be_read_by_all_and_fits(looking: Any) -> None:
 
 
 @pytest.mark.parametrize("token", [None, "a-token-of-one-test-only"])
-def test_what_is_copied_works_where_a_token_is_needed_too(chromium: Any, token: str | None) -> None:
+def test_copied_commands_work_with_and_without_a_token(chromium: Any, token: str | None) -> None:
     with serving(token=token) as server:
         looking = Looking(chromium, server)
         page = looking.open(

@@ -33,7 +33,7 @@ def pages(chromium: Any, own: Server) -> Iterator[Looking]:
     found.close()
 
 
-def test_games_of_serve_rules_are_listed_and_every_call_takes_them(own: Server) -> None:
+def test_user_games_are_listed_and_every_call_takes_them(own: Server) -> None:
     name = CONNECT4
     listed = {each["game"]: each for each in own.ask("/api/games")[1]["games"]}
     assert listed[name]["title"] == "CONNECT4" and listed[name]["sides"] == ["yellow", "red"]
@@ -56,7 +56,7 @@ def test_games_of_serve_rules_are_listed_and_every_call_takes_them(own: Server) 
     assert status == 200 and read["kind"] == "game" and read["game"] == name
 
 
-def test_a_game_of_ones_own_is_played_on_the_page(pages: Looking) -> None:
+def test_a_user_game_is_played_on_the_page(pages: Looking) -> None:
     page = pages.open("/2048", reduced_motion="reduce")
     page.click("nav a:has-text('CONNECT4')")
     page.wait_for_selector("#moves button:not([disabled])")
@@ -99,7 +99,7 @@ def test_agents_play_a_game_with_chance_to_its_end(pages: Looking) -> None:
     page.wait_for_selector("#moves button:not([disabled])")
 
 
-def test_without_a_game_of_ones_own_the_page_says_how_to_bring_one(looking: Looking) -> None:
+def test_without_a_user_game_the_page_says_how_to_add_one(looking: Looking) -> None:
     page = looking.open("/board")
     page.wait_for_selector("#caption:has-text('--game')")
 

@@ -89,7 +89,7 @@ def test_a_game_is_played_from_the_first_roll_to_a_win(looking: Looking) -> None
     assert shown(page).turn == "red"
 
 
-def test_what_cannot_be_moved_says_why(looking: Looking) -> None:
+def test_a_wrong_move_is_explained(looking: Looking) -> None:
     """The die's cube, 3, is gone: 2 or 4 may move."""
     gone = "ewn r1r2.../r4r5.../r6...b6/...b5b4/..b3b2b1 red 3"
     page = ready(looking.open(address(gone, blue="easy"), **STILL))
@@ -108,7 +108,7 @@ def test_what_cannot_be_moved_says_why(looking: Looking) -> None:
     page.wait_for_selector(".ewn-record li", state="attached")
 
 
-def test_the_live_numbers_are_those_of_the_search(looking: Looking) -> None:
+def test_the_page_shows_the_numbers_of_the_search(looking: Looking) -> None:
     """Values and visits of moves, and nodes of the tree, to the last simulation."""
     agent = "mcts:ucb=ucb1,c=0.7,sims=20000"
     page = ready(looking.open(address(START, panel="think", agent=agent)))
@@ -131,7 +131,7 @@ def test_the_live_numbers_are_those_of_the_search(looking: Looking) -> None:
     assert page.locator(".ewn-growth .grown").count() == len(found.moves)
 
 
-def test_the_main_line_is_drawn_and_the_tree_opened_node_by_node(looking: Looking) -> None:
+def test_the_main_line_is_drawn_and_the_tree_is_opened(looking: Looking) -> None:
     agent = "mcts:sims=50000"
     page = ready(looking.open(address(KNOWN, panel="think", agent=agent)))
     thought(page)
@@ -148,7 +148,7 @@ def test_the_main_line_is_drawn_and_the_tree_opened_node_by_node(looking: Lookin
     assert shown(page).ply == 6
 
 
-def test_alpha_beta_tells_depth_line_and_value(looking: Looking) -> None:
+def test_alpha_beta_shows_a_row_for_each_depth(looking: Looking) -> None:
     """A row for each depth, the same as if it had been asked for no more than that."""
     page = ready(looking.open(address(KNOWN, panel="think", agent="alphabeta:depth=8")))
     thought(page)
@@ -186,7 +186,7 @@ def test_cubes_are_placed_by_clicks_and_by_dragging(looking: Looking) -> None:
     assert shown(page).notation == START.replace("r1r2r3", "r6r3r2").replace("/r6", "/r1")[:-1] + "?"
 
 
-def test_the_known_die_is_seen_ahead(looking: Looking) -> None:
+def test_the_known_die_is_shown(looking: Looking) -> None:
     page = ready(looking.open(address(KNOWN, blue="normal"), **STILL))
     first = tuplet.EwnPosition.parse(KNOWN)
     ahead = page.locator(".ewn-ahead li span")
@@ -218,7 +218,7 @@ def test_the_family_can_be_played(looking: Looking, game: str) -> None:
     assert shown(page).game.name == game
 
 
-def test_a_shared_address_restores_what_was_seen_and_back_goes_back(looking: Looking) -> None:
+def test_a_shared_address_restores_the_page_and_back_works(looking: Looking) -> None:
     state = {"red": "you", "blue": "hard", "panel": "think", "agent": "mcs:sims=500", "flip": "yes"}
     page = ready(looking.open(address(START, **state)))
     thought(page)
@@ -236,7 +236,7 @@ def test_a_shared_address_restores_what_was_seen_and_back_goes_back(looking: Loo
     assert "roll the die" in page.locator("#shortcuts").inner_text()
 
 
-def test_nothing_overflows_and_everybody_can_use_it(looking: Looking) -> None:
+def test_the_page_of_ewn_fits_and_is_accessible(looking: Looking) -> None:
     page = ready(looking.open(address(KNOWN, agent="mcts:sims=20000"), **STILL))
     for panel in ("play", "watch", "think"):
         page.locator(f"#tab-{panel}").click()
@@ -282,7 +282,7 @@ def test_positions_and_records_are_pasted_and_copied(looking: Looking) -> None:
     assert shown(page) == last
 
 
-def test_an_agent_shows_its_own_line_however_often_it_is_changed(looking: Looking) -> None:
+def test_changing_the_agent_quickly_shows_the_line_of_the_last(looking: Looking) -> None:
     """Searches asked for in a hurry wait for each other; what another found is not left over."""
     page = ready(looking.open(address(KNOWN, panel="think", agent="mcts:sims=2000000"), **STILL))
     page.locator(".ewn-outline [aria-level='2']").first.wait_for()

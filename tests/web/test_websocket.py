@@ -62,7 +62,7 @@ def over(server: Server, do: Any) -> Any:
     return awaited(run())
 
 
-def test_a_tree_grows_into_the_searchs_own_result(server: Server) -> None:
+def test_a_growing_tree_ends_as_the_result_of_the_search(server: Server) -> None:
     asked = {"game": "ewn", "position": START, "agent": "mcts:sims=400000", "seed": 3}
     frames = over(server, lambda line: line.job(id=1, type="analyze", **asked, tree=2))
     told = [frame["analysis"] for frame in frames if "analysis" in frame]
@@ -78,7 +78,7 @@ def test_a_tree_grows_into_the_searchs_own_result(server: Server) -> None:
     assert told[-1] == expected
 
 
-def test_a_search_goes_deeper_before_ones_eyes(server: Server) -> None:
+def test_frames_of_a_search_go_deeper(server: Server) -> None:
     frames = over(server, lambda line: line.job(id=1, type="analyze", game="2048", position=BOARD, depth=3))
     told = [frame["analysis"] for frame in frames if "analysis" in frame]
     assert told[-1]["depth"] == 3 and told[0]["depth"] < 3
@@ -125,7 +125,7 @@ def test_a_long_game_is_read_reviewed_and_written(server: Server) -> None:
     assert list(written.replay()) == [(board, action._replace(time_ms=0)) for board, action in episode.replay()]
 
 
-def test_nothing_queues_up_for_who_looks_slowly(server: Server) -> None:
+def test_nothing_queues_up_for_a_slow_client(server: Server) -> None:
     """One frame is on its way, and then the agent waits."""
 
     async def do(line: Line) -> tuple[int, int]:
@@ -148,7 +148,7 @@ def test_nothing_queues_up_for_who_looks_slowly(server: Server) -> None:
     assert first == 1 and 1 < second <= MAX_STEPS
 
 
-def test_a_job_is_stopped_with_what_it_has(server: Server) -> None:
+def test_a_stopped_job_returns_what_it_has(server: Server) -> None:
     async def do(line: Line) -> dict[str, Any]:
         await line.say(id=7, type="analyze", game="ewn-6x7", agent="mcts:time=60")
         await line.frame()
@@ -170,7 +170,7 @@ def test_a_job_is_stopped_with_what_it_has(server: Server) -> None:
         ({"type": "play", "game": "2048", "position": BOARD, "agents": {}, "pace": 61}, "pace must be 0 to 60"),
     ],
 )
-def test_what_is_wrong_with_a_job_is_told_in_one_line(server: Server, message: dict[str, Any], told: str) -> None:
+def test_a_wrong_job_is_an_error_of_one_line(server: Server, message: dict[str, Any], told: str) -> None:
     frames = over(server, lambda line: line.job(id=1, **message))
     assert told in frames[-1]["error"] and "\n" not in frames[-1]["error"]
 
@@ -199,7 +199,7 @@ def test_too_many_jobs_are_refused(server: Server) -> None:
         (b"\x00\xff", None),
     ],
 )
-def test_rubbish_closes_its_socket_and_nothing_else(server: Server, rubbish: str | bytes, code: int | None) -> None:
+def test_an_invalid_message_closes_its_socket_only(server: Server, rubbish: str | bytes, code: int | None) -> None:
     async def do(line: Line) -> int | None:
         async with websockets.connect(server.socket) as other:
             await line.connection.send(rubbish)
@@ -224,7 +224,7 @@ def test_a_flood_closes_its_socket(server: Server) -> None:
     assert server.ask("/api/games")[0] == 200
 
 
-def test_fifty_look_on_at_once(server: Server) -> None:
+def test_fifty_clients_watch_at_once(server: Server) -> None:
     async def one(number: int) -> str:
         async with websockets.connect(server.socket) as connection:
             asked = {"game": "2048", "position": BOARD, "agents": {"player": "small"}, "moves": 20}
@@ -307,12 +307,12 @@ def _fuzz(server: Server, seed: int, questions: int) -> None:
     assert server.ask("/api/games")[0] == 200
 
 
-def test_rubbish_is_answered_and_the_server_goes_on(server: Server) -> None:
+def test_random_requests_do_not_break_the_server(server: Server) -> None:
     _fuzz(server, 1, 150)
 
 
 @pytest.mark.long
-def test_a_minute_of_rubbish_leaves_the_memory_flat(server: Server) -> None:
+def test_a_minute_of_random_requests_does_not_leak_memory(server: Server) -> None:
     _fuzz(server, 0, 200)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began, seed = time.monotonic(), 1
@@ -323,7 +323,7 @@ def test_a_minute_of_rubbish_leaves_the_memory_flat(server: Server) -> None:
     assert after - before < 200_000, (before, after)  # kilobytes: some networks and trees
 
 
-def test_what_is_no_text_closes_the_socket_with_a_reason(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
+def test_bytes_and_invalid_utf8_close_the_socket_with_a_reason(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
     async def told(*frames: Any) -> tuple[int | None, str | None]:
         async with websockets.connect(server.socket) as connection:
             for frame in frames:
