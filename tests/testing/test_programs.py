@@ -227,11 +227,11 @@ def test_our_own_agents_pass(agent: str) -> None:
 
 def test_advice_fits_the_move() -> None:
     position = fallback_rules.start("012345", "012345", "2" + 20 * "1")
-    assert "only cube 2" in diagnoses.of_a_move(position, "50", None).cause
-    assert "one off" in diagnoses.of_a_move(position, "10", None).cause
-    assert "off the board" in diagnoses.of_a_move(position, "23", None).cause
-    assert "no cube 9" in diagnoses.of_a_move(position, "90", None).cause
-    assert diagnoses.of_a_move(position, "mo", None) == diagnoses.CHATTER
+    assert "only cube 2" in diagnoses.diagnose_move(position, "50", None).cause
+    assert "one off" in diagnoses.diagnose_move(position, "10", None).cause
+    assert "off the board" in diagnoses.diagnose_move(position, "23", None).cause
+    assert "no cube 9" in diagnoses.diagnose_move(position, "90", None).cause
+    assert diagnoses.diagnose_move(position, "mo", None) == diagnoses.CHATTER
 
 
 class Prompt:

@@ -15,7 +15,7 @@ import pytest
 import tuplet as package
 from tuplet.agents.specs import ADAPTERS, AGENTS
 from tuplet.testing import check_agent
-from tuplet.testing.scaffold import KINDS, TAKEN
+from tuplet.testing.scaffold import KINDS, taken_names
 from tuplet.values.players import ABOUT
 
 pytestmark = pytest.mark.slow
@@ -109,11 +109,11 @@ def test_json_is_what_the_function_returns(tuplet, tmp_path: Path, monkeypatch) 
         (["player", "there"], "there.py exists already"),
         (["player", "rich"], "would hide the module rich"),
         (["player", "json"], "would hide the module json"),
-        (["agent", "easy"], "a name of tuplet's own"),
-        (["player", "class"], "cannot be a name"),
-        (["player", "my-idea"], "cannot be a name"),
-        (["player", "../x"], "cannot be a name"),
-        (["player", "_"], "cannot be a name"),
+        (["agent", "easy"], "a name that tuplet uses"),
+        (["player", "class"], "is not a name in Python"),
+        (["player", "my-idea"], "is not a name in Python"),
+        (["player", "../x"], "is not a name in Python"),
+        (["player", "_"], "is not a name in Python"),
         (["game", "one"], "ONE means something else"),
         (["game", "rules"], "Rules means something else"),
         (["player", "x", "--out", "nowhere"], "no folder nowhere"),
@@ -133,4 +133,4 @@ def test_what_cannot_be_written_is_refused_in_one_line(
 
 def test_every_name_of_tuplets_own_is_taken() -> None:
     listed = {row["agent"] for game in ("2048", "ewn") for row in package.list_agents(game).rows}
-    assert listed | {*AGENTS, *ADAPTERS, *ABOUT} <= TAKEN
+    assert listed | {*AGENTS, *ADAPTERS, *ABOUT} <= taken_names()

@@ -96,20 +96,9 @@ class EnvConfig:
 
     def setup(self, resets: int = KEEP, limit: int = 0) -> Array:
         """The settings as kernels take them; `limit` steps truncate an episode (0: never)."""
-        rules = self.rules
-        return np.array(
-            [
-                *self.size,
-                rules.cells,
-                rules.fours,
-                OBSERVATIONS.index(self.observation),
-                REWARDS.index(self.reward),
-                ILLEGAL.index(self.illegal),
-                resets,
-                limit,
-            ],
-            np.uint64,
-        )
+        names = ((OBSERVATIONS, self.observation), (REWARDS, self.reward), (ILLEGAL, self.illegal))
+        codes = [known.index(name) for known, name in names]
+        return np.array([*self.size, self.rules.cells, self.rules.fours, *codes, resets, limit], np.uint64)
 
 
 def new_games(count: int) -> Array:

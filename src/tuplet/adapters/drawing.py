@@ -1,4 +1,4 @@
-"""Boards as other libraries want to see them: an array of pixels, or a window in the terminal."""
+"""Boards as arrays of pixels, or drawn in the terminal."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tuplet.games.g2048.drawing import GRID, colours
 Array = np.ndarray[Any, Any]
 
 CELL, GAP = 48, 4  # pixels
-FPS = 4  # frames a second, for people
-_INSET = 5  # of a piece in its square
+FPS = 4  # frames a second
+_INSET = 5  # pixels between a piece and the edge of its square
 _WIDE = 6  # characters of a cell in the terminal
 
 # A letter and its five rows of three dots, an octal digit each.
@@ -35,12 +35,12 @@ _FONT = {glyph[0]: glyph[1:] for glyph in _GLYPHS.split()}
 
 
 class Cell(NamedTuple):
-    """A cell of a board: what stands in it, and its colours."""
+    """A cell of a board: its text and colours."""
 
     text: str
     ground: str
     ink: str
-    piece: str = ""  # the colour of a piece that stands on the ground
+    piece: str = ""  # the colour of the piece, if any
 
 
 def tiles_of(board: Board) -> list[list[Cell]]:
@@ -50,13 +50,13 @@ def tiles_of(board: Board) -> list[list[Cell]]:
 
 
 def squares_of(cells: Cells, given: dict[str, str]) -> list[list[Cell]]:
-    """The cells of any game's board, a piece on each that has a text."""
+    """The cells of any game's board; a cell with text has a piece."""
     colour = colours_of(cells, given)
     return [[Cell(text, SQUARE, "#ffffff", colour.get(text, "")) for text in row] for row in cells]
 
 
 def cubes_of(cells: Cells) -> list[list[Cell]]:
-    """The cells of a board of EWN; the corners are the colours of who wants to reach them."""
+    """The cells of an EWN board; each goal corner has the colour of the side that wants to reach it."""
     side = {"r": CUBES["red"], "b": CUBES["blue"]}
     board = [[Cell(text[1:], SQUARE, "#ffffff", side.get(text[:1], "")) for text in row] for row in cells]
     board[0][0] = board[0][0]._replace(ground=GOALS["blue"])
@@ -101,17 +101,17 @@ def _stamp(own: Array, text: str, ink: str) -> None:
 
 
 class Screen:
-    """A window in the terminal that each frame is drawn into; a file gets one after the other."""
+    """Draws frames over each other in a terminal, and one after the other into a file."""
 
     def __init__(self) -> None:
         self._live: Live | None = None
         self._shown = 0.0
 
     def __reduce__(self) -> tuple[type[Screen], tuple[()]]:
-        return Screen, ()  # a copy has a window of its own
+        return Screen, ()  # a copy draws for itself
 
     def show(self, cells: Sequence[Sequence[Cell]], caption: str) -> None:
-        """Draw a frame, not sooner than people can follow."""
+        """Draw a frame, at most `FPS` a second."""
         console = Console()
         frame = Group(_grid(cells), Text(caption))
         if not console.is_terminal:
@@ -120,13 +120,13 @@ class Screen:
         if self._live is None:
             self._live = Live(console=console, auto_refresh=False)
             self._live.start()
-            weakref.finalize(self, self._live.stop)  # gives the cursor back, whoever forgets it
+            weakref.finalize(self, self._live.stop)  # restores the cursor even without close()
         time.sleep(max(0.0, self._shown + 1 / FPS - time.monotonic()))
         self._live.update(frame, refresh=True)
         self._shown = time.monotonic()
 
     def close(self) -> None:
-        """Leave the last frame standing."""
+        """Stop drawing; the last frame stays."""
         if self._live is not None:
             self._live.stop()
             self._live = None

@@ -1,7 +1,7 @@
 """2048 for Gymnasium: importing this module registers `tuplet/2048-v1`.
 
-`gymnasium.make("tuplet.adapters.gym:tuplet/2048-v1")` imports it, and makes the environment;
-`gymnasium.make_vec` makes one of many boards.
+`gymnasium.make("tuplet.adapters.gym:tuplet/2048-v1")` imports it and makes the environment; `gymnasium.make_vec` makes a
+vector environment.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ __all__ = ["ID", "Env2048", "TuplePolicy", "Vector2048"]
 ID = "tuplet/2048-v1"
 
 if ID not in gymnasium.registry:
-    # The environment says itself when a reset is due, and is checked by the tests: wrappers that do
-    # so again would take most of the time of a step.
+    # The environment raises ResetNeeded itself and is checked by the tests; Gymnasium's wrappers for both would take most of
+    # the time of a step.
     gymnasium.register(
         ID,
         "tuplet.adapters.gym:Env2048",

@@ -67,8 +67,8 @@ class Env2048(Env[Array, int]):
         self.observation_space = observation_space(self.config)
         self.action_space: Any = Discrete(4)  # typed as np.int64; `step` takes any integer
         self._shape, self._cells = self.config.shape, int(np.prod(self.config.shape))
-        self._across, self._down = self.config.rules.across, self.config.rules.down
-        self._setup, self._games = self.config.setup(), boards.new_games(1)
+        self._games, rules = boards.new_games(1), self.config.rules
+        self._arrays = rules.across, rules.down, self.config.setup(), self._games
         self._score = np.zeros(1, np.int64)
         self._foresees = observation == "afterstates"
         self._source: np.random.Generator | None = None  # the generator that the board's seed comes from
@@ -97,19 +97,7 @@ class Env2048(Env[Array, int]):
             self._games[0, SEED], self._games[0, NEXT] = as_word(seed_of(self)), 0
         observation, mask = np.empty(self._cells, np.uint8), np.empty(4, np.int8)
         gains = np.empty(4) if self._foresees else _NONE
-        boards.reset_games(
-            self._across,
-            self._down,
-            self._setup,
-            self._games,
-            _EVERY,
-            observation,
-            gains,
-            mask,
-            self._score,
-            _FIRST,
-            _END,
-        )
+        boards.reset_games(*self._arrays, _EVERY, observation, gains, mask, self._score, _FIRST, _END)
         if self.render_mode == "human":
             self.render()
         info: dict[str, Any] = {"action_mask": mask, "score": 0}
@@ -121,8 +109,9 @@ class Env2048(Env[Array, int]):
         """Make a move, and let a tile appear."""
         observation, mask = np.empty(self._cells, np.uint8), np.empty(4, np.int8)
         gains = np.empty(4) if self._foresees else _NONE
+        across, down, setup, games = self._arrays
         reward, status = boards.step_one(
-            self._across, self._down, self._setup, self._games, index(action), observation, gains, mask, self._score
+            across, down, setup, games, index(action), observation, gains, mask, self._score
         )
         if status > ENDED:
             raise self._refusal(status, action)

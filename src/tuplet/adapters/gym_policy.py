@@ -24,10 +24,10 @@ _ZERO, _ONE, _FOUR, _NIBBLE = (np.uint64(n) for n in (0, 1, 4, 15))
 
 @kernel
 def read_boards(observations: Array, onehot: bool, columns: int, words: Array) -> None:
-    """The words of boards that are given cell by cell, as exponents or as planes of them.
+    """Pack observations into the words of boards.
 
-    `observations` has a board, or one for each after-state or plane, for each environment:
-    uint8[n, k, cells]; `words` is uint64[n, 1 or 4, 2].
+    `observations` is uint8[n, k, cells], with one board, four after-states or k one-hot planes per environment; `words` is
+    uint64[n, 1 or 4, 2].
     """
     for i in range(observations.shape[0]):
         for k in range(observations.shape[1]):
@@ -48,9 +48,9 @@ def read_boards(observations: Array, onehot: bool, columns: int, words: Array) -
 
 @kernel
 def worth(low: np.uint64, high: np.uint64) -> np.int64:
-    """The points that a board has cost, if all of it was made of twos.
+    """The points that a board is worth if all its tiles were made of twos.
 
-    A move adds its points to that: after-states of one board differ by what their moves bring.
+    A move adds its points to that: after-states of one board differ by the rewards of their moves.
     """
     points = np.int64(0)
     for cell in range(np.uint64(16)):
@@ -65,9 +65,9 @@ def worth(low: np.uint64, high: np.uint64) -> np.int64:
 def best_moves(
     rules: Rules2048, tables: Tables, states: bool, gamma: np.float32, words: Array, masks: Array, moves: Array
 ) -> None:
-    """The move of the highest value for each board, or for each four after-states; 0 for none."""
+    """The move of highest value for each board, or each four after-states; 0 if there is none."""
     m = tables.plan.shape[1]
-    found, seen = np.empty(m, np.uint64), np.empty(m, np.float32)
+    indices, seen = np.empty(m, np.uint64), np.empty(m, np.float32)
     rewards, values = np.zeros(4, np.uint64), np.zeros(4, np.float32)
     for i in range(words.shape[0]):
         if words.shape[1] == 1:
@@ -81,7 +81,7 @@ def best_moves(
                     values[move] = np.nan
                     continue
                 if states:
-                    v = expected_value(rules, tables, low, high, found, seen)
+                    v = expected_value(rules, tables, low, high, indices, seen)
                 else:
                     v = value(tables, view(low, high))
                 values[move] = np.float32(worth(low, high) - before) + gamma * v
@@ -95,9 +95,8 @@ def best_moves(
 class TuplePolicy:
     """Plays a Gymnasium environment of 2048, single or vector, by a network's values.
 
-    `weights` is whatever names a network: a run folder, a weight file, "small", or a `Network`. It
-    is greedy, or looks `depth` moves ahead. It sees nothing but observations; of after-states it
-    needs the info as well, which says what is legal.
+    `weights` is a run folder, a weight file, "small", or a `Network`. The policy is greedy, or searches `depth` moves ahead.
+    It uses the observations alone; of after-states also the info, which has the legal moves.
 
         policy = TuplePolicy("small", env)
         action = policy(observation, info)
@@ -105,7 +104,7 @@ class TuplePolicy:
 
     def __init__(self, weights: str | Path | Network, env: Any, *, depth: int = 1) -> None:
         config = getattr(env.unwrapped, "config", None)
-        if config is None and hasattr(env.unwrapped, "get_attr"):  # Gymnasium's own vector of ours
+        if config is None and hasattr(env.unwrapped, "get_attr"):  # Gymnasium's own vector environments
             with suppress(AttributeError):
                 config = env.unwrapped.get_attr("config")[0]
         if not isinstance(config, EnvConfig):
@@ -119,15 +118,15 @@ class TuplePolicy:
             )
         self.config, self.network = config, network
         self.player = LearnedAgent(network, depth=depth, spawn4=config.spawn4)
-        if config.observation == "afterstates" and depth > 1:  # whose first move is seen already
+        if config.observation == "afterstates" and depth > 1:  # the first move is made already
             self._behind = LearnedAgent(network, depth=depth - 1, spawn4=config.spawn4)
 
     def __call__(self, observation: Any, info: dict[str, Any] | None = None) -> Any:
-        """The move on a board, or the moves on many: an int, or an array of them."""
+        """The move for one observation as an int, or for many as an array."""
         shape, onehot = self.config.shape, self.config.observation == "onehot"
         seen = np.array(observation, np.uint8, order="C")
         if seen.shape[-len(shape) :] != shape or seen.ndim > len(shape) + 1:
-            raise UserError(f"an observation has the shape {shape}, not {seen.shape}")
+            raise UserError(f"an observation must have the shape {shape} (got {seen.shape})")
         seen = seen.reshape(-1, *(shape if len(shape) > 2 else (1, *shape)))
         count, kept = len(seen), 4 if self.config.observation == "afterstates" else 1
         words = np.zeros((count, kept, 2), np.uint64)
@@ -136,26 +135,19 @@ class TuplePolicy:
         masks = self._masks(info, count) if kept > 1 else np.zeros((0, 4), np.int8)
         moves = np.zeros(count, np.int64)
         if self.player.depth == 1:
-            best_moves(
-                self.config.rules,
-                self.network.tables,
-                self.network.target == "state",
-                np.float32(self.network.gamma),
-                words,
-                masks,
-                moves,
-            )
+            net, gamma = self.network, np.float32(self.network.gamma)
+            best_moves(self.config.rules, net.tables, net.target == "state", gamma, words, masks, moves)
         else:
             moves[:] = [self._searched(words[i], masks[i : i + 1]) for i in range(count)]
         return moves if np.ndim(observation) > len(shape) else int(moves[0])
 
     def _masks(self, info: dict[str, Any] | None, count: int) -> Array:
         if info is None or "action_mask" not in info:
-            raise UserError("of after-states the info is needed: policy(observation, info)")
+            raise UserError("after-states need the info: policy(observation, info)")
         return np.array(info["action_mask"], np.int8).reshape(count, 4)
 
     def _searched(self, words: Array, mask: Array) -> int:
-        """The best move by looking ahead."""
+        """The best move by search."""
         boards = [Board.from_packed(int(low), int(high), *self.config.size) for low, high in words]
         if len(boards) == 1:
             return MOVES.index(self.player.choose(boards[0]) or MOVES[0])

@@ -1,4 +1,4 @@
-"""2048 as a vector environment of Gymnasium: many boards, stepped together on all cores."""
+"""2048 as a Gymnasium vector environment: many boards, stepped together on all cores."""
 
 from __future__ import annotations
 
@@ -24,24 +24,23 @@ from tuplet.games.g2048.board import MOVES, Board, Size
 from tuplet.system.blocks import as_threads, cores
 
 Array = np.ndarray[Any, Any]
-Seen = tuple[Array, Array, Array, Array]  # observations, what moves would bring, masks, scores
+Views = tuple[Array, Array, Array, Array]  # observations, rewards of moves, masks, scores
 
-SHARE = 2048  # boards that are worth a thread: to wake it takes as long as some hundred steps
+SHARE = 2048  # boards per thread: waking one takes as long as some hundred steps
 _RESETS = {AutoresetMode.NEXT_STEP: NEXT_STEP, AutoresetMode.SAME_STEP: SAME_STEP, AutoresetMode.DISABLED: KEEP}
 _LEAST_BITS = ~np.int64(3)
 
 
 class Vector2048(VectorEnv[Array, Array, Array]):
-    """Boards of 2048 that are stepped together: what `gymnasium.make_vec` makes.
+    """Boards of 2048 that are stepped together, made by `gymnasium.make_vec`.
 
-    Board i after `reset(seed=s)` is `Env2048` after `reset(seed=s + i)`, step by step, and whatever
-    it is that `gymnasium.vector.SyncVectorEnv` returns for these is returned here, infos included.
-    What a single environment is told can be told here, too. `autoreset_mode` is any of
-    Gymnasium's, `max_episode_steps` cuts episodes off, and `threads` [default: one a core] step.
+    Board i after `reset(seed=s)` is `Env2048` after `reset(seed=s + i)`, step by step; all results equal those of
+    `gymnasium.vector.SyncVectorEnv`, infos included. It takes the settings of a single environment, any `autoreset_mode` of
+    Gymnasium, `max_episode_steps`, which truncates episodes, and `threads` [default: one per core].
     """
 
-    _pool: ThreadPoolExecutor | None = None  # made when first needed,
-    _owner = 0  # by this process
+    _pool: ThreadPoolExecutor | None = None  # made when first needed
+    _owner = 0  # the process that made it
 
     def __init__(
         self,
@@ -58,10 +57,10 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         threads: int | None = None,
     ) -> None:
         if num_envs < 1:
-            raise UserError(f"num_envs is 1 or more, not {num_envs}")
-        limit = max_episode_steps or -1  # which is none, as for `gymnasium.make`
+            raise UserError(f"num_envs must be 1 or more (got {num_envs})")
+        limit = max_episode_steps or -1  # no limit, as for `gymnasium.make`
         if limit < -1 or max_episode_steps == 0:
-            raise UserError(f"max_episode_steps is 1 or more, not {max_episode_steps}")
+            raise UserError(f"max_episode_steps must be 1 or more (got {max_episode_steps})")
         self.config = EnvConfig.of(board, spawn4, observation, reward, illegal)
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -80,14 +79,14 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         self._games = boards.new_games(num_envs)
         self._foresees = observation == "afterstates"
         self._ended = np.ones(num_envs, np.bool_)  # or not yet begun
-        self._source: np.random.Generator | None = None  # whose seed the boards have
-        hands = min(as_threads(cores() if threads is None else threads), max(1, num_envs // SHARE))
-        ends = [num_envs * n // hands for n in range(hands + 1)]
+        self._source: np.random.Generator | None = None  # the generator that the boards' seeds come from
+        workers = min(as_threads(cores() if threads is None else threads), max(1, num_envs // SHARE))
+        ends = [num_envs * n // workers for n in range(workers + 1)]
         self._shares = [(np.uint64(a), np.uint64(b)) for a, b in pairwise(ends)]
 
     @property
     def boards(self) -> list[Board]:
-        """The boards as people hold them."""
+        """The current boards."""
         return [boards.board_of(game, self.config.size) for game in self._games]
 
     def reset(
@@ -101,71 +100,71 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         listed = isinstance(seed, Sequence | np.ndarray)
         chosen = self._chosen(options)
         super().reset(seed=None if listed else seed)  # type: ignore[arg-type]
-        self._deal(seed, chosen)
+        self._seed_boards(seed, chosen)
         self._ended[chosen] = False
-        seen = self._room()
-        self._on_all(boards.reset_games, chosen, *seen)
+        views = self._new_views()
+        self._on_all(boards.reset_games, chosen, *views)
         if not chosen.all():  # infos are those of the boards that were reset
-            for array in seen[1:] if self._foresees else seen[2:]:
+            for array in views[1:] if self._foresees else views[2:]:
                 array[~chosen] = 0
-        return seen[0], self._told(seen, chosen)
+        return views[0], self._infos(views, chosen)
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Make a move on every board, and let tiles appear."""
         moves, count = self._moves(actions), self.num_envs
-        seen, rewards = self._room(), np.empty(count)
+        views, rewards = self._new_views(), np.empty(count)
         over, cut = np.empty(count, np.bool_), np.empty(count, np.bool_)
         at_once = self.autoreset_mode is AutoresetMode.SAME_STEP
-        last = self._room(blank=True) if at_once else seen
-        ended = self._on_all(boards.step_games, moves, *seen, rewards, over, cut, *last)
-        infos = self._told(seen, np.ones(count, np.bool_))
+        last = self._new_views(blank=True) if at_once else views
+        ended = self._on_all(boards.step_games, moves, *views, rewards, over, cut, *last)
+        infos = self._infos(views, np.ones(count, np.bool_))
         if not at_once:
             self._ended = over | cut
         elif ended:
-            infos |= self._last_told(last, over | cut)
-        return seen[0], rewards, over, cut, infos
+            infos |= self._last_infos(last, over | cut)
+        return views[0], rewards, over, cut, infos
 
-    def _room(self, blank: bool = False) -> Seen:
-        """New arrays for what is seen, which users keep; blank ones are for a few boards only."""
+    def _new_views(self, blank: bool = False) -> Views:
+        """New arrays, which users keep; `blank` for those that are written for a few boards only."""
         make, count = np.zeros if blank else np.empty, self.num_envs
         observations = np.empty((count, *self.config.shape), np.uint8)
         gains = make((count, 4) if self._foresees else (0, 4))
         return observations, gains, make((count, 4), np.int8), make(count, np.int64)
 
     def _on_all(self, kernel: Callable[..., int], *arrays: Array) -> int:
-        """Run a kernel on every board, by all hands, the caller's own too; the sum of results."""
+        """Run a kernel on every board, in the caller's thread and the others; the sum of results."""
         flat = [array.reshape(-1) for array in arrays]
-        asked = (self._across, self._down, self._setup, self._games, *flat)
+        arguments = (self._across, self._down, self._setup, self._games, *flat)
         first, *rest = self._shares
-        others = [self._hands().submit(kernel, *asked, *share) for share in rest]
-        return kernel(*asked, *first) + sum(other.result() for other in others)
+        others = [self._threads().submit(kernel, *arguments, *share) for share in rest]
+        return kernel(*arguments, *first) + sum(other.result() for other in others)
 
-    def _hands(self) -> ThreadPoolExecutor:
-        """The threads besides the caller's own; a process that was forked has none of them yet."""
+    def _threads(self) -> ThreadPoolExecutor:
+        """The threads besides the caller's; a forked process makes its own."""
         if self._pool is None or self._owner != os.getpid():
             self._pool = ThreadPoolExecutor(len(self._shares) - 1, "tuplet")
             self._owner = os.getpid()
         return self._pool
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_pool": None}  # threads are not copied
+        return {**self.__dict__, "_pool": None}  # threads cannot be copied
 
-    def _told(self, seen: Seen, known: Array) -> dict[str, Any]:
-        """The infos, with Gymnasium's `_key` for each key: the boards that it is known of."""
-        _, gains, masks, scores = seen
+    def _infos(self, views: Views, known: Array) -> dict[str, Any]:
+        """The infos, with Gymnasium's `_key` for each key: the boards that have it."""
+        _, gains, masks, scores = views
         infos: dict[str, Any] = {"action_mask": masks, "_action_mask": known, "score": scores, "_score": known.copy()}
         if self._foresees:
             infos |= {"rewards": gains, "_rewards": known.copy()}
         return infos
 
-    def _last_told(self, last: Seen, ended: Array) -> dict[str, Any]:
-        """What was seen last of the episodes that have ended in this step."""
+    def _last_infos(self, last: Views, ended: Array) -> dict[str, Any]:
+        """The last observations and infos of the episodes that have ended in this step."""
         where = np.flatnonzero(ended)
-        seen = np.full(self.num_envs, None, object)
+        final = np.full(self.num_envs, None, object)
         for board, observation in zip(where.tolist(), last[0][where], strict=True):
-            seen[board] = observation
-        info = self._told(last, ended.copy())
-        return {"final_obs": seen, "_final_obs": ended, "final_info": info, "_final_info": ended.copy()}
+            final[board] = observation
+        info = self._infos(last, ended.copy())
+        return {"final_obs": final, "_final_obs": ended, "final_info": info, "_final_info": ended.copy()}
 
     def _chosen(self, options: dict[str, Any] | None) -> Array:
         """The boards to reset."""
@@ -179,8 +178,8 @@ class Vector2048(VectorEnv[Array, Array, Array]):
             )
         return mask
 
-    def _deal(self, seed: int | Sequence[int | None] | None, chosen: Array) -> None:
-        """Give the boards their seeds, where they have none yet, or others are asked for."""
+    def _seed_boards(self, seed: int | Sequence[int | None] | None, chosen: Array) -> None:
+        """Seed the boards that have no seed yet, or get another."""
         seeds: dict[int, int] = {}
         if self._source is not self.np_random:
             whom = chosen if isinstance(seed, int) and self._source else np.ones_like(chosen)
@@ -188,7 +187,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
             seeds = {board: first + board for board in np.flatnonzero(whom).tolist()}
         if seed is not None and not isinstance(seed, int):
             if len(seed) != self.num_envs:
-                raise UserError(f"{len(seed)} seeds for {self.num_envs} boards: one for each")
+                raise UserError(f"seed must have one value for each of {self.num_envs} boards (got {len(seed)})")
             own = {board: seed[board] for board in np.flatnonzero(chosen).tolist()}
             seeds |= {board: int(each) for board, each in own.items() if each is not None}
         where = list(seeds)
@@ -197,18 +196,18 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         self._source = self.np_random
 
     def _moves(self, actions: Any) -> Array:
-        """The moves as kernels take them; raises where one cannot be made."""
+        """Checked moves, as kernels take them."""
         moves = np.asarray(actions)
         known = moves.dtype.kind in "iu" and moves.shape == (self.num_envs,)
         if known:
             moves = np.ascontiguousarray(moves, np.int64)
-            if not moves.flags.writeable:  # another type, to a compiler
+            if not moves.flags.writeable:  # a type of its own to the compiler
                 moves = moves.copy()
         if not known or np.bitwise_or.reduce(moves) & _LEAST_BITS:
-            raise UserError(f"actions are {self.num_envs} moves, each 0 up, 1 right, 2 down or 3 left")
+            raise UserError(f"actions must be {self.num_envs} moves, each 0 up, 1 right, 2 down or 3 left")
         waits = self.autoreset_mode is AutoresetMode.NEXT_STEP and self._source is not None
         if not waits and self._ended.any():
-            raise ResetNeeded("no episode is under way on some boards: reset() begins one")
+            raise ResetNeeded("no episode has begun on some boards: call reset()")
         if self.config.illegal == "error":
             legal = (self._games[:, LEGAL].astype(np.int64) >> moves) & 1 != 0
             if not (legal | self._ended).all():
@@ -229,7 +228,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         return None
 
     def close_extras(self, **_: Any) -> None:
-        """Let the threads go."""
+        """Release the threads."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None

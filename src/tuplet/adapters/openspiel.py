@@ -1,13 +1,12 @@
-"""Our games as OpenSpiel's: importing this registers them, and `pyspiel.load_game` finds them.
+"""tuplet's games for OpenSpiel: importing this module registers them for `pyspiel.load_game`.
 
     tuplet_2048(board=3x3,spawn4=0.2)       2048:board=3x3,spawn4=0.2
     tuplet_ewn(board=4x4,cubes=3)           ewn:board=4x4,cubes=3
     tuplet_ewn_6x7                          ewn-6x7
-    tuplet_game(game=file.py:NAME)          a game of one's own
+    tuplet_game(game=file.py:NAME)          a user's game
 
-All that is random is a chance node: the die, new tiles, and also how cubes or tiles stand at first.
-An action is the number that our kernels have for a move, player 0 the side that is first by the
-rules. It is a game in Python: its own C++ games are quicker, and exact to the same rules.
+Everything random is a chance node: the die, new tiles, and the initial arrangement. An action is the number of a move in the
+kernels; player 0 is the side that is first by the rules. These are games in Python: OpenSpiel's own C++ games are faster.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from tuplet.games.protocol import LONGEST, MOST_MOVES, call_legal, has_chance
 from tuplet.games.registry import game as game_of
 
 try:
-    import pyspiel as pyspiel  # for those who import it from here, and so learn what is missing
+    import pyspiel as pyspiel  # re-exported, so that the message below is seen
     from open_spiel.python.algorithms import mcts as mcts
     from open_spiel.python.observation import IIGObserverForPublicInfoGame
 except ModuleNotFoundError as error:
@@ -37,12 +36,12 @@ except ModuleNotFoundError as error:
 
 Array = np.ndarray[Any, Any]
 CHANCE, TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
-MOST_POINTS = 1e9  # of a game of one's own for one
+MOST_POINTS = 1e9  # of a user's game for one player
 EXPONENTS = 18  # an empty cell, and tiles up to 131072
 
 
 def load(game: str | Game) -> Any:
-    """A game of ours as OpenSpiel's: `load("ewn:board=4x4,cubes=3")`."""
+    """A tuplet game as OpenSpiel's: `load("ewn:board=4x4,cubes=3")`."""
     held = game_of(game)
     name, _, settings = held.name.partition(":")
     if isinstance(held, Game2048):
@@ -55,14 +54,14 @@ def load(game: str | Game) -> Any:
 
 
 def state_at(game: Any, position: Any) -> TupletState:
-    """A state in the middle of a game, which has no history."""
+    """A state of a position, without a history."""
     state = TupletState(game)
     state._here = _Here((), position)
     return state
 
 
 def _named(short_name: str, params: dict[str, Any]) -> Game:
-    """The game of ours that parameters name; those that are as usual are left out."""
+    """The tuplet game that parameters name; default values are left out."""
     if short_name == "tuplet_game":
         return game_of(str(params.get("game", "")))
     usual = _PARAMETERS[short_name]
@@ -72,7 +71,7 @@ def _named(short_name: str, params: dict[str, Any]) -> Game:
 
 
 def _longest(game: Game) -> int:
-    """A bound of the moves of a game."""
+    """An upper bound of the moves of a game."""
     if isinstance(game, Game2048):  # each tile that appears adds 2 at least
         return int(2 ** (game.rows * game.columns + 1))
     if isinstance(game, EwnGame):  # each step adds 1 at least to row + column, or with the
@@ -83,7 +82,7 @@ def _longest(game: Game) -> int:
 
 
 class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its types
-    """A game of ours."""
+    """A tuplet game."""
 
     short_name = ""
 
@@ -105,7 +104,7 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
         super().__init__(_type_of(self.short_name, self.held), info, params or {})
 
     def new_initial_state(self) -> TupletState:
-        """Before anything has been dealt."""
+        """The state before the first chance node."""
         return TupletState(self)
 
     def max_chance_nodes_in_history(self) -> int:
@@ -120,9 +119,7 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
 
 
 class _Here:
-    """Where a game is: what was dealt, and the position once all is. Never changes: a state that
-    is cloned copies what it holds, and rules have large tables.
-    """
+    """What was dealt, and the position once everything is. Immutable, so that a cloned state shares it: rules are large."""
 
     def __init__(self, dealt: tuple[int, ...], position: Any) -> None:
         self.dealt, self.position = dealt, position
@@ -132,7 +129,7 @@ class _Here:
 
     @cached_property
     def is_chance(self) -> bool:
-        """Whether chance acts."""
+        """True at a chance node."""
         return self.position is None or bool(self.position.is_chance)
 
     @cached_property
@@ -153,7 +150,7 @@ class _Here:
 
 
 class TupletState(pyspiel.State):  # type: ignore[misc]
-    """A position of ours, or the way there."""
+    """A position, or the deals before the first one."""
 
     def __init__(self, game: TupletGame) -> None:
         super().__init__(game)
@@ -162,7 +159,7 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
 
     @property
     def position(self) -> Any:
-        """The position; None until all is dealt."""
+        """The position; None until everything is dealt."""
         return self._here.position
 
     @property
@@ -174,14 +171,14 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
         return self._here.player
 
     def is_terminal(self) -> bool:
-        """Whether the game is over."""
+        """True when the game is over."""
         return self._here.player == TERMINAL
 
     def _legal_actions(self, player: int) -> list[int]:  # noqa: ARG002
         return self._here.codes
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """What chance can do, and how likely it is."""
+        """The outcomes of chance, and their probabilities."""
         here, deal = self._here, self._deal
         return deal.first_outcomes(here.dealt) if here.position is None else deal.outcomes(here.position)
 
@@ -216,10 +213,10 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
         return [1.0, -1.0] if position.winner == position.sides[0] else [-1.0, 1.0]
 
     def rewards(self) -> list[float]:
-        """What the last move brought, whatever chance has done since."""
+        """The reward of the last move."""
         if self.num_players() == 1 and hasattr(self.position, "score"):
             return [self._reward]
-        return self.returns()  # all of it comes with the end
+        return self.returns()  # the result comes at the end
 
     def __str__(self) -> str:
         return _written(self)
@@ -233,14 +230,14 @@ def _written(state: TupletState) -> str:
 
 
 class Observer:
-    """What a player sees, as text and as numbers: planes of tiles or cubes, the die, whose turn.
+    """What a player sees, as text and as a tensor: planes of tiles or cubes, the die, the side to move.
 
-    Of a game of one's own the bits of its two words.
+    Of a user's game, the bits of its two words.
     """
 
     def __init__(self, game: TupletGame, params: dict[str, Any] | None) -> None:
         if params:
-            raise UserError(f"observations have no parameters: {params}")
+            raise UserError(f"observations have no parameters (got {params})")
         held = game.held
         shapes: dict[str, tuple[int, ...]] = {"turn": (game.num_players(),)}
         if isinstance(held, Game2048):
@@ -256,8 +253,8 @@ class Observer:
         parts = np.split(self.tensor, np.cumsum(sizes)[:-1])
         self.dict = {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}
 
-    def set_from(self, state: TupletState, player: int) -> None:  # noqa: ARG002  # all see all
-        """Write down a state."""
+    def set_from(self, state: TupletState, player: int) -> None:  # noqa: ARG002  # information is perfect
+        """Write a state into the tensor."""
         self.tensor.fill(0)
         position = state.position
         if position is None:
@@ -281,7 +278,7 @@ class Observer:
             self.dict["coming"][at][number - kind.first_cube] = 1
 
     def string_from(self, state: TupletState, player: int) -> str:  # noqa: ARG002
-        """A state in a line."""
+        """A state as a line of text."""
         return _written(state)
 
 
@@ -295,12 +292,12 @@ _TITLES = {
     "tuplet_2048": "2048 (tuplet)",
     "tuplet_ewn": "EinStein würfelt nicht! and its family (tuplet)",
     "tuplet_ewn_6x7": "EinStein würfelt nicht! on 6x7 with a known die (tuplet)",
-    "tuplet_game": "A game of one's own (tuplet)",
+    "tuplet_game": "A user's game (tuplet)",
 }
 
 
 def _type_of(short_name: str, game: Game | None) -> Any:
-    """What OpenSpiel knows of a game before it is made, or of one that is."""
+    """OpenSpiel's description of a game, before it is made (None) or after."""
     one = short_name == "tuplet_2048" or (game is not None and game.players == 1)
     dealt = game is None or isinstance(game, Game2048 | EwnGame) or has_chance(game.rules)
     kind = pyspiel.GameType
@@ -323,35 +320,13 @@ def _type_of(short_name: str, game: Game | None) -> Any:
     )
 
 
-class Game2048InOpenSpiel(TupletGame):
-    """2048."""
-
-    short_name = "tuplet_2048"
-
-
-class EwnInOpenSpiel(TupletGame):
-    """EWN and its family."""
-
-    short_name = "tuplet_ewn"
-
-
-class Ewn6x7InOpenSpiel(TupletGame):
-    """The course's EWN."""
-
-    short_name = "tuplet_ewn_6x7"
-
-
-class OwnInOpenSpiel(TupletGame):
-    """A game of one's own."""
-
-    short_name = "tuplet_game"
-
-
 def _register() -> None:
-    # Classes, not functions: the registry outlives Python, and may not let go of a last reference.
-    for kind in (Game2048InOpenSpiel, EwnInOpenSpiel, Ewn6x7InOpenSpiel, OwnInOpenSpiel):
-        if kind.short_name not in pyspiel.registered_names():
-            pyspiel.register_game(_type_of(kind.short_name, None), kind)
+    # Classes, not functions: the registry outlives Python and must not hold a last reference.
+    for short_name in _PARAMETERS:
+        _CLASSES[short_name] = type(short_name, (TupletGame,), {"short_name": short_name})
+        if short_name not in pyspiel.registered_names():
+            pyspiel.register_game(_type_of(short_name, None), _CLASSES[short_name])
 
 
+_CLASSES: dict[str, type[TupletGame]] = {}
 _register()

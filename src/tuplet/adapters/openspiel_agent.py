@@ -1,9 +1,8 @@
-"""OpenSpiel's bots as agents of ours: `openspiel:bot=mcts,sims=1000`.
+"""OpenSpiel's bots as tuplet agents: `openspiel:bot=mcts,sims=1000`.
 
-On the standard EWN they search OpenSpiel's own game in C++, which follows ours move by move: there
-White moves first, and so has the side that does so here, with the board turned round where that is
-Red. On other games, and where a position has no past, OpenSpiel's search in Python looks at our
-rules, slowly: its C++ cannot call a game in Python (2.0.2 crashes, with its own such games, too).
+On the standard EWN they search OpenSpiel's own game in C++, which mirrors ours move by move. There White moves first; if Red
+does here, the board is turned round. On other games, and for positions without a history, OpenSpiel's Python search runs on
+our rules, slowly: its C++ search cannot call a game in Python (2.0.2 crashes, also with its own Python games).
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tuplet.system.settings import check, from_text, setting
 
 @dataclass(kw_only=True)
 class Bot:
-    """Which bot, and how it is set; c, rollouts and solve are as in OpenSpiel's own example."""
+    """A bot and its settings; the defaults of c, rollouts and solve are those of OpenSpiel's example."""
 
     bot: Literal["mcts", "random"] = setting("mcts", "Its tree search, or any legal move.")
     sims: int = setting(1000, "Simulations a move.", least=1, most=10**9)
@@ -43,30 +42,21 @@ class Bot:
         if self.bot == "random":
             return pyspiel.make_uniform_random_bot(player, seed)
         if isinstance(game, TupletGame):
-            luck = np.random.RandomState(seed)
-            leaf = mcts.RandomRolloutEvaluator(self.rollouts, luck)
-            return mcts.MCTSBot(game, self.c, self.sims, leaf, self.solve, luck)
+            source = np.random.RandomState(seed)
+            leaf = mcts.RandomRolloutEvaluator(self.rollouts, source)
+            return mcts.MCTSBot(game, self.c, self.sims, leaf, self.solve, source)
         limit = {} if self.time is None else {"max_wall_clock_time": self.time}
-        return pyspiel.MCTSBot(
-            game,
-            pyspiel.RandomRolloutEvaluator(self.rollouts, seed),
-            self.c,
-            self.sims,
-            self.memory,
-            self.solve,
-            seed,
-            False,
-            **limit,
-        )
+        leaf = pyspiel.RandomRolloutEvaluator(self.rollouts, seed)
+        return pyspiel.MCTSBot(game, leaf, self.c, self.sims, self.memory, self.solve, seed, False, **limit)
 
 
 class OpenSpielAgent:
-    """One of OpenSpiel's bots."""
+    """An OpenSpiel bot as an agent."""
 
     def __init__(self, name: str, bot: Bot, game: Game) -> None:
         self.name, self.bot, self.game = name, bot, game
         self._ours: Any = None  # our game as OpenSpiel's, where it is needed
-        self._twin: StateMirror | None = None
+        self._mirror: StateMirror | None = None
         self._bots: dict[tuple[bool, int], Any] = {}
         self._seed = 0
 
@@ -77,14 +67,14 @@ class OpenSpielAgent:
         return {name: value for name, value in own.items() if value is not None}
 
     def open(self, start: Any, side: str, state: np.uint64) -> None:  # noqa: ARG002
-        """A game begins; its luck is the game's own."""
+        """A game begins; the bot is seeded by the game's stream."""
         self._seed = int(state) & 0x7FFFFFFF
         self._bots.clear()
-        self._twin = StateMirror.of(start)
+        self._mirror = StateMirror.of(start)
 
     def choose(self, position: Any) -> str:
         """What the bot plays."""
-        state = None if self._twin is None else self._twin.follow(position)
+        state = None if self._mirror is None else self._mirror.follow(position)
         if state is None:
             self._ours = self._ours or load(self.game)
             state = state_at(self._ours, position)
@@ -93,20 +83,20 @@ class OpenSpielAgent:
             self._bots[key] = self.bot.make(state.get_game(), key[1], self._seed)
         action = self._bots[key].step(state)
         move = next(move for move, number in moves_of(state).items() if number == action)
-        if self._twin is not None and not key[0]:
-            self._twin.play(move)
+        if self._mirror is not None and not key[0]:
+            self._mirror.play(move)
         return move
 
 
 class StateMirror:
-    """A game of the standard EWN, and the same in OpenSpiel's own, move by move."""
+    """A game of the standard EWN, and the same game in OpenSpiel, move by move."""
 
     def __init__(self, position: EwnPosition, state: Any, turned: bool) -> None:
         self.position, self.state, self.turned = position, state, turned
 
     @classmethod
     def of(cls, start: Any) -> StateMirror | None:
-        """From a first position; None if it is none, or of another game."""
+        """From an initial position; None for other positions and games."""
         if not isinstance(start, EwnPosition) or start.game.name != "ewn" or start.over:
             return None
         turned = start.turn == SIDES[0]  # else Blue begins, as White does
@@ -117,15 +107,15 @@ class StateMirror:
             if stands not in table:
                 return None
             state.apply_action(table[stands])
-        twin = cls(start.at(_unrolled(start)), state, turned)
+        mirror = cls(start.at(_unrolled(start)), state, turned)
         if start.die is not None:
-            twin._roll(start.die)
-        return twin
+            mirror._roll(start.die)
+        return mirror
 
     def follow(self, position: Any) -> Any:
-        """Its state in a position to which the game has come; None if it has not.
+        """OpenSpiel's state for a position that the game has reached; None if it has not.
 
-        What was rolled for an opponent's move is not told: any number that allows it will do.
+        The opponent's roll is unknown: any number that allows its move will do.
         """
         here = self.position
         if position == here:

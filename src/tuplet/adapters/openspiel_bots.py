@@ -1,7 +1,7 @@
-"""Our agents as OpenSpiel's bots: `pyspiel.evaluate_bots(state, [AgentBot("best"), ...], seed)`.
+"""tuplet agents as OpenSpiel bots: `pyspiel.evaluate_bots(state, [AgentBot("best"), ...], seed)`.
 
-They play our games of `adapters/openspiel.py`, and OpenSpiel's own `einstein_wurfelt_nicht` and
-`2048`, whose states are read from what they print.
+They play the games of `adapters/openspiel.py`, and OpenSpiel's own `einstein_wurfelt_nicht` and `2048`, whose states are
+parsed from their text.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tuplet.games.g2048.position import Position2048
 from tuplet.kernel import as_seed, stream
 
 EWN, G2048 = "einstein_wurfelt_nicht", "2048"  # as OpenSpiel calls its own
-_UNDEALT = "how the cubes or tiles stand is not dealt yet: this is no position so far"
-_WAYS = {"right": 0, "left": 0, "down": 1, "up": 1, "diag": 2}
+_UNDEALT = "the initial cubes or tiles are not dealt yet: the state has no position"
+_DIRECTIONS = {"right": 0, "left": 0, "down": 1, "up": 1, "diag": 2}
 
 
 def name_of(state: Any) -> str:
@@ -33,9 +33,9 @@ def name_of(state: Any) -> str:
 
 
 def position_of(state: Any) -> Any:
-    """A state of OpenSpiel's as a position of ours; ValueError if it is of another game.
+    """An OpenSpiel state as a tuplet position; UserError for other games.
 
-    Its Black starts top left, as our Red does, and is player 0; its White always moves first.
+    OpenSpiel's Black starts top left, as Red does here, and is player 0; White always moves first.
     """
     if isinstance(state, TupletState):
         if state.position is None:
@@ -60,7 +60,7 @@ def position_of(state: Any) -> Any:
 
 
 def _mover(state: Any, last: int) -> str:
-    """Who moves next, also where the die is rolled before, or the game is over."""
+    """The side to move next, also before a roll or after the end."""
     player = state.current_player()
     if player < 0:
         player = 1 if last == CHANCE else 1 - last  # White begins
@@ -68,24 +68,24 @@ def _mover(state: Any, last: int) -> str:
 
 
 def moves_of(state: Any) -> dict[str, int]:
-    """The legal moves of a state, as we write them, and OpenSpiel's numbers.
+    """The legal moves of a state in tuplet's notation, and their OpenSpiel actions.
 
-    (Its own 2048 leaves out some: a tile that was just merged, and could merge with a neighbour, is
-    overlooked. They can be played all the same.)
+    OpenSpiel's own 2048 omits some: it overlooks a tile that was just merged and could merge with a neighbour. They can be
+    played all the same.
     """
     if isinstance(state, TupletState):
         return {position_of(state).move_text(action): action for action in state.legal_actions()}
     if name_of(state) == G2048:
         return {move: MOVES.index(move) for move in position_of(state).legal_moves()}
-    found = {}
+    moves = {}
     for action in state.legal_actions():
-        cube, way = state.action_to_string(action).strip("*").split("-")
-        found[f"{cube[1]}{_WAYS[way]}"] = action
-    return found
+        cube, direction = state.action_to_string(action).strip("*").split("-")
+        moves[f"{cube[1]}{_DIRECTIONS[direction]}"] = action
+    return moves
 
 
 class AgentBot(pyspiel.Bot):  # type: ignore[misc]  # it says nothing of its types
-    """An agent of ours, by its name, its class or itself: `AgentBot("mcts:sims=2000")`."""
+    """A tuplet agent as a bot, given by name, by class or as an object: `AgentBot("mcts:sims=2000")`."""
 
     def __init__(self, agent: Named, seed: int = 0) -> None:
         pyspiel.Bot.__init__(self)
@@ -103,10 +103,10 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]  # it says nothing of its typ
         self._begun = False
 
     def inform_action(self, state: Any, player: int, action: int) -> None:
-        """Somebody has moved: it sees that when it is asked."""
+        """Nothing to do: the next `step` sees the state."""
 
     def step(self, state: Any) -> int:
-        """The action it chooses."""
+        """The agent's action."""
         position = position_of(state)
         if position.game not in self._agents:
             self._agents[position.game] = agent_from(self._named, position.game)

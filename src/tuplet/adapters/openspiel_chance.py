@@ -1,4 +1,4 @@
-"""What chance does in our games, as numbered outcomes: before the first move, and between moves."""
+"""Chance in tuplet's games as numbered outcomes, before the first move and between moves."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from functools import cache
 from itertools import permutations
 from math import factorial
 from typing import Any
-
-import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.games import protocol as generic
@@ -19,48 +17,48 @@ from tuplet.games.g2048.position import Position2048
 from tuplet.games.game import Game
 
 Outcomes = list[tuple[int, float]]
-MOST_OUTCOMES = 256  # of a game of one's own
+MOST_OUTCOMES = 256  # of a user's game
 
 
 class ChanceModel:
-    """Of a game that has one first position (else it is that of seed 0)."""
+    """The chance of a game with one initial position (otherwise that of seed 0)."""
 
-    first: tuple[str, ...] = ()  # what is dealt before the first move, one after another
+    first: tuple[str, ...] = ()  # the chance nodes before the first move
     most = MOST_OUTCOMES
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Any) -> None:
         self.game = game
 
     def first_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:
-        """What can be dealt next, and how likely it is."""
+        """The outcomes of the next chance node before the first move, and their probabilities."""
         raise UserError(f"nothing is dealt in {self.game.name} after {dealt}")
 
     def first_text(self, dealt: tuple[int, ...], outcome: int) -> str:
-        """The same as people write it."""
+        """Such an outcome as text."""
         return f"{self.first[len(dealt)]} {outcome}"
 
     def position(self, dealt: tuple[int, ...]) -> Any:
-        """The first position, when all is dealt; until then None."""
+        """The initial position once everything is dealt; None before."""
         return self.game.start() if len(dealt) == len(self.first) else None
 
     def outcomes(self, position: Any) -> Outcomes:
-        """What chance can do in a position, and how likely it is."""
+        """The outcomes of chance in a position, and their probabilities."""
         rules, words = position.rules, position.words
         count = generic.count_outcomes(rules, words)
-        return [(n, float(generic.probability(rules, words, n))) for n in range(count)]
+        shares = ((n, float(generic.probability(rules, words, n))) for n in range(count))
+        return [(n, share) for n, share in shares if share > 0]
 
     def apply_outcome(self, position: Any, outcome: int) -> Any:
-        """The position after that."""
-        one, other = generic.apply_outcome(position.rules, position.words, outcome)
-        return position.at((np.uint64(one), np.uint64(other)))
+        """The position after an outcome."""
+        return position.apply_outcome(self.text(position, outcome))
 
     def text(self, position: Any, outcome: int) -> str:
-        """An outcome as people write it."""
+        """An outcome as text."""
         return str(position.game.outcome_text(position.words, outcome))
 
 
 class ChanceModel2048(ChanceModel):
-    """Two tiles, then one after each move. An outcome is twice the cell, and 1 more for a 4."""
+    """Two tiles before the first move, then one after each move: outcome 2n is a 2 on empty cell n, 2n + 1 a 4."""
 
     first = ("tile", "tile")
 
@@ -68,42 +66,20 @@ class ChanceModel2048(ChanceModel):
         super().__init__(game)
         self.most = 2 * game.rows * game.columns
 
-    def _tiles(self, board: Board) -> Outcomes:
-        assert isinstance(self.game, Game2048)
-        empty, four = board.empty, self.game.spawn4
-        shares = [(more, p / len(empty)) for more, p in ((0, 1 - four), (1, four)) if p > 0]
-        return [(2 * cell + more, p) for cell in empty for more, p in shares]
-
     def _board(self, dealt: tuple[int, ...]) -> Board:
-        assert isinstance(self.game, Game2048)
         board = Board(rows=self.game.rows, columns=self.game.columns)
         for outcome in dealt:
-            board = board.place(outcome // 2, 4 if outcome % 2 else 2)
+            board = board.place(board.empty[outcome // 2], 4 if outcome % 2 else 2)
         return board
 
     def first_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:  # noqa: D102
-        return self._tiles(self._board(dealt))
+        return self.outcomes(self.game.position(self._board(dealt), 0, tile_due=True))
 
-    def first_text(self, dealt: tuple[int, ...], outcome: int) -> str:  # noqa: ARG002, D102
-        return _tile(outcome)
+    def first_text(self, dealt: tuple[int, ...], outcome: int) -> str:  # noqa: D102
+        return self.text(self.game.position(self._board(dealt), 0, tile_due=True), outcome)
 
     def position(self, dealt: tuple[int, ...]) -> Position2048 | None:  # noqa: D102
-        assert isinstance(self.game, Game2048)
         return self.game.position(self._board(dealt)) if len(dealt) == 2 else None
-
-    def outcomes(self, position: Position2048) -> Outcomes:  # noqa: D102
-        return self._tiles(position.board)
-
-    def apply_outcome(self, position: Position2048, outcome: int) -> Position2048:  # noqa: D102
-        board = position.place(outcome // 2, 4 if outcome % 2 else 2)
-        return position.game.position(board, position.score)
-
-    def text(self, position: Position2048, outcome: int) -> str:  # noqa: ARG002, D102
-        return _tile(outcome)
-
-
-def _tile(outcome: int) -> str:
-    return f"{4 if outcome % 2 else 2}@{outcome // 2}"
 
 
 @cache
@@ -113,7 +89,7 @@ def orders(cubes: int, first: int) -> list[tuple[int, ...]]:
 
 
 class ChanceModelEwn(ChanceModel):
-    """How Red's cubes stand, and Blue's, then the values of a known die; the die between moves."""
+    """Red's and Blue's arrangement, then the values of a known die; between moves the die."""
 
     def __init__(self, game: EwnGame) -> None:
         super().__init__(game)
@@ -140,7 +116,7 @@ class ChanceModelEwn(ChanceModel):
 
 
 def chance_model_of(game: Game) -> ChanceModel:
-    """What is dealt in a game."""
+    """The chance model of a game."""
     if isinstance(game, Game2048):
         return ChanceModel2048(game)
     return ChanceModelEwn(game) if isinstance(game, EwnGame) else ChanceModel(game)

@@ -1,8 +1,8 @@
-"""EWN and its family for PettingZoo, and any game for one or two that passes `check_game`.
+"""EWN and its variants for PettingZoo, and any game for one or two players that passes `check_game`.
 
     env = tuplet.adapters.pettingzoo.env("ewn-6x7")
 
-PettingZoo's two ways to tell which moves are legal are there: in the info, or in the observation.
+The legal moves are in the info or in the observation, the two conventions of PettingZoo.
 """
 
 from __future__ import annotations
@@ -42,17 +42,15 @@ WORDS = 128  # bits of a position
 
 
 class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
-    """A game as agents `player_0` and `player_1` play it in turns; dice roll by themselves.
+    """A game between agents `player_0` and `player_1`, who move in turn; chance acts by itself.
 
-    Actions are the game's numbers of moves. Who wins has a reward of 1, who loses of -1, at the
-    end; a game for one ends with its points. A move that is not legal loses, all points of a game
-    for one, too. `masks` says where `action_mask` is: in the "info", or in the "observation", which
-    is then a dictionary.
+    Actions are the game's numbers of moves. At the end the winner's reward is 1, the loser's -1; a game for one player ends
+    with its points. An illegal move loses the game, or all points of a game for one player. `masks` says where `action_mask`
+    is: in the "info", or in the "observation", which is then a dictionary.
 
-    EWN is seen by each side as if it played from the top left: a plane for each of its own cubes,
-    for each of the opponent's, for each face of the die (of a known die, of its whole cycle from
-    now on), and one of ones for who is to move. Of other games the 128 bits of a position are seen,
-    whether it is one's turn, and which player one is.
+    Each side observes EWN as if it played from the top left: a plane for each of its own cubes, each of the opponent's, each
+    face of the die (of a known die, for its whole cycle from now on), and one that is all ones for the side to move. Of other
+    games the observation has the 128 bits of a position, whether the agent is to move, and its number.
     """
 
     def __init__(self, game: str | Game = "ewn", render_mode: str | None = None, masks: str = "info") -> None:
@@ -73,12 +71,12 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         self.action_spaces = {each: Discrete(self.game.actions) for each in self.possible_agents}
         self.observation_spaces = {each: self._space() for each in self.possible_agents}
         self._seed: int | None = None
-        self._number = 0  # of the next game of the seed
+        self._number = 0  # the seed's next game
         self._screen = Screen()
 
     @property
     def variant(self) -> EwnGame | None:
-        """Which game of EWN's family it is, if it is one."""
+        """The variant of EWN, if it is one."""
         return self.game if isinstance(self.game, EwnGame) else None
 
     def _space(self) -> Space[Any]:
@@ -92,20 +90,20 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         return Dict({"observation": seen, "action_mask": Box(0, 1, (self.game.actions,), np.int8)})
 
     def observation_space(self, agent: str) -> Space[Any]:
-        """What an agent may see."""
+        """The observation space of an agent."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Space[Any]:
-        """What an agent may do."""
+        """The action space of an agent."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002
-        """Begin the seed's first game, or without a seed the next game of the last one."""
+        """Begin the first game of the seed, or without a seed the next game of the last seed."""
         if seed is not None or self._seed is None:
             self._seed, self._number = seeding.np_random(seed)[1], 0
-        luck = stream(np.uint64(as_word(self._seed)), np.uint64(self._number))
+        state = stream(np.uint64(as_word(self._seed)), np.uint64(self._number))
         self._number += 1
-        self._luck, self.position = self.game.initial_position(np.uint64(luck))
+        self._state, self.position = self.game.initial_position(np.uint64(state))
         self._let_chance_act()
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -117,26 +115,26 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
 
     def _let_chance_act(self) -> None:
         while self.position.is_chance:
-            self._luck, outcome = self.position.random_outcome(self._luck)
+            self._state, outcome = self.position.random_outcome(self._state)
             self.position = self.position.apply_outcome(outcome)
 
     def _turn(self) -> None:
-        """Whose turn it is, and what each agent is told."""
+        """Select the agent to move, and set the infos."""
         side = self.position.sides.index(self.position.turn)
         self.agent_selection = self.possible_agents[side]
-        told = self.masks == "info"
-        self.infos = {a: {"action_mask": self._mask(a)} if told else {} for a in self.agents}
+        in_info = self.masks == "info"
+        self.infos = {a: {"action_mask": self._mask(a)} if in_info else {} for a in self.agents}
         if self.render_mode == "human":
             self.render()
 
     def step(self, action: int | None) -> None:
-        """Make the move of the agent whose turn it is."""
+        """Make the move of the selected agent."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         if action is None or not 0 <= int(action) < self.game.actions:
-            raise UserError(f"{action} is not an action: they are 0 to {self.game.actions - 1}")
+            raise UserError(f"an action must be 0 to {self.game.actions - 1} (got {action})")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         if int(action) in self.position.legal_actions():
@@ -145,12 +143,12 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
             if self.position.over:
                 self._end(self.position.result)
         else:
-            self._end(float(self.possible_agents.index(agent)))  # the other one has won
+            self._end(float(self.possible_agents.index(agent)))  # the other agent has won
         self._accumulate_rewards()
         self._turn()
 
     def _end(self, outcome: float) -> None:
-        """The game is over; the outcome is the first player's: 1, 1/2 or 0, or points."""
+        """End the game with the first player's result: 1, 1/2 or 0, or points."""
         first, *others = self.agents
         self.rewards[first] = 2.0 * outcome - 1.0 if others else outcome
         for other in others:
@@ -158,7 +156,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         self.terminations = dict.fromkeys(self.agents, True)
 
     def observe(self, agent: str) -> Any:
-        """What an agent sees."""
+        """An agent's observation."""
         side = self.possible_agents.index(agent)
         if isinstance(self.position, EwnPosition):
             seen = _planes(self.position, side)
@@ -172,7 +170,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         return {"observation": seen, "action_mask": self._mask(agent)}
 
     def _mask(self, agent: str) -> Array:
-        """A one for each legal move of the agent whose turn it is; none for others."""
+        """Ones at the legal moves of the agent to move; zeros for the other."""
         mask = np.zeros(self.game.actions, np.int8)
         if agent == self.agent_selection and not any(self.terminations.values()):
             mask[self.position.legal_actions()] = 1
@@ -181,7 +179,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     def render(self) -> Any:
         """The position as text, as pixels, or drawn into the terminal."""
         if self._number == 0:
-            raise UserError("no game has begun: reset() begins one")
+            raise UserError("no game has begun: call reset()")
         if self.render_mode == "ansi":
             return f"{self.position}\n"
         if self.render_mode == "rgb_array":
@@ -200,7 +198,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
 
 
 def _planes(position: EwnPosition, side: int) -> Array:
-    """A position of EWN as planes, turned so that the side plays towards the bottom right."""
+    """A position of EWN as planes, turned so that `side` plays towards the bottom right."""
     kind = position.game
     count, faces = kind.cubes, max(kind.cycle, 1)
     planes = np.zeros((kind.rows, kind.columns, count * (2 + faces) + 1), np.uint8)
@@ -220,7 +218,7 @@ raw_env = GameEnv  # as PettingZoo calls it
 
 
 def env(game: str | Game = "ewn", render_mode: str | None = None, masks: str = "info") -> AECEnv:
-    """A `GameEnv` that tells whoever calls it in the wrong order, as PettingZoo's own do."""
+    """A `GameEnv` in PettingZoo's usual wrappers, which check actions and the order of calls."""
     return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(GameEnv(game, render_mode, masks)))
 
 

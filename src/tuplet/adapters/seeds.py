@@ -1,4 +1,4 @@
-"""Seeds as other libraries have them, for our streams of random numbers."""
+"""Seeds of other libraries, for tuplet's random streams."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _WORD = (1 << 64) - 1
 
 
 def as_word(seed: int) -> int:
-    """A seed of any size as 64 bits; one that fits is itself."""
+    """A seed of any size as 64 bits; one that fits stays as it is."""
     if seed < 0:
-        raise UserError(f"a seed is 0 or more, not {seed}")
+        raise UserError(f"seed must be 0 or more (got {seed})")
     word, rest = seed & _WORD, seed >> 64
     while rest:
         word = int(mix(np.uint64(word))) ^ (rest & _WORD)
@@ -24,6 +24,6 @@ def as_word(seed: int) -> int:
 
 
 def seed_of(env: Any) -> int:
-    """The seed behind an environment's `np_random`; of a generator from outside, one it draws."""
+    """The seed of an environment's `np_random`; drawn from it if the generator was set from outside."""
     seed = env.np_random_seed
     return int(env.np_random.integers(1 << 63)) if seed is None or seed < 0 else int(seed)

@@ -1,4 +1,4 @@
-"""Trainings in TensorBoard, through tensorboardX: `tuplet train --tensorboard`."""
+"""Training curves in TensorBoard, through tensorboardX: `tuplet train --tensorboard`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ except ModuleNotFoundError as error:
 
 
 class TensorBoard:
-    """A logger that writes scalars as TensorBoard reads them, against games.
+    """A logger that writes scalars for TensorBoard, by number of games.
 
-    They go to `folder`, or without one to the run's own: `tensorboard --logdir runs` shows all of
-    them. A run that goes on replaces what it had written of games that it plays again.
+    They go to `folder`, by default the run's own: `tensorboard --logdir runs` shows all runs. A resumed run replaces what it
+    had written about games that it plays again.
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
@@ -34,19 +34,19 @@ class TensorBoard:
         """Open the file."""
         folder = self.folder or run.folder
         if folder is None:
-            raise UserError("a run without a folder: say where, as in TensorBoard('logs/first')")
+            raise UserError("the run has no folder: give one, as in TensorBoard('logs/first')")
         self._run = run
         self._writer = SummaryWriter(
             str(folder),
             purge_step=run.games + 1,
-            filename_suffix=f".{os.getpid()}.{run.games}",  # its time is in whole seconds
+            filename_suffix=f".{os.getpid()}.{run.games}",  # its time stamp has whole seconds
         )
         settings = {**asdict(run.method), **asdict(run.options)}
         lines = [f"    {name} = {value}" for name, value in settings.items() if value is not None]
         self._writer.add_text("settings", "\n".join(lines), run.games)
 
     def on_block(self, games: int, summary: Summary) -> None:
-        """A block's mean and best score, speed, and the shares of tiles."""
+        """Write a block's mean and best score, speed, and shares of tiles."""
         assert self._run is not None
         last = self._run.metrics[-1]
         self._add("score", {"mean": summary.mean_score, "best": summary.max_score}, games)
@@ -60,7 +60,7 @@ class TensorBoard:
         values = {"mean": evaluation["mean_score"], "ci95_low": low, "ci95_high": high}
         self._add("fresh", values, evaluation["learned"])
 
-    def on_end(self, run: Run) -> None:  # noqa: ARG002  # as loggers are told
+    def on_end(self, run: Run) -> None:  # noqa: ARG002  # the signature of loggers
         """Close the file."""
         self._writer.close()
 

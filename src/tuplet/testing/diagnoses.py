@@ -1,4 +1,4 @@
-"""What a program probably did wrong, seen from what it sent."""
+"""Diagnoses: what a program probably did wrong, judged by what it sent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAMES = ("Red", "Blue")
 
 
 class Advice(NamedTuple):
-    """The likely cause of what is wrong, and what to do about it."""
+    """The likely cause of a problem, and what to do about it."""
 
     cause: str
     fix: str
@@ -82,17 +82,14 @@ SPACES = Advice(
 
 
 def out_of_turn(text: str) -> Advice:
-    """Why a text came that nobody asked for."""
+    """Why a text came that was not requested."""
     return TWICE if text.isdecimal() else CHATTER
 
 
-def of_a_move(
+def diagnose_move(
     position: fallback_rules.FallbackPosition, sent: str, before: fallback_rules.FallbackPosition | None
 ) -> Advice:
-    """Why `sent`, which begins with what should be a move, is not legal in a position.
-
-    `before` is the position in which it moved last.
-    """
+    """Why `sent`, which should begin with a legal move, does not. `before` is the position of its last move."""
     move = sent.strip()[:2]
     if len(move) < 2 or not set(move) <= set("0123456789"):
         return CHATTER
@@ -104,7 +101,7 @@ def of_a_move(
     if cube >= fallback_rules.CUBES:
         return Advice(f"there is no cube {cube}", "cubes are numbered from 0 to 5")
     if cube not in {int(each[0]) for each in fallback_rules.legal_moves(position)}:
-        return _of_the_cube(position, move, alive)
+        return _diagnose_cube(position, move, alive)
     if direction > 3:
         return Advice(f"there is no direction {direction}", "directions are 0 to 3")
     row, column = divmod(own[cube], fallback_rules.COLUMNS)
@@ -115,8 +112,8 @@ def of_a_move(
     )
 
 
-def _of_the_cube(position: fallback_rules.FallbackPosition, move: str, alive: list[int]) -> Advice:
-    """Why a cube was moved that may not be moved now: what is the case, and what it may be."""
+def _diagnose_cube(position: fallback_rules.FallbackPosition, move: str, alive: list[int]) -> Advice:
+    """Why a cube was moved that may not move now: the facts, and possible causes."""
     face = position.die[position.ply % fallback_rules.DIE]
     may = sorted({move[0] for move in fallback_rules.legal_moves(position)})
     fact = f"the die shows {face}, so that only cube {face} may move"
@@ -137,7 +134,7 @@ def _of_the_cube(position: fallback_rules.FallbackPosition, move: str, alive: li
         if move in fallback_rules.legal_moves(position._replace(die=other * fallback_rules.DIE)):
             perhaps.append(f"it reads the die one off (the {word} is {other})")
             fixes.append("ply n, counted from 0 over both sides' moves, uses value n mod 21")
-    if _is_the_others(position, move):
+    if _is_other_sides(position, move):
         perhaps.append("the sides are exchanged")
         fixes.append("the first six digits are Red's cubes, the next Blue's; f is Red, s Blue")
     if not perhaps:
@@ -146,8 +143,8 @@ def _of_the_cube(position: fallback_rules.FallbackPosition, move: str, alive: li
     return Advice(f"{fact}; perhaps {', or '.join(perhaps)}", "; ".join(dict.fromkeys(fixes)))
 
 
-def _is_the_others(position: fallback_rules.FallbackPosition, move: str) -> bool:
-    """Whether the other side could move so now, or could have before, or with the cubes swapped."""
+def _is_other_sides(position: fallback_rules.FallbackPosition, move: str) -> bool:
+    """True if the move is legal for the other side, now or one ply before, or with the cubes swapped."""
     faces = [position.die[(position.ply - back) % fallback_rules.DIE] for back in (0, 1)]
     as_other = position._replace(ply=1 - position.turn)
     swapped = position._replace(cubes=(position.cubes[1], position.cubes[0]))

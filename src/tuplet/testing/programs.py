@@ -1,4 +1,4 @@
-"""`check`: does a program speak the protocol of `ewn-6x7`, whatever a referee may do?"""
+"""`check`: tests whether a program speaks the protocol of `ewn-6x7`, whatever a referee does."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tuplet.testing import diagnoses, referee as opponents
 from tuplet.testing.referee import DIGITS, Coverage, Finding, Opponent, Referee, SendStyle, Wrong
 
 SERIES = 8  # games in one process
-MOST_LATE = 3  # trials without an answer, after which no more are made
-CLOSE = 0.9  # of the limit: a move that takes longer is a warning
+MOST_LATE = 3  # trials without an answer, after which the rest is skipped
+CLOSE = 0.9  # share of the limit from which a move's time is a warning
 
 
 class Trial(NamedTuple):
-    """One thing that was tried, in a process of its own; `ok` is None if it was not."""
+    """One trial, in a process of its own; `ok` is None if it was skipped."""
 
     name: str
     what: str
@@ -34,7 +34,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Check(Displayable):
-    """What was tried with a program, what is wrong with it, and how fast it answers."""
+    """The trials of a program, what is wrong with it, and how fast it answers."""
 
     program: str
     limit: float  # seconds a move
@@ -44,12 +44,12 @@ class Check(Displayable):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong; warnings do not count."""
+        """True if nothing is wrong; warnings do not count."""
         return not any(not each.warning for each, _ in self.findings)
 
     @property
     def findings(self) -> list[tuple[Finding, list[str]]]:
-        """What was found, problems first, and in which trials."""
+        """Problems, then warnings, each with its trials."""
         found: dict[tuple[str, str], tuple[Finding, list[str]]] = {}
         for trial in self.trials:
             for each in trial.findings:
@@ -89,7 +89,7 @@ class Check(Displayable):
         }
 
     def text_tables(self) -> list[TextTable]:
-        """What was tried, how fast it answers, and what is wrong, with both sides' words."""
+        """The trials, how fast it answers, and what is wrong, with transcripts."""
         problems = sum(not each.warning for each, _ in self.findings)
         warnings = len(self.findings) - problems
         verdict = plural(problems, "problem") if problems else "fine"
@@ -127,17 +127,16 @@ def check(
     progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Check:
-    """Let a program meet everything that a referee of `ewn-6x7` may do, and say what is wrong.
+    """Try everything that a referee of `ewn-6x7` may do with a program, and report what is wrong.
 
-    `program` is a command ("./agent", "python3 agent.py"), its words, or `exec:COMMAND`. `time` is
-    the seconds a move may take (2), `memory` ("1GB") what its processes may have, `games` how many
-    are played in one process. ValueError if there is no such program.
+    `program` is a command ("./agent", "python3 agent.py"), its words, or `exec:COMMAND`. `time` is the limit of a move in
+    seconds (2), `memory` ("1GB") that of its processes, `games` the number of games in one process.
     """
     if not 2 <= games <= 10_000:
         raise UserError(f"games must be 2 to 10,000 (got {games})")
     running = program_command(program, time, memory)
     stop, seen, done = stop or Stop(), Coverage(), list[Trial]()
-    luck = random.Random(seed)
+    rng = random.Random(seed)
     with watching(progress) as watch:
         plan = _plan(games)
         late = 0
@@ -150,7 +149,7 @@ def check(
             try:
                 referee = Referee(running, seen, stop)
                 try:
-                    found += attempt(referee, luck)
+                    found += attempt(referee, rng)
                 finally:
                     referee.close()
             except Wrong as wrong:
@@ -163,7 +162,7 @@ def check(
             done.append(Trial(name, what, good, tuple(found)))
         watch(Progress("trials", len(plan), len(plan)))
     if stop.is_set() and all(trial.ok is None for trial in done):
-        raise Stopped("stopped before anything was tried")
+        raise Stopped("stopped before the first trial")
     return Check(running.name, running.limit, done, seen, stop.is_set())
 
 
@@ -171,14 +170,14 @@ Attempt = Callable[[Referee, random.Random], list[Finding]]
 
 
 def _plan(games: int) -> list[tuple[str, str, Attempt]]:
-    """Everything that is tried: a name, what it is, and how."""
+    """The trials: name, description, and function."""
     return [
-        ("first", "a game as Red, against one who hurries; then n", _first),
+        ("first", "a game as Red against a fast opponent; then n", _first),
         ("second", "a game as Blue, the first move sent with the setup; then the input ends", _second),
         (
             "many",
             f"{plural(games, 'game')} in one process, both sides, odd dice, long games",
-            lambda referee, luck: _many(referee, luck, games),
+            lambda referee, rng: _many(referee, rng, games),
         ),
         ("slowly", "two games character by character, with pauses", _slowly),
         ("cut", "the input ends in the middle of a game", _cut),
@@ -186,14 +185,14 @@ def _plan(games: int) -> list[tuple[str, str, Attempt]]:
     ]
 
 
-def _setup(luck: random.Random, faces: str = DIGITS) -> tuple[str, str, str]:
-    placed = ["".join(luck.sample(DIGITS, fallback_rules.CUBES)) for _ in range(2)]
-    die = [luck.choice(faces) for _ in range(fallback_rules.DIE)]
+def _setup(rng: random.Random, faces: str = DIGITS) -> tuple[str, str, str]:
+    placed = ["".join(rng.sample(DIGITS, fallback_rules.CUBES)) for _ in range(2)]
+    die = [rng.choice(faces) for _ in range(fallback_rules.DIE)]
     return placed[0], placed[1], "".join(die)
 
 
 def _far_out(setup: tuple[str, str, str], side: int, cube: str) -> tuple[str, str, str]:
-    """The setup with one's cube where straight ahead it meets the side: one move is left there."""
+    """The setup with a cube placed so that it runs along the edge, where one move is left."""
     numbers, at = list(setup[side]), (2, 3)[side]
     where = numbers.index(cube)
     numbers[where], numbers[at] = numbers[at], numbers[where]
@@ -202,14 +201,14 @@ def _far_out(setup: tuple[str, str, str], side: int, cube: str) -> tuple[str, st
     return placed[0], placed[1], setup[2]
 
 
-def _first(referee: Referee, luck: random.Random) -> list[Finding]:
-    referee.program.listen(0.1)  # whoever greets is heard
-    referee.play(_setup(luck), 0, opponents.races, luck, SendStyle(patient=True))
+def _first(referee: Referee, rng: random.Random) -> list[Finding]:
+    referee.program.listen(0.1)  # for output before the first message
+    referee.play(_setup(rng), 0, opponents.races, rng, SendStyle(patient=True))
     return referee.end("n")
 
 
-def _second(referee: Referee, luck: random.Random) -> list[Finding]:
-    referee.play(_setup(luck), 1, opponents.wanders, luck, SendStyle(together=True))
+def _second(referee: Referee, rng: random.Random) -> list[Finding]:
+    referee.play(_setup(rng), 1, opponents.wanders, rng, SendStyle(together=True))
     return referee.end("end")
 
 
@@ -227,25 +226,25 @@ _ROUNDS: tuple[tuple[Opponent, str], ...] = (
 )
 
 
-def _many(referee: Referee, luck: random.Random, games: int) -> list[Finding]:
+def _many(referee: Referee, rng: random.Random, games: int) -> list[Finding]:
     for number in range(games):
         opponent, faces = _ROUNDS[number % len(_ROUNDS)]
         side = (number + number // len(_ROUNDS)) % 2
-        setup = _setup(luck, faces)
+        setup = _setup(rng, faces)
         if opponent is opponents.dawdles and len(faces) == 1:
             setup = _far_out(setup, side, faces)
-        referee.play(setup, side, opponent, luck)
+        referee.play(setup, side, opponent, rng)
     return referee.end("n")
 
 
-def _slowly(referee: Referee, luck: random.Random) -> list[Finding]:
+def _slowly(referee: Referee, rng: random.Random) -> list[Finding]:
     for side in (0, 1):
-        referee.play(_setup(luck), side, opponents.hunts, luck, SendStyle(bytewise=True))
+        referee.play(_setup(rng), side, opponents.hunts, rng, SendStyle(bytewise=True))
     return []
 
 
-def _cut(referee: Referee, luck: random.Random) -> list[Finding]:
-    referee.play(_setup(luck), 0, opponents.wanders, luck, plies=5)  # its opponent is to move
+def _cut(referee: Referee, rng: random.Random) -> list[Finding]:
+    referee.play(_setup(rng), 0, opponents.wanders, rng, plies=5)  # its opponent is to move
     return referee.end("end")
 
 
@@ -261,7 +260,7 @@ def _times(seen: Coverage) -> dict[str, float] | None:
 
 
 def _figures(seen: Coverage, limit: float) -> Iterator[TextTable]:
-    """How fast it answers, and in which situations it was."""
+    """How fast it answers, and the situations it met."""
     times = _times(seen)
     if times is None:
         return
@@ -276,9 +275,9 @@ def _figures(seen: Coverage, limit: float) -> Iterator[TextTable]:
     won = f"{seen.wins} won, {seen.games - seen.wins} lost, the longest of {seen.longest} plies"
     rows.append(["games", str(seen.games), won])
     yield TextTable("\nHow fast it answers", (), rows, words=(0, 2), strong=(1,))
-    told = [[name, f"{count:,}"] for name, count in seen.situations.items()]
-    told.append(["values of the die", f"{len(seen.faces)} of 6"])
-    yield TextTable("\nWhat it met", (), told)
+    met = [[name, f"{count:,}"] for name, count in seen.situations.items()]
+    met.append(["values of the die", f"{len(seen.faces)} of 6"])
+    yield TextTable("\nWhat it met", (), met)
 
 
 def _seconds(time: float) -> str:
@@ -286,7 +285,7 @@ def _seconds(time: float) -> str:
 
 
 def _notes(seen: Coverage, limit: float, chatters: bool) -> Iterator[Finding]:
-    """What is not wrong, but may cost games elsewhere."""
+    """Warnings: not wrong here, but may lose games elsewhere."""
     if seen.spaces and not chatters:
         yield Finding(
             f"it sends spaces or ends of lines ({seen.spaces:,} characters)",

@@ -1,4 +1,4 @@
-"""A referee who tries things out: games over the protocol, and what went wrong in them."""
+"""A referee that tries things out: plays games over the protocol and reports what goes wrong."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tuplet.system.stop import Stop, Stopped
 from tuplet.testing import diagnoses
 from tuplet.testing.diagnoses import Advice
 
-END = 2.0  # seconds to end in, once told
-PAUSE = 0.05  # seconds to wait for what nobody asked for
-SLICE = 0.2  # seconds between looks at whether to stop
-SPINS = 0.2  # of the time spent computing: it does not just wait
-LATER = 0.5  # seconds for an answer that comes too late, or to an end of line, or of the input
+END = 2.0  # seconds to end after the request
+PAUSE = 0.05  # seconds to wait for unexpected output
+SLICE = 0.2  # seconds between looks at the stop flag
+SPINS = 0.2  # share of CPU time from which a program is busy, not waiting
+LATER = 0.5  # seconds to wait for a late answer, or one to an end of line or of the input
 MEMORY = 0.2  # seconds between looks at the memory
 DIGITS = "012345"
 
 
 class Finding(NamedTuple):
-    """Something wrong (or, as a warning, not quite right): what it means, why, and what to do."""
+    """A problem, or a warning: what it means, its likely cause, and what to do."""
 
     what: str
     means: str
@@ -37,8 +37,8 @@ class Finding(NamedTuple):
     late: bool = False
 
 
-class Wrong(Exception):  # noqa: N818  # not of ours
-    """Raised where a game cannot go on."""
+class Wrong(Exception):  # noqa: N818  # a fault of the program
+    """Raised when a game cannot go on."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.what)
@@ -48,24 +48,24 @@ class Wrong(Exception):  # noqa: N818  # not of ours
 Opponent = Callable[[fallback_rules.FallbackPosition, random.Random], str]
 
 
-def wanders(position: fallback_rules.FallbackPosition, luck: random.Random) -> str:
-    """Any move."""
-    return luck.choice(fallback_rules.legal_moves(position))
+def wanders(position: fallback_rules.FallbackPosition, rng: random.Random) -> str:
+    """Play a random move."""
+    return rng.choice(fallback_rules.legal_moves(position))
 
 
 def _best_of(
     rank: Callable[[fallback_rules.FallbackPosition, fallback_rules.FallbackPosition], tuple[int, ...]],
 ) -> Opponent:
-    def choose(position: fallback_rules.FallbackPosition, luck: random.Random) -> str:
+    def choose(position: fallback_rules.FallbackPosition, rng: random.Random) -> str:
         moves = fallback_rules.legal_moves(position)
-        luck.shuffle(moves)
+        rng.shuffle(moves)
         return min(moves, key=lambda move: rank(position, fallback_rules.play(position, move)))
 
     return choose
 
 
 def _left(position: fallback_rules.FallbackPosition, side: int) -> int:
-    """Steps to the goal of all cubes of a side."""
+    """The sum of the steps to the goal of a side's cubes."""
     return sum(fallback_rules.LEFT[side][square] for square in position.cubes[side] if square != fallback_rules.GONE)
 
 
@@ -77,7 +77,7 @@ def _won(before: fallback_rules.FallbackPosition, after: fallback_rules.Fallback
     return fallback_rules.winner(after) == before.turn
 
 
-# One hurries to win, one takes cubes and lets the program live, one goes nowhere.
+# One hurries to win, one captures cubes but does not win, one does not advance.
 races: Opponent = _best_of(lambda b, a: (not _won(b, a), _left(a, b.turn)))
 hunts: Opponent = _best_of(lambda b, a: (_won(b, a), _count(a, 1 - b.turn), -_left(a, b.turn)))
 dawdles: Opponent = _best_of(lambda b, a: (_won(b, a), -_count(a, 1 - b.turn), -_left(a, b.turn)))
@@ -95,7 +95,7 @@ SITUATIONS = (
 
 
 class Coverage:
-    """What was tried, over all games: situations, times, memory."""
+    """What happened in all games: situations, times, memory."""
 
     def __init__(self) -> None:
         self.situations: Counter[str] = Counter(dict.fromkeys(SITUATIONS, 0))
@@ -106,40 +106,40 @@ class Coverage:
         self.chatter = False  # on standard error
         self._looked = 0.0
 
-    def look(self, program: Program) -> None:
-        """Note how much memory a program has, now and then."""
+    def note_memory(self, program: Program) -> None:
+        """Note the memory of a program, at most every `MEMORY` seconds."""
         if time.monotonic() - self._looked > MEMORY:
             self.memory = max(self.memory, watchdog.memory_of([program.group])[program.group])
             self._looked = time.monotonic()
 
-    def note(self, position: fallback_rules.FallbackPosition) -> None:
-        """Note what is special about a question."""
+    def note_position(self, position: fallback_rules.FallbackPosition) -> None:
+        """Note the situations of a position that the program is asked about."""
         moves = fallback_rules.legal_moves(position)
         cubes = {move[0] for move in moves}
         face = position.die[position.ply % fallback_rules.DIE]
         self.faces.add(face)
-        found = (
+        present = (
             len(moves) == 1,
             len(cubes) == 2,
             len(cubes) == 1 and face not in cubes,
             any(_won(position, fallback_rules.play(position, move)) for move in moves),
         )
-        self.situations.update(name for name, is_so in zip(SITUATIONS, found, strict=False) if is_so)
+        self.situations.update(name for name, is_so in zip(SITUATIONS, present, strict=False) if is_so)
 
 
 class SendStyle(NamedTuple):
-    """How a referee sends what it has to send."""
+    """How the referee sends its messages."""
 
-    bytewise: bool = False  # a character at a time, with pauses
-    together: bool = False  # as much at once as can be known
-    patient: bool = False  # waits before it moves, and listens
+    bytewise: bool = False  # one character at a time, with pauses
+    together: bool = False  # the first move together with the setup
+    patient: bool = False  # waits before it moves, and reads
 
 
-_PLAINLY = SendStyle()
+_PLAIN = SendStyle()
 
 
 class Referee:
-    """One process of a program, and as many games as it plays."""
+    """One process of a program, and its games."""
 
     def __init__(self, running: ProgramCommand, seen: Coverage, stop: Stop) -> None:
         self.running, self.seen, self.stop = running, seen, stop
@@ -169,39 +169,39 @@ class Referee:
         setup: tuple[str, str, str],
         side: int,
         opponent: Opponent,
-        luck: random.Random,
-        manner: SendStyle = _PLAINLY,
+        rng: random.Random,
+        style: SendStyle = _PLAIN,
         plies: int | None = None,
     ) -> fallback_rules.FallbackPosition:
-        """A game, or its first plies; the last position."""
+        """Play a game, or its first plies; returns the last position."""
         position, before = fallback_rules.start(*setup), None
         text = ("y" if self.games else "") + "".join(setup) + "fs"[side]
-        if manner.together and side:
-            move = opponent(position, luck)
+        if style.together and side:
+            move = opponent(position, rng)
             text, position = text + move, fallback_rules.play(position, move)
-        self._be_silent("before it was asked")
-        self._send(text, manner)
+        self._expect_silence("before it was asked")
+        self._send(text, style)
         self.games += 1
         while fallback_rules.winner(position) is None and (plies is None or position.ply < plies):
             if position.turn == side:
-                self.seen.note(position)
+                self.seen.note_position(position)
                 move = self._ask(position, before)
                 before = position
             else:
-                if manner.patient:
+                if style.patient:
                     self.program.listen(PAUSE)
-                self._be_silent("while it was the opponent's turn")
-                self.seen.look(self.program)
-                move = opponent(position, luck)
-                self._send(move, manner)
+                self._expect_silence("while it was the opponent's turn")
+                self.seen.note_memory(self.program)
+                move = opponent(position, rng)
+                self._send(move, style)
             position = fallback_rules.play(position, move)
         if plies is None:
             self._note_end(position, side)
         return position
 
     def _note_end(self, position: fallback_rules.FallbackPosition, side: int) -> None:
-        self.program.listen(PAUSE)  # it may think that there is more to say
-        self._be_silent("after the game was over")
+        self.program.listen(PAUSE)  # for output after the end
+        self._expect_silence("after the game was over")
         won, seen = fallback_rules.winner(position) == side, self.seen
         seen.games += 1
         seen.wins += won
@@ -211,8 +211,8 @@ class Referee:
         seen.situations.update(name for name, is_so in zip(SITUATIONS[4:], ended, strict=True) if is_so)
 
     def end(self, how: str) -> list[Finding]:
-        """Tell it to end, by n or by the end of its input: what is wrong with how it does."""
-        program, found = self.program, []
+        """End the program by n or by the end of its input; returns what is wrong with how it ends."""
+        program, findings = self.program, []
         computed = watchdog.cpu_seconds(program.group)
         if how == "n":
             program.send("n")
@@ -223,40 +223,40 @@ class Referee:
         if code is None:
             computed = watchdog.cpu_seconds(program.group) - computed
             busy = f", and computes for ever ({computed:.1f} s in {END:g} s)" * (computed > SPINS * END)
-            told = "the n after a game" if how == "n" else "the end of its input"
+            signal = "the n after a game" if how == "n" else "the end of its input"
             advice = diagnoses.END_OF_GAMES if how == "n" else diagnoses.END_OF_INPUT
             means = "programs pile up on the referee's machine"
-            return [self._finding(f"it does not end at {told}{busy}", means, advice)]
+            return [self._finding(f"it does not end at {signal}{busy}", means, advice)]
         if text := program.listen(PAUSE).strip():
             what = f"it sends {text[:20]!r} instead of ending in silence"
             means = "a referee may take it for a move"
-            found.append(self._finding(what, means, diagnoses.CHATTER, warning=how != "n"))
+            findings.append(self._finding(what, means, diagnoses.CHATTER, warning=how != "n"))
         if code != 0 and how == "n":
             last = (program.complaints() or [""])[-1]
             what = f"it {_ended(code)}" + (f": {last[:200]}" if last else "")
-            found.append(self._finding(what, "a referee may call it a crash", diagnoses.EXIT_CODE))
+            findings.append(self._finding(what, "a referee may call it a crash", diagnoses.EXIT_CODE))
         left = {*watchdog.members(program.group), *watchdog.marked(program.mark)} - {program.group}
         if left:
             what = f"it leaves {len(left)} process{'es' * (len(left) > 1)} behind"
             means = "what it started goes on computing, and disturbs the next games"
-            found.append(self._finding(what, means, diagnoses.BEHIND))
-        return found
+            findings.append(self._finding(what, means, diagnoses.BEHIND))
+        return findings
 
-    def _send(self, text: str, manner: SendStyle) -> None:
-        if not manner.bytewise:
+    def _send(self, text: str, style: SendStyle) -> None:
+        if not style.bytewise:
             self.program.send(text)
             self.asked = time.monotonic()
             return
         for at, character in enumerate(text):
             if at == len(text) - 1:
                 self.program.listen(PAUSE)
-                self._be_silent("before the message was complete")
+                self._expect_silence("before the message was complete")
             self.program.send(character)
             self.asked = time.monotonic()
             if at < len(text) - 1:
                 time.sleep(0.2 if at in (5, 32) else 0.001)
 
-    def _be_silent(self, when: str) -> None:
+    def _expect_silence(self, when: str) -> None:
         try:
             self.program.expect_silence()
         except Forfeit:
@@ -291,7 +291,7 @@ class Referee:
         return move
 
     def _late(self, legal: list[str], allowed: float) -> Finding:
-        """Find out why there is no answer: does time, an end of line, or of the input bring one?"""
+        """Find out why there is no answer: more time, an end of line, or the end of the input may bring one."""
         program, part = self.program, self.program.listen(0).strip()
         before = watchdog.cpu_seconds(program.group)
 
@@ -318,13 +318,13 @@ class Referee:
         before: fallback_rules.FallbackPosition | None,
     ) -> Finding:
         quoted = forfeit.reason.removeprefix("it sent ")
-        advice = diagnoses.of_a_move(position, quoted[1:3], before)
+        advice = diagnoses.diagnose_move(position, quoted[1:3], before)
         if "asked" in forfeit.reason:  # after a legal move
             advice = diagnoses.out_of_turn(quoted[1:3])
         return self._finding(forfeit.reason, "the game is lost: illegal", self._in_series(advice))
 
     def _in_series(self, advice: Advice) -> Advice:
-        """What else it may be, where it has played a game before."""
+        """Add that an earlier game may be the cause."""
         if self.games < 2 or advice == diagnoses.CHATTER:
             return advice
         return Advice(f"{advice.cause}; or {diagnoses.RESET.cause}", f"{advice.fix}; {diagnoses.RESET.fix}")

@@ -1,4 +1,4 @@
-"""`new`: a file of one's own to begin with, that works at once."""
+"""`new`: writes a commented file of a user's own agent, game or program, which works at once."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
+from tuplet.agents.listing import list_agents
 from tuplet.errors import UserError
 from tuplet.system.tables import Displayable, TextTable
+from tuplet.values.players import ABOUT
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
-# What each kind is, and what to type next.
+# What each kind is, and commands to try it.
 KINDS = {
     "player": (
         "a player of 2048",
@@ -46,30 +48,10 @@ KINDS = {
     ),
 }
 
-# Names in front of a colon that mean something else.
-TAKEN = {
-    "easy",
-    "random",
-    "normal",
-    "hard",
-    "best",
-    "greedy",
-    "small",
-    "strong",
-    "mcs",
-    "mcts",
-    "alphabeta",
-    "expectimax",
-    "exec",
-    "ewn",
-    "openspiel",
-    "tuplet",
-}
-
 
 @dataclass(frozen=True)
 class NewFile(Displayable):
-    """A file that was written, and what to type next."""
+    """A file that was written, and commands to try it."""
 
     kind: str
     name: str
@@ -81,26 +63,25 @@ class NewFile(Displayable):
         return {"kind": self.kind, "name": self.name, "path": str(self.path), "commands": list(self.commands)}
 
     def text_tables(self) -> list[TextTable]:
-        """Where it is, and the commands."""
+        """Its path, and the commands."""
         title = f"{self.path}: {KINDS[self.kind][0]}. Try"
         return [TextTable(title, notes=[f"  {command}" for command in self.commands])]
 
 
 def new(kind: str, name: str, *, out: str | Path | None = None) -> NewFile:
-    """Write a commented file of one's own to begin with, which works at once.
+    """Write a commented file to start from, which works at once.
 
-    `kind` is player, agent, environment, game, or program (which speaks the protocol of ewn-6x7).
-    The file is NAME.py in this folder, or `out`, a folder or the path of a file; one that exists is
-    not overwritten.
+    `kind` is player, agent, environment, game, or program (which speaks the protocol of ewn-6x7). The file is NAME.py in the
+    current folder, or `out`, a folder or a path; an existing file is not overwritten.
     """
     if kind not in KINDS:
-        raise UserError(f"there are templates of {', '.join(KINDS)}, not of {kind!r}")
+        raise UserError(f"kind must be one of {', '.join(KINDS)} (got {kind!r})")
     path = Path(f"{name}.py") if out is None else Path(out)
     if out is not None and path.suffix != ".py":
         path = path / f"{name}.py"
     _check_name(name)
     if path.exists():
-        raise FileExistsError(f"{path} exists already, and is left as it is")
+        raise FileExistsError(f"{path} exists already: choose another name or --out")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in")
     _check_name(path.stem)
@@ -111,9 +92,9 @@ def new(kind: str, name: str, *, out: str | Path | None = None) -> NewFile:
     names = {"Template": class_, "TEMPLATE": name.upper(), "template": name}
     used = {getattr(node, "id", getattr(node, "name", "")) for node in ast.walk(ast.parse(text))}
     for word in {class_, name.upper()} & used:
-        raise UserError(f"{word} means something else in the file: take another name than {name}")
-    text = re.sub("template", lambda found: names[found[0]], text, flags=re.IGNORECASE)
-    with path.open("x", encoding="utf-8", newline="\n") as file:  # whoever was quicker keeps his
+        raise UserError(f"{word} means something else in the file: choose another name than {name}")
+    text = re.sub("template", lambda match: names[match[0]], text, flags=re.IGNORECASE)
+    with path.open("x", encoding="utf-8", newline="\n") as file:  # x: never overwrite
         file.write(text)
     if kind == "program":
         path.chmod(path.stat().st_mode | 0o111)
@@ -129,16 +110,22 @@ def new(kind: str, name: str, *, out: str | Path | None = None) -> NewFile:
 
 
 def _check_name(name: str) -> None:
-    """Refuse what cannot be a module and a class, or would hide another one."""
+    """Refuse a name that cannot be a module and a class, or would hide another module."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name.lower()):
-        raise UserError(f"{name!r} cannot be a name in Python: letters, digits and _, as in my_idea")
-    if name.lower() in TAKEN:
-        raise UserError(f"{name} is a name of tuplet's own: take another, as in my_{name.lower()}")
+        raise UserError(f"{name!r} is not a name in Python: use letters, digits and _, as in my_idea")
+    if name.lower() in taken_names():
+        raise UserError(f"{name} is a name that tuplet uses: choose another, such as my_{name.lower()}")
     if name in sys.stdlib_module_names or _is_installed(name):
-        raise UserError(f"{name}.py would hide the module {name} of that name: take another")
+        raise UserError(f"{name}.py would hide the module {name}: choose another name")
+
+
+def taken_names() -> set[str]:
+    """Names of agents, games and protocols, which mean something else in front of a colon."""
+    agents = {row["agent"] for game in ("2048", "ewn-6x7") for row in list_agents(game).rows}
+    return {*agents, *ABOUT, "exec", "ewn", "openspiel", "tuplet"}
 
 
 def _is_installed(name: str) -> bool:
-    """Whether a module of this name is among those that were installed."""
+    """True if a module of this name is installed."""
     places = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     return PathFinder.find_spec(name, places) is not None
