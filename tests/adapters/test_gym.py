@@ -336,4 +336,4 @@ def test_a_step_takes_microseconds() -> None:
 
 
 def test_rules_are_shared() -> None:
-    assert Env2048()._across is Env2048("4x3", spawn4=0.3)._down is rules_for().across
+    assert Env2048()._arrays[0] is Env2048("4x3", spawn4=0.3)._arrays[1] is rules_for().across

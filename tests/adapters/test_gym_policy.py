@@ -97,5 +97,5 @@ def test_what_it_cannot_play_is_said_in_a_line(small: Network) -> None:
     seen, _ = env.reset(seed=1)
     with pytest.raises(ValueError, match=r"policy\(observation, info\)"):
         policy(seen)
-    with pytest.raises(ValueError, match=r"the shape \(4, 3, 3\), not \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"the shape \(4, 3, 3\)"):
         policy(seen[0])

@@ -301,7 +301,7 @@ def test_it_follows_a_game_that_begins_with_a_rolled_die(monkeypatch) -> None:
 
 def test_what_is_not_dealt_yet_is_no_position() -> None:
     for held in (pyspiel.load_game("einstein_wurfelt_nicht"), load("2048"), load("ewn")):
-        with pytest.raises(ValueError, match="is not dealt yet"):
+        with pytest.raises(ValueError, match="are not dealt yet"):
             position_of(held.new_initial_state())
     assert load("2048:spawn4=0.00001").held.spawn4 == pytest.approx(1e-5)
     assert load(CONNECT4).num_distinct_actions() == game(CONNECT4).actions

@@ -85,7 +85,7 @@ def test_a_run_that_goes_on_has_one_curve(tmp_path: Path) -> None:
 
 
 def test_a_run_in_memory_needs_to_be_told_where(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="without a folder"):
+    with pytest.raises(ValueError, match="has no folder"):
         train("5x4", games=100, loggers=[TensorBoard()], progress=False)
     train("5x4", games=1000, loggers=[TensorBoard(tmp_path / "logs")], progress=False)
     assert list(scalars(tmp_path / "logs")["score/best"]) == [1000]
