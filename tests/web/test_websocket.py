@@ -323,7 +323,9 @@ def test_a_minute_of_random_requests_does_not_leak_memory(server: Server) -> Non
     assert after - before < 200_000, (before, after)  # kilobytes: some networks and trees
 
 
-def test_bytes_and_invalid_utf8_close_the_socket_with_a_reason(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
+def test_bytes_and_invalid_utf8_close_the_socket_with_a_reason(
+    server: Server, capfd: pytest.CaptureFixture[str]
+) -> None:
     async def told(*frames: Any) -> tuple[int | None, str | None]:
         async with websockets.connect(server.socket) as connection:
             for frame in frames:
