@@ -17,7 +17,7 @@ from tuplet import Board, Progress, Solution, Stop, Stopped, solve
 from tuplet.cli import run
 from tuplet.exact.layers import Layer, pack, unpack
 from tuplet.exact.solution import canonical_all, is_solution
-from tuplet.exact.solve import _found_layers
+from tuplet.exact.solve import find_layers
 from tuplet.games.g2048.rules import rules_for
 
 # From 2048.md: the expected score, random play's, and the chance of reaching tiles.
@@ -102,7 +102,7 @@ def test_the_first_layers_of_3x3_are_those_of_a_plain_search() -> None:
     for first, _ in Board(rows=3).spawns():
         for board, _ in first.spawns():
             plain.setdefault(sum(board), set()).add(board)
-    for total, layer, _ in _found_layers(rules, 0.1):
+    for total, layer, _ in find_layers(rules, 0.1):
         boards = np.array([b.packed[0] for b in plain[total]], np.uint64)
         canonical_all(rules, boards)
         assert np.array_equal(np.unique(boards), layer.boards)
@@ -125,11 +125,11 @@ def test_moves_are_worth_what_the_best_of_them_makes_of_the_state(larger: Soluti
         assert larger.best_move(board) == best.move
 
 
-def test_boards_that_no_game_comes_to_are_refused(larger: Solution) -> None:
+def test_boards_that_occur_in_no_game_are_refused(larger: Solution) -> None:
     for board in ([[2048] * 3] * 2, [[2, 0, 0], [0, 0, 0]]):
-        with pytest.raises(ValueError, match="no game comes to this board"):
+        with pytest.raises(ValueError, match="does not occur in any game"):
             larger.value(board)
-    with pytest.raises(ValueError, match="solution of 2x3, not of 2x2"):
+    with pytest.raises(ValueError, match="solution is for 2x3 boards"):
         larger.value([[2, 2], [0, 0]])
     finished = [[2, 4, 8], [8, 16, 2]]
     assert larger.best_move(finished) is None and larger.value(finished) == 0
@@ -166,7 +166,7 @@ def test_a_saved_table_is_the_same_when_loaded(larger: Solution, tmp_path: Path)
     assert [p.name for p in tmp_path.iterdir()] == ["table"]
 
 
-def test_tables_that_are_not_sound_are_refused(small: Solution, tmp_path: Path) -> None:
+def test_invalid_tables_are_refused(small: Solution, tmp_path: Path) -> None:
     data = small.save(tmp_path / "good").read_bytes()
     path = tmp_path / "bad"
     rng = np.random.default_rng(1)

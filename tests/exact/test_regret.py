@@ -14,7 +14,7 @@ from tuplet import Board, LearnedAgent, Network, RandomAgent, Solution, solve, t
 from tuplet.agents.g2048 import player_from
 from tuplet.arena.regret import _judge
 from tuplet.cli import run
-from tuplet.exact.regret import SampledRegret, follow, random_policy, sample
+from tuplet.exact.regret import SampledRegret, exact_regret, random_policy, sampled_regret
 
 pytestmark = pytest.mark.slow
 
@@ -38,23 +38,23 @@ def solution() -> Solution:
 @pytest.mark.parametrize(("size", "spawn4"), [("2x2", 0.2), ("2x3", 0.1), ("2x2", 1)])
 def test_random_play_followed_scores_what_the_solution_says(size: str, spawn4: float) -> None:
     solution = solve(size, spawn4=spawn4)
-    found = follow(solution, random_policy(solution.rules))
+    found = exact_regret(solution, random_policy(solution.rules))
     assert found.score == pytest.approx(solution.random_score, rel=1e-12)
     assert found.regret == pytest.approx(solution.expected_score - found.score, rel=1e-12)
     assert 0 < found.optimal < 1
 
 
 def test_perfect_play_has_no_regret(solution: Solution) -> None:
-    found = follow(solution, solution)
+    found = exact_regret(solution, solution)
     assert found.score == pytest.approx(solution.expected_score, rel=1e-12)
     assert found.regret == pytest.approx(0, abs=1e-9) and found.optimal == 1
-    played = sample(solution, solution, games=20)
+    played = sampled_regret(solution, solution, games=20)
     assert max(played.regrets) < 1e-9 and played.optimal == played.moves
 
 
 def test_a_player_followed_scores_what_its_games_do(solution: Solution) -> None:
-    exact = follow(solution, Corner())
-    played = sample(solution, Corner(), games=200)
+    exact = exact_regret(solution, Corner())
+    played = sampled_regret(solution, Corner(), games=200)
     for known, values in ((exact.score, played.scores), (exact.regret, played.regrets)):
         mean = sum(values) / 200
         spread = (sum((v - mean) ** 2 for v in values) / 200) ** 0.5
@@ -65,32 +65,32 @@ def test_a_player_followed_scores_what_its_games_do(solution: Solution) -> None:
 
 
 def test_a_chance_player_is_judged_by_games(solution: Solution) -> None:
-    played = sample(solution, RandomAgent(seed=1), games=200)
+    played = sampled_regret(solution, RandomAgent(seed=1), games=200)
     assert sum(played.scores) / 200 == pytest.approx(solution.random_score, rel=0.2)
 
 
 def test_a_network_that_learns_comes_close_to_perfect_play(solution: Solution) -> None:
     net = Network(board="2x2", spawn4=0.2)
-    before = follow(solution, net)
+    before = exact_regret(solution, net)
     train(net, games=2000, learner="td", progress=False)
-    after = follow(solution, net)
+    after = exact_regret(solution, net)
     assert after.regret < 2 < before.regret
-    assert follow(solution, LearnedAgent(net)) == after
+    assert exact_regret(solution, LearnedAgent(net)) == after
 
 
 def test_a_network_of_another_size_and_illegal_moves_are_refused(solution: Solution) -> None:
-    with pytest.raises(ValueError, match="looks at 2x3 boards, the solution is of 2x2"):
-        follow(solution, Network(board="2x3"))
-    with pytest.raises(ValueError, match="changes nothing"):
-        follow(solution, Upwards())
+    with pytest.raises(ValueError, match="is for 2x3 boards, the solution for 2x2"):
+        exact_regret(solution, Network(board="2x3"))
+    with pytest.raises(ValueError, match="up is not legal"):
+        exact_regret(solution, Upwards())
 
 
 def test_compiled_and_interpreted_solutions_agree() -> None:
     script = (
         "from tuplet import solve\n"
-        "from tuplet.exact.regret import follow, random_policy\n"
+        "from tuplet.exact.regret import exact_regret, random_policy\n"
         "solution = solve('2x2', spawn4=0.3)\n"
-        "print(solution.as_json(), follow(solution, random_policy(solution.rules)))\n"
+        "print(solution.as_json(), exact_regret(solution, random_policy(solution.rules)))\n"
     )
     compiled, interpreted = in_both_ways(script, [])
     assert compiled == interpreted
@@ -122,7 +122,7 @@ def test_the_command_compares_a_player_with_perfect_play(capsys, tmp_path: Path)
 def test_intervals_of_few_games_hold_the_truth() -> None:
     """Scores of 2x3 gather around few tiles: Student's t alone held the mean of 10 in 90 %."""
     solution, player = solve("2x3"), player_from("greedy", 0)
-    played = sample(solution, player, games=500, seed=1)
+    played = sampled_regret(solution, player, games=500, seed=1)
     random = np.random.default_rng(1)
     for games in (2, 10):
         held = [0, 0]

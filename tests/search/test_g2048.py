@@ -11,7 +11,7 @@ import pytest
 
 from both_ways import in_both_ways
 from tuplet import Board, LearnedAgent, Network, RandomEnvironment, evaluate, play_episode, solve
-from tuplet.exact.regret import follow
+from tuplet.exact.regret import exact_regret
 from tuplet.games.g2048.board import MOVES
 from tuplet.games.g2048.rules import rules_for
 from tuplet.search.g2048 import Workspace, leaf_values, make_workspace, search_root
@@ -147,7 +147,7 @@ def test_a_search_to_the_end_is_the_exact_solution() -> None:
         for found, sure in zip(player.moves(tiles), exact, strict=True):
             assert found._replace(value=0) == sure._replace(value=0)
             assert found.value == (pytest.approx(sure.value, rel=1e-5) if sure.legal else None)
-    assert follow(solution, player).regret == pytest.approx(0, abs=1e-4)
+    assert exact_regret(solution, player).regret == pytest.approx(0, abs=1e-4)
 
 
 @pytest.mark.parametrize("target", ["afterstate", "state"])

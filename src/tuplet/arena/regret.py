@@ -16,7 +16,7 @@ from tuplet.agents.random_greedy import RandomAgent
 from tuplet.agents.specs import Spec, label_of
 from tuplet.arena.episode import ask, streams_of
 from tuplet.errors import UserError
-from tuplet.exact.regret import SampledRegret, follow, random_policy, sample
+from tuplet.exact.regret import SampledRegret, exact_regret, random_policy, sampled_regret
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
 from tuplet.games import agent_hooks
@@ -113,13 +113,13 @@ def regret(
                 played = _played(source, where, games, seed, threads, pool, stop, watch)
             return Regret(name, report | _judge(played))
         if isinstance(made, LearnedAgent) and made.greedy:
-            found = follow(solution, made.network, watch, stop)
+            found = exact_regret(solution, made.network, watch, stop)
         elif type(made) is RandomAgent:
-            found = follow(solution, random_policy(solution.rules), watch, stop)
+            found = exact_regret(solution, random_policy(solution.rules), watch, stop)
         else:
             board_ = Board(rows=solution.rows, columns=solution.columns)
             ask(made, "open", agent_hooks.begin, made, board_, "player", streams_of(seed, 0)[0])
-            found = follow(solution, _Asked(made), watch, stop)
+            found = exact_regret(solution, _Asked(made), watch, stop)
     return Regret(name, report | found.as_json())
 
 
@@ -167,7 +167,7 @@ def _sample(
     """A block of games; fewer if it was told to stop."""
     player = source.player(worker, first)
     solution = where if isinstance(where, Solution) else worker.share(where, lambda: _open(*where))
-    return sample(solution, _Asked(player), games=games, seed=seed, first=first, stop=worker.stop)
+    return sampled_regret(solution, _Asked(player), games=games, seed=seed, first=first, stop=worker.stop)
 
 
 def _open(table: str, size: str, spawn4: float) -> Solution:

@@ -1,12 +1,11 @@
 """Regret: how far a player is from perfect play, move by move.
 
-The *loss* of a move is what optimal play would still score before it, less its reward and what
-optimal play would still score after it. A game's losses sum to its regret, and the mean regret is
-the gap between the player's expected score and the best one.
+The *loss* of a move is the expected score of optimal play before it, less its reward and the
+expected score of optimal play after it. The losses of a game sum to its regret; the mean regret is
+the difference between the expected scores of optimal play and of the player.
 
-`follow` finds them exactly, without playing: it carries the chance of every board forward, layer
-by layer, as the player moves and tiles appear. `sample` plays games, for players that think too
-long for that, or decide by chance.
+`exact_regret` computes the probability of every board that the player can reach, layer by layer.
+`sampled_regret` plays games instead, for players that are slow or random.
 """
 
 from __future__ import annotations
@@ -17,11 +16,21 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.exact.layers import Layer, expect, find, insert, unpack
+from tuplet.exact.layers import (
+    Arrays,
+    Layer,
+    LayerValues,
+    add_spawns,
+    after_states,
+    expect,
+    find,
+    first_layers,
+    unpacked_layer,
+)
 from tuplet.exact.solution import Solution
 from tuplet.games import agent_hooks
 from tuplet.games.g2048.board import MOVES, Board, as_move
-from tuplet.games.g2048.rules import Rules2048, empty_cells, largest, rules_for, slide
+from tuplet.games.g2048.rules import Rules2048, largest, rules_for, slide
 from tuplet.games.g2048.symmetry import canonical, canonical_all
 from tuplet.kernel import as_seed, kernel, stream
 from tuplet.system.progress import Progress, Watcher
@@ -30,13 +39,12 @@ from tuplet.values.network import Network
 from tuplet.values.tables import Tables, move_values
 
 Array = np.ndarray[Any, Any]
-Policy = Callable[[Array], Array]  # of boards' words: the share of each move, float64[boards, 4]
+Policy = Callable[[Array], Array]  # boards -> the probability of each move, float64[boards, 4]
 
-PART = 1 << 14
-TWICE = 3  # boards of a layer that a player is asked about twice
-EQUAL = 1e-9  # a move whose loss is below this share of the value is as good as the best
+TWICE = 3  # boards of a layer on which a player must choose twice, to see whether it is random
+EQUAL = 1e-9  # a move that loses less than this share of the value is optimal
 _ZERO = np.uint64(0)
-_SCORE, _LOSS, _OPTIMAL, _MOVES = range(4)  # what is summed up
+_SCORE, _LOSS, _OPTIMAL, _MOVES = range(4)  # the elements of `sums`
 
 
 class Player(Protocol):
@@ -47,14 +55,14 @@ class Player(Protocol):
 
 
 class ExactRegret(NamedTuple):
-    """What a player scores on average, exactly."""
+    """A player's exact expected score and regret."""
 
     score: float
     regret: float  # a game
-    optimal: float  # share of its moves that are as good as the best
+    optimal: float  # share of its moves that are optimal
     moves: float  # a game
-    reached: dict[int, float]  # tile -> chance
-    states: int  # that it comes to, mirror images counted apart
+    reached: dict[int, float]  # tile -> probability
+    states: int  # that it can reach, counting mirror images separately
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
@@ -62,32 +70,16 @@ class ExactRegret(NamedTuple):
 
 
 class SampledRegret(NamedTuple):
-    """Games that were played: an entry for each."""
+    """The results of sampled games, one entry for each game."""
 
     scores: list[float]
     regrets: list[float]
     moves: list[int]
-    optimal: list[int]  # moves that were as good as the best
-
-
-class ChanceLayer(Layer):
-    """A layer with the chance of each board."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.chances = np.zeros(len(self.boards))
-
-    def reserve(self, more: int) -> None:
-        """Make room for `more` boards."""
-        super().reserve(more)
-        if len(self.chances) < len(self.boards):
-            chances = np.zeros(len(self.boards))
-            chances[: self.count] = self.chances[: self.count]
-            self.chances = chances
+    optimal: list[int]  # optimal moves
 
 
 def random_policy(rules: Rules2048) -> Policy:
-    """Every legal move alike."""
+    """Every legal move with the same probability."""
 
     def policy(boards: Array) -> Array:
         shares = np.zeros((len(boards), 4))
@@ -98,7 +90,7 @@ def random_policy(rules: Rules2048) -> Policy:
 
 
 def network_policy(net: Network) -> Policy:
-    """A network's move: the first of the highest value."""
+    """A network's greedy move: the first with the highest value."""
     rules = rules_for(*net.size, net.spawn4)
 
     def policy(boards: Array) -> Array:
@@ -111,7 +103,7 @@ def network_policy(net: Network) -> Policy:
 
 
 def agent_policy(player: Player, rows: int, columns: int, stop: Stop | None = None) -> Policy:
-    """A player's moves; it is asked once for each board, and must always answer the same."""
+    """The moves of a player that always chooses the same move on the same board."""
 
     def policy(boards: Array) -> Array:
         shares = np.zeros((len(boards), 4))
@@ -121,14 +113,14 @@ def agent_policy(player: Player, rows: int, columns: int, stop: Stop | None = No
             if legal:
                 with agent_hooks.listening(stop, player):
                     chosen = player.choose(board)
-                _go_on(stop)
+                _check(stop)
                 move = as_move(chosen)
                 if move not in legal:
-                    raise UserError(f"{move} changes nothing on this board: {board!r}")
+                    raise UserError(f"{move} is not legal on this board: {board!r}")
                 if i < TWICE and as_move(player.choose(board)) != move:
                     raise UserError(
-                        "a player that answers one board in two ways is judged by the games it "
-                        "plays: say how many with --games"
+                        "this player chooses different moves on the same board, so its regret must be "
+                        "measured in games: set --games"
                     )
                 shares[i, MOVES.index(move)] = 1.0
         return shares
@@ -136,12 +128,12 @@ def agent_policy(player: Player, rows: int, columns: int, stop: Stop | None = No
     return policy
 
 
-def _go_on(stop: Stop | None) -> None:
+def _check(stop: Stop | None) -> None:
     if agent_hooks.told(stop):
-        raise Stopped("stopped before every board was followed")
+        raise Stopped("stopped before every board was reached")
 
 
-def follow(
+def exact_regret(
     solution: Solution, player: Policy | Network | Player, watch: Watcher = lambda _: None, stop: Stop | None = None
 ) -> ExactRegret:
     """A player's exact expected score and regret on the solution's board."""
@@ -149,120 +141,52 @@ def follow(
     if isinstance(player, Network):
         if player.size != size:
             raise UserError(
-                f"the network looks at {player.size[0]}x{player.size[1]} boards, the solution is of {solution.size}"
+                f"the network is for {player.size[0]}x{player.size[1]} boards, the solution for {solution.size}"
             )
         policy = network_policy(player)
     else:
         policy = agent_policy(player, *size, stop) if hasattr(player, "choose") else player
-    tiles = [(e, share) for e, share in ((1, 1 - spawn4), (2, spawn4)) if share > 0]
-    ahead: dict[int, ChanceLayer] = {}
-
-    def spawn(after: ChanceLayer, total: int) -> None:
-        for exponent, share in tiles if len(after) else ():
-            layer = ahead.setdefault(total + (1 << exponent), ChanceLayer())
-            for first in range(0, len(after), PART):
-                last = min(first + PART, len(after))
-                layer.reserve(9 * (last - first))
-                layer.count = _carry_spawns(
-                    rules.cells,
-                    after.boards,
-                    after.chances,
-                    first,
-                    last,
-                    np.uint64(exponent),
-                    share,
-                    layer.boards,
-                    layer.slots,
-                    layer.count,
-                    layer.chances,
-                )
-
-    empty = ChanceLayer()
-    empty.count = 1
-    empty.boards[0], empty.chances[0] = 0, 1.0
-    spawn(empty, 0)
-    single, ahead = ahead, {}
-    for total, layer in single.items():
-        spawn(layer, total)
-
+    ahead = first_layers(rules, spawn4, False)
     sums, ended, states = np.zeros(4), np.zeros(18), 0
-    tables: dict[int, tuple[Layer, Array]] = {}
+    tables: dict[int, LayerValues] = {}
     while ahead:
         total = min(ahead)
         layer = ahead.pop(total)
         tables = {t: tables.get(t) or _table(solution, t) for t in (total, total + 2, total + 4)}
         after = _step(rules, spawn4, policy, layer, [*tables.values()], sums, ended)
-        spawn(after, total)
+        add_spawns(rules, spawn4, False, after, total, ahead)
         states += len(layer)
         watch(Progress("states followed", states))
-        _go_on(stop)
+        _check(stop)
     top = int(np.flatnonzero(ended).max())
     reached = {1 << e: float(ended[e:].sum()) for e in range(2, top + 1)}
     score, loss, optimal, moves = sums.tolist()
     return ExactRegret(score, loss, optimal / moves, moves, reached, states)
 
 
-def _table(solution: Solution, total: int) -> tuple[Layer, Array]:
-    """A layer of the solution, and its values as `expect` wants them."""
-    span = solution.layer(total)
-    keys = np.asarray(solution.keys[span])
-    boards = np.empty(len(keys), np.uint64)
-    unpack(solution.rules.cells, total, keys, boards)
-    return Layer.of(boards), np.asarray(solution.values[span]).reshape(-1, 1)
+def _table(solution: Solution, total: int) -> LayerValues:
+    """A layer of the solution, with its values."""
+    place = solution.layer(total)
+    layer = unpacked_layer(solution.rules, total, np.asarray(solution.keys[place]))
+    return LayerValues(layer, np.asarray(solution.values[place]).reshape(-1, 1))
 
 
 def _step(
-    rules: Rules2048,
-    spawn4: float,
-    policy: Policy,
-    layer: ChanceLayer,
-    tables: list[tuple[Layer, Array]],
-    sums: Array,
-    ended: Array,
-) -> ChanceLayer:
+    rules: Rules2048, spawn4: float, policy: Policy, layer: Layer, tables: list[LayerValues], sums: Array, ended: Array
+) -> Layer:
     """Let the player move on all boards of a layer; returns the after-states."""
-    boards = layer.boards[: len(layer)]
-    shares = policy(boards)
-    after = ChanceLayer()
-    links, rewards = np.empty((len(layer), 4), np.int32), np.zeros((len(layer), 4), np.int32)
-    for first in range(0, len(layer), PART):
-        last = min(first + PART, len(layer))
-        after.reserve(4 * (last - first))
-        after.count = _carry_moves(
-            rules,
-            boards,
-            layer.chances,
-            shares,
-            first,
-            last,
-            after.boards,
-            after.slots,
-            after.count,
-            after.chances,
-            links,
-            rewards,
-            ended,
-        )
+    states = layer.arrays(slice(len(layer)))
+    shares = policy(states.boards)
+    after, links, rewards = after_states(rules, False, layer, shares)
     canonicals = after.boards[: len(after)].copy()
     canonical_all(rules, canonicals)
-    worth = np.empty((len(after), 1))
-    (own, values), (near, near_values), (far, far_values) = tables
-    sound = expect(
-        rules,
-        spawn4,
-        canonicals,
-        0,
-        len(after),
-        near.boards,
-        near.slots,
-        near_values,
-        far.boards,
-        far.slots,
-        far_values,
-        worth,
-    ) and _account(rules, boards, layer.chances, shares, links, rewards, worth, own.boards, own.slots, values, sums)
-    if not sound:
-        raise UserError("the table lacks boards that come up in games: it is not sound")
+    own, near, far = tables
+    values = np.empty((len(after), 1))
+    if not (
+        expect(rules, spawn4, canonicals, near, far, values)
+        and _account(rules, states, shares, links, rewards, values, own.layer.arrays(), own.values, sums, ended)
+    ):
+        raise UserError("the table lacks boards that occur in games: it is not valid")
     return after
 
 
@@ -295,110 +219,50 @@ def _network_shares(
 
 
 @kernel
-def _carry_moves(
-    rules: Rules2048,
-    states: Array,
-    chances: Array,
-    shares: Array,
-    first: int,
-    last: int,
-    after: Array,
-    slots: Array,
-    count: int,
-    after_chances: Array,
-    links: Array,
-    rewards: Array,
-    ended: Array,
-) -> int:
-    """Carry the chances of states `first` to `last` to their after-states; returns their count.
-
-    `links` receives the after-states' numbers, -1 where no move is made; `ended` the chances of
-    boards without one, by their largest exponent.
-    """
-    for i in range(first, last):
-        moved = False
-        for move in range(4):
-            links[i, move] = -1
-            if shares[i, move] > 0.0:
-                moved = True
-                slid, _, gained = slide(rules, states[i], _ZERO, move)
-                count = insert(after, slots, count, slid)
-                link = slots[find(after, slots, slid)]
-                after_chances[link] += chances[i] * shares[i, move]
-                links[i, move], rewards[i, move] = link, np.int32(gained)
-        if not moved:
-            ended[largest(states[i], _ZERO)] += chances[i]
-    return count
-
-
-@kernel
-def _carry_spawns(
-    cells: np.uint64,
-    after: Array,
-    after_chances: Array,
-    first: int,
-    last: int,
-    exponent: np.uint64,
-    share: float,
-    boards: Array,
-    slots: Array,
-    count: int,
-    chances: Array,
-) -> int:
-    """Carry the chances of after-states `first` to `last` to what a new tile makes of them."""
-    for i in range(first, last):
-        empty = empty_cells(cells, after[i], _ZERO)
-        places, left = 0, empty
-        while left != _ZERO:
-            left &= left - np.uint64(1)
-            places += 1
-        while empty != _ZERO:
-            cell = empty & (~empty + np.uint64(1))
-            empty ^= cell
-            board = after[i] | (cell * exponent)
-            count = insert(boards, slots, count, board)
-            chances[slots[find(boards, slots, board)]] += share * after_chances[i] / places
-    return count
-
-
-@kernel
 def _account(
     rules: Rules2048,
-    states: Array,
-    chances: Array,
+    states: Arrays,
     shares: Array,
     links: Array,
     rewards: Array,
-    worth: Array,
-    table: Array,
-    slots: Array,
+    after_values: Array,
+    table: Arrays,
     values: Array,
     sums: Array,
+    ended: Array,
 ) -> bool:
-    """Sum up score, loss, optimal moves and moves. False if a state is not in the table."""
-    for i in range(len(states)):
-        at = slots[find(table, slots, canonical(rules, states[i]))]
+    """Add score, loss, optimal moves and moves to `sums`. False if a state is not in the table.
+
+    `ended` receives the probabilities of boards without a move, by their largest exponent.
+    """
+    boards, probabilities, _ = states
+    table_boards, _, slots = table
+    for i in range(len(boards)):
+        at = slots[find(table_boards, slots, canonical(rules, boards[i]))]
         if at < 0:
             return False
-        best = values[at, 0]
+        best, over = values[at, 0], True
         for move in range(4):
             if links[i, move] >= 0:
-                chance = chances[i] * shares[i, move]
-                loss = best - rewards[i, move] - worth[links[i, move], 0]
-                sums[_SCORE] += chance * rewards[i, move]
-                sums[_LOSS] += chance * max(loss, 0.0)
+                over = False
+                probability = probabilities[i] * shares[i, move]
+                loss = best - rewards[i, move] - after_values[links[i, move], 0]
+                sums[_SCORE] += probability * rewards[i, move]
+                sums[_LOSS] += probability * max(loss, 0.0)
                 if loss <= EQUAL * best:
-                    sums[_OPTIMAL] += chance
-                sums[_MOVES] += chance
+                    sums[_OPTIMAL] += probability
+                sums[_MOVES] += probability
+        if over:
+            ended[largest(boards[i], _ZERO)] += probabilities[i]
     return True
 
 
-def sample(
+def sampled_regret(
     solution: Solution, player: Player, *, games: int = 1000, seed: int = 0, first: int = 0, stop: Stop | None = None
 ) -> SampledRegret:
-    """Let a player play games on the solution's board, and look up what each move loses.
+    """A player's regret in games on the solution's board.
 
-    Game n, from `first` on, depends on the seed and n alone (and on the player).
+    Game number n, counted from `first`, depends only on the player, the seed and n.
     """
     start = as_seed(seed)
     played = SampledRegret([], [], [], [])
@@ -418,7 +282,7 @@ def sample(
                 return played
             chosen = values[as_move(answer)]
             if chosen.value is None:
-                raise UserError(f"{chosen.move} changes nothing on this board: {board!r}")
+                raise UserError(f"{chosen.move} is not legal on this board: {board!r}")
             loss = best - chosen.value
             score, regret, moves = score + chosen.reward, regret + loss, moves + 1
             optimal += loss <= EQUAL * best

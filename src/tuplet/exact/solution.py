@@ -1,8 +1,8 @@
 """`Solution`: the exact value of every board of a small 2048, to look up, save and load.
 
-The file is a safetensors file: `sums` and `counts` (int64) of the layers, and for all of their
-states, layer by layer and sorted, `keys` (uint32) and `values` (float64); twelve bytes a state.
-It is read where it lies: opening a large table takes no time and no memory.
+The file is a safetensors file: `sums` and `counts` (int64) of the layers, and for all their states,
+layer by layer and sorted, `keys` (uint32) and `values` (float64): twelve bytes per state. It is
+memory-mapped, so opening a large table takes no time and no memory.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ARRAYS = {"sums": ("I64", "<i8"), "counts": ("I64", "<i8"), "values": ("F64", "
 
 
 def solvable(board: str | tuple[int, int]) -> tuple[int, int]:
-    """Rows and columns of a board that can be solved; raises ValueError for others."""
+    """The rows and columns of a board that can be solved; UserError for any other."""
     text = board if isinstance(board, str) else "x".join(map(str, board))
     if text not in SIZES:
         what = "cannot be solved" if re.fullmatch(r"[2-4]x[2-4]", text) else "is not a board"
@@ -73,10 +73,10 @@ class Solution(Displayable):
         self.keys, self.values = keys, values  # of the states, layer by layer
         self.expected_score = expected_score  # of optimal play
         self.random_score = random_score  # of random play
-        self.reached = reached  # tile -> chance, for the player who wants just that
+        self.reached = reached  # tile -> probability, for play that only aims at this tile
         self.after_states = after_states
         ends = np.cumsum(counts).tolist()
-        self._spans = dict(zip(sums.tolist(), zip([0, *ends[:-1]], ends, strict=True), strict=True))
+        self._slices = dict(zip(sums.tolist(), zip([0, *ends[:-1]], ends, strict=True), strict=True))
         self.rules = rules_for(rows, columns)
 
     @property
@@ -86,41 +86,38 @@ class Solution(Displayable):
 
     @property
     def states(self) -> int:
-        """How many states there are, mirror images and rotations counted once."""
+        """The number of states, counting mirror images and rotations once."""
         return len(self.keys)
 
     def layer(self, total: int) -> slice:
-        """Where in `keys` and `values` the states with this sum of tiles stand."""
-        return slice(*self._spans.get(total, (0, 0)))
+        """The part of `keys` and `values` for the states with this sum of tiles."""
+        return slice(*self._slices.get(total, (0, 0)))
 
     def value(self, board: object) -> float:
-        """What optimal play will still score from a state."""
+        """The expected score of optimal play from a state."""
         return float(self._values([self.as_board(board)])[0])
 
     def moves(self, board: object) -> list[MoveValue]:
-        """All four moves with reward and exact value: reward + what optimal play makes of it."""
-        position = self.as_board(board)
-        after = position.after_states()
-        found = []
-        for move in MOVES:
-            if move not in after:
-                found.append(MoveValue(move, None, legal=False))
-                continue
-            slid, reward = after[move]
-            found.append(MoveValue(move, reward + self.expected(slid), True, reward))
-        return found
+        """All four moves with their reward, and value: reward + expected score of optimal play."""
+        after = self.as_board(board).after_states()
+        return [
+            MoveValue(move, after[move][1] + self.expected(after[move][0]), True, after[move][1])
+            if move in after
+            else MoveValue(move, None, legal=False)
+            for move in MOVES
+        ]
 
     def expected(self, after: Board) -> float:
-        """What optimal play will still score from an after-state: the mean over all tiles."""
+        """The expected score of optimal play from an after-state: the mean over all new tiles."""
         boards, shares = zip(*after.spawns(self.spawn4), strict=True)
         return float(np.dot(shares, self._values(boards)))
 
     def best_move(self, board: object) -> str | None:
-        """The legal move of the highest value (the first of equals), None if the game is over."""
+        """The legal move with the highest value (the first of equals), None if the game is over."""
         return best_of(self.moves(board))
 
     def choose(self, board: Board) -> str:
-        """The best move: a solution is a player."""
+        """The best move, so that a solution is a player."""
         move = self.best_move(board)
         if move is None:
             raise UserError("no move is legal: the game is over")
@@ -130,7 +127,7 @@ class Solution(Displayable):
         """All four moves with their exact values."""
         position = self.as_board(board)
         moves = self.moves(position)
-        note = "Exact: reward + what optimal play will score."
+        note = "Exact: reward + expected score of optimal play."
         return Analysis(moves, best_of(moves), note=note, points=True, position=position)
 
     def _values(self, boards: tuple[Board, ...] | list[Board]) -> Array:
@@ -143,7 +140,7 @@ class Solution(Displayable):
             layer = self.layer(sum(board.tiles))
             at = int(np.searchsorted(self.keys[layer], keys[i])) + layer.start
             if at >= layer.stop or self.keys[at] != keys[i]:
-                raise UserError(f"no game comes to this board: {board!r}")
+                raise UserError(f"this board does not occur in any game: {board!r}")
             values[i] = self.values[at]
         return values
 
@@ -152,7 +149,7 @@ class Solution(Displayable):
         if not isinstance(board, Board):
             board = Board(board, rows=self.rows, columns=self.columns)  # type: ignore[arg-type]
         if (board.rows, board.columns) != (self.rows, self.columns):
-            raise UserError(f"this is the solution of {self.size}, not of {board.rows}x{board.columns}")
+            raise UserError(f"this solution is for {self.size} boards (got {board.rows}x{board.columns})")
         return board
 
     def as_json(self) -> dict[str, Any]:
@@ -169,18 +166,18 @@ class Solution(Displayable):
         }
 
     def text_tables(self) -> list[TextTable]:
-        """The scores of optimal and random play, and the chance of each tile."""
+        """The scores of optimal and random play, and the probability of each tile."""
         title = (
             f"{self.size}, fours {100 * self.spawn4:g} %: {self.states:,} states, "
-            f"{self.after_states:,} after-states, mirror images counted once"
+            f"{self.after_states:,} after-states (mirror images counted once)"
         )
         scores = [["optimal play", f"{self.expected_score:,.6f}"], ["random play", f"{self.random_score:,.6f}"]]
         tiles = [[str(tile), f"{chance:.10f}"] for tile, chance in self.reached.items()]
-        columns = ["tile", "chance of reaching it, for who wants just that"]
+        columns = ["tile", "probability of reaching it, if play aims at nothing else"]
         return [TextTable(title, (), scores, strong=(1,), words=(0, 1)), TextTable("", columns, tiles, words=())]
 
     def save(self, path: str | Path) -> Path:
-        """Write the table beside `path` and rename it into place: 12 bytes a state."""
+        """Write the table beside `path` and rename it into place: 12 bytes per state."""
         path = Path(path)
         notes = {"format": FORMAT, "solution": json.dumps(self.as_json())}
         arrays = {name: np.ascontiguousarray(getattr(self, name), kind) for name, (_, kind) in _ARRAYS.items()}
@@ -193,7 +190,7 @@ class Solution(Displayable):
 
     @staticmethod
     def load(path: str | Path) -> Solution:
-        """Open a table. Raises ValueError, with the reason, if it is not sound."""
+        """Open a table. Raises UserError if it is not valid."""
         path = Path(path)
         header = _header(path)
         if header is None:
@@ -201,20 +198,20 @@ class Solution(Displayable):
         try:
             return _read(path, header)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise UserError(f"{path} is not a sound table of exact values: {error}") from None
+            raise UserError(f"{path} is not a valid table of exact values: {error}") from None
 
     def __repr__(self) -> str:
         return f"<Solution of {self.size}: {self.states:,} states, {self.expected_score:,.2f}>"
 
 
 def is_solution(path: str | Path) -> bool:
-    """Whether a file is a table of exact values, by what is in it."""
+    """Whether a file is a table of exact values, judged by its contents."""
     path = Path(path)
     return path.is_file() and _header(path) is not None
 
 
 def _header(path: Path) -> Mapping[str, Any] | None:
-    """The header of a table's file as safetensors has checked it, None of any other file."""
+    """The header of a table's file, checked by safetensors; None for any other file."""
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
@@ -233,8 +230,8 @@ def _header(path: Path) -> Mapping[str, Any] | None:
 
 
 def _read(path: Path, header: Mapping[str, Any]) -> Solution:
-    def need(sound: bool, text: str) -> None:
-        if not sound:
+    def need(valid: bool, text: str) -> None:
+        if not valid:
             raise UserError(text)
 
     notes = json.loads(header["__metadata__"]["solution"])

@@ -1,24 +1,27 @@
-"""`solve`: forward, layer by layer, to find every state; then back, to value them."""
+"""`solve`: forward, layer by layer, to find every state; then backward, to compute their values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tuplet.exact.layers import (
     OPTIMAL,
+    PART,
     RANDOM,
     REACHES,
     Layer,
+    LayerValues,
+    add_spawns,
+    after_states,
     decide,
     expect,
-    insert_after_states,
-    insert_spawns,
+    first_layers,
     pack,
-    unpack,
+    unpacked_layer,
 )
 from tuplet.exact.solution import Solution, solvable
 from tuplet.games.g2048.rules import Rules2048, as_share, rules_for
@@ -28,15 +31,7 @@ from tuplet.system.stop import Stop, Stopped
 
 Array = np.ndarray[Any, Any]
 
-PART = 1 << 14  # boards for which room is made, or that a thread takes, at a time
 FIRST = 4  # the smallest sum of a state: two tiles
-
-
-class LayerValues(NamedTuple):
-    """A layer with its states' values, a column for each player."""
-
-    layer: Layer
-    values: Array
 
 
 def solve(
@@ -60,33 +55,33 @@ def solve(
 def _solve(rules: Rules2048, spawn4: float, pool: Executor, stop: Stop, watch: Watcher) -> Solution:
     rows, columns = rules.rows, rules.columns
     watch(Progress(COMPILING))
-    pace = RateMeter()
+    meter = RateMeter()
     most = (1 << (rows * columns + 2)) // 2 - FIRST // 2  # with every tile from 4 on, each once
     keys: dict[int, Array] = {}
-    found, after_states = 0, 0
-    for total, layer, after in _found_layers(rules, spawn4):
+    found, after_count = 0, 0
+    for total, layer, after in find_layers(rules, spawn4):
         keys[total] = np.empty(len(layer), np.uint32)
         pack(rules.cells, layer.boards, keys[total])
-        found, after_states = found + len(layer), after_states + after
-        _go_on(stop)
+        found, after_count = found + len(layer), after_count + after
+        _check(stop)
         figures = {"states": f"{found:,}"}
-        watch(Progress("layers found", len(keys), most, pace.rate(found), "states/s", figures))
+        watch(Progress("layers found", len(keys), most, meter.rate(found), "states/s", figures))
 
     values: dict[int, Array] = {}
     near = far = LayerValues(Layer(), np.empty((0, REACHES + rows * columns)))
     window = {0: near}
     valued = 0
-    pace = RateMeter()
+    meter = RateMeter()
     for total in range(max(keys), FIRST - 1, -2):
-        own = _valued(rules, spawn4, pool, total, keys.get(total), near, far, stop)
-        _go_on(stop)
+        own = _value_layer(rules, spawn4, pool, total, keys.get(total), near, far, stop)
+        _check(stop)
         if total in keys:
             values[total] = own.values[:, OPTIMAL].copy()
         near, far = own, near
         valued += len(own.layer)
         if total <= 2 * FIRST:
             window[total] = own
-        watch(Progress("states valued", valued, found, pace.rate(valued), "states/s"))
+        watch(Progress("states valued", valued, found, meter.rate(valued), "states/s"))
 
     start = _start(rules, spawn4, window)
     reached = {1 << e: float(start[e]) for e in range(REACHES, len(start)) if start[e] > 0}
@@ -102,57 +97,28 @@ def _solve(rules: Rules2048, spawn4: float, pool: Executor, stop: Stop, watch: W
         expected_score=float(start[OPTIMAL]),
         random_score=float(start[RANDOM]),
         reached=reached,
-        after_states=after_states,
+        after_states=after_count,
     )
 
 
-def _go_on(stop: Stop) -> None:
+def _check(stop: Stop) -> None:
     if stop.is_set():
         raise Stopped("stopped before the board was solved")
 
 
-def _found_layers(rules: Rules2048, spawn4: float) -> Iterator[tuple[int, Layer, int]]:
+def find_layers(rules: Rules2048, spawn4: float) -> Iterator[tuple[int, Layer, int]]:
     """Every layer of states, sorted, with its sum and the number of its after-states."""
-    tiles = [e for e, share in ((1, 1 - spawn4), (2, spawn4)) if share > 0]
-    ahead: dict[int, Layer] = {}
-
-    def spawn(after: Layer, total: int) -> None:
-        for exponent in tiles if len(after) else ():
-            layer = ahead.setdefault(total + (1 << exponent), Layer())
-            for first in range(0, len(after), PART):
-                last = min(first + PART, len(after))
-                layer.reserve(9 * (last - first))
-                layer.count = insert_spawns(
-                    rules, after.boards, first, last, np.uint64(exponent), layer.boards, layer.slots, layer.count
-                )
-
-    spawn(Layer.of(np.zeros(1, np.uint64)), 0)
-    single, ahead = ahead, {}
-    for total, layer in single.items():
-        spawn(layer, total)
+    ahead = first_layers(rules, spawn4, True)
     while ahead:
         total = min(ahead)
-        boards = ahead.pop(total)
-        layer = Layer.of(np.sort(boards.boards[: len(boards)]))
-        after = _after(rules, layer)[0]
+        states = ahead.pop(total)
+        layer = Layer.of(np.sort(states.boards[: len(states)]))
+        after, _, _ = after_states(rules, True, layer)
         yield total, layer, len(after)
-        spawn(after, total)
+        add_spawns(rules, spawn4, True, after, total, ahead)
 
 
-def _after(rules: Rules2048, states: Layer) -> tuple[Layer, Array, Array]:
-    """The after-states of a layer, and for each state and move its number and the reward."""
-    after = Layer()
-    links, rewards = np.empty((len(states), 4), np.int32), np.empty((len(states), 4), np.int32)
-    for first in range(0, len(states), PART):
-        last = min(first + PART, len(states))
-        after.reserve(4 * (last - first))
-        after.count = insert_after_states(
-            rules, states.boards, first, last, after.boards, after.slots, after.count, links, rewards
-        )
-    return after, links, rewards
-
-
-def _valued(
+def _value_layer(
     rules: Rules2048,
     spawn4: float,
     pool: Executor,
@@ -162,47 +128,31 @@ def _valued(
     far: LayerValues,
     stop: Stop,
 ) -> LayerValues:
-    """A layer's values from those of the two layers above it."""
-    boards = np.empty(0 if keys is None else len(keys), np.uint64)
-    if keys is not None:
-        unpack(rules.cells, total, keys, boards)
-    states = Layer.of(boards)
-    after, links, rewards = _after(rules, states)
-    worth = np.empty((len(after), near.values.shape[1]))
+    """A layer's values, from those of the next two layers."""
+    states = unpacked_layer(rules, total, np.empty(0, np.uint32) if keys is None else keys)
+    after, links, rewards = after_states(rules, True, states)
+    after_values = np.empty((len(after), near.values.shape[1]))
     values = np.empty((len(states), near.values.shape[1]))
 
-    def expect_some(first: int, _: Worker) -> bool:
-        return expect(
-            rules,
-            spawn4,
-            after.boards,
-            first,
-            min(first + PART, len(after)),
-            near.layer.boards,
-            near.layer.slots,
-            near.values,
-            far.layer.boards,
-            far.layer.slots,
-            far.values,
-            worth,
-        )
+    def expect_part(first: int, _: Worker) -> bool:
+        part = slice(first, min(first + PART, len(after)))
+        return expect(rules, spawn4, after.boards[part], near, far, after_values[part])
 
-    def decide_some(first: int, _: Worker) -> None:
-        last = min(first + PART, len(states))
-        decide(states.boards, first, last, links, rewards, worth, values)
+    def decide_part(first: int, _: Worker) -> None:
+        part = slice(first, first + PART)
+        decide(states.boards[part], links[part], rewards[part], after_values, values[part])
 
-    _check(*ordered_map(expect_some, _parts(len(after)), executor=pool, stop=stop))
-    list(ordered_map(decide_some, _parts(len(states)), executor=pool, stop=stop))
+    def parts(count: int) -> Iterator[tuple[int]]:
+        return ((first,) for first in range(0, count, PART))
+
+    _all_known(*ordered_map(expect_part, parts(len(after)), executor=pool, stop=stop))
+    list(ordered_map(decide_part, parts(len(states)), executor=pool, stop=stop))
     return LayerValues(states, values)
 
 
-def _parts(count: int) -> Iterator[tuple[int]]:
-    return ((first,) for first in range(0, count, PART))
-
-
-def _check(*found: bool) -> None:
-    """Every board that a spawn makes was found on the way up."""
-    if not all(found):
+def _all_known(*known: bool) -> None:
+    """Every board after a spawn was found on the way forward."""
+    if not all(known):
         raise RuntimeError("a board is missing from its layer")
 
 
@@ -211,26 +161,10 @@ def _start(rules: Rules2048, spawn4: float, window: dict[int, LayerValues]) -> A
     start = np.zeros(window[0].values.shape[1])
     cells = [c for c in range(16) if int(rules.cells) >> 4 * c & 1]
     for exponent, share in ((1, 1 - spawn4), (2, spawn4)):
-        total = 1 << exponent
-        near, far = (window.get(total + more, window[0]) for more in (2, 4))
+        near, far = (window.get((1 << exponent) + more, window[0]) for more in (2, 4))
         single = np.array([exponent << 4 * c for c in cells], np.uint64)
-        worth = np.empty((len(single), len(start)))
+        values = np.empty((len(single), len(start)))
         if share > 0:
-            _check(
-                expect(
-                    rules,
-                    spawn4,
-                    single,
-                    0,
-                    len(single),
-                    near.layer.boards,
-                    near.layer.slots,
-                    near.values,
-                    far.layer.boards,
-                    far.layer.slots,
-                    far.values,
-                    worth,
-                )
-            )
-            start += share * worth.mean(axis=0)
+            _all_known(expect(rules, spawn4, single, near, far, values))
+            start += share * values.mean(axis=0)
     return start

@@ -2,7 +2,7 @@
 
 Each learner has a network that sees the whole board, so that nothing but learning stands between
 it and perfect play. After runs of growing length its exact expected score is computed
-(`tuplet.exact.regret.follow`); what it lacks of optimal play's is its regret.
+(`tuplet.exact.regret.exact_regret`); what it lacks of optimal play's is its regret.
 
 Moves are always the best ones known: nothing is explored on purpose. OTD and OTC have an optimistic
 start, all values at what optimal play scores, so that what was not tried looks good. OTC has
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tuplet.exact.regret import follow
+from tuplet.exact.regret import exact_regret
 from tuplet.exact.solution import solvable
 from tuplet.exact.solve import solve
 from tuplet.learn.train import train
@@ -83,7 +83,7 @@ def _learned(
     learned = train(net, games=games, seed=seed, progress=False, stop=worker.stop, **VARIANTS[name])
     if learned.interrupted:
         return None
-    found = follow(solution, net)
+    found = exact_regret(solution, net)
     return found.score, found.regret, found.optimal
 
 
