@@ -190,7 +190,7 @@ def _insert_after_states(
             board, reward = quick_slide(across, down, boards[i], move)
             if board == boards[i]:
                 continue
-            if symmetric:
+            if symmetric:  # (a conditional expression takes a third longer)
                 board = canonical(rules, board)
             number, count = insert(after_boards, slots, count, board)
             links[i, move], rewards[i, move] = number, np.int32(reward)
@@ -212,7 +212,7 @@ def _insert_spawns(
             cell = empty & (~empty + np.uint64(1))
             empty ^= cell
             board = after_boards[i] | (cell * exponent)
-            if symmetric:
+            if symmetric:  # (a conditional expression takes a third longer)
                 board = canonical(rules, board)
             number, count = insert(boards, slots, count, board)
             probabilities[number] += share * after_probabilities[i] / cells
