@@ -166,7 +166,7 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
         "tuplet.games.record",
         "tuplet.games.g2048.position",
         "tuplet.exact.solution",
-        "tuplet.learn.evaluation",
+        "tuplet.learn.self_play",
         "tuplet.system.intervals",
         "tuplet.games.formats",
         "tuplet.system.progress",

@@ -419,7 +419,6 @@ DOORS = {  # what a person typed comes in here, and what other processes of thei
     "arena/sweeps.py": "tuplet.sweep_train",
     "learn/settings.py": "settings that were typed",
     "learn/train.py": "tuplet.train, resume and learn_from",
-    "cli/train.py": "--learner",
 }
 TYPED = {  # who takes a game's name as typed: public functions and commands
     "agents/listing.py",

@@ -86,19 +86,16 @@ def train(
 
     """
     import tuplet
-    from tuplet.learn.recipes import choose
     from tuplet.learn.run import free_folder
-    from tuplet.learn.settings import split
 
     given = _given(settings)
     if resume is not None:
         given |= {name: value for name, value in (("recipe", recipe), ("out", out)) if value}
         return _resume(resume, given, cluster, tls, csv, force, tensorboard, json_)
     check_writable(csv, force=force)
-    method, _ = split(choose(recipe, given), trusted=True)
     with long_call(False, cluster, tls) as call:
         loggers = _loggers(tensorboard, json_)
-        run = tuplet.train(recipe=recipe, **given, **call, loggers=loggers, out=out or free_folder(method))
+        run = tuplet.train(recipe=recipe, **given, **call, loggers=loggers, out=out or free_folder)
     return _report(run, csv, json_)
 
 

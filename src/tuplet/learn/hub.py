@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.learn.evaluation import greedy_statistics
 from tuplet.learn.run import CONFIG
+from tuplet.learn.self_play import greedy_statistics
 from tuplet.learn.settings import Method, RunOptions
 from tuplet.system.blocks import cores
 from tuplet.system.file_types import describe_file

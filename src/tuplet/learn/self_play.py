@@ -1,13 +1,20 @@
-"""Games of self-play, to learn from or to measure a network: the kernels of `td`, called for some games."""
+"""Games of self-play: chunks to learn from, and fresh games that evaluate a network without learning.
+
+Evaluations are not part of the training: it learns the same with and without them, and its clock stops
+meanwhile. Their seed depends on the run's seed and on how many games it has learned from.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.errors import UserError
 from tuplet.games.g2048.rules import Rules2048, rules_for
-from tuplet.games.g2048.statistics import Results, make_results
+from tuplet.games.g2048.statistics import Results, account, make_results, score_interval
+from tuplet.kernel import stream
 from tuplet.learn.learners import LEARNERS, TD
 from tuplet.learn.td import (
     DIVERGED,
@@ -18,11 +25,15 @@ from tuplet.learn.td import (
     play_afterstates,
     play_states,
 )
-from tuplet.system.blocks import Worker
+from tuplet.system.blocks import Worker, ordered_map
+from tuplet.system.progress import Progress, Watcher
+from tuplet.system.settings import parse_duration
+from tuplet.system.stop import Stop
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, index_type
 
 CHUNK = 25  # games that a thread plays before it looks at the clock
+MOST_EVALUATION_GAMES = 10**7
 
 
 class DivergedError(Exception):
@@ -69,3 +80,74 @@ def _play(net: Network) -> Any:
 def _workspace(net: Network, worker: Worker) -> Workspace:
     m, index = net.m, index_type(net.weights)
     return worker.keep(("workspace", m, index), lambda: make_workspace(m, index))
+
+
+class EvaluationPlan(NamedTuple):
+    """How many games an evaluation has, and how often there is one."""
+
+    games: int
+    every: float
+    timed: bool  # `every` is in seconds, not in games
+
+    def due_by(self, games: int, elapsed_s: float) -> int:
+        """How many evaluations are due by then."""
+        return int((elapsed_s if self.timed else games) // self.every)
+
+
+def parse_evaluate(text: str) -> EvaluationPlan | None:
+    """The plan that `--evaluate` describes; None for an empty text.
+
+    >>> parse_evaluate("1000@10m")
+    EvaluationPlan(games=1000, every=600.0, timed=True)
+    >>> parse_evaluate("200@5000")
+    EvaluationPlan(games=200, every=5000.0, timed=False)
+    """
+    if not text:
+        return None
+    many, _, often = (part.strip().replace("_", "") for part in text.partition("@"))
+    timed = not often.isdecimal()
+    try:
+        every = parse_duration(often) if timed else float(often)
+        if 2 <= int(many) <= MOST_EVALUATION_GAMES and 0 < every < math.inf:
+            return EvaluationPlan(int(many), every, timed)
+    except ValueError:
+        pass
+    raise UserError(
+        "evaluate must be GAMES@TIME or GAMES@GAMES, as in 1000@10m (1,000 games every ten minutes) or 200@5000 "
+        f"(200 games every 5,000) (got {text!r})"
+    )
+
+
+def fresh_games(
+    net: Network, games: int, *, seed: int, learned: int, threads: int, stop: Stop, watch: Watcher
+) -> dict[str, Any] | None:
+    """Evaluate a network that has learned from `learned` games of a run; None if stopped before the last game.
+
+    Returns the evaluation of a line of metrics: games, mean score with its 95 % interval, best
+    score, and shares by tile.
+    """
+    own_seed = np.uint64(stream(~np.uint64(seed), np.uint64(learned)))  # not that of training
+    return greedy_statistics(net, games, own_seed, threads=threads, stop=stop, watch=watch)
+
+
+def greedy_statistics(
+    net: Network, games: int, seed: np.uint64, *, threads: int, stop: Stop, watch: Watcher
+) -> dict[str, Any] | None:
+    """The same for games of this seed: those that `evaluate` plays with it."""
+    rules = rules_for(*net.size, net.spawn4)
+    unread = np.isnan(net.weights) if net.stages else None
+    blocks = ((net, rules, seed, n, min(CHUNK, games - n)) for n in range(0, games, CHUNK))
+    parts: list[Results] = []
+
+    def report(_: object) -> None:
+        watch(Progress("fresh games", sum(len(part.scores) for part in parts), games))
+
+    for part in ordered_map(play_greedily, blocks, threads=threads, stop=stop, on_tick=report):
+        parts.append(part)
+    if unread is not None:
+        net.weights[unread] = np.nan  # reading a stage initialises its weights: too early
+    if sum(len(part.scores) for part in parts) < games:
+        return None
+    results = Results(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    ci95 = score_interval([float(score) for score in results.scores])
+    return {"games": games, **account(results), "ci95": list(ci95)}

@@ -253,7 +253,7 @@ class RunOptions:
     given: bool = setting(False, "The run began with trained weights.", hidden=True)
 
     def __post_init__(self) -> None:
-        from tuplet.learn.evaluation import parse_evaluate
+        from tuplet.learn.self_play import parse_evaluate
 
         check(self)
         parse_evaluate(self.evaluate)
@@ -420,8 +420,24 @@ def growth_of(net: str, grow: str, size: tuple[int, int] = (4, 4)) -> list[tuple
     """
     from tuplet.values.patterns import add_tuples, parse
 
+    steps: list[tuple[float, list[str]]] = []
+    try:
+        for word in grow.replace(",", " ").split():
+            share, colon, name = word.partition(":")
+            if colon:
+                steps.append((float(share), []))
+            steps[-1][1].append(name or share)
+        shares = [after for after, _ in steps]
+        valid = shares == sorted(set(shares)) and all(0 < after < 1 for after in shares)
+    except (AttributeError, IndexError, ValueError):
+        valid = False
+    if not valid:
+        raise UserError(
+            "grow must be steps in rising order, such as 0.2:8g (after a fifth of the run, the tuples of 8g join) or "
+            f"0.5:0156ab (got {grow!r})"
+        )
     growth = [(0.0, parse(net, size))]
-    for after, names in _growth_steps(grow):
+    for after, names in steps:
         tuples = growth[-1][1]
         for name in names:
             tuples = add_tuples(tuples, name, size)
@@ -429,24 +445,3 @@ def growth_of(net: str, grow: str, size: tuple[int, int] = (4, 4)) -> list[tuple
             raise UserError(f"--grow {after:g}:{' '.join(names)} adds no tuple: the network has them already")
         growth.append((after, tuples))
     return growth
-
-
-def _growth_steps(grow: str) -> list[tuple[float, list[str]]]:
-    steps: list[tuple[float, list[str]]] = []
-    valid = isinstance(grow, str)
-    for word in grow.replace(",", " ").split() if valid else ():
-        share, colon, name = word.partition(":")
-        try:
-            if colon:
-                steps.append((float(share), []))
-            steps[-1][1].append(name or share)
-        except (IndexError, ValueError):
-            valid = False
-            break
-    shares = [after for after, _ in steps]
-    if not valid or shares != sorted(set(shares)) or not all(0 < after < 1 for after in shares):
-        raise UserError(
-            "grow must be steps in rising order, such as 0.2:8g (after a fifth of the run, the tuples of 8g join) or "
-            f"0.5:0156ab (got {grow!r})"
-        )
-    return steps

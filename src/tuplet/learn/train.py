@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Unpack
@@ -32,7 +32,7 @@ def train(
     net: Network | str | None = None,
     *,
     recipe: str | None = None,
-    out: str | Path | None = None,
+    out: str | Path | Callable[[Method], Path] | None = None,
     progress: ProgressOption = None,
     stop: Stop | None = None,
     loggers: Sequence[object] = (),
@@ -42,12 +42,13 @@ def train(
     """Train a network to play 2048 by self-play, and return the run.
 
     `games` or `budget` (seconds, or "10m") says when to stop. A budget, or a `recipe`, picks the
-    network and the learner unless they are given. The settings are those of `Method` and
-    `RunOptions`: learner, target, alpha, lam, order, spawn4, threads, seed, ... With `out` the run is
-    saved in that folder. `stop`, or Ctrl-C, ends the training early (then `run.interrupted` is true).
-    `loggers` are objects with any of the methods on_begin(run), on_block(games, summary),
-    on_evaluation(evaluation) and on_end(run). With an `executor` (of concurrent.futures, a cluster, or
-    a Dask client), `tasks` learn separately there and are merged in rounds.
+    network and the learner unless they are given. The settings are those of `Method` and `RunOptions`:
+    learner, target, alpha, lam, order, spawn4, threads, seed, ... With `out` the run is saved in that
+    folder (or in the one that a function of the method returns). `stop`, or Ctrl-C, ends the training
+    early (then `run.interrupted` is true). `loggers` are objects with any of the methods on_begin(run),
+    on_block(games, summary), on_evaluation(evaluation) and on_end(run). With an `executor` (of
+    concurrent.futures, a cluster, or a Dask client), `tasks` learn separately there and are merged in
+    rounds.
     """
     stop = stop or Stop()
     checked_loggers = Loggers(loggers, stop)
@@ -73,7 +74,8 @@ def train(
         chosen.setdefault("tasks", pool.workers)
     method, options = split(choose(recipe, chosen), trusted=True)
     network = method.network() if network is None else _prepared(network, method)
-    run = Run(method, options, network, create_folder(Path(out)) if out is not None else None)
+    folder = out(method) if callable(out) else out
+    run = Run(method, options, network, None if folder is None else create_folder(Path(folder)))
     with watching(progress) as watch, locked(run.folder):
         training = Training(run, stop=stop, watch=watch, loggers=checked_loggers, executor=pool)
         with checked_loggers.open(run):

@@ -20,14 +20,13 @@ from typing import Any
 
 from tuplet.errors import UserError
 from tuplet.learn.checkpoints import Checkpoint, CheckpointWriter, load_checkpoint
-from tuplet.learn.evaluation import fresh_games, parse_evaluate
 from tuplet.learn.learners import TD
 from tuplet.learn.parallel.rounds import BUDGET, ClusterLostError, RoundPlan, Rounds, plan_round
 from tuplet.learn.parallel.thread_tuning import ThreadTuner
 from tuplet.learn.parallel.worker import Task, join_chunks
 from tuplet.learn.recorder import Loggers, Recorder, describe_plan
 from tuplet.learn.run import CONFIG, ROUNDS, Run, as_run_folder
-from tuplet.learn.self_play import CHUNK, Chunk, DivergedError, learn_chunk
+from tuplet.learn.self_play import CHUNK, Chunk, DivergedError, fresh_games, learn_chunk, parse_evaluate
 from tuplet.learn.settings import RunOptions, load_settings
 from tuplet.learn.td import Hyperparameters
 from tuplet.system.blocks import Worker, ordered_map
@@ -82,8 +81,10 @@ class Training:
         self.tables = self.net.tables_with_memory(self.learner.memory, self.learner.memory_per_weight)
         begun = not self.method.delay or (self.learner.memory_per_weight and self.tables.memory.any())
         self._learner_games = run.games if begun else 0  # not those of TD before it
-        self._growth = self.method.growth()
-        self._check_memory()
+        self._growth = [step for step in self.method.growth() if len(step[1]) > len(self.net.tuples)]  # still to come
+        largest, stages = self.method.growth()[-1][1], 1 << len(self.net.stages)
+        numbers = stage_size(largest, stages) * stages * (1 + self.learner.memory_per_weight)
+        check_memory(" ".join(map(format_tuple, largest)), numbers)  # now, not when the network has grown
         self.clock = Clock(run.elapsed_s)
         self.saver = CheckpointWriter(run, checkpoint)
         self.recorder = Recorder(run, self.saver, loggers or Loggers((), self.stop), checkpoint)
@@ -100,12 +101,6 @@ class Training:
         method, previous = load_settings(folder / CONFIG)
         run, checkpoint = load_checkpoint(folder, method, replace(previous, **(options or {})))
         return cls(run, checkpoint=checkpoint, previous=previous, **arguments)
-
-    def _check_memory(self) -> None:
-        """UserError now, not when the network has grown, if there is no memory for all its tuples."""
-        largest, stages = self._growth[-1][1], 1 << len(self.net.stages)
-        numbers = stage_size(largest, stages) * stages * (1 + self.learner.memory_per_weight)
-        check_memory(" ".join(map(format_tuple, largest)), numbers)
 
     @property
     def done(self) -> bool:
@@ -127,7 +122,9 @@ class Training:
         """
         run = self.run
         self.saver.begin(self.recorder.checkpoint(run.elapsed_s))
-        self._compile()
+        self.watch(Progress(COMPILING))
+        for progress in {0.0, self.method.delay}:  # compile the kernels by learning from no games
+            learn_chunk(self.net, self.tables, self.method.hyperparameters_at(progress), 0, 0, 0, Worker())
         self.clock.start()
         self._save_at = self.clock.elapsed_s + self.options.checkpoint
         if self.options.threads > 1 and self._rounds is None:
@@ -144,12 +141,6 @@ class Training:
         self.saver.save_or_rescue(self.recorder.checkpoint(run.elapsed_s))
         run.draw()
         return run
-
-    def _compile(self) -> None:
-        """Compile the kernels, or load them from the cache, by learning from no games."""
-        self.watch(Progress(COMPILING))
-        for progress in {0.0, self.method.delay}:
-            learn_chunk(self.net, self.tables, self.method.hyperparameters_at(progress), 0, 0, 0, Worker())
 
     def _loop(self) -> None:
         """Learn, evaluate and save, until the run is done or stopped."""
@@ -209,15 +200,11 @@ class Training:
 
     def _grows(self, games: int) -> bool:
         """Whether tuples are to join by then."""
-        return len(self._tuples_due(games)) > len(self.net.tuples)
-
-    def _tuples_due(self, games: int) -> list[Any]:
-        progress = self.options.progress(games, self.clock.elapsed_s)
-        return next(tuples for after, tuples in reversed(self._growth) if progress >= after)
+        return bool(self._growth) and self.options.progress(games, self.clock.elapsed_s) >= self._growth[0][0]
 
     def _grow_if_due(self) -> None:
-        if self._grows(self.run.games):
-            tuples = self._tuples_due(self.run.games)
+        while self._grows(self.run.games):
+            tuples = self._growth.pop(0)[1]
             self.net.grow(" ".join(format_tuple(cells, self.net.size) for cells in tuples))
             self.tables = self.net.tables_with_memory(self.learner.memory, self.learner.memory_per_weight)
 

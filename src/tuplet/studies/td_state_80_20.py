@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tuplet.learn.evaluation import fresh_games
+from tuplet.learn.self_play import fresh_games
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
 from tuplet.studies.report_run import block_of
