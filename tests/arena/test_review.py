@@ -290,7 +290,7 @@ def test_the_command_tells_what_the_score_is_made_of(tuplet: Any, tmp_path: Any)
 
 
 def test_a_judge_of_another_game_is_refused(trained: Network, tmp_path: Any) -> None:
-    with pytest.raises(ValueError, match="looks at 4x4 boards, not 2x2"):
+    with pytest.raises(ValueError, match=r"for 4x4 boards \(got 2x2\)"):
         tuplet.review(played("2048:board=2x2"), trained)
     table = tuplet.solve("2x2").save(tmp_path / "table")
     with pytest.raises(ValueError, match="of 10 % fours, and the game of 20 %"):

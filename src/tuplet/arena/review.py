@@ -1,24 +1,22 @@
-"""A recorded game gone through with a player that knows better: what did each move cost?
+"""Review of a recorded game of 2048: what did each move cost, and what was luck?
 
-Skill and luck are told apart with one judge, so that they add up. The judge expects `value` points
-to come if the best move is made, and `played_value` after the one that was played. Then
+One judge values everything, so that luck and skill add up. It expects `value` more points if the best move is
+made, and `played_value` after the move that was played. Then
 
-    loss  = value - played_value                   what the move cost
-    luck  = value of the board that came - mean    what the tile changed
-    drift = reward + mean - played_value           the judge's re-estimate: 0 if it is exact
+    loss  = value - played_value                        what the move cost
+    luck  = value of the board that followed - mean     what the new tile changed
+    drift = reward + mean - played_value                the judge's re-estimate: 0 if it is exact
 
-where the mean is over all tiles that might have come. A finished board is worth 0, so that over a
-game
+where the mean is over all tiles that could have appeared. A finished board is worth 0, so that over a game
 
     score = first_value + luck + drift - losses - left
 
-where `left` is what was still to come if the game was not played to its end.
+where `left` is the value of the last board if the game was not played to its end.
 
-Points alone are no mark: early in a game a bad move costs thousands. So a loss is taken as a share
-of `value`, 1 at most, and the shares of a game are compared with what moves chosen at random would
-have lost on the same boards:
+Early in a game a bad move costs thousands of points, late in a game few. So a loss is measured as a share of
+`value` (at most 1), and the shares are compared with what random moves would have lost on the same boards:
 
-    accuracy = 1 - sum of lost shares / sum of a random move's mean share, at least 0
+    accuracy = 1 - sum of lost shares / sum of a random move's mean lost share, at least 0
 
 The judge's own play has 100 %, random play about 0 %. A board with one legal move does not count.
 """
@@ -56,90 +54,78 @@ ACCURACY_MEANS = (
     "gave up as much of the expected score as random moves would, or more."
 )
 
+_MOVE_KEYS = (
+    *("number", "board", "played", "best", "played_value", "value", "loss", "band", "reward", "luck", "drift"),
+    *("mean_value", "score", "expected", "lost_share", "random_share"),
+)
+
 
 @dataclass(frozen=True)
 class MoveReview:
-    """A move as it was played, and the best one; values are of points still to come."""
+    """A move that was played, and the best one. Values are expected further points."""
 
     number: int  # counted from 1
     board: Board
     played: str
     best: str
     played_value: float
-    value: float  # the best move's
+    value: float  # of the best move
     reward: int
-    luck: float  # what the tile that came changed
-    mean_value: float  # of the board that came, over all tiles that might have
+    luck: float  # what the new tile changed
+    mean_value: float  # of the next board, over all tiles that could have appeared
     score: int  # before the move
     random_share: float = 0.0  # the mean lost share over all legal moves
 
     @property
     def loss(self) -> float:
-        """What the move cost: 0 if it was the best, or as good."""
+        """What the move cost; 0 for the best."""
         return self.value - self.played_value
 
     @property
     def drift(self) -> float:
-        """The judge's re-estimate: the after-state's value less what it expected of the move."""
+        """The judge's re-estimate: the value of the after-state minus that of the move."""
         return self.reward + self.mean_value - self.played_value
 
     @property
     def expected(self) -> float:
-        """The score that the judge expects in the end, before the move."""
+        """The final score that the judge expects before the move."""
         return self.score + self.value
 
     @property
     def lost_share(self) -> float:
-        """The loss as a share of all that was to come, 0 to 1."""
+        """The loss as a share of the expected further points, 0 to 1."""
         return lost_share(self.loss, self.value)
 
     @property
     def band(self) -> str:
-        """One of BANDS: what the move cost was nothing, under 1 %, up to 5 %, or more."""
+        """One of BANDS: the move lost nothing, under 1 %, up to 5 %, or more."""
         return band_of(self.lost_share)
 
     @property
     def blunder(self) -> bool:
-        """Whether the move cost a good part of all that was to come."""
+        """Whether the move lost more than 5 %."""
         return self.band == "bad"
 
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
-        return {
-            "number": self.number,
-            "board": self.board.tiles,
-            "played": self.played,
-            "best": self.best,
-            "played_value": self.played_value,
-            "value": self.value,
-            "loss": self.loss,
-            "band": self.band,
-            "reward": self.reward,
-            "luck": self.luck,
-            "drift": self.drift,
-            "mean_value": self.mean_value,
-            "score": self.score,
-            "expected": self.expected,
-            "lost_share": self.lost_share,
-            "random_share": self.random_share,
-        }
+        return {name: getattr(self, name) for name in _MOVE_KEYS} | {"board": self.board.tiles}
 
 
 @dataclass(frozen=True, repr=False)
 class Review(Displayable):
-    """All moves of a game, judged."""
+    """All moves of a game, with their losses."""
 
     episode: Episode
     moves: list[MoveReview]
     judge: str = ""
     depth: int | None = None
     time: float | None = None
-    spawn4: float = 0.1  # the share of fours among the tiles that might have come
-    left: float = 0.0  # what was still to come where the record ends; 0 if the game was over
+    spawn4: float = 0.1  # the probability that a new tile is a 4
+    left: float = 0.0  # the value of the last board; 0 if the game was over
 
     @property
     def mean_loss(self) -> float:
-        """Points lost a move."""
+        """Points lost per move."""
         return self.losses / len(self.moves)
 
     @property
@@ -149,30 +135,30 @@ class Review(Displayable):
 
     @property
     def blunders(self) -> int:
-        """How many moves cost more than a twentieth of all that was to come."""
+        """Number of moves that lost more than 5 %."""
         return self.counts["bad"]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many moves were best, good, inaccurate and bad."""
+        """Number of best, good, inaccurate and bad moves."""
         bands = [move.band for move in self.moves]
         return {band: bands.count(band) for band in BANDS}
 
     @property
     def accuracy(self) -> float:
-        """100 if no move lost anything, 0 if they lost what random moves would, or more."""
+        """In percent: 100 if no move lost anything, 0 if they lost as much as random moves, or more."""
         lost = sum(move.lost_share for move in self.moves)
         at_random = sum(move.random_share for move in self.moves)
         return 100 * max(0.0, 1 - lost / at_random) if at_random else 100.0
 
     @property
     def first_value(self) -> float:
-        """The score that was expected before the first move."""
+        """The final score expected before the first move."""
         return self.moves[0].expected
 
     @property
     def luck(self) -> float:
-        """What the tiles changed."""
+        """What the new tiles changed."""
         return sum(move.luck for move in self.moves)
 
     @property
@@ -195,39 +181,28 @@ class Review(Displayable):
         episode = self.episode
         how = "" if self.depth is None else f", {plural(self.depth, 'move')} ahead"
         how = how if self.time is None else f", {self.time:g} s a move"
-        title = (
-            f"{episode.slider}  score {episode.score:,}   {plural(len(self.moves), 'move')}   "
-            f"largest tile {episode.board.largest}"
-        )
+        title = f"{episode.slider}  score {episode.score:,}   {plural(len(self.moves), 'move')}   "
+        bands = "   ".join(f"{band} {count:,}" for band, count in self.counts.items())
         totals = [
             f"judged by {self.judge}{how}",
-            f"accuracy {self.accuracy:.1f} %   "
-            + "   ".join(f"{band} {count:,}" for band, count in self.counts.items()),
-            f"best moves {percent(self.best_share)}   mean loss {self.mean_loss:,.1f} points a "
-            f"move   blunders {self.blunders:,}",
+            f"accuracy {self.accuracy:.1f} %   {bands}",
+            f"best moves {percent(self.best_share)}   mean loss {self.mean_loss:,.1f} points per move   "
+            f"blunders {self.blunders:,}",
         ]
-        rows = [
-            [
-                f"{m.number:,}",
-                m.played,
-                f"{m.played_value:,.1f}",
-                m.best,
-                f"{m.value:,.1f}",
-                f"{m.loss:,.1f}",
-                "blunder" if m.blunder else "",
-            ]
-            for m in self.worst(5)
-        ]
+        rows = []
+        for m in self.worst(5):
+            values = (m.played, f"{m.played_value:,.1f}", m.best, f"{m.value:,.1f}", f"{m.loss:,.1f}")
+            rows.append([f"{m.number:,}", *values, "blunder" if m.blunder else ""])
         columns = ["move", "played", "value", "best", "value", "loss", ""]
         parts = self._parts()
         return [
-            TextTable(title, notes=totals),
+            TextTable(f"{title}largest tile {episode.board.largest}", notes=totals),
             TextTable("", (), parts, marked=len(parts) - 1),
             TextTable("", columns, rows, words=(1, 3, 6)),
         ]
 
     def _parts(self) -> list[list[str]]:
-        """What the score is made of, a line each."""
+        """What the score is made of, a row for each part."""
         parts = [
             ("expected at the start", f"{self.first_value:,.1f}"),
             ("luck", f"{self.luck:+,.1f}"),
@@ -239,17 +214,14 @@ class Review(Displayable):
         return [*map(list, parts), ["final score", f"{self.episode.score:,.1f}"]]
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """The expected score, luck and skill told apart, and what each move cost, as a figure.
-
-        Saved to `path` if given.
-        """
+        """A figure of the expected score, of luck and skill, and of what each move cost; saved to `path` if given."""
         figure = draw_review(self)
         if path is not None:
             save_figure(figure, path)
         return figure
 
     def _repr_html_(self) -> str:
-        """How notebooks show it: tables, the figure where matplotlib is, the worst move."""
+        """The tables, the figure, and the worst move."""
         boards = "".join(map(worst_boards, self.worst(1)))
         return super()._repr_html_() + inline_svg(self.plot) + boards
 
@@ -259,6 +231,7 @@ class Review(Displayable):
     def as_json(self) -> dict[str, Any]:
         """Totals, and a list of all moves."""
         board = self.episode.board
+        totals = ("accuracy", "counts", "first_value", "luck", "drift", "losses", "left")
         return {
             "player": self.episode.slider,
             "score": self.episode.score,
@@ -270,14 +243,8 @@ class Review(Displayable):
             "judge": self.judge,
             "depth": self.depth,
             "time": self.time,
-            "accuracy": self.accuracy,
             "accuracy_means": ACCURACY_MEANS,
-            "counts": self.counts,
-            "first_value": self.first_value,
-            "luck": self.luck,
-            "drift": self.drift,
-            "losses": self.losses,
-            "left": self.left,
+            **{name: getattr(self, name) for name in totals},
         }
 
 
@@ -292,15 +259,14 @@ def review(
     progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Review:
-    """Value every move of a game of 2048 beside the best one, and tell luck from skill.
+    """Compare every move of a game of 2048 with the best one, and separate luck from skill.
 
-    `record` is an episode, a record, the text of one (the Framework's, ours, or 2048verse's), or a
-    file of such lines, of which `number` (counted from 1) is taken. The judge has learned
-    values (those that come with tuplet if none is named; of boards of up to six cells, the exact
-    ones), and looks `depth` moves ahead (1 unless it is made with another), or as far as `time`
-    seconds a move allow; or is any player whose `analyze(board)` gives every legal move a value in
-    points (mcts:sims=1000, a class, an object): such a one is asked of every board that might have
-    come, which takes some twenty times as long.
+    `record` is an episode, a record, the text of one (of the 2048-Framework, tuplet or 2048verse), or a file of
+    such lines, of which `number` (from 1) is taken. `agent` is the judge. By default it is the network that comes
+    with tuplet, or the exact solution on boards of up to six cells. A judge with learned values looks `depth` moves
+    ahead (1 by default), or as far as `time` seconds per move allow. Any other agent whose `analyze(board)` gives
+    every legal move a value in points can judge (mcts:sims=1000, a class, an object); it is asked about every board
+    that could have followed, which takes about twenty times as long.
     """
     if not isinstance(record, Episode | Record):
         record = read_game(record, number)
