@@ -194,7 +194,7 @@ class Training:
         self.watch(self.recorder.progress(self.clock.elapsed_s))
 
     def hyperparameters(self, games: int) -> Hyperparameters:
-        """How to learn after so many games."""
+        """How to learn at this number of games."""
         progress = self.options.progress(games, self.clock.elapsed_s)
         return self.method.hyperparameters_at(progress, begun=self._learner_games > 0)
 

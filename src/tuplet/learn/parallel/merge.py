@@ -161,7 +161,7 @@ def load_changes(path: str | Path) -> Changes:
     """Read them from a file."""
     from safetensors.numpy import load_file
 
-    found = load_file(path)
-    count = len(found["where"])
-    memory = found["memory"].reshape(count, -1) if count else found["memory"].reshape(0, 0)
-    return Changes(found["where"], found["weights"], memory)
+    arrays = load_file(path)
+    count = len(arrays["where"])
+    memory = arrays["memory"].reshape(count, -1) if count else arrays["memory"].reshape(0, 0)
+    return Changes(arrays["where"], arrays["weights"], memory)
