@@ -1,4 +1,4 @@
-"""A server that runs in this process, and pages of it in a browser."""
+"""A server in this process, and its pages in a browser."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLAGS = [
 
 
 class Server:
-    """An address, and how to ask it."""
+    """The address of a server, and requests to it."""
 
     def __init__(self, address: str) -> None:
         self.whole = address
@@ -49,13 +49,13 @@ class Server:
 
     @property
     def socket(self) -> str:
-        """Where the socket is."""
+        """The address of the websocket."""
         return self.address.replace("http", "ws") + "/api/live"
 
 
 @contextmanager
 def serving(**settings: Any) -> Iterator[Server]:
-    """A server, as long as it is needed."""
+    """A server for a `with` block."""
     stop, there, address = Stop(), threading.Event(), []
 
     def ready(url: str) -> None:
@@ -74,13 +74,13 @@ def serving(**settings: Any) -> Iterator[Server]:
 
 
 def awaited(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns; in a thread, as a browser has a loop of its own in this one."""
+    """The result of a coroutine, run in a thread: the browser has an event loop in this one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
 
 
 class Looking:
-    """Pages in a browser, and all that must not happen there."""
+    """Pages in a browser, and the errors that they cause."""
 
     def __init__(self, browser: Any, server: Server) -> None:
         self.browser, self.server = browser, server
@@ -88,7 +88,7 @@ class Looking:
         self._contexts: list[Any] = []
 
     def open(self, path: str, **settings: Any) -> Any:
-        """A page, in a browser that knows nothing yet."""
+        """A page, in a fresh browser context."""
         context = self.browser.new_context(
             base_url=self.server.address, **({"viewport": {"width": 1280, "height": 900}} | settings)
         )
@@ -110,14 +110,14 @@ class Looking:
             self.errors.append(f"asked {request.url}")
 
     def close(self) -> None:
-        """Close the pages, and complain."""
+        """Close the pages; fails if there were errors."""
         for context in self._contexts:
             context.close()
         assert not self.errors, self.errors
 
 
 def axe(page: Any) -> list[str]:
-    """What axe-core finds that is serious."""
+    """The serious violations that axe-core reports."""
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(page).response["violations"]

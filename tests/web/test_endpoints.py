@@ -1,4 +1,4 @@
-"""What is asked over HTTP is answered as on the command line, and nothing else is."""
+"""The calls over HTTP answer as the command line does, and refuse everything else."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ def test_review_answers_as_the_command_line(server: Server, tuplet: Any) -> None
 
 
 def test_a_game_is_read_and_written_again(server: Server) -> None:
-    _, told = server.ask("/api/read", {"text": "me:random@0|0121#D31#L[4]72|@0"})
-    assert told["format"] == "episode" and [step[0] for step in told["steps"]] == ["down", "left"]
-    asked = {"game": "2048", "start": told["start"], "steps": told["steps"]}
+    _, answer = server.ask("/api/read", {"text": "me:random@0|0121#D31#L[4]72|@0"})
+    assert answer["format"] == "episode" and [step[0] for step in answer["steps"]] == ["down", "left"]
+    asked = {"game": "2048", "start": answer["start"], "steps": answer["steps"]}
     for form in ("record", "episode", "2048verse"):
         _, text = server.ask("/api/write", asked | {"format": form})
         again = server.ask("/api/read", text)[1]
-        assert again["format"] == form and again["steps"] == told["steps"]
+        assert again["format"] == form and again["steps"] == answer["steps"]
 
 
 def test_moves_and_outcomes_follow_the_rules(server: Server) -> None:
@@ -132,16 +132,16 @@ def test_a_die_is_rolled_and_cubes_are_placed(server: Server) -> None:
 def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
     asked = {"game": "2048", "position": BOARD, "agent": "small"}
     _, thought = server.ask("/api/analyze", asked)
-    _, told = server.ask("/api/explain", asked | {"move": thought["best"]})
+    _, answer = server.ask("/api/explain", asked | {"move": thought["best"]})
     (best,) = (m for m in thought["moves"] if m["move"] == thought["best"])
-    assert told["value"] + told["reward"] == pytest.approx(best["value"], rel=1e-5)
-    for part in told["tuples"]:
+    assert answer["value"] + answer["reward"] == pytest.approx(best["value"], rel=1e-5)
+    for part in answer["tuples"]:
         assert sum(p["weight"] for p in part["placements"]) == pytest.approx(part["value"], rel=1e-5)
         assert len(part["placements"]) == 8
 
 
 @pytest.mark.parametrize(
-    ("path", "question", "told"),
+    ("path", "request", "error"),
     [
         ("analyze", {"game": "chess"}, "is not a game"),
         ("analyze", {"game": "os:system"}, "user's own game"),
@@ -169,9 +169,9 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
         ("write", {"game": "2048", "start": BOARD, "steps": [1]}, "a step is a move"),
     ],
 )
-def test_a_bad_request_is_a_400_with_one_line(server: Server, path: str, question: Any, told: str) -> None:
-    status, answer = server.ask(f"/api/{path}", question)
-    assert status == 400 and told in answer["error"] and "\n" not in answer["error"], answer
+def test_a_bad_request_is_a_400_with_one_line(server: Server, path: str, request: Any, error: str) -> None:
+    status, answer = server.ask(f"/api/{path}", request)
+    assert status == 400 and error in answer["error"] and "\n" not in answer["error"], answer
 
 
 def test_invalid_requests_are_refused(server: Server) -> None:
@@ -186,7 +186,7 @@ def test_invalid_requests_are_refused(server: Server) -> None:
 
 
 def test_a_search_stops_when_its_client_disconnects(server: Server) -> None:
-    """A search of a minute is not gone on with when nobody waits for it."""
+    """A search of a minute ends when its client has left."""
     host, port = server.address.removeprefix("http://").split(":")
     connection = http.client.HTTPConnection(host, int(port))
     body = json.dumps({"game": "ewn-6x7", "agent": "mcts:time=60"})
@@ -234,16 +234,16 @@ def test_the_document_describes_every_call_and_its_examples_work(server: Server)
     status, document = server.ask("/api/openapi.json")
     assert status == 200 and document == json.loads(json.dumps(openapi(CALLS)))
     for (method, path), call in CALLS.items():
-        told = document["paths"][path][method.lower()]
-        assert told["summary"]
+        operation = document["paths"][path][method.lower()]
+        assert operation["summary"]
         if method == "POST":
-            content = told["requestBody"]["content"]["application/json"]
+            content = operation["requestBody"]["content"]["application/json"]
             schema, shown = content["schema"], content["example"]
             assert all(each["description"] for each in schema["properties"].values()), path
             assert check_arguments(call, shown) == getattr(call, "example", {})
-            _fits(document, told, *server.ask(path, shown))
+            _fits(document, operation, *server.ask(path, shown))
         else:
-            _fits(document, told, *server.ask(path))
+            _fits(document, operation, *server.ask(path))
     for path, asked in (
         ("/api/analyze", {"game": "2048", "position": BOARD}),
         ("/api/analyze", {"game": "ewn", "agent": "mcts:sims=500", "tree": 2, "growth": True}),
@@ -254,9 +254,9 @@ def test_the_document_describes_every_call_and_its_examples_work(server: Server)
         _fits(document, document["paths"][path]["post"], *server.ask(path, asked))
 
 
-def _fits(document: Any, told: Any, status: int, answer: Any) -> None:
+def _fits(document: Any, operation: Any, status: int, answer: Any) -> None:
     """An answer has the shape that the document promises."""
     jsonschema = pytest.importorskip("jsonschema")
-    schema = told["responses"][str(status)]["content"]["application/json"]["schema"]
-    assert "$ref" in schema and "429" not in told["responses"]
+    schema = operation["responses"][str(status)]["content"]["application/json"]["schema"]
+    assert "$ref" in schema and "429" not in operation["responses"]
     jsonschema.validate(answer, {**schema, "components": document["components"]})

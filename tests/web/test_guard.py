@@ -1,10 +1,11 @@
-"""Who may ask, and who may not."""
+"""Which requests are let in, and which are refused."""
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
 import json
+import logging
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import pytest
 import websockets
 
 from browsing import Server, awaited, serving
+from tuplet.web.app import _is_worth_logging
 
 TOKEN = "a-token-of-one-test-only"
 
@@ -91,16 +93,16 @@ def test_sockets_of_other_pages_and_hosts_are_refused(server: Server) -> None:
 def test_a_refused_socket_is_closed_with_the_reason(server: Server, closed: Server) -> None:
     """A browser shows no reason of a socket that was not accepted."""
 
-    async def told(where: Server, **more: str) -> tuple[int, str]:
+    async def close_of(where: Server, **more: str) -> tuple[int, str]:
         async with websockets.connect(where.socket, additional_headers=more) as connection:
             with pytest.raises(websockets.ConnectionClosed):
                 await connection.recv()
             assert connection.close_code is not None
             return connection.close_code, connection.close_reason or ""
 
-    code, why = awaited(told(closed))
+    code, why = awaited(close_of(closed))
     assert code == 4401 and "a token is needed" in why
-    code, why = awaited(told(server, Origin="http://evil.example"))
+    code, why = awaited(close_of(server, Origin="http://evil.example"))
     assert code == 4403 and "another page" in why
 
 
@@ -221,7 +223,7 @@ def test_a_body_without_a_length_is_cut_off(server: Server) -> None:
 
 
 def test_a_wrong_host_or_port_is_an_error_of_one_line(tuplet: Any) -> None:
-    for words, told in (
+    for words, error in (
         (("--port", "99999"), "--port must be 0 to 65535 (got 99999)"),
         (("--host", "no.such.host.example"), "is not an address of this machine"),
         (("--host", "0.0.0.0", "--token", "short"), "at least 16 characters"),
@@ -231,7 +233,7 @@ def test_a_wrong_host_or_port_is_an_error_of_one_line(tuplet: Any) -> None:
         (("--allowed-host", "https://x/"), "--allowed-host must be a host name"),
     ):
         done = tuplet("serve", "--no-open", *words)
-        assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1
+        assert done.returncode == 2 and error in done.stderr and done.stderr.count("\n") == 1
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -263,3 +265,12 @@ def test_ctrl_c_stops_the_server_during_a_search(tmp_path: Path) -> None:
     awaited(look())
     assert process.returncode == 0, process.communicate()
     assert process.stderr is not None and process.stderr.read() == "Closed.\n"
+
+
+def test_requests_that_are_cancelled_at_the_end_are_not_logged() -> None:
+    """Stopping the server while it compiles prints no traceback."""
+    error = asyncio.CancelledError()
+    record = logging.LogRecord("uvicorn.error", logging.ERROR, "", 0, "Exception", (), (type(error), error, None))
+    assert not _is_worth_logging(record)
+    record.exc_info = (KeyError, KeyError(), None)
+    assert _is_worth_logging(record)

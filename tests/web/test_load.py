@@ -1,4 +1,4 @@
-"""Under load: connections that say nothing, and more searches than there is room for."""
+"""Under load: silent connections, and more searches than there is room for."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_client_that_does_not_read_is_disconnected(monkeypatch: pytest.MonkeyP
 
 
 def test_idle_connections_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When there are too many, the oldest that nobody answers is closed."""
+    """When there are too many, the oldest idle one is closed."""
     monkeypatch.setattr(limits, "MAX_CONNECTIONS", 20)
     with serving() as server:
         silent = [connected(server) for _ in range(60)]
@@ -254,7 +254,7 @@ def test_the_cost_of_an_agent_is_known_before_it_starts(game: str, agent: str, k
 
 
 @pytest.mark.parametrize(
-    ("agent", "told"),
+    ("agent", "error"),
     [
         ("mcts:nodes=1000001", r"nodes must be at most 1,000,000 over the network \(got 1,000,001\)"),
         ("mcts:batch=10001", "batch must be at most 10,000"),
@@ -262,9 +262,9 @@ def test_the_cost_of_an_agent_is_known_before_it_starts(game: str, agent: str, k
         ("alphabeta:depth=25", "depth must be at most 24"),
     ],
 )
-def test_a_search_over_the_network_has_a_budget(agent: str, told: str) -> None:
+def test_a_search_over_the_network_has_a_budget(agent: str, error: str) -> None:
     context = ServerContext()
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=error):
         context.agent(agent, context.game("ewn"))
     within = re.sub(r"\d+", lambda found: str(int(found[0]) - 1), agent)
     assert context.agent(within, context.game("ewn"))
@@ -340,7 +340,7 @@ def play_of(number: int, agents: dict[str, str], game: str = "ewn-6x7") -> str:
 
 
 def test_unwatched_jobs_release_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve games of trees where there is room for two; they go on when somebody looks."""
+    """Twelve games of trees where there is room for two; they go on when they are watched."""
     monkeypatch.setattr(limits, "STALL_TIMEOUT", 0.2)
     monkeypatch.setattr("tuplet.web.limits.MAX_MEMORY", BASE_MEMORY)
     trees = {"player": "mcts:time=0.02"}
@@ -438,7 +438,7 @@ def alone(folder: Path) -> Iterator[tuple[Server, Callable[[], int]]]:
 
 
 class Asking:
-    """Asks quick questions until it is told to end, and knows how long each took."""
+    """Sends quick requests until it is ended, and measures each."""
 
     QUESTIONS: tuple[tuple[str, Any], ...] = (
         ("/api/games", None),
@@ -470,9 +470,9 @@ class Asking:
         self._thread.join(60)
         assert not self.wrong, self.wrong[:3]
         seconds = sorted(self.seconds)
-        told = f"{len(seconds)} questions, slowest {seconds[-1]:.2f} s"
-        assert len(seconds) > 60 and seconds[len(seconds) * 98 // 100] < 1, told
-        return told
+        summary = f"{len(seconds)} questions, slowest {seconds[-1]:.2f} s"
+        assert len(seconds) > 60 and seconds[len(seconds) * 98 // 100] < 1, summary
+        return summary
 
 
 @pytest.mark.long
@@ -490,10 +490,10 @@ def test_600_silent_connections_do_not_block_others(tmp_path: Path, said: bytes)
                 if not is_open(each):
                     each.close()
                     silent[number] = connected(server, said)
-        told = asking.ended()
+        summary = asking.ended()
         for each in silent:
             each.close()
-        print(f"{told}, {peak() >> 20} MB")
+        print(f"{summary}, {peak() >> 20} MB")
         assert peak() < 1 << 30
 
 
@@ -538,7 +538,7 @@ def test_64_searches_and_16_sockets_stay_below_2_gigabytes(tmp_path: Path) -> No
         for each in searches:
             each.request("POST", "/api/analyze", body, {"content-type": "application/json"})
         frames = awaited(look(server, 60))
-        told = asking.ended()
+        summary = asking.ended()
         answers = [each.getresponse().status for each in searches]
-        print(f"{told}, {frames} frames, {answers.count(200)} of 64 searches, {peak() >> 20} MB")
+        print(f"{summary}, {frames} frames, {answers.count(200)} of 64 searches, {peak() >> 20} MB")
         assert answers.count(200) > 0 and {*answers} <= {200, 503} and peak() < 2 << 30

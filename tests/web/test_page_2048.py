@@ -1,4 +1,4 @@
-"""The page of 2048 in a real browser: it plays by the rules, and says what the functions say."""
+"""The page of 2048 in a real browser: it plays by the rules, and shows what the functions return."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def values(page: Any) -> dict[str, float]:
     }
 
 
-def told(position: str, depth: int = 1, agent: str = "small") -> dict[str, float]:
-    """What `tuplet analyze --json` says."""
+def analyze_values(position: str, depth: int = 1, agent: str = "small") -> dict[str, float]:
+    """The values of `tuplet analyze --json`."""
     game, _, board = position.partition(" ")
     found = tuplet.analyze(game, position, agent, depth=depth, progress=False).as_json()
     assert board
@@ -155,7 +155,7 @@ def test_the_page_shows_the_values_of_analyze(looking: Looking) -> None:
         page.select_option("#ahead", f"d{depth}")
         page.wait_for_selector(f"#values-say:has-text('looking {depth} move')")
         thought(page)
-        wanted = told(RICH, depth)
+        wanted = analyze_values(RICH, depth)
         assert values(page) == wanted
         best = max(wanted, key=wanted.__getitem__)
         assert page.get_attribute(".value.best", "data-move") == best
@@ -192,14 +192,14 @@ def test_the_analysis_can_be_hidden_or_shown_after_the_move(looking: Looking) ->
     assert page.is_hidden("#values")
     changes(page, lambda: page.keyboard.press("ArrowLeft"))
     thought(page)
-    assert values(page) == told(RICH)  # of the board that the move was made on
+    assert values(page) == analyze_values(RICH)  # of the board that the move was made on
     assert page.get_attribute(".value.played", "data-move") == "left"
     page.keyboard.press("t")
     page.wait_for_selector("#analysis-says:has-text('Hidden')")
     assert page.is_hidden("#values")
     page.keyboard.press("t")
     thought(page)
-    assert values(page) == told(seen(page))
+    assert values(page) == analyze_values(seen(page))
 
 
 def test_undo_restores_the_board_and_the_random_state(looking: Looking) -> None:
@@ -265,9 +265,9 @@ def test_an_edited_board_is_analyzed(looking: Looking) -> None:
     thought(page)
     page.wait_for_function(
         "v => document.querySelector('.value.best')?.dataset.value === v",
-        arg=str(max(told(three).values())).removesuffix(".0"),
+        arg=str(max(analyze_values(three).values())).removesuffix(".0"),
     )
-    assert values(page) == told(three)
+    assert values(page) == analyze_values(three)
     page.keyboard.press("u")
     until(page, two)
     page.click("#edit-done")
@@ -347,7 +347,7 @@ def test_a_review_adds_up_and_leads_to_the_mistakes(looking: Looking) -> None:
     loss = float(row.query_selector_all(".number")[1].inner_text().replace(",", "").replace("−", ""))
     number = int(row.get_attribute("data-number"))
     assert page.inner_text("#moves-made").replace(",", "") == str(number - 1)
-    found = told(seen(page), 1)  # as the judge looked
+    found = analyze_values(seen(page), 1)  # as the judge looked
     played = row.query_selector_all("span")[1].inner_text().split(",")[0]
     assert max(found.values()) - found[played] == pytest.approx(loss, abs=0.06)
     box = page.query_selector(".graph svg").bounding_box()

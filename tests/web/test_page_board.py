@@ -1,4 +1,4 @@
-"""The board of a game of one's own: listed, asked about, and played on the page."""
+"""The page of a user's own game: listed, analyzed, and played."""
 
 from __future__ import annotations
 

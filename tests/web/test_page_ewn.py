@@ -1,4 +1,4 @@
-"""The page of EWN, in a real browser: played, placed, pasted, thought about and watched."""
+"""The page of EWN, in a real browser: playing, placing, pasting, thinking and watching."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def thought(page: Any) -> None:
 
 
 def has(locator: Any, number: int) -> None:
-    """Wait until there are so many of something."""
+    """Wait until a locator has this many elements."""
     from playwright.sync_api import expect
 
     expect(locator).to_have_count(number)
 
 
-def moves_told(page: Any) -> dict[str, tuple[float, int]]:
+def shown_moves(page: Any) -> dict[str, tuple[float, int]]:
     """Of each move in the table, its value and its visits."""
     rows = page.locator(".ewn-moves tbody tr").evaluate_all(
         "rows => rows.map(row => [row.dataset.move,"
@@ -115,8 +115,8 @@ def test_the_page_shows_the_numbers_of_the_search(looking: Looking) -> None:
     thought(page)
     found = tuplet.analyze("ewn", START, agent, tree=4)
     assert found.tree is not None
-    told = moves_told(page)
-    assert told == {each.move: (each.value, each.visits) for each in found.moves}
+    shown_values = shown_moves(page)
+    assert shown_values == {each.move: (each.value, each.visits) for each in found.moves}
     best = page.locator(".ewn-moves tr.best")
     assert best.get_attribute("data-move") == found.best
     lines = page.locator(".ewn-outline [role=treeitem]")

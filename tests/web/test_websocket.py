@@ -1,4 +1,4 @@
-"""The socket: searches that grow, agents that play, and jobs that end with who asked for them."""
+"""The websocket: searches that grow, agents that play, and jobs that end with their client."""
 
 from __future__ import annotations
 
@@ -65,25 +65,25 @@ def over(server: Server, do: Any) -> Any:
 def test_a_growing_tree_ends_as_the_result_of_the_search(server: Server) -> None:
     asked = {"game": "ewn", "position": START, "agent": "mcts:sims=400000", "seed": 3}
     frames = over(server, lambda line: line.job(id=1, type="analyze", **asked, tree=2))
-    told = [frame["analysis"] for frame in frames if "analysis" in frame]
-    visits = [sum(move["visits"] for move in each["moves"]) for each in told]
-    assert len(told) > 1 and visits == sorted(visits)
-    for each in told:
+    analyses = [frame["analysis"] for frame in frames if "analysis" in frame]
+    visits = [sum(move["visits"] for move in each["moves"]) for each in analyses]
+    assert len(analyses) > 1 and visits == sorted(visits)
+    for each in analyses:
         assert each["tree"]["visits"] == sum(move["visits"] for move in each["moves"])
     alone = tuplet.analyze("ewn", START, "mcts:sims=400000", seed=3, tree=2, progress=False)
     expected = json.loads(json.dumps(alone.as_json()))
-    for each in (told[-1], expected):
+    for each in (analyses[-1], expected):
         each.pop("seconds", None)
         each.pop("note")
-    assert told[-1] == expected
+    assert analyses[-1] == expected
 
 
 def test_frames_of_a_search_go_deeper(server: Server) -> None:
     frames = over(server, lambda line: line.job(id=1, type="analyze", game="2048", position=BOARD, depth=3))
-    told = [frame["analysis"] for frame in frames if "analysis" in frame]
-    assert told[-1]["depth"] == 3 and told[0]["depth"] < 3
+    analyses = [frame["analysis"] for frame in frames if "analysis" in frame]
+    assert analyses[-1]["depth"] == 3 and analyses[0]["depth"] < 3
     alone = tuplet.analyze("2048", BOARD, "small", depth=3, progress=False).as_json()
-    assert told[-1]["moves"] == alone["moves"]
+    assert analyses[-1]["moves"] == alone["moves"]
 
 
 def test_agents_play_by_the_rules_to_the_end(server: Server) -> None:
@@ -107,7 +107,7 @@ def test_an_agent_plays_until_a_person_is_to_move(server: Server) -> None:
     frames = over(server, do)
     steps = [step for frame in frames for step in frame.get("steps", ())]
     assert len(steps) == 1 and frames[-1]["position"]["turn"] == "blue"
-    assert frames[-1]["position"]["die"] is not None  # it is rolled for whoever is next
+    assert frames[-1]["position"]["die"] is not None  # it is rolled for the next side
 
 
 def test_a_long_game_is_read_reviewed_and_written(server: Server) -> None:
@@ -160,7 +160,7 @@ def test_a_stopped_job_returns_what_it_has(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "error"),
     [
         ({"type": []}, "type must be one of"),
         ({"type": "play", "game": "2048", "position": BOARD, "agents": {}, "pace": "x"}, "pace must be a number"),
@@ -170,9 +170,9 @@ def test_a_stopped_job_returns_what_it_has(server: Server) -> None:
         ({"type": "play", "game": "2048", "position": BOARD, "agents": {}, "pace": 61}, "pace must be 0 to 60"),
     ],
 )
-def test_a_wrong_job_is_an_error_of_one_line(server: Server, message: dict[str, Any], told: str) -> None:
+def test_a_wrong_job_is_an_error_of_one_line(server: Server, message: dict[str, Any], error: str) -> None:
     frames = over(server, lambda line: line.job(id=1, **message))
-    assert told in frames[-1]["error"] and "\n" not in frames[-1]["error"]
+    assert error in frames[-1]["error"] and "\n" not in frames[-1]["error"]
 
 
 def test_too_many_jobs_are_refused(server: Server) -> None:
@@ -188,7 +188,7 @@ def test_too_many_jobs_are_refused(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rubbish", "code"),
+    ("message", "code"),
     [
         ("{", 1003),
         ("[]", 1003),
@@ -199,10 +199,10 @@ def test_too_many_jobs_are_refused(server: Server) -> None:
         (b"\x00\xff", None),
     ],
 )
-def test_an_invalid_message_closes_its_socket_only(server: Server, rubbish: str | bytes, code: int | None) -> None:
+def test_an_invalid_message_closes_its_socket_only(server: Server, message: str | bytes, code: int | None) -> None:
     async def do(line: Line) -> int | None:
         async with websockets.connect(server.socket) as other:
-            await line.connection.send(rubbish)
+            await line.connection.send(message)
             await line.until_closed()
             frames = await Line(other).job(id=1, type="analyze", game="2048", position=BOARD)
             assert frames[-1]["analysis"]["best"]
@@ -235,15 +235,15 @@ def test_fifty_clients_watch_at_once(server: Server) -> None:
         return await asyncio.gather(*(one(number) for number in range(50)))
 
     found = awaited(all_of_them())
-    assert len(found) == 50 and len(set(found)) > 40  # each has luck of its own
+    assert len(found) == 50 and len(set(found)) > 40  # each has its own random state
 
 
 TYPES = ["analyze", "play", "review", "ack", "stop", "pace", "x"]
 
 
-def _rubbish(luck: random.Random, deep: int = 0) -> Any:
-    """Anything that JSON can say."""
-    kind = luck.randrange(9 if deep < 4 else 7)
+def _random_json(rng: random.Random, deep: int = 0) -> Any:
+    """Random JSON."""
+    kind = rng.randrange(9 if deep < 4 else 7)
     if kind < 4:
         words = [
             "2048",
@@ -268,28 +268,28 @@ def _rubbish(luck: random.Random, deep: int = 0) -> Any:
             "ewn:cubes=99",
             "0" * 300,
         ]
-        return luck.choice(words)
+        return rng.choice(words)
     if kind == 4:
-        return luck.choice([0, 1, -1, 2**70, 1.5, 1e308, -0.0])
+        return rng.choice([0, 1, -1, 2**70, 1.5, 1e308, -0.0])
     if kind < 7:
-        return luck.choice([None, True, False])
+        return rng.choice([None, True, False])
     if kind == 7:
-        return [_rubbish(luck, deep + 1) for _ in range(luck.randrange(4))]
+        return [_random_json(rng, deep + 1) for _ in range(rng.randrange(4))]
     names = ["game", "position", "agent", "move", "rng", "depth", "time", "tree", "id", "type"]
-    return {luck.choice(names): _rubbish(luck, deep + 1) for _ in range(luck.randrange(5))}
+    return {rng.choice(names): _random_json(rng, deep + 1) for _ in range(rng.randrange(5))}
 
 
 def _fuzz(server: Server, seed: int, questions: int) -> None:
-    luck = random.Random(seed)
+    rng = random.Random(seed)
     paths = ["position", "play", "analyze", "explain", "evaluate", "review", "read", "write"]
     for _ in range(questions):
         names = ["game", "position", "agent", "move", "rng", "outcome", "depth", "seed", "tree"]
-        body = {luck.choice(names): _rubbish(luck) for _ in range(luck.randrange(6))}
-        asked = luck.choice([body, _rubbish(luck), {"game": "2048", **body}, {"game": "ewn", **body}])
+        body = {rng.choice(names): _random_json(rng) for _ in range(rng.randrange(6))}
+        asked = rng.choice([body, _random_json(rng), {"game": "2048", **body}, {"game": "ewn", **body}])
         data = json.dumps(asked).encode()
-        if luck.random() < 0.2:
-            data = bytes(luck.choice([b ^ 1 << luck.randrange(8), b]) for b in data)
-        status, answer = server.ask(f"/api/{luck.choice(paths)}", data)
+        if rng.random() < 0.2:
+            data = bytes(rng.choice([b ^ 1 << rng.randrange(8), b]) for b in data)
+        status, answer = server.ask(f"/api/{rng.choice(paths)}", data)
         assert status in (200, 400), (status, answer, asked)
 
     async def frames() -> None:
@@ -297,9 +297,9 @@ def _fuzz(server: Server, seed: int, questions: int) -> None:
             async with websockets.connect(server.socket) as connection:
                 with suppress(websockets.ConnectionClosed):
                     for number in range(20):
-                        message = {"id": number % 3, "type": luck.choice(TYPES)}
-                        message |= luck.choice([{}, {"game": "ewn"}, {"game": "2048"}])
-                        more = _rubbish(luck)
+                        message = {"id": number % 3, "type": rng.choice(TYPES)}
+                        message |= rng.choice([{}, {"game": "ewn"}, {"game": "2048"}])
+                        more = _random_json(rng)
                         message |= more if isinstance(more, dict) and "id" not in more else {}
                         await connection.send(json.dumps(message))
 
@@ -326,7 +326,7 @@ def test_a_minute_of_random_requests_does_not_leak_memory(server: Server) -> Non
 def test_bytes_and_invalid_utf8_close_the_socket_with_a_reason(
     server: Server, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    async def told(*frames: Any) -> tuple[int | None, str | None]:
+    async def closed(*frames: Any) -> tuple[int | None, str | None]:
         async with websockets.connect(server.socket) as connection:
             for frame in frames:
                 await connection.send(frame, text=True if b"\xff" in frame else None)
@@ -334,8 +334,8 @@ def test_bytes_and_invalid_utf8_close_the_socket_with_a_reason(
                 await connection.recv()
             return connection.close_code, connection.close_reason
 
-    assert awaited(told(b"bytes")) == (1003, "a message must be text, not bytes")
-    assert awaited(told(b"\xff\xff"))[0] == 1007  # no UTF-8
+    assert awaited(closed(b"bytes")) == (1003, "a message must be text, not bytes")
+    assert awaited(closed(b"\xff\xff"))[0] == 1007  # no UTF-8
     assert "Traceback" not in capfd.readouterr().err
     assert server.ask("/api/games")[0] == 200
 
