@@ -1,13 +1,13 @@
-// What one sees, in the address: so that it can be shared, and the back button works.
+// The state of a page in its address, so that it can be shared and the back button works.
 import { spaced } from "./dom.js";
 
 const PLAIN = { "%2C": ",", "%2F": "/", "%3A": ":", "%40": "@", "%3D": "=", "%20": "+" };
 const encode = (text) => encodeURIComponent(text).replace(/%(2C|2F|3A|40|3D|20)/g, (code) => PLAIN[code]);
 
-/** The state in an address, as a plain object of texts. */
+/** The state in an address, as an object of strings. */
 export const read = (search = location.search) => Object.fromEntries(new URLSearchParams(search));
 
-/** The address of a state; what is null, undefined or empty is left out. */
+/** The address of a state, without values that are null, undefined or empty. */
 export function write(state) {
   const parts = Object.entries(state)
     .filter(([, value]) => value !== null && value !== undefined && value !== "")
@@ -15,30 +15,30 @@ export function write(state) {
   return location.pathname + (parts.length ? `?${parts.join("&")}` : "");
 }
 
-// Browsers allow some hundred changes of the address in ten seconds: moves come faster.
+// Browsers allow some hundred changes of the address in ten seconds, and moves can be faster.
 const put = spaced((state, memory) => history.replaceState(memory, "", write(state)), 250);
 
-/** The state has become another one (a move): the address follows, shortly. `memory` is any small
- * plain value to be had back from `onMove`; it is not part of what is shared. */
+/** Let the address follow a change (a move), shortly. `memory` is a small plain value that `onMove` gives back; it is
+ * not part of the address. */
 export const replace = (state, memory = history.state) => put(state, memory);
 
-/** A jump (a new game, an edit): the back button leads to where we were. */
+/** Add an entry to the history (a new game, an edit): the back button leads to the one before. */
 export function push(state, memory = null) {
   put.flush();
   if (write(state) === location.pathname + location.search) history.replaceState(memory, "", write(state));
   else history.pushState(memory, "", write(state));
 }
 
-/** Make sure that the address says what was last said. */
+/** Write the last state to the address now. */
 export const settle = () => put.flush();
 
-/** Called with the state and the memory of where the back or forward button led. */
+/** Call `run` with the state and the memory of the entry that the back or forward button led to. */
 export const onMove = (run) => addEventListener("popstate", (event) => run(read(), event.state));
 
-/** The whole address, as it is shared. */
+/** The whole address, for sharing. */
 export function link(state) {
   return location.origin + write(state);
 }
 
 addEventListener("pagehide", () => put.flush());
-addEventListener("popstate", () => put.drop()); // it was of the entry that was left
+addEventListener("popstate", () => put.drop()); // it belongs to the previous entry

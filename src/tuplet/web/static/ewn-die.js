@@ -1,4 +1,4 @@
-// The die: pips where cubes are numbered from 1, a number where they are numbered from 0.
+// The die: with pips if cubes are numbered from 1, with digits if from 0.
 
 import { counted, draw, make } from "./dom.js";
 import { other, reducedMotion } from "./ewn-words.js";
@@ -12,7 +12,7 @@ const PIPS = {
   6: [[28, 24], [28, 50], [28, 76], [72, 24], [72, 50], [72, 76]],
 };
 
-/** A die's face as SVG; `number` null: not rolled yet, "*": any cube may move. */
+/** A face of the die as SVG. `number` is null if it is not rolled, "∗" if any cube may move. */
 export function face(number, side, pips = true) {
   const dots = pips && PIPS[number];
   const known = number !== null && number !== undefined;
@@ -27,7 +27,7 @@ export function face(number, side, pips = true) {
   return body;
 }
 
-/** The large die: shows a position's, can be clicked where there is something to roll. */
+/** The large die of the position, a button while it can be rolled. */
 export class Die {
   constructor(host, onRoll) {
     this.button = make("button", { type: "button", class: "ewn-die", onclick: () => onRoll() });
@@ -35,7 +35,7 @@ export class Die {
     this.shown = null;
   }
 
-  /** `rollable`: a click rolls. `tumble`: the number has just come up. */
+  /** `rollable`: a click rolls it. `tumble`: it has just been rolled. */
   show(position, { rollable = false, hidden = false, tumble = false } = {}) {
     const anyCube = position.is_chance || position.chooses_die ? null : "∗";
     const number = position.over ? "★" : hidden ? null : position.die ?? anyCube;
@@ -55,7 +55,7 @@ export class Die {
   }
 }
 
-/** The known die ahead: whose turn gets which number, this turn first. */
+/** The next numbers of a known die, from this turn on. */
 export function sequence(position) {
   const list = make("ol", { class: "ewn-ahead", "aria-label": "The known die, from this turn on" });
   let side = position.turn;

@@ -10,20 +10,20 @@ const ARROWS = { red: "→↓↘↗", blue: "←↑↖↙" };
 const TURNED = { "→": "←", "←": "→", "↓": "↑", "↑": "↓", "↘": "↖", "↖": "↘", "↗": "↙", "↙": "↗" };
 const WORDS = ["sideways", "straight on", "diagonally", "diagonally back"];
 
-/** A move's text in parts to show: the cube's number, and an arrow as it looks on the board. */
+/** The parts of a move: the number of the cube, and an arrow as it points on the board. */
 export function inParts(side, move, flip = false) {
   if (move.startsWith("=")) return { cube: "", arrow: `die ${move.slice(1)}` };
   const arrow = ARROWS[side]?.[Number(move.at(-1))] ?? "";
   return { cube: move.slice(0, -1), arrow: flip ? TURNED[arrow] ?? arrow : arrow };
 }
 
-/** A move in words, for those who listen. */
+/** A move in words, for screen readers. */
 export function inWords(side, move) {
   if (move.startsWith("=")) return `${side} chooses die ${move.slice(1)}`;
   return `${side} ${move.slice(0, -1)} ${WORDS[Number(move.at(-1))] ?? ""}`.trim();
 }
 
-/** A move as a chip: the cube in its side's colour, and where it goes. */
+/** A move as a chip: the cube in the colour of its side, and an arrow. */
 export function chip(side, move, flip = false) {
   const { cube, arrow } = inParts(side, move, flip);
   return make(

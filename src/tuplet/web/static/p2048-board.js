@@ -3,7 +3,7 @@ import { draw, make } from "./dom.js";
 
 const SLIDE = 100; // ms
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-// Where each of eight lines runs inside a cell, as shares of it: around the number.
+// The offset of each of eight lines inside a cell, as shares of its size: around the number.
 const TRACKS = [[-.28, -.38], [.28, .38], [.38, -.28], [-.38, .28], [.06, -.32], [-.06, .32], [.33, .14], [-.33, -.14]];
 export const HUES = ["#0b6e99", "#c2571a", "#3f8f4f", "#a3357a", "#a07b12", "#5b5bd6", "#b3382c", "#5e6b2d"];
 
@@ -20,7 +20,7 @@ export class BoardView {
     this.#listen(onSwipe, onCell);
   }
 
-  /** An empty board, until there is a position. */
+  /** Show an empty board until there is a position. */
   blank(rows, columns) {
     this.#size(Array.from({ length: rows }, () => Array(columns).fill("")));
   }
@@ -55,7 +55,7 @@ export class BoardView {
     this.finish = () => {
       clearTimeout(this.timer);
       this.finish = BoardView.prototype.finish;
-      // Elements stand where they went; of two that merged, one stays.
+      // Of two tiles that merged, one element stays.
       const stand = new Map();
       for (const { from, to } of motion) {
         const element = this.tiles.get(from);
@@ -72,7 +72,7 @@ export class BoardView {
   /** Let sliding tiles arrive at once. */
   finish() {}
 
-  /** Mark the edge that the best move goes to; null: none. */
+  /** Mark the edge in the direction of the best move; null: none. */
   hint(move) {
     this.element.querySelector(".hint")?.remove();
     if (move) this.element.append(make("div", { class: "hint", "data-move": move, "aria-hidden": "true" }));
@@ -101,7 +101,7 @@ export class BoardView {
     this.cells.inert = mode === null;
   }
 
-  /** Draw the placements of a tuple: [{cells, weight}]; `only` one of them strongly. */
+  /** Draw the placements of a tuple: [{cells, weight}]; `only`: one of them, the others faint. */
   lines(placements, format, only = null) {
     this.element.querySelector(".lines")?.remove();
     this.element.classList.toggle("explained", placements !== null);
@@ -258,7 +258,7 @@ export class BoardView {
       if (this.mode) event.preventDefault();
       if (cell !== null && !consumed && event.pointerType !== "touch") onCell(cell, "raise");
     });
-    // With a keyboard: arrows walk, + raises, Enter and Space set.
+    // Keys: arrows move the focus, + takes the next larger tile, Enter and Space set the cell.
     this.cells.addEventListener("keydown", (event) => {
       const cell = cellOf(event);
       const step = { ArrowUp: -this.columns, ArrowDown: this.columns, ArrowLeft: -1, ArrowRight: 1 }[event.key];

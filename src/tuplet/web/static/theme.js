@@ -1,7 +1,7 @@
-// Before anything is drawn: the light or dark that was chosen; the system's, if none was.
+// Set the theme that was chosen before anything is drawn; by default it is the system's.
 try {
   const theme = localStorage.getItem("tuplet-theme");
   if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 } catch {
-  // Storage may be forbidden: the system's will do.
+  // Storage is not allowed: use the system's theme.
 }
