@@ -103,7 +103,9 @@ def application(
     logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
     errors = (UserError, Busy, Stopped, MemoryError, ClientDisconnect, HTTPException, Exception)
     handlers: Any = dict.fromkeys(errors, _error)
-    app = Starlette(routes=routes, exception_handlers=handlers, middleware=[Middleware(GZipMiddleware)])
+    app = Starlette(
+        routes=routes, exception_handlers=handlers, middleware=[Middleware(GZipMiddleware, compresslevel=5)]
+    )
     guard = Guard(app, host, token, allowed_hosts)
     return guard
 
