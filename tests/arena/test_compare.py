@@ -46,13 +46,13 @@ def test_intervals_of_a_difference_cover_it_and_verdicts_seldom_mislead() -> Non
 def test_what_is_said_of_players() -> None:
     rng = np.random.default_rng(2)
     far = [rng.normal(mean, 3000, 400).round() for mean in (20_000, 15_000)]
-    result = Comparison(["a", "b"], [played(s, n) for s, n in zip(far, "ab", strict=True)], {}, 400)
+    result = Comparison(["a", "b"], [played(s, n) for s, n in zip(far, "ab", strict=True)], {})
     (difference,) = result.differences
     assert difference.better == "a" and "a is better than b by " in difference.verdict
     low, high = difference.difference.ci95
     assert 4000 < low < difference.difference.value < high < 6000
     near = [rng.normal(20_000, 3000, 400).round() for _ in range(3)]
-    result = Comparison([*"abc"], [played(s, n) for s, n in zip(near, "abc", strict=True)], {}, 400)
+    result = Comparison([*"abc"], [played(s, n) for s, n in zip(near, "abc", strict=True)], {})
     assert all(each.better is None for each in result.differences)
     assert len(result.differences) == 3 and "Holm" in result.text_tables()[1].columns[3]
     first = result.differences[0]

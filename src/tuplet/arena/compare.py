@@ -1,10 +1,11 @@
-"""Which of some players of 2048 is better, by how much, and how sure is that?"""
+"""`compare`: which player of 2048 is better, by how much, and how certain is that?"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
@@ -26,7 +27,7 @@ from tuplet.system.tables import Displayable, Table, TextTable, percent, plural,
 from tuplet.values.network import Network
 
 MOST_TILES = 5  # the largest, in tables
-_HOW_LONG = ("games", "budget", "threads", "checkpoint", "keep", "evaluate")
+_LENGTH_OPTIONS = ("games", "budget", "threads", "checkpoint", "keep", "evaluate")
 
 
 class PlayerDifference(NamedTuple):
@@ -77,12 +78,11 @@ class PlayerDifference(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Displayable):
-    """Players, what their games came to, and the difference of every two."""
+    """Players, their evaluations, and the difference of every two."""
 
-    names: list[str]  # short ones, by which they are told apart
+    names: list[str]  # short and distinct
     evaluations: list[Evaluation]
-    settings: dict[str, list[str]]  # those that differ: what each player has
-    asked: int  # games of each
+    settings: dict[str, list[str]]  # those that differ, with a value for each player
 
     @property
     def interrupted(self) -> bool:
@@ -124,62 +124,44 @@ class Comparison(Displayable):
 
     def table(self) -> Table:
         """A row for each player, with the shares of the same tiles."""
-        tiles, rows = self._tiles(), []
-        for i, told in zip(self._order, self.as_json()["players"], strict=True):
-            reached = {str(tile): self._share(i, tile) for tile in tiles}
-            rows.append(
-                {
-                    "player": told["player"],
-                    "name": told["name"],
-                    "games": told["games"],
-                    "mean_score": told["mean_score"],
-                    "ci95": told["ci95"],
-                    "max_score": told["max_score"],
-                    "reached": reached,
-                }
-            )
+        keys = ("player", "name", "games", "mean_score", "ci95", "max_score")
+        rows = [
+            {key: player[key] for key in keys}
+            | {"reached": {str(tile): self._share(i, tile) for tile in self._tiles()}}
+            for i, player in zip(self._order, self.as_json()["players"], strict=True)
+        ]
         return table_of(rows)
 
     def text_tables(self) -> list[TextTable]:
         """Means and tiles, differences with intervals, verdicts, and settings that differ."""
-        tiles = self._tiles()
+        tiles, differences = self._tiles(), self.differences
+        several = len(differences) > 1
         rows = []
         for i in self._order:
-            each = self.evaluations[i]
-            shares = [self._share(i, tile) for tile in tiles]
-            low, high = each.ci95
-            rows.append(
-                [self.names[i], f"{each.summary.mean_score:,.0f}", f"{low:,.0f} to {high:,.0f}", *map(percent, shares)]
-            )
-        games = {each.summary.games for each in self.evaluations}
-        title = f"{len(self.names)} players  {plural(max(games), 'game')} each"
-        columns = ["player", "mean score", "95 %", *(str(tile) for tile in tiles)]
-        text_tables = [TextTable(title, columns, rows, strong=(1,))]
-        differences = self.differences
-        several = len(differences) > 1
-        rows = [
-            [
-                f"{each.a} - {each.b}",
-                f"{each.difference.value:+,.0f}",
-                f"{each.difference.ci95[0]:+,.0f} to {each.difference.ci95[1]:+,.0f}",
-                _p(each.difference.p_holm),
-            ]
-            for each in differences
-        ]
+            mean, (low, high) = self.evaluations[i].summary.mean_score, self.evaluations[i].ci95
+            shares = [percent(self._share(i, tile)) for tile in tiles]
+            rows.append([self.names[i], f"{mean:,.0f}", f"{low:,.0f} to {high:,.0f}", *shares])
+        games = max(each.summary.games for each in self.evaluations)
+        title = f"{len(self.names)} players  {plural(games, 'game')} each"
+        text_tables = [TextTable(title, ["player", "mean score", "95 %", *map(str, tiles)], rows, strong=(1,))]
+        rows = []
+        for a, b, (value, (low, high), _, _, p), *_ in differences:
+            p_text = "< 0.001" if p < 0.001 else f"{p:.3f}"
+            rows.append([f"{a} - {b}", f"{value:+,.0f}", f"{low:+,.0f} to {high:+,.0f}", p_text])
         columns = ["difference", "points", "95 %", "p (Holm)" if several else "p"]
-        rows += self._shares_apart(tiles) if not several else []
+        rows += [] if several else self._share_differences(tiles)
         notes = [each.verdict + "." for each in differences]
         if several:
-            notes.append("Intervals are of each pair by itself; p counts how many are compared.")
+            notes.append("Each interval is of its pair alone; p takes the number of pairs into account.")
         text_tables.append(TextTable("", columns, rows, notes, strong=(1,)))
         if self.settings:
             rows = [[name, *values] for name, values in self.settings.items()]
             words = range(len(self.names) + 1)
-            text_tables.append(TextTable("", ["settings", *self.names], rows, words=[*words]))
+            text_tables.append(TextTable("", ["settings", *self.names], rows, words=words))
         return text_tables
 
     def _share(self, i: int, tile: int) -> float:
-        """Of a player's games, those with a tile. A summary lists none that all games have had."""
+        """The share of a player's games with a tile. (A summary leaves out tiles that all games have.)"""
         reached = self.evaluations[i].summary.reached
         return reached.get(tile, float(tile < min(reached)))
 
@@ -189,8 +171,8 @@ class Comparison(Displayable):
         players = range(len(self.names))
         return [t for t in tiles if min(self._share(i, t) for i in players) < 0.995][-MOST_TILES:]
 
-    def _shares_apart(self, tiles: list[int]) -> list[list[str]]:
-        """How two players' shares differ, by tile: from the intervals of both (Newcombe 1998)."""
+    def _share_differences(self, tiles: list[int]) -> list[list[str]]:
+        """Differences of two players' shares, by tile, from the intervals of both (Newcombe 1998)."""
         rows = []
         for tile in tiles:
             parts = []
@@ -221,47 +203,30 @@ def compare(
     progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Comparison:
-    """Let players play fresh games, and say who is better, by how much, and how sure that is.
+    """Evaluate players, and say which is better, by how much, and how certain that is.
 
-    Players are what `evaluate` takes, and runs. Each plays the games that `evaluate` with the same
-    seed plays; after a few moves they have nothing in common, so that differences are judged as of
-    independent samples (Welch), and as one of several where there are more than two (Holm).
+    Players are what `evaluate` takes, and runs. Each plays the games of `evaluate` with the same seed. After a few
+    moves these have nothing in common: they are compared as independent samples (Welch), and with a correction if
+    there are more than two players (Holm).
     """
     if len(players) < 2:
-        raise UserError("compare whom? name two players or more")
+        raise UserError(f"compare needs two or more players (got {len(players)})")
     texts = [_player(each) for each in players]
-    for each in texts:  # the last is refused before the first has played for an hour
+    for each in texts:  # refuses them now, not after hours
         adapted(player_from(each, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
     names = _names(texts)
     done: list[Evaluation] = []
-    stop = stop or Stop()
-    with watching(progress) as watch:
+    options: dict[str, Any] = {"games": games, "threads": threads, "seed": seed, "spawn4": spawn4, "depth": depth}
+    options |= {"time": time, "downgrade": downgrade, "executor": executor, "stop": stop or Stop()}
+    with watching(progress) as watch, suppress(Stopped):
         for player in texts:
-            if stop.is_set():
-                break
-            try:
-                done.append(
-                    evaluate(
-                        player,
-                        games=games,
-                        threads=threads,
-                        seed=seed,
-                        spawn4=spawn4,
-                        depth=depth,
-                        time=time,
-                        downgrade=downgrade,
-                        executor=executor,
-                        stop=stop,
-                        progress=partial(_report, watch, len(done) * games, len(texts) * games, names[len(done)]),
-                    )
-                )
-            except Stopped:
-                break
-    told = [i for i, each in enumerate(done) if each.summary.games > 1]
-    if len(told) < 2:
+            report = partial(_report, watch, len(done) * games, len(texts) * games, names[len(done)])
+            done.append(evaluate(player, progress=report, **options))
+    compared = [i for i, each in enumerate(done) if each.summary.games > 1]
+    if len(compared) < 2:
         raise Stopped("stopped before two players had played games to compare")
-    settings = _settings([players[i] for i in told])
-    return Comparison([names[i] for i in told], [done[i] for i in told], settings, games)
+    settings = _settings([players[i] for i in compared])
+    return Comparison([names[i] for i in compared], [done[i] for i in compared], settings)
 
 
 def _report(watch: Watcher, before: int, total: int, name: str, event: Progress) -> None:
@@ -276,7 +241,7 @@ def _player(player: Any) -> Any:
 
 
 def _names(players: Sequence[Any]) -> list[str]:
-    """Short names: the last part of a path, where that tells players apart."""
+    """Short names: the last part of a path, where these are distinct."""
     full = [each if isinstance(each, str) else name_of(each) for each in players]
     short = [Path(name).name if Path(name).exists() else name for name in full]
     if len(set(full)) < len(full):
@@ -285,29 +250,25 @@ def _names(players: Sequence[Any]) -> list[str]:
 
 
 def _settings(players: Sequence[Any]) -> dict[str, list[str]]:
-    """How the players that are runs were trained, where that differs."""
-    told: list[dict[str, Any]] = []
+    """The training settings in which the players that are runs differ."""
+    known: list[dict[str, Any]] = []
     for each in players:
         run = each if isinstance(each, Run) else None
         if isinstance(each, str | Path) and (Path(each) / CONFIG).is_file():
             run = Run.load(each)
         if run is None:
-            told.append({})
+            known.append({})
             continue
-        options = {k: v for k, v in asdict(run.options).items() if k not in _HOW_LONG}
-        told.append({**asdict(run.method), **options, "games trained": f"{run.games:,}"})
-    names = dict.fromkeys(name for each in told for name in each)
-    values = {name: [str(each.get(name, "-")) for each in told] for name in names}
+        options = {k: v for k, v in asdict(run.options).items() if k not in _LENGTH_OPTIONS}
+        known.append({**asdict(run.method), **options, "games trained": f"{run.games:,}"})
+    names = dict.fromkeys(name for each in known for name in each)
+    values = {name: [str(each.get(name, "-")) for each in known] for name in names}
     return {name: each for name, each in values.items() if len({*each} - {"-"}) > 1}
 
 
 def _round(value: float, digits: int = 1) -> float:
-    """To so many digits: 1,400 is 1,000."""
+    """A number rounded to `digits` significant digits: 1,400 to 1,000."""
     if value <= 1:
         return 1.0
     scale = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
     return round(value / scale) * scale
-
-
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
