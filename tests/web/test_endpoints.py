@@ -141,7 +141,7 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "request", "error"),
+    ("path", "body", "error"),
     [
         ("analyze", {"game": "chess"}, "is not a game"),
         ("analyze", {"game": "os:system"}, "user's own game"),
@@ -169,8 +169,8 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
         ("write", {"game": "2048", "start": BOARD, "steps": [1]}, "a step is a move"),
     ],
 )
-def test_a_bad_request_is_a_400_with_one_line(server: Server, path: str, request: Any, error: str) -> None:
-    status, answer = server.ask(f"/api/{path}", request)
+def test_a_bad_request_is_a_400_with_one_line(server: Server, path: str, body: Any, error: str) -> None:
+    status, answer = server.ask(f"/api/{path}", body)
     assert status == 400 and error in answer["error"] and "\n" not in answer["error"], answer
 
 
