@@ -5,7 +5,6 @@ errors to standard error; bad input is one line and exit code 2.
 from __future__ import annotations
 
 import atexit
-import inspect
 import io
 import os
 import re
@@ -34,7 +33,7 @@ from tuplet.cli.eval import eval_
 from tuplet.cli.list import list_
 from tuplet.cli.match import match
 from tuplet.cli.new import new
-from tuplet.cli.options import shown_default, with_whole_numbers
+from tuplet.cli.options import add_command, shown_default
 from tuplet.cli.play import play
 from tuplet.cli.plot import plot
 from tuplet.cli.regret import regret
@@ -57,9 +56,12 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
     "Compete": (match, tournament, show, check, agent),
     "Extend": (new, list_, cluster),
 }
-GLOBAL = """Every command takes -q or --quiet (no progress, no notes) and --debug (a traceback instead of a short
-error). Times are written 5ms, 0.2s, 10m or 2h; a bare number is seconds. Files that exist are not overwritten:
-saved work is continued by the same command, anything else is refused unless you add --force."""
+GLOBAL = (
+    "Every command takes -q or --quiet (no progress, no notes) and --debug (a traceback with the error). Times are "
+    "written 5ms, 0.2s, 10m or 2h; a bare number is seconds. Files that exist are not overwritten: saved work is "
+    "continued by the same command, anything else is refused unless you add --force.\n\nExamples:\n\n"
+    "  tuplet serve\n  tuplet train --budget 10m --out runs/first\n  tuplet match hard normal --games 200"
+)
 REPORT = "This is a bug in tuplet: please report it with the traceback that --debug shows"
 
 app = App(
@@ -67,22 +69,10 @@ app = App(
     help="Train and evaluate agents for 2048 and EinStein würfelt nicht!",
     help_epilogue=GLOBAL,
     version=tuplet.__version__,
-    help_format="markdown",  # fills paragraphs to the width of the terminal
+    help_format="plaintext",  # paragraphs are single lines, which are wrapped at any width
     default_parameter=Parameter(negative=(), show_default=shown_default),
     suppress_keyboard_interrupt=False,  # `run` has a word for it
 )
-
-
-def examples(command: Any) -> str:
-    """The examples of a command's docstring, one a line."""
-    lines = (inspect.getdoc(command) or "").partition("Examples\n--------\n")[2]
-    return lines.partition("\n\n")[0].strip()
-
-
-def _with_examples(command: App, function: Any) -> None:
-    # Markdown: a line of its own each, as code.
-    lines = "  \n".join(f"`{line}`" for line in examples(function).splitlines())
-    command.help_epilogue = f"Examples:  \n{lines}"
 
 
 def _register() -> None:
@@ -92,16 +82,8 @@ def _register() -> None:
             if isinstance(command, App):
                 command.group, command.default_parameter = group, app.default_parameter
                 app.command(command)
-                names = [name for name in command if not name.startswith("-")]
-                subcommands = [command[name] for name in names]
-                for each in subcommands:
-                    _with_examples(each, each.default_command)
-                firsts = [examples(each.default_command).splitlines()[0] for each in subcommands]
-                command.help_epilogue = "Examples:  \n" + "  \n".join(f"`{line}`" for line in firsts)
             else:
-                name = command.__name__.strip("_")
-                app.command(with_whole_numbers(command), name=name, group=group)
-                _with_examples(app[name], command)
+                add_command(app, command, group=group)
     options = Group.create_ordered("Options")
 
     @app.command(name="--install-completion", group=options)

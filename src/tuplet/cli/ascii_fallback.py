@@ -9,43 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import TextIO
 
-LOOKALIKES = {
-    "▶": ">",
-    "▸": ">",
-    "‹": "<",
-    "›": ">",
-    "·": ".",
-    "…": "~",
-    "±": "~",
-    "–": "-",
-    "—": "-",
-    "→": ">",
-    "←": "<",
-    "↓": "v",
-    "↑": "^",
-    "↘": "\\",
-    "↖": "\\",
-    "↗": "/",
-    "↙": "/",
-    "▄": " ",
-    "▀": " ",
-    "▁": "_",
-    "━": "-",
-    "╸": "-",
-    "╺": "-",
-    "×": "x",
-    "−": "-",
-    "≥": ">",
-    "≤": "<",
-    "λ": "L",
-    "σ": "s",
-    "ü": "u",
-    "ö": "o",
-    "ä": "a",
-    "\u00a0": " ",
-    **dict.fromkeys("⚀⚁⚂⚃⚄⚅", " "),
-    **dict(zip("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\|/-\\|/", strict=True)),
-}
+LOOKALIKES = dict(zip("▶▸‹›·…±–—→←↓↑↘↖↗↙▄▀▁━╸╺×−≥≤λσüöä\u00a0", ">><>.~~--><v^\\\\//  _---x-><Lsuoa ", strict=True))
+LOOKALIKES |= dict(zip("⚀⚁⚂⚃⚄⚅⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "      |/-\\|/-\\|/", strict=True))
 ERRORS = "tuplet-lookalikes"  # how text is encoded: the name of an error handler
 _PLAIN = str.maketrans(LOOKALIKES)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from cyclopts import App
 
 from tuplet.cli.common import Json, Tls, long_call, show_result
+from tuplet.cli.options import add_command, examples_text
 
 cluster = App(name="cluster", help="Inspect a Dask cluster.")
 
 
-@cluster.command
 def check(address: str, /, *, runs: Path = Path("runs"), tls: Tls = None, json_: Json = False) -> int:
     """Show each worker's versions, threads, memory and speed, and whether it sees the runs.
 
@@ -37,3 +37,6 @@ def check(address: str, /, *, runs: Path = Path("runs"), tls: Tls = None, json_:
         result = tuplet.check_cluster(address, runs, tls=tls)
     show_result(result, json_)
     return 0 if result.fit else 1
+
+
+cluster.help_epilogue = examples_text(add_command(cluster, check))

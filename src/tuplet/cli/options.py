@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, NoneType
 from typing import Annotated, Any, TypeVar, Union, get_args
 
-from cyclopts import Group, Parameter, Token
+from cyclopts import App, Group, Parameter, Token
 
 from tuplet.errors import UserError
 from tuplet.system.settings import parse_duration, setting_fields
@@ -63,6 +63,33 @@ def with_settings(
         return _with_parameters(command, [*own, *options, *rest])
 
     return decorate
+
+
+def add_command(app: App, command: Callable[..., Any], **options: Any) -> list[str]:
+    """Add a command: its docstring is the help, which ends with the docstring's examples; returns these."""
+    text, _, lines = (inspect.getdoc(command) or "").partition("Examples\n--------\n")
+    command.__doc__ = _unwrapped(text)
+    name, examples = command.__name__.strip("_"), lines.strip().splitlines()
+    app.command(with_whole_numbers(command), name=name, help_epilogue=examples_text(examples), **options)
+    return examples
+
+
+def examples_text(examples: list[str]) -> str:
+    """The end of a help."""
+    return "\n  ".join(["Examples:\n", *examples])
+
+
+def _unwrapped(text: str) -> str:
+    """A docstring with a line for each paragraph and each item of a list, to be wrapped at any width."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        before = lines[-1] if lines else ""
+        indent, indent_before = (len(each) - len(each.lstrip(" -")) for each in (line, before))
+        if before and line and indent == indent_before and "---" not in before + line and line[0] != "-":
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def with_whole_numbers(command: F) -> F:

@@ -25,7 +25,7 @@ from tuplet.cli.common import (
     report_stopped,
     show_result,
 )
-from tuplet.cli.options import with_settings, with_whole_numbers
+from tuplet.cli.options import add_command, examples_text, with_settings
 from tuplet.errors import UserError
 from tuplet.learn.settings import Method, RunOptions
 
@@ -34,8 +34,6 @@ Csv = Annotated[Path | None, Parameter(group=OUTPUT, help="Write a table, a line
 Plot = Annotated[Path | None, Parameter(group=OUTPUT, help="Draw the results: .svg, .png or .pdf.")]
 
 
-@sweep.command
-@with_whole_numbers
 def match(
     *agents: str,
     game: str = "ewn-6x7",
@@ -84,8 +82,6 @@ def match(
     return _run(play, out, csv, plot, force, cluster, tls, json_)
 
 
-@sweep.command(name="eval")
-@with_whole_numbers
 def eval_(
     *player: str,
     games: int = 1000,
@@ -131,8 +127,6 @@ def eval_(
     return _run(play, out, csv, plot, force, cluster, tls, json_)
 
 
-@sweep.command
-@with_whole_numbers
 @with_settings(RunOptions, LIMITS, lists=True, without=("threads", "seed"))
 @with_settings(Method, METHOD, lists=True)
 def train(
@@ -224,3 +218,6 @@ def _run(
         result.csv(csv)
     show_result(result, as_json)
     return report_stopped(result.interrupted, result.done, result.planned, result.unit, then)
+
+
+sweep.help_epilogue = examples_text([add_command(sweep, each)[0] for each in (match, eval_, train)])
