@@ -147,7 +147,7 @@ def test_growth_ends_with_the_very_same_tree() -> None:
 
 
 def test_a_terminal_shows_branches(monkeypatch, capsys) -> None:
-    from tuplet.cli.draw_tree import show_tree
+    from tuplet.cli.play import show_tree
 
     agent = make_agent("mcts:sims=2000")
     agent.choose(game("ewn-6x7").start(3))

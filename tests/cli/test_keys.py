@@ -7,7 +7,7 @@ import io
 import pytest
 
 from tuplet.cli.ascii_fallback import ERRORS, has_signs, plain
-from tuplet.cli.keys import ESCAPE, UNKNOWN, KeyReader
+from tuplet.cli.screen import ESCAPE, UNKNOWN, KeyReader
 
 
 @pytest.mark.parametrize(

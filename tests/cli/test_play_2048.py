@@ -250,7 +250,7 @@ def test_a_dumb_terminal_shows_the_game(monkeypatch) -> None:
 
 @pytest.mark.parametrize("size", [(10, 5), (20, 6), (5, 30), (200, 3), (1, 1)])
 def test_the_window_that_is_needed_is_found_in_a_few_tries(size: tuple[int, int]) -> None:
-    from tuplet.cli.layout import flow, footer_lines, too_small
+    from tuplet.cli.draw_board import flow, footer_lines, too_small
 
     keys = ["arrows move", "h hint", "u takes back", "n new game", "q ends"]
     asked: list[tuple[int, int]] = []

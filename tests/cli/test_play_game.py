@@ -12,9 +12,8 @@ from rich.console import Console
 import naive_ewn as naive
 from terminal import at_terminal
 from tuplet.cli import game_session
-from tuplet.cli.draw_board import View, analysis_lines, picture
+from tuplet.cli.draw_board import MOVES_KEYS, View, analysis_lines, picture
 from tuplet.cli.draw_ewn import EwnRenderer
-from tuplet.cli.layout import MOVES_KEYS
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.games.record import Record
@@ -245,7 +244,7 @@ def test_moves_and_thoughts_are_spelled_out() -> None:
 def test_every_window_shows_board_die_moves_and_keys_or_says_what_it_needs(
     name: str, colours: bool, size: tuple[int, int], monkeypatch
 ) -> None:
-    monkeypatch.setattr("tuplet.cli.colours.colour_system", lambda: "256" if colours else None)
+    monkeypatch.setattr("tuplet.cli.draw_board.colour_system", lambda: "256" if colours else None)
     columns, lines = size
     _, position = EwnGame(name).initial_position(np.uint64(4))
     if position.is_chance:

@@ -21,7 +21,7 @@ import pytest
 
 from tuplet import evaluate, reproduce
 from tuplet.cli import run
-from tuplet.cli.reproduce import reproduce as command
+from tuplet.cli.measure import reproduce as command
 from tuplet.studies.context import StudyContext
 from tuplet.studies.reproduce import STUDIES
 from tuplet.system import files

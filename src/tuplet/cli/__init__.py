@@ -1,4 +1,4 @@
-"""The command line: one module per command. Results go to standard output, progress and
+"""The command line: a module for each group of commands. Results go to standard output, progress and
 errors to standard error; bad input is one line and exit code 2.
 """
 
@@ -20,31 +20,15 @@ from typing import Any
 from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter
 
 import tuplet
-from tuplet.cli.agent import agent
-from tuplet.cli.analyze import analyze
 from tuplet.cli.ascii_fallback import ERRORS
-from tuplet.cli.bench import bench
-from tuplet.cli.check import check
-from tuplet.cli.cluster import cluster
 from tuplet.cli.common import INTERRUPTED, quiet
-from tuplet.cli.compare import compare
-from tuplet.cli.convert import convert
-from tuplet.cli.eval import eval_
-from tuplet.cli.list import list_
-from tuplet.cli.match import match
-from tuplet.cli.new import new
+from tuplet.cli.compete import agent, check, match, show, tournament
+from tuplet.cli.extend import cluster, list_, new
+from tuplet.cli.learn import convert, plot, population, resume, train
+from tuplet.cli.measure import bench, compare, eval_, regret, reproduce, solve
 from tuplet.cli.options import add_command, shown_default
-from tuplet.cli.play import play
-from tuplet.cli.plot import plot
-from tuplet.cli.regret import regret
-from tuplet.cli.reproduce import reproduce
-from tuplet.cli.review import review
-from tuplet.cli.serve import serve
-from tuplet.cli.show import show
-from tuplet.cli.solve import solve
+from tuplet.cli.play import analyze, play, review, serve
 from tuplet.cli.sweep import sweep
-from tuplet.cli.tournament import tournament
-from tuplet.cli.train import population, resume, train
 from tuplet.errors import UserError
 from tuplet.system.stop import Stopped
 from tuplet.system.text import in_one_line

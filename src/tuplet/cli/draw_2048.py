@@ -12,9 +12,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from tuplet.cli.colours import colour_system
-from tuplet.cli.draw_board import BoardRenderer, View
-from tuplet.cli.layout import abbreviate, footer, footer_lines, too_small
+from tuplet.cli.draw_board import BoardRenderer, View, abbreviate, colour_system, footer, footer_lines, too_small
 from tuplet.games.analysis import Analysis
 from tuplet.games.g2048 import MOVES, Board
 from tuplet.games.g2048.drawing import DARK, EMPTY, GRID, LIGHT

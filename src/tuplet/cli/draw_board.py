@@ -5,7 +5,7 @@ A `BoardRenderer` draws any game; a game may have its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby, product
@@ -13,17 +13,120 @@ from operator import itemgetter
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from rich.console import Group, RenderableType
+from rich.color import Color
+from rich.console import Console, Group, RenderableType
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from tuplet.cli.colours import CHOSEN, EVEN, LAST, ODD, TARGET, coloured, shade
-from tuplet.cli.layout import MOVES_KEYS, abbreviate, footer, footer_lines, scrolled, too_small
 from tuplet.games.analysis import Analysis
 from tuplet.games.drawing import colours_of
 from tuplet.games.record import Record
 from tuplet.system.text import flow
+
+ODD, EVEN = "#f3ead9", "#e7dac1"  # squares, as on a chequered board
+LAST, TARGET, CHOSEN = "#ead889", "#c9e0ad", "#86c05a"  # squares with a meaning
+RED, BLUE = "#f0523d", "#3f80ea"  # pieces that may move
+
+_NEAREST = {  # of 256 colours, and of 16
+    ODD: (255, 15),
+    EVEN: (252, 7),
+    LAST: (222, 11),
+    TARGET: (151, 10),
+    CHOSEN: (71, 2),
+    RED: (203, 9),
+    BLUE: (33, 12),
+    "#c8402f": (124, 1),
+    "#2f62b5": (25, 4),
+    "#f0c9bf": (217, 7),
+    "#c6d4ee": (189, 7),
+    "#1d3b0a": (22, 0),
+    "#ffffff": (231, 15),
+    "#3f8f4f": (29, 2),
+    "#c8912f": (136, 3),
+    "#7a4fa3": (97, 5),
+    "#4d4d4d": (239, 8),
+}
+
+
+@cache
+def colour_system() -> str | None:
+    """How many colours there are: "truecolor", "256", "standard" (16), or None."""
+    console = Console()
+    return None if console.no_color else console.color_system
+
+
+def coloured() -> bool:
+    """Whether the terminal has colours, and they are wanted."""
+    return colour_system() is not None
+
+
+@cache
+def shade(colour: str) -> Color:
+    """A colour as this terminal shows it best."""
+    column = {"256": 0, "standard": 1}.get(colour_system() or "")
+    if column is None or colour not in _NEAREST:
+        return Color.parse(colour)
+    return Color.from_ansi(_NEAREST[colour][column])
+
+
+MOVES_KEYS = "1-9 or arrows, Enter: move"
+_BRIEF = {MOVES_KEYS: "1-9 move", "u takes back": "u back", "n new game": "n new"}
+
+
+def abbreviate(keys: Sequence[str], columns: int, lines: int) -> list[str]:
+    """What keys do, in fewer words where there is hardly room."""
+    return [_BRIEF.get(key, key) if columns < 40 or lines < 12 else key for key in keys]
+
+
+def footer(message: str, keys: Sequence[str], columns: int, lines: int) -> list[RenderableType]:
+    """What happens, and what keys do, for the last lines of a window."""
+    told = flow(keys, columns)
+    room = max(1, lines - len(told))
+    said = wrap(message, columns)[:room] or [""]
+    return [*(_line(text, "bold") for text in said), *(_line(text, "dim") for text in told)]
+
+
+def footer_lines(keys: Sequence[str], columns: int) -> int:
+    """How many lines a foot needs."""
+    return 1 + len(flow(keys, columns))
+
+
+def scrolled(lines: list[Text], at: int, room: int) -> list[Text]:
+    """As many of the lines as there is room for, with the one at `at`, and how many others."""
+    if len(lines) <= room:
+        return lines
+    if room <= 2:
+        return lines[at : at + room] if at + room <= len(lines) else lines[-room:][:room]
+    first = min(max(0, at - room // 2), len(lines) - room)
+    shown = lines[first : first + room]
+    if first:
+        shown[0] = Text(f"  ↑ {first + 1} more", style="dim")
+    if first + room < len(lines):
+        shown[-1] = Text(f"  ↓ {len(lines) - first - room + 1} more", style="dim")
+    return shown
+
+
+def too_small(what: str, fits: Callable[[int, int], bool], columns: int, lines: int) -> Group:
+    """Instead of a picture that does not fit: how large the window must at least be.
+
+    What fits in some lines fits in more of them, and in more columns. So the fewest lines are
+    looked for one column after another, from where the last one had them.
+    """
+    fitting, more = [], 49
+    for wider in range(120):
+        while more >= 0 and fits(columns + wider, lines + more):
+            fitting.append((columns + wider, lines + more))
+            more -= 1
+    needed = min(fitting, key=lambda size: size[0] + 2 * size[1], default=None)
+    size = f"{needed[0]}x{needed[1]}" if needed else "another shape"
+    text = f"{what} needs a window of {size} or more; this one is {columns}x{lines}. Make it larger, or press q to end."
+    return Group(*(_line(line, "") for line in wrap(text, max(columns, 1))[:lines]))
+
+
+def _line(text: str, style: str) -> Text:
+    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
+
 
 Square = tuple[int, int]  # row, column
 PANEL, NARROW = 28, 11  # columns of text beside the board: enough for all, and the fewest

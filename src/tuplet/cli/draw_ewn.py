@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from tuplet.cli.colours import BLUE, RED
-from tuplet.cli.draw_board import BoardRenderer, Square
+from tuplet.cli.draw_board import BLUE, RED, BoardRenderer, Square
 from tuplet.games.ewn import SIDES, EwnPosition
 from tuplet.games.ewn.drawing import COLOURS, GOALS
 

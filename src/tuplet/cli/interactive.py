@@ -11,8 +11,7 @@ from typing import Any
 
 from tuplet.cli.draw_board import View
 from tuplet.cli.game_session import GameSession, choose, choose_and_analyze
-from tuplet.cli.keys import ESCAPE, FASTER, SLOWER, changed
-from tuplet.cli.screen import Screen, print_picture, screen
+from tuplet.cli.screen import ESCAPE, FASTER, SLOWER, Screen, changed, print_picture, screen
 from tuplet.kernel import compiling
 from tuplet.system.stop import Stop
 

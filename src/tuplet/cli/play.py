@@ -1,19 +1,43 @@
-"""`tuplet play`: a game in the terminal, yours or the agent's."""
+"""Commands to play and to look into games: play, serve, analyze, review."""
 
 from __future__ import annotations
 
 import random
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from tuplet.agents.lookahead import LookaheadOptions
-from tuplet.cli.common import INTERRUPTED, LOOKAHEAD, Out, check_writable, note, progress_display
+from tuplet.cli.common import (
+    INTERRUPTED,
+    LOOKAHEAD,
+    Force,
+    Json,
+    Out,
+    Plot,
+    check_writable,
+    long_call,
+    note,
+    progress_display,
+    show_result,
+    show_tables,
+    stop_on_signals,
+)
 from tuplet.cli.options import with_settings
 from tuplet.errors import UserError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.tree import Tree
+
+    from tuplet.arena.review import MoveReview, Review
+    from tuplet.games.g2048 import Episode
     from tuplet.games.game import Game
+    from tuplet.games.record import Record
+    from tuplet.games.tree import TreeNode, TreeView
+
 
 SPEEDS = 8  # as many as a renderer has pauses
 
@@ -154,3 +178,300 @@ def _fit(
     expected = getattr(player, "spawn4", None)
     share = expected if any_spawn4 and expected is not None else chosen.spawn4
     return Game2048(own, share), agent, player
+
+
+def serve(
+    *,
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    runs: Path = Path("runs"),
+    game: list[str] | None = None,
+    token: str | None = None,
+    allowed_host: list[str] | None = None,
+    open_: Annotated[bool, Parameter(name="--open", negative="--no-open")] = True,
+) -> None:
+    """Open the page in your browser: play, analyse, and watch agents think. Ctrl-C ends it.
+
+    The page has an HTTP/JSON API under /api/ that gives the same answers as --json. The page /api
+    documents it.
+
+    Parameters
+    ----------
+    port
+        The port to listen on; 0 for any free port. [default: 2048, or the next free port]
+    host
+        The address to listen on. By default only this machine can connect. With another address
+        (0.0.0.0 for all networks) anyone who has the token can.
+    runs
+        The folder of training runs to choose from.
+    game
+        A game of your own to offer: path/to/file.py:GAME. May be repeated.
+    token
+        The token others need to connect. [default: a new one each time]
+    allowed_host
+        The public name of a proxy in front of the server, such as tuplet.example.org. May be
+        repeated. Others then need the token.
+    open_
+        Open the browser.
+
+    Examples
+    --------
+    tuplet serve
+    tuplet serve --port 8000 --no-open
+    tuplet serve --game examples/connect4.py:CONNECT4
+
+    """
+    import tuplet
+    from tuplet.system.stop import Stop
+
+    def ready(address: str) -> None:
+        print(f"The page: {address}   (Ctrl-C ends it)", flush=True)
+        if open_:
+            _open_browser(address)
+
+    stop = Stop()
+    with stop_on_signals(stop):
+        tuplet.serve(
+            port=port,
+            host=host,
+            runs=runs,
+            rules=game or (),
+            token=token,
+            allowed_hosts=allowed_host or (),
+            ready=ready,
+            stop=stop,
+        )
+    note("Closed.")
+
+
+def _open_browser(address: str) -> None:
+    """Open the page in a browser if there is a screen, without waiting for it."""
+    import os
+    import threading
+    import webbrowser
+
+    screen = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    )
+    if screen:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+@with_settings(LookaheadOptions, LOOKAHEAD)
+def analyze(
+    game: str,
+    position: str | None = None,
+    /,
+    *,
+    agent: str | None = None,
+    tree: int | None = None,
+    share: float | None = None,
+    out: Out = None,
+    plot: Plot = None,
+    force: Force = False,
+    seed: int = 0,
+    json_: Json = False,
+    **lookahead: Any,
+) -> int:
+    """Show the value of each move in a position.
+
+    Intervals of mcts and mcs are ± 1.96 standard errors of the simulations, which the search chose:
+    no confidence intervals of a move's true value.
+
+    Parameters
+    ----------
+    game
+        2048, 2048:board=3x3, ewn, ewn-6x7, another variant of EWN, or your own game:
+        path/to/file.py:GAME.
+    position
+        2048: the sixteen tiles row by row, 0 for empty: "2,0,0,4, 0,0,8,2, ..." (fewer on a smaller
+        board). Other games: their notation, such as
+        "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2". [default: the first position]
+    agent
+        The agent to ask. 2048: a run folder, a weight file, the table of an exact solution,
+        mcts:sims=1000, ... Other games: mcts:sims=20000, alphabeta:depth=10, hard, ...
+        [default: small for 2048, best for EWN, mcts for other games]
+    tree
+        Show the search tree of mcts or mcs down to this depth (at most the 400 most visited nodes).
+    share
+        Show only the nodes of the tree with at least this share of the visits, such as 0.01.
+    out
+        Draw the search tree into this SVG file.
+    plot
+        Draw how the visits and values of the moves grew during the search: .svg, .png or .pdf.
+    seed
+        Random seed.
+
+    Examples
+    --------
+    tuplet analyze 2048 "2,4,8,16, 0,2,64,32, 4,8,256,128, 0,2,512,1024" --depth 2
+    tuplet analyze ewn --agent mcts:sims=20000 --tree 3
+    tuplet analyze ewn-6x7 --agent mcts:sims=20000 --tree 3 --out tree.svg --plot growth.png
+
+    """
+    import tuplet
+    from tuplet.games.tree import as_tree_picture
+    from tuplet.system.pictures import as_picture
+
+    if out is not None:
+        as_tree_picture(out)
+    if plot is not None:
+        as_picture(plot)
+    check_writable(out, plot, force=force)
+    kept_tree: Any = True if out is not None and tree is None and share is None else tree
+    with long_call(json_) as call:
+        result = tuplet.analyze(
+            game, position, agent, tree=kept_tree, share=share, growth=plot is not None, seed=seed, **lookahead, **call
+        )
+    pictures = []
+    if out is not None and result.tree is not None:
+        pictures.append(result.tree.save(out))
+    if plot is not None and result.growth is not None:
+        pictures.append(result.growth.plot(plot))
+    if not json_:
+        print(result.position)
+        print()
+    show_result(result, json_)
+    if not json_ and result.tree is not None and (tree is not None or share is not None):
+        print()
+        show_tree(result.tree)
+    for path in pictures:
+        note(f"Drawn: {path}")
+    if result.interrupted:
+        how_far = result.note.partition(";")[0].partition("\n")[0]
+        note(f"Stopped early: what was found by then is kept ({how_far}).")
+    return INTERRUPTED if result.interrupted else 0
+
+
+@with_settings(LookaheadOptions, LOOKAHEAD, defaults={"depth": "3, unless --time is given"})
+def review(
+    record: Annotated[str, Parameter(allow_leading_hyphen=True)],  # -
+    /,
+    *,
+    agent: str | None = None,
+    number: int = 1,
+    top: int = 5,
+    json_: Json = False,
+    **lookahead: Any,
+) -> None:
+    """Review a recorded game of 2048: what each move cost, and the costliest moves.
+
+    A move's loss is the value of the best move, found by search, minus the value of the move that
+    was played. A move is best (loss 0), good (under 1 % of the score still expected), inaccurate
+    (up to 5 %) or a blunder. Accuracy is 100 % if every move was as good as the best, and 0 % if
+    the moves gave up as much as random moves would. Luck is what a new tile changed, compared with
+    the average over all tiles that could have come. A re-estimate is the judge valuing a board
+    differently once the move is made. The score expected at the start, luck, mistakes and
+    re-estimates add up to the final score.
+
+    Parameters
+    ----------
+    record
+        A file that tuplet play --out or tuplet eval --out wrote, or a game of 2048verse; a
+        single hyphen for standard input; or the text of one game.
+    agent
+        The judge: a run folder, a weight file, a table of tuplet solve, or a search. [default:
+        small, the player that comes with tuplet; on boards of up to six cells, the exact solution]
+    number
+        The number of the game in the file, counted from 1.
+    top
+        How many of the costliest moves to show.
+
+    Examples
+    --------
+    tuplet review games.txt
+    tuplet review games.txt --number 2 --agent runs/first --depth 2
+    tuplet review games.txt --time 100ms --top 3 --json
+
+    """
+    import tuplet
+
+    if top < 0:
+        raise UserError(f"--top must be 0 or more (got {top})")
+    played = _read(record, number)
+    with long_call(json_) as call:
+        result = tuplet.review(played, agent, **lookahead, **call)
+    if json_:
+        show_result(result, True)
+    else:
+        _show(result, top)
+
+
+def _read(record: str, number: int) -> Episode | Record:
+    """A game of a file, of standard input, or of the text itself."""
+    from tuplet.games.formats import read_game
+
+    if record != "-":
+        return read_game(record, number)
+    try:
+        return read_game(sys.stdin.read(), number)
+    except UserError as error:
+        raise UserError(f"standard input: {error}") from None
+
+
+def _show(result: Review, top: int) -> None:
+    """Totals, what the score is made of, then the costliest moves with boards."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    show_tables(result.text_tables()[:2])
+    for move in result.worst(top):
+        console.print()
+        _moment(console, move)
+
+
+def _moment(console: Console, move: MoveReview) -> None:
+    """The board, and side by side what the best move and the played one make of it."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from tuplet.cli.draw_2048 import grid
+
+    part = f" ({100 * move.lost_share:.1f} %)"
+    word = "  blunder" if move.blunder else ""
+    console.print(f"[bold]Move {move.number:,}[/] cost {move.loss:,.1f} points{part}{word}")
+    table = Table.grid(padding=(0, 2, 0, 0))
+    boards = [move.board, *(move.board.move(name)[0] for name in (move.best, move.played))]
+    table.add_row(*(grid(board, 6, edges=False) for board in boards))
+    table.add_row(
+        "",
+        Text(f"best: {move.best}, {move.value:,.1f}", style="green"),
+        Text(f"played: {move.played}, {move.played_value:,.1f}", style="red"),
+    )
+    console.print(table)
+
+
+def show_tree(view: TreeView) -> None:
+    """With branches and colours at a terminal, as indented text elsewhere."""
+    if not sys.stdout.isatty():
+        print(view)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    console.print(_branch(view, view.root, None))
+    for note in view.notes():
+        console.print(Text(note, style="dim"))
+
+
+def _branch(view: TreeView, node: TreeNode, parent: TreeNode | None) -> Tree:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    visits, share, value, ci95 = view.figures(node)
+    chance = node.chance is not None
+    line = Text(view.label(node, parent), style="italic" if chance else "bold")
+    colour = ""
+    if node.value is not None and not view.points:
+        colour = "green" if node.value >= 0.6 else "red" if node.value <= 0.4 else "yellow"
+    line.append(f"  {value}", style=f"{'bold ' if node.proven else ''}{colour}".strip())
+    line.append(f"  {ci95}", style="bold" if node.proven else "dim")
+    line.append(f"  {visits}", style="not bold not italic")
+    line.append(f"  {share}", style="dim")
+    tree = Tree(line, guide_style="dim")
+    for child in node.children:
+        tree.add(_branch(view, child, node))
+    if node.left_out and node.children:
+        tree.add(Text(f"... {node.left_out:,} more", style="dim"))
+    return tree

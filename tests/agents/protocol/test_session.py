@@ -22,7 +22,7 @@ import pytest
 from tuplet.agents.agent import Easy
 from tuplet.agents.protocol import fallback_rules, session
 from tuplet.agents.protocol.session import converse
-from tuplet.cli.agent import agent
+from tuplet.cli.compete import agent
 from tuplet.games.ewn import SIDES, EwnGame, EwnPosition
 
 GAMES = Path(__file__).parents[2] / "data" / "ewn"

@@ -1,11 +1,11 @@
-"""`tuplet train`, `resume` and `population`: networks that learn by playing."""
+"""Commands to learn: train, resume, population, plot, convert."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -23,6 +23,7 @@ from tuplet.cli.common import (
     check_writable,
     long_call,
     note,
+    progress_display,
     show_result,
 )
 from tuplet.cli.options import with_settings
@@ -31,6 +32,7 @@ from tuplet.learn.settings import Method, RunOptions
 if TYPE_CHECKING:
     from tuplet.games.g2048.statistics import Summary
     from tuplet.learn.run import Run
+
 
 Recipe = Annotated[
     str | None,
@@ -270,3 +272,108 @@ def _report(run: Run, csv: Path | None, as_json: bool) -> int:
         picture = f" The curve: {run.folder / 'curve.png'}" if drawn else ""
         note(f"{plural(run.games, 'game')} in {format_duration(run.elapsed_s)}. Saved in {run.folder}.{picture}")
     return INTERRUPTED if run.interrupted else 0
+
+
+def plot(
+    runs: list[Path],
+    /,
+    *,
+    log: bool = False,
+    by: Literal["games", "time"] = "games",
+    band: bool = False,
+    out: Out = None,
+    csv: Csv = None,
+    force: Force = False,
+    json_: Json = False,
+) -> None:
+    """Draw the learning curves of one or more runs: mean score against games or time.
+
+    Parameters
+    ----------
+    runs
+        Run folders.
+    log
+        Use a logarithmic axis for games or time.
+    by
+        Draw against games, or against minutes.
+    band
+        Draw runs that differ only in their seeds as one curve: their mean, with a band for its 95 %
+        interval (Student's t).
+    out
+        The picture to write: .png, .svg or .pdf. [default: the run's own curve.png, which is drawn
+        anew, or curves.png for several]
+    csv
+        Write a table of all metrics, a line for each block of games.
+
+    Examples
+    --------
+    tuplet plot runs/first
+    tuplet plot runs/td runs/tc --log --out curves.svg
+    tuplet plot runs/seed-0 runs/seed-1 runs/seed-2 --band --by time --csv metrics.csv
+
+    """
+    import tuplet
+
+    path = out or (runs[0] / "curve.png" if len(runs) == 1 else Path("curves.png"))
+    check_writable(csv, None if out is None and len(runs) == 1 else path, force=force)
+    result = tuplet.plot(*runs, path=path, log=log, by=by, band=band)
+    if csv is not None:
+        result.csv(csv)
+    if json_:
+        show_result(result, True)
+    else:
+        print(path)
+
+
+Format = Literal["tuplet", "packed", "demo", "tdl2048", "framework", "framework-2017", "hub"]
+
+
+def convert(
+    source: Path,
+    target: Path,
+    /,
+    *,
+    to: Format | None = None,
+    net: str | None = None,
+    first: Literal["low", "high"] = "low",
+    size: str | None = None,
+    force: Force = False,
+    json_: Json = False,
+) -> None:
+    """Convert a network's weights to another program's format, or to tuplet's.
+
+    Parameters
+    ----------
+    source
+        A run folder, a model folder, or a weight file of tuplet (packed or not), TDL2048-Demo,
+        TDL2048+ or the 2048-Framework.
+    target
+        The file or model folder to write.
+    to
+        The format to write. packed is small, with rounded weights, and is for playing only. hub is
+        a model folder; 1,000 games are played for its model card. [default: by the file's ending:
+        .safetensors tuplet, .xz packed, .bin demo, .w tdl2048]
+    net
+        The tuples of a 2048-Framework file, which does not name them: "0123 4567 ...". [default:
+        the named network with tables of the same sizes]
+    first
+        2048-Framework files: whether a tuple's first cell is the lowest or the highest digit of the
+        index. If both files are of this kind, this is about the source.
+    size
+        packed: the largest size of the file, such as 32M. Weights are rounded until it fits.
+        [default: rounded so little that play is not affected]
+
+    Examples
+    --------
+    tuplet convert runs/first weights.bin
+    tuplet convert runs/first small.xz --size 32M
+    tuplet convert runs/first model --to hub
+
+    """
+    import tuplet
+
+    if to != "hub":  # a model folder is brought up to date, any other is refused
+        check_writable(target, force=force)
+    with progress_display() as progress:  # Ctrl-C: the file is written whole, or not at all
+        result = tuplet.convert(source, target, to=to, net=net, first=first, size=size, progress=progress)
+    show_result(result, json_)

@@ -1,0 +1,390 @@
+"""Commands to measure: eval, compare, solve, regret, reproduce, bench."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from tuplet.agents.lookahead import LookaheadOptions
+from tuplet.cli.common import (
+    LOOKAHEAD,
+    Cluster,
+    Csv,
+    Force,
+    Json,
+    Out,
+    Threads,
+    Tls,
+    check_writable,
+    default_threads,
+    long_call,
+    note,
+    report_stopped,
+    show_result,
+    show_tables,
+)
+from tuplet.cli.options import with_settings
+
+
+@with_settings(LookaheadOptions, LOOKAHEAD)
+def eval_(
+    player: str,
+    /,
+    *,
+    games: int = 1000,
+    seed: int = 0,
+    spawn4: float | None = None,
+    environment: str = "random",
+    threads: Threads = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
+    out: Out = None,
+    csv: Csv = None,
+    force: Force = False,
+    json_: Json = False,
+    **lookahead: Any,
+) -> int:
+    """Evaluate a player of 2048: mean score and tiles, with 95 % intervals.
+
+    Parameters
+    ----------
+    player
+        A run folder, a weight file, small or strong (the players that come with tuplet; strong only
+        with the repository), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN, or your
+        own player: module:Class, file.py:Class, or with settings file.py:Class,depth=2 (tuplet new
+        player writes one).
+    games
+        Number of games.
+    seed
+        Random seed. The same seed gives the same games.
+    spawn4
+        The probability that a new tile is a 4. [default: as trained, otherwise 0.1]
+    environment
+        What places the tiles: random, or your own class: module:Class, file.py:Class,tile=4.
+    out
+        Write every game to this file, a line of text each, for tuplet review. The games are the
+        same but are played in Python, which is slower.
+    csv
+        Write a table of the games: score, largest tile and moves of each.
+
+    Examples
+    --------
+    tuplet eval small
+    tuplet eval runs/first --depth 2 --games 200
+    tuplet eval mine.py:Corner --games 10 --out games.txt
+
+    """
+    import tuplet
+
+    check_writable(out, csv, force=force)
+    if out is not None and out.is_file():
+        out.unlink()  # games are appended
+    threads = default_threads(threads, player, environment, timed=lookahead.get("time") is not None)
+    with long_call(json_, cluster, tls) as call:
+        result = tuplet.evaluate(
+            player, environment, games=games, threads=threads, seed=seed, spawn4=spawn4, out=out, **lookahead, **call
+        )
+    if csv is not None:
+        result.csv(csv)
+    show_result(result, json_)
+    return report_stopped(result.interrupted, result.summary.games, games, "games")
+
+
+@with_settings(LookaheadOptions, LOOKAHEAD)
+def compare(
+    players: list[str],
+    /,
+    *,
+    games: int = 1000,
+    threads: Threads = None,
+    spawn4: float | None = None,
+    seed: int = 0,
+    json_: Json = False,
+    **lookahead: Any,
+) -> int:
+    """Compare players of 2048: which is better, by how much, and how certain is that?
+
+    Parameters
+    ----------
+    players
+        Two or more players: run folders, weight files, or anything else tuplet eval takes.
+    games
+        Number of games for each player.
+    spawn4
+        The probability that a new tile is a 4. [default: as trained, otherwise 0.1]
+    seed
+        Random seed. The same seed gives the same games as in tuplet eval.
+
+    Examples
+    --------
+    tuplet compare small greedy
+    tuplet compare runs/td runs/tc --games 5000
+    tuplet compare small expectimax:depth=2,values=small --games 100 --json
+
+    """
+    import tuplet
+
+    threads = default_threads(threads, *players, timed=lookahead.get("time") is not None)
+    with long_call(json_) as call:
+        result = tuplet.compare(*players, games=games, threads=threads, seed=seed, spawn4=spawn4, **lookahead, **call)
+    show_result(result, json_)
+    played, planned = sum(each.summary.games for each in result.evaluations), games * len(players)
+    return report_stopped(played < planned, played, planned, "games")
+
+
+def solve(
+    game: str,
+    /,
+    *,
+    board: str | None = None,
+    spawn4: float | None = None,
+    threads: Threads = None,
+    out: Out = None,
+    force: Force = False,
+    json_: Json = False,
+) -> None:
+    """Solve 2048 on a small board exactly: the expected score of perfect and of random play.
+
+    3x3 needs 1.4 GB of memory and half a minute on two threads; the other boards take seconds.
+
+    Parameters
+    ----------
+    game
+        2048, or 2048:board=2x3,spawn4=0.2.
+    board
+        2x2, 2x3, 3x2, 2x4, 4x2 or 3x3. [default: 2x3]
+    spawn4
+        The probability that a new tile is a 4. [default: 0.1]
+    threads
+        Number of threads. It does not change the result. [default: all cores]
+    out
+        Save the table of all values to this file, for tuplet analyze and regret (3x3: 585 MB).
+
+    Examples
+    --------
+    tuplet solve 2048
+    tuplet solve 2048 --board 2x2 --spawn4 0.5
+    tuplet solve 2048 --board 3x3 --out 3x3.table
+
+    """
+    import tuplet
+    from tuplet.games.g2048.game import Game2048
+
+    solved = Game2048.from_spec(game, board or (None if "board=" in game else "2x3"), spawn4)
+    check_writable(out, force=force)
+    with long_call(json_) as call:
+        solution = tuplet.solve(
+            (solved.rows, solved.columns), spawn4=solved.spawn4, threads=default_threads(threads), **call
+        )
+    show_result(solution, json_)
+    if out is not None:
+        solution.save(out)
+        note(f"Saved in {out}.")
+
+
+def regret(
+    player: str,
+    /,
+    *,
+    board: str | None = None,
+    table: Path | None = None,
+    spawn4: float | None = None,
+    games: int | None = None,
+    seed: int = 0,
+    threads: Threads = None,
+    json_: Json = False,
+) -> int:
+    """Compare a player with perfect play on a small board, move by move.
+
+    The result is exact: it follows every board with its probability. With --games it plays games
+    instead and gives 95 % intervals: for players that are slow or random.
+
+    Parameters
+    ----------
+    player
+        A run folder or weight file of a small board, random, greedy, mcts:sims=100, or
+        module:Class.
+    board
+        2x2, 2x3, 3x2, 2x4, 4x2 or 3x3. [default: the network's or the table's, otherwise 2x3]
+    table
+        The solution saved by tuplet solve --out. [default: solve the board now]
+    spawn4
+        The probability that a new tile is a 4. [default: the table's, otherwise as trained,
+        otherwise 0.1]
+    games
+        Play this many games instead of computing the exact result.
+    seed
+        Random seed of these games. The same seed gives the same games.
+
+    Examples
+    --------
+    tuplet regret greedy
+    tuplet regret runs/small-board --table 2x3.table
+    tuplet regret mcts:sims=100 --board 2x2 --games 200
+
+    """
+    import tuplet
+
+    if threads is None:
+        threads = 1 if games is None else default_threads(threads, player)
+    with long_call(json_) as call:
+        result = tuplet.regret(
+            player, board=board, table=table, spawn4=spawn4, games=games, seed=seed, threads=threads, **call
+        )
+    show_result(result, json_)
+    done = result.as_json().get("games", games)
+    return report_stopped(done != games, done or 0, games or 0, "games")
+
+
+OF_STUDY = Parameter(group=Group.create_ordered("Settings of some studies"))
+Text = Annotated[str | None, OF_STUDY]
+
+
+def reproduce(
+    name: str | None = None,
+    /,
+    *,
+    scale: float = 1.0,
+    seed: int = 0,
+    sims: Annotated[int | None, OF_STUDY] = None,
+    board: Text = None,
+    net: Text = None,
+    times: Text = None,
+    recipes: Text = None,
+    keep: Annotated[bool, OF_STUDY] = False,
+    player: Text = None,
+    downgrade: Annotated[int | None, OF_STUDY] = None,
+    learners: Text = None,
+    threads: Threads = None,
+    cluster: Cluster = None,
+    tls: Tls = None,
+    out: Out = None,
+    json_: Json = False,
+) -> None:
+    """Rerun a published experiment and compare the results, with intervals and verdicts.
+
+    Without a name, it lists the studies. Ctrl-C keeps what is finished; the same command continues.
+
+    Parameters
+    ----------
+    name
+        The study.
+    scale
+        The share of the study's games to play, such as 0.1 for a quick look.
+    seed
+        Random seed. The same seed gives the same result.
+    sims
+        Studies of search: simulations per move. [default: the study's]
+    board
+        regret: the boards. [default: 2x2 2x3]
+    net
+        Studies of learning: the network. [default: 8g in tuples, otherwise 4x6]
+    times
+        leaderboard: how long each recipe learns. looking-ahead: the time limits per move. Several
+        times in quotes: "1m 3m 10m", "0.1ms 1ms". [default: the study's]
+    recipes
+        leaderboard: the recipes, each at all of these times or at its own: "grown quick@1m".
+        [default: those that lead at some time, and the published one]
+    keep
+        leaderboard: also keep the weights of the runs (up to a gigabyte each).
+    player
+        looking-ahead: the player, a run folder or a weight file. [default: strong]
+    downgrade
+        looking-ahead: search boards with this tile or a larger one as if their large tiles were
+        half as big. [default: never]
+    learners
+        rounds: the numbers of learners: "1 4". [default: 1 2 4 8 16]
+    threads
+        Number of games or runs at a time. It does not change the result. [default: all cores]
+    out
+        The folder for its games, pictures and report. [default: studies/NAME]
+
+    Examples
+    --------
+    tuplet reproduce
+    tuplet reproduce ewn-c --scale 0.1
+    tuplet reproduce leaderboard --times "1m 3m" --recipes "grown quick" --out studies/mine
+
+    """
+    import tuplet
+    from tuplet.studies.reproduce import STUDIES, Listed, folder_of
+
+    if name is None:
+        if json_:
+            print(
+                json.dumps({name: {"about": study.about, "takes": study.duration} for name, study in STUDIES.items()})
+            )
+        else:
+            show_tables(Listed().text_tables())
+        return
+    with long_call(json_, cluster, tls) as call:
+        result = tuplet.reproduce(
+            name,
+            scale=scale,
+            out=out,
+            seed=seed,
+            sims=sims,
+            board=board,
+            net=net,
+            times=times,
+            recipes=recipes,
+            player=player,
+            downgrade=downgrade,
+            learners=learners,
+            keep=keep or None,
+            threads=threads,
+            **call,
+        )
+    show_result(result, json_)
+    note(f"The report is {folder_of(name, out) / 'report.html'}.")
+
+
+def bench(
+    game: str,
+    /,
+    *,
+    threads: int = 1,
+    net: str = "4x6",
+    learner: Literal["td", "tc"] = "td",
+    target: Literal["afterstate", "state"] = "afterstate",
+    seed: int = 0,
+    json_: Json = False,
+) -> None:
+    """Measure how fast this machine learns, plays and searches.
+
+    - 2048: trains for 10,000 games to warm up, then times 3,000 games of training and 3,000 of
+      greedy play.
+    - ewn: times random games, tree search and alpha-beta on ewn-6x7, and tree search on ewn beside
+      that of OpenSpiel, if it is installed.
+    - Other games: times random games, tree search and alpha-beta.
+
+    Parameters
+    ----------
+    game
+        2048, ewn, or another game: ewn:board=4x4,cubes=3, path/to/file.py:GAME.
+    threads
+        Number of threads. They train one network (2048) or search separately (other games).
+    net
+        2048: the network.
+    learner
+        2048: the learning rule, td (lambda 0) or tc (lambda 0.5).
+    target
+        2048: learn the values of after-states or of states.
+    seed
+        Random seed. With one thread, the same seed gives the same games.
+
+    Examples
+    --------
+    tuplet bench 2048
+    tuplet bench 2048 --learner tc --threads 2
+    tuplet bench ewn --json
+
+    """
+    import tuplet
+
+    with long_call(json_) as call:
+        result = tuplet.bench(game, threads=threads, net=net, learner=learner, target=target, seed=seed, **call)
+    show_result(result, json_)
