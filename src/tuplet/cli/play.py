@@ -451,8 +451,8 @@ def show_tree(view: TreeView) -> None:
 
     console = Console(highlight=False)
     console.print(_branch(view, view.root, None))
-    for note in view.notes():
-        console.print(Text(note, style="dim"))
+    for line in view.notes():
+        console.print(Text(line, style="dim"))
 
 
 def _branch(view: TreeView, node: TreeNode, parent: TreeNode | None) -> Tree:
