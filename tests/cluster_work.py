@@ -20,7 +20,7 @@ def slow_square(n: int, seconds: float, worker: Worker) -> tuple[int, int]:
 
 def network_of(source: Any, first: int, worker: Worker) -> tuple[int, int]:
     """The thread that does it, and where its tables are in memory."""
-    player: Any = source.player(worker, first)
+    player: Any = source.agent(worker, first)
     time.sleep(0.1)
     return threading.get_ident(), player.network.weights.ctypes.data
 

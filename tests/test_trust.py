@@ -158,8 +158,8 @@ def test_the_trap_works(trap: Trap) -> None:
     sys.path[:] = trap.path
     assert trap.caught and (trap.folder / "executed").exists()
     for do in (
-        lambda: tuplet.make_player("net.safetensors"),
-        lambda: tuplet.make_player(f"{trap.folder}/net.safetensors"),
+        lambda: tuplet.make_agent("net.safetensors", "2048"),
+        lambda: tuplet.make_agent(f"{trap.folder}/net.safetensors", "2048"),
         lambda: subprocess.run(["true"]),
     ):
         trap.caught.clear()
@@ -457,7 +457,7 @@ def test_public_functions_trust_no_text_in_a_server(trap: Trap) -> None:
             lambda: tuplet.game("evil.py:GAME"),
             lambda: tuplet.make_agent("evil.py:Class", "ewn"),
             lambda: tuplet.make_agent("exec:./program"),
-            lambda: tuplet.make_player("net.safetensors"),
+            lambda: tuplet.make_agent("net.safetensors", "2048"),
             lambda: tuplet.match("exec:./program", "easy", games=2),
             lambda: tuplet.analyze("evil:GAME", START, "easy"),
             lambda: tuplet.make_agent("mcts:ucb=evil:Class", "ewn"),

@@ -1,7 +1,7 @@
 # What tuplet offers, and where each name lives: read by type checkers, and by `__init__.py`.
 
-from tuplet.agents.agent import make_agent as make_agent
-from tuplet.agents.g2048 import RandomEnvironment as RandomEnvironment, make_player as make_player
+from tuplet.agents.agent import RandomAgent as RandomAgent, make_agent as make_agent, settings_of as settings_of
+from tuplet.agents.environments import RandomEnvironment as RandomEnvironment
 from tuplet.agents.learned import LearnedAgent as LearnedAgent
 from tuplet.agents.listing import (
     Listing as Listing,
@@ -9,8 +9,8 @@ from tuplet.agents.listing import (
     list_games as list_games,
     list_runs as list_runs,
 )
-from tuplet.agents.random_greedy import GreedyAgent as GreedyAgent, RandomAgent as RandomAgent
-from tuplet.agents.settings import settings_of as settings_of
+from tuplet.agents.random_greedy import GreedyAgent as GreedyAgent
+from tuplet.agents.registry import register_agent as register_agent
 from tuplet.agents.specs import Spec as Spec
 from tuplet.arena.analyze import analyze as analyze
 from tuplet.arena.bench import bench as bench

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tuplet.agents import opponent_model
+from tuplet.agents import best as opponent_model
 from tuplet.agents.agent import Searcher, make_agent
-from tuplet.agents.alphabeta import AlphaBeta
 from tuplet.agents.best import Best
-from tuplet.agents.searches import Mcs, Mcts
+from tuplet.agents.searchers import AlphaBeta, Mcs, Mcts
 from tuplet.arena.analyze import analyze
 from tuplet.arena.game import play_game
 from tuplet.arena.match import match
@@ -159,11 +158,11 @@ def test_settings_reach_the_kernel() -> None:
         ("mcts:nodes=10", "1,000 to"),
         ("alphabeta:depth=0", "alphabeta:depth=0: depth must be 1 to 99 \\(got 0\\)"),
         ("alphabeta:depth=100", "depth must be 1 to 99 \\(got 100\\)"),
-        ("alphabeta:nodes=0", "1 node at least"),
+        ("alphabeta:nodes=0", "1 or more"),
         ("alphabeta:table=40", "2 to 28"),
         ("easy:sims=3", "easy has no settings"),
         ("hard:depth=3", "hard has no settings"),
-        ("hardest", "not an agent: easy, alphabeta, mcs, mcts"),
+        ("hardest", "not an agent; agents are best, hard"),
         ("", "not an agent"),
         ("no_such_module:Agent", "cannot import no_such_module"),
         ("json:Agent", "module json has no class Agent"),
@@ -354,7 +353,7 @@ def test_a_line_that_is_followed_beats_the_model() -> None:
     """Without a doubt about its moves, and against an opponent who plays as expected."""
     won = 0
     for first in bad_positions(6):
-        lines, work, position = opponent_model.Traps(), expectimax.make_workspace(16), first
+        lines, work, position = opponent_model.OpponentModel(), expectimax.make_workspace(16), first
         if lines.move(first.rules, first.words, -1.0, work, None) is None:
             continue
         while not position.over:
@@ -362,7 +361,7 @@ def test_a_line_that_is_followed_beats_the_model() -> None:
                 move = lines.move(position.rules, position.words, -1.0, work, 0.0)
                 assert move is not None  # the plan goes on to the end
             else:
-                move = int(opponent_model.baseline_move(position.rules, position.words, opponent_model.SEEN))
+                move = int(opponent_model.baseline_move(position.rules, position.words, opponent_model.MODEL_DEPTH))
             position = position.after(move)
         assert position.winner == first.turn
         won += 1
@@ -375,15 +374,15 @@ def test_a_move_of_a_line_is_not_much_worse_than_the_best() -> None:
     for position in bad_positions(6):
         work = expectimax.make_workspace(18)
         _, value, _ = expectimax.iterative_deepening(
-            position.rules, position.words, 99, 60.0, opponent_model.LOOK, work
+            position.rules, position.words, 99, 60.0, opponent_model.CHECK_NODES, work
         )
-        move = opponent_model.Traps().move(position.rules, position.words, float(value), work, None)
+        move = opponent_model.OpponentModel().move(position.rules, position.words, float(value), work, None)
         if move is None:
             continue
         assert move in position.legal_actions()
         child = position.after(move)
         _, reply, _ = expectimax.iterative_deepening(
-            child.rules, child.words, 99, 60.0, 4 * opponent_model.LOOK, expectimax.make_workspace(18)
+            child.rules, child.words, 99, 60.0, 4 * opponent_model.CHECK_NODES, expectimax.make_workspace(18)
         )
         # Looked at for longer, it may be a little worse still, but a loss is not risked.
         assert -reply > -1 and -reply >= value - opponent_model.RISK - 0.2
@@ -394,7 +393,7 @@ def test_a_move_of_a_line_is_not_much_worse_than_the_best() -> None:
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.2])
 def test_a_trap_takes_no_longer_than_it_may(seconds: float) -> None:
     for position in lost_positions(5):
-        work, lines = expectimax.make_workspace(16), opponent_model.Traps()
+        work, lines = expectimax.make_workspace(16), opponent_model.OpponentModel()
         lines.move(position.rules, position.words, -1.0, work, None)  # compiled, if it was not
         lines.forget()
         began = time.monotonic()
@@ -407,7 +406,7 @@ def test_a_line_is_left_when_the_time_is_over() -> None:
     (position,), work = lost_positions(1), expectimax.make_workspace(12)
     line = np.zeros((opponent_model.LONGEST, 3), np.uint64)
     state = np.uint64(7)
-    found = opponent_model._play_on(position.rules, position.words, state, work, line, 0.0)
+    found = opponent_model._play_line(position.rules, position.words, state, work, line, 0.0)
     assert found == (state, 0) and not line.any()
 
 
@@ -422,7 +421,7 @@ def test_warming_up_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -
 def test_traps_are_looked_for_only_where_the_outlook_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
-    monkeypatch.setattr(opponent_model.Traps, "move", lambda *question: asked.append(question[3]))
+    monkeypatch.setattr(opponent_model.OpponentModel, "move", lambda *question: asked.append(question[3]))
     for position in [*lost_positions(4), *bad_positions(2), *(start(seed=n) for n in range(8))]:
         search = Best(time=60, nodes=100_000)
         asked.clear()
@@ -437,7 +436,7 @@ def test_traps_are_looked_for_only_where_the_outlook_is_bad(monkeypatch: pytest.
 
 def test_where_dice_are_rolled_no_traps_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model of the opponent knows the die."""
-    monkeypatch.setattr(opponent_model.Traps, "move", None)
+    monkeypatch.setattr(opponent_model.OpponentModel, "move", None)
     lost = EwnPosition.parse("ewn ..r5../...../r1.b1../...../..... red 1")
     search = Best(depth=4)
     assert search.think(lost.rules, lost.words) in lost.legal_actions()
@@ -482,8 +481,8 @@ def test_the_nodes_of_a_watched_search_are_limited_as_well() -> None:
     position, counts = start(), []
     for look in (None, lambda: None):
         search = AlphaBeta(nodes=20_000)
-        search.look = look
+        search.on_update = look
         search.think(position.rules, position.words)
-        note = search.analysis(position.move_text).note
+        note = search.analysis(position).note
         counts.append(int(re.search(r"([\d,]+) nodes", note)[1].replace(",", "")))
     assert all(20_000 <= count <= 20_100 for count in counts)

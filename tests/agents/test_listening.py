@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tuplet import Board, LearnedAgent, Network, Stop, analyze, game, make_agent, make_player
-from tuplet.agents.g2048 import RandomEnvironment
+from tuplet import Board, LearnedAgent, Network, Stop, analyze, game, make_agent
+from tuplet.agents.environments import RandomEnvironment
 from tuplet.arena.episode import play_episode
 from tuplet.arena.game import play_game
 from tuplet.games import agent_hooks
@@ -24,8 +24,8 @@ SEARCHES: list[tuple[Any, Any]] = [
     (lambda: make_agent("mcs:sims=1000000000000,batch=1000000", LARGE), KNOWN),
     (lambda: make_agent("alphabeta:depth=60", LARGE), KNOWN),
     (lambda: make_agent("best:depth=60", LARGE), KNOWN),
-    (lambda: make_player("mcts:sims=1000000000000"), BOARD),
-    (lambda: make_player("expectimax:depth=60"), BOARD),
+    (lambda: make_agent("mcts:sims=1000000000000", "2048"), game("2048").position(BOARD)),
+    (lambda: make_agent("expectimax:depth=60", "2048"), game("2048").position(BOARD)),
     (lambda: LearnedAgent(Network("5x4"), depth=60), BOARD),
 ]
 

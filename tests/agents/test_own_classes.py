@@ -85,7 +85,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def made(text: str) -> Any:
-    return tuplet.make_player(text, 7).settings  # type: ignore[attr-defined]
+    return tuplet.make_agent(text, "2048", 7).settings  # type: ignore[attr-defined]
 
 
 def test_settings_are_read_by_the_types_of_the_constructor(own: Any) -> None:
@@ -107,11 +107,11 @@ def test_settings_are_read_by_the_types_of_the_constructor(own: Any) -> None:
         ("mine_own:Snake,mood=sad", "mood must be calm or wild"),
         ("mine_own:Snake,depth=1,depth=2", "depth is set twice"),
         ("mine_own:Way,x=1", "there are way"),
-        ("mine_own:READY,depth=1", "an object has no settings"),
+        ("mine_own:READY,depth=1", "an object takes no settings"),
         ("mine_own:OWN", "has no class OWN"),
     ):
         with pytest.raises(ValueError, match=complaint):
-            tuplet.make_player(text)
+            tuplet.make_agent(text, "2048")
     with pytest.raises(ValueError, match="'x=1' is not a setting; there are none"):
         make_from_class(type("None_", (), {"choose": 1}), "n", "choose", "board", 0, "x=1")
 
@@ -165,7 +165,7 @@ def test_everything_takes_classes_objects_and_what_makes_them(own: Any) -> None:
         assert play_game(way, "easy", start).over
         check_agent(way, "ewn", games=1)
     for wrong in (7, own.Spiteful, own.Spiteful(), print):
-        with pytest.raises(ValueError, match=r"choose\(board\)|cannot make"):
+        with pytest.raises(ValueError, match=r"choose\(position\)|cannot make"):
             evaluate(wrong, games=1)
     with pytest.raises(ValueError, match=r"place\(board\)"):
         evaluate("greedy", own.Way, games=1)

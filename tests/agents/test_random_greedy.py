@@ -9,17 +9,20 @@ import pytest
 
 from tuplet import Board, Episode, GreedyAgent, RandomAgent, RandomEnvironment, Stop, evaluate, regret, solve
 from tuplet.agents.random_greedy import make_workspace, play_games
+from tuplet.games.g2048.game import Game2048
+from tuplet.games.g2048.position import Position2048, words_of
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import make_results
-from tuplet.kernel import as_seed
+from tuplet.kernel import as_seed, stream
 
-PLAYERS = [RandomAgent(7), GreedyAgent()]
+PLAYERS = [RandomAgent(), GreedyAgent()]
+SEED = as_seed(7)  # of the random agent
 
 
 def compiled(player: Any, rules: Any, seed: int, games: int, stop: bool = False) -> Any:
     """The compiled games of a player."""
     results, greedy = make_results(games), isinstance(player, GreedyAgent)
-    done = play_games(rules, greedy, ~player.seed, as_seed(seed), 0, results, make_workspace(), np.array([stop]))
+    done = play_games(rules, greedy, ~SEED, as_seed(seed), 0, results, make_workspace(), np.array([stop]))
     assert done == (0 if stop else games)
     return results
 
@@ -35,17 +38,16 @@ def test_compiled_games_are_those_of_the_python_player(player: Any, size: tuple[
         start = start.place(0, 1 << min(tiles, 15)).place(1, 1 << min(tiles, 15))
     rules = rules._replace(start=start.packed[0])
     found = compiled(player, rules, 5, 3)
-    environment, mine = RandomEnvironment(5, 0.3), type(player)(7)
+    environment, mine, rows = RandomEnvironment(5, 0.3), type(player)(), Game2048(size)
     for game in range(3):
-        mine.next_game = game
         if isinstance(mine, RandomAgent):
-            mine.open()
+            mine.open(None, "player", np.uint64(stream(~SEED, np.uint64(game))))
         environment.open()
         board, score, length = start, 0, 0
         for _ in range(2):
             board = board.place(*environment.place(board))
         while not board.over:
-            board, reward = board.move(mine.choose(board))
+            board, reward = board.move(mine.choose(Position2048(rows, words_of(board))))
             score, length = score + reward, length + 1
             board = board.place(*environment.place(board))
         assert (score, length) == (found.scores[game], found.lengths[game])
@@ -69,7 +71,7 @@ def test_an_evaluation_has_the_same_games_recorded_or_compiled_on_any_number_of_
 def test_their_mean_scores_are_the_exact_ones() -> None:
     rules = rules_for(2, 2, 0.1)
     for player, exact in (
-        (RandomAgent(1), solve("2x2", progress=False).random_score),
+        (RandomAgent(), solve("2x2", progress=False).random_score),
         (GreedyAgent(), regret("greedy", board="2x2").as_json()["score"]),
     ):
         scores = compiled(player, rules, 2, 20_000).scores

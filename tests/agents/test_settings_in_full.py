@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tuplet as package
-from tuplet import LearnedAgent, Network, game, make_agent, make_player, settings_of
+from tuplet import LearnedAgent, Network, game, make_agent, settings_of
 from tuplet.system.settings import describe_settings
 
 
@@ -38,9 +38,9 @@ def test_what_depends_on_the_game_is_what_the_game_has() -> None:
     rolled = game("ewn").start(1)
     assert settings_of(make_agent("alphabeta", "ewn"), rolled)["depth"] == 4
     assert settings_of(make_agent("hard", "ewn"), rolled) == {}
-    assert settings_of(make_player("mcts:sims=9"))["batch"] == 5
+    assert settings_of(make_agent("mcts:sims=9", "2048"))["batch"] == 5
     assert settings_of(LearnedAgent(Network("5x4"), depth=2)) == {"depth": 2, "spawn4": 0.1}
-    assert settings_of(make_player("random")) == {}
+    assert settings_of(make_agent("random", "2048")) == {}
 
 
 def test_every_result_tells_them(tuplet, tmp_path) -> None:

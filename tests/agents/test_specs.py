@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tuplet import LearnedAgent, Spec, analyze, evaluate, make_agent, make_player, match
+from tuplet import LearnedAgent, Spec, analyze, evaluate, make_agent, match
 from tuplet.agents.specs import short_names
 
 
@@ -16,34 +16,34 @@ def test_what_a_network_says_names_neither_programs_nor_classes(tmp_path: Path) 
             make_agent(Spec(text, folder=tmp_path))
     for text in ("os:abort", "mine:Player"):
         with pytest.raises(ValueError, match="cannot be named from here"):
-            make_player(Spec(text, folder=tmp_path))
+            make_agent(Spec(text, folder=tmp_path), "2048")
 
 
 def test_nor_files_outside_of_its_folder(trained_run: Path) -> None:
     folder = trained_run.parent
     inside = Spec("run", folder=folder)
-    assert isinstance(make_player(inside), LearnedAgent)
+    assert isinstance(make_agent(inside, "2048"), LearnedAgent)
     over = Spec("expectimax:depth=2,values=run", folder=folder)
-    assert isinstance(make_player(over), LearnedAgent)
+    assert isinstance(make_agent(over, "2048"), LearnedAgent)
     outside = [f"../{folder.name}/../../x", str(trained_run.parent.parent), "run/../../..", "/etc"]
     for text in outside:
         with pytest.raises(ValueError, match="outside of the folder"):
-            make_player(Spec(text, folder=folder))
+            make_agent(Spec(text, folder=folder), "2048")
         with pytest.raises(ValueError, match="outside of the folder"):
-            make_player(Spec(f"expectimax:values={text}", folder=folder))
+            make_agent(Spec(f"expectimax:values={text}", folder=folder), "2048")
     link = folder / "link"
     link.symlink_to(folder.parent)
     with pytest.raises(ValueError, match="outside of the folder"):
-        make_player(Spec("link", folder=folder))
+        make_agent(Spec("link", folder=folder), "2048")
     with pytest.raises(ValueError, match="files cannot be named"):
-        make_player(Spec("run"))
+        make_agent(Spec("run"), "2048")
 
 
 def test_what_is_harmless_needs_no_trust() -> None:
     for text in ("easy", "hard", "mcts:sims=10", "best:nodes=100"):
         assert make_agent(Spec(text))
     for text in ("random", "greedy", "small", "mcts:sims=10", "expectimax:depth=1", "expectimax:values=small"):
-        assert make_player(Spec(text))
+        assert make_agent(Spec(text), "2048")
 
 
 def test_a_spec_is_taken_wherever_a_name_is(trained_run: Path) -> None:

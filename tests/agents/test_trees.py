@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tuplet import TreeNode, analyze, game, make_agent, make_player
+from tuplet import TreeNode, analyze, game, make_agent
 from tuplet.search import tree as trees
 
 CONNECT4 = str(Path(__file__).parents[2] / "examples" / "connect4.py") + ":CONNECT4"
@@ -74,7 +74,7 @@ def test_what_chance_does_is_shown_with_its_likelihood() -> None:
     assert {node.move for node in rolls} == set("123456")
     assert {round(node.chance, 6) for node in rolls} == {round(1 / 6, 6)}
     assert "[3]" in str(found.tree) and "what chance does" in str(found.tree)
-    player = make_player("mcts:sims=400,expand=5")
+    player = make_agent("mcts:sims=400,expand=5", "2048")
     found = analyze("2048", BOARD, player, tree=2)
     assert found.tree is not None and found.tree.points
     tiles = [node.move for _, node in walk(found.tree.root) if node.chance is not None]
@@ -167,4 +167,4 @@ def test_an_agent_that_was_watched_is_left_as_it_was() -> None:
     assert analyze("ewn-6x7", start, tree, growth=True).growth is not None
     assert analyze("ewn-6x7", start, tree).growth is None
     analyze("ewn-6x7", start, tree, watch=seen.append)
-    assert tree.look is None
+    assert tree.on_update is None

@@ -66,7 +66,7 @@ def test_compiled_games_and_the_python_loop_are_the_same_games(trained: Network)
     assert [game.score for game in games] == list(compiled.results.scores)
 
 
-@pytest.mark.parametrize("player", [RandomAgent(3), GreedyAgent(), Corner()])
+@pytest.mark.parametrize("player", [RandomAgent(), GreedyAgent(), Corner()])
 def test_an_episode_is_a_line_of_text_that_can_be_played_again(player: object) -> None:
     episode = play_episode(player, RandomEnvironment(2))  # type: ignore[arg-type]
     line = str(episode)

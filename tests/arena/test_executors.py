@@ -175,11 +175,11 @@ def test_weights_that_change_meanwhile_are_noticed(tmp_path: Path) -> None:
     net = Network("0123")
     path = str(net.save(tmp_path / "net.safetensors"))
     source = AgentSource(Spec(path, trusted=True), digest=digest(path))
-    assert isinstance(source.player(Worker(), 0), LearnedAgent)
+    assert isinstance(source.agent(Worker(), 0), LearnedAgent)
     net.update([2] * 16, 100)
     net.save(path)
     with pytest.raises(ValueError, match="changed meanwhile"):
-        source.player(Worker(), 0)
+        source.agent(Worker(), 0)
 
 
 def test_a_process_that_played_before_starts_afresh() -> None:
@@ -203,7 +203,7 @@ def test_objects_are_not_shared_by_threads(mine: Any) -> None:
                 evaluate(player, games=4, executor=pool)
         with pytest.warns(UserWarning, match="one core"):
             match(make_agent("mcts:sims=50"), "easy", games=4, executor=pool)
-        alone = evaluate(RandomAgent(7), RandomEnvironment(3), games=23)
-        assert same(alone, evaluate(RandomAgent(7), RandomEnvironment(3), games=23, executor=pool))
+        alone = evaluate(RandomAgent(), RandomEnvironment(3), games=23)
+        assert same(alone, evaluate(RandomAgent(), RandomEnvironment(3), games=23, executor=pool))
         with pytest.warns(UserWarning, match="Spiteful plays on one core"):
             evaluate("greedy", mine.Spiteful(), games=4, executor=pool)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tuplet.agents.agent import Easy, make_agent
+from tuplet.agents.agent import RandomAgent, make_agent
 from tuplet.arena.game import play_game
 from tuplet.arena.match import match, tournament
 from tuplet.arena.match_file import MatchFile, load, load_game
@@ -57,13 +57,13 @@ def records(path: Path) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_is_played_to_its_end_and_can_be_replayed(game: str) -> None:
-    record = play_game(Easy(), Easy(), start(game), rolls=np.uint64(4))
+    record = play_game(RandomAgent(), RandomAgent(), start(game), rolls=np.uint64(4))
     assert record.winner and record.termination in ("corner", "elimination")
     again = Record.parse(record.line)
     assert again.position == record.position and again.winner == record.winner
-    assert record.line == play_game(Easy(), Easy(), start(game), rolls=np.uint64(4)).line
+    assert record.line == play_game(RandomAgent(), RandomAgent(), start(game), rolls=np.uint64(4)).line
     with pytest.raises(ValueError, match="over"):
-        play_game(Easy(), Easy(), record.position)
+        play_game(RandomAgent(), RandomAgent(), record.position)
 
 
 @pytest.mark.parametrize(
@@ -82,33 +82,33 @@ def test_a_game_is_played_to_its_end_and_can_be_replayed(game: str) -> None:
     ],
 )
 def test_an_agent_that_fails_loses_that_game(deed: object, kind: str, words: str) -> None:
-    record = play_game(Student(3, deed), Easy(), start())  # type: ignore[arg-type]
+    record = play_game(Student(3, deed), RandomAgent(), start())  # type: ignore[arg-type]
     assert (record.winner, record.termination) == ("blue", kind)
     assert words in record.reason and "\n" not in record.reason and len(record.reason) <= 200
     assert len(record.moves) == 4
     assert Record.parse(record.line).reason == record.reason
-    assert play_game(Easy(), Student(1, deed), start()).winner == "red"  # type: ignore[arg-type]
+    assert play_game(RandomAgent(), Student(1, deed), start()).winner == "red"  # type: ignore[arg-type]
 
 
 def test_an_agent_that_cannot_open_a_game_loses_it() -> None:
-    class Closed(Easy):
+    class Closed(RandomAgent):
         def open(self, start: EwnPosition, side: str, state: np.uint64) -> None:
             raise OSError("no such program")
 
-    record = play_game(Easy(), Closed(), start())
+    record = play_game(RandomAgent(), Closed(), start())
     assert (record.winner, record.termination, record.moves) == ("red", "crashed", [])
 
 
 def test_late_moves_lose_and_ctrl_c_is_no_crash() -> None:
-    class Slow(Easy):
+    class Slow(RandomAgent):
         def choose(self, position: EwnPosition) -> str:
             time.sleep(1.1)
             return super().choose(position)
 
-    record = play_game(Easy(), Slow(), start(), time_limit=1)
+    record = play_game(RandomAgent(), Slow(), start(), time_limit=1)
     assert (record.winner, record.termination) == ("red", "late") and "1 s are allowed" in record.reason
     with pytest.raises(KeyboardInterrupt):
-        play_game(Student(2, KeyboardInterrupt()), Easy(), start())  # type: ignore[arg-type]
+        play_game(Student(2, KeyboardInterrupt()), RandomAgent(), start())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="tired"):
         Forfeit("tired", "")
 
@@ -146,7 +146,7 @@ def test_the_games_of_a_pair_have_one_start_and_the_same_dice(game: str, tmp_pat
 def test_an_agent_has_a_stream_of_its_own_in_every_game() -> None:
     seen = []
 
-    class Listener(Easy):
+    class Listener(RandomAgent):
         def open(self, start: EwnPosition, side: str, state: np.uint64) -> None:
             seen.append((int(state), side, start.notation))
             super().open(start, side, state)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 
 import tuplet
 from tuplet import Analysis, Board, Episode, LearnedAgent, MoveValue, Network, Record, Review, game
-from tuplet.agents.g2048 import player_from
+from tuplet.agents.agent import agent_from
 from tuplet.arena.review import MoveReview
 from tuplet.games.analysis import BANDS
 from tuplet.games.record_2048 import record_of
@@ -33,7 +33,7 @@ def played(name: str = "2048", who: Any = "random", seed: int = 1) -> Record:
     """A game to its end on any board."""
     held: Any = game(name)
     record = Record(("you",), held.start(seed))
-    player, state = player_from(who, seed), np.uint64(seed)
+    player, state = agent_from(who, "2048", seed), np.uint64(seed)
     if hasattr(player, "open"):
         player.open()
     while not record.over:
@@ -196,7 +196,7 @@ def test_moves_are_best_good_inaccurate_or_bad(value: float, played_value: float
 
 
 def test_random_play_marks_badly_and_the_judges_own_play_well() -> None:
-    judge = tuplet.make_player("small")
+    judge = tuplet.make_agent("small", "2048")
     marks = [tuplet.review(tuplet.play_episode("random", seed=s), judge).accuracy for s in range(8)]
     assert max(marks) < 40 and sum(marks) / len(marks) < 15
     own = Episode.parse(str(tuplet.play_episode(judge, seed=5)))

@@ -25,13 +25,13 @@ pytestmark = pytest.mark.slow
 OWN_AGENTS = """
 import time
 import tuplet.cli.game_session as table
-from tuplet.agents.agent import Easy
+from tuplet.agents.agent import RandomAgent
 from tuplet.games.analysis import Analysis, MoveValue
-class Telling(Easy):
+class Telling(RandomAgent):
     def thoughts(self):
         moves = [MoveValue("12", 0.625, visits=1234, ci95=(0.6, 0.65))]
         return Analysis(moves, "12", ["12", "10"], "depth 9")
-class Slow(Easy):
+class Slow(RandomAgent):
     def choose(self, position):
         time.sleep(60)
 made, own = table.make_agent, {"telling": Telling, "slow": Slow}

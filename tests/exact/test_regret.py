@@ -11,7 +11,7 @@ import pytest
 
 from both_ways import in_both_ways
 from tuplet import Board, LearnedAgent, Network, RandomAgent, Solution, solve, train
-from tuplet.agents.g2048 import player_from
+from tuplet.agents.agent import agent_from
 from tuplet.arena.regret import _judge
 from tuplet.cli import run
 from tuplet.exact.regret import SampledRegret, exact_regret, random_policy, sampled_regret
@@ -65,7 +65,7 @@ def test_a_player_followed_scores_what_its_games_do(solution: Solution) -> None:
 
 
 def test_a_chance_player_is_judged_by_games(solution: Solution) -> None:
-    played = sampled_regret(solution, RandomAgent(seed=1), games=200)
+    played = sampled_regret(solution, RandomAgent(), games=200)
     assert sum(played.scores) / 200 == pytest.approx(solution.random_score, rel=0.2)
 
 
@@ -121,7 +121,7 @@ def test_the_command_compares_a_player_with_perfect_play(capsys, tmp_path: Path)
 
 def test_intervals_of_few_games_hold_the_truth() -> None:
     """Scores of 2x3 gather around few tiles: Student's t alone held the mean of 10 in 90 %."""
-    solution, player = solve("2x3"), player_from("greedy", 0)
+    solution, player = solve("2x3"), agent_from("greedy", "2048", 0)
     played = sampled_regret(solution, player, games=500, seed=1)
     random = np.random.default_rng(1)
     for games in (2, 10):

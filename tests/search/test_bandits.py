@@ -14,8 +14,7 @@ from hypothesis import given, strategies as st
 
 from both_ways import in_both_ways
 from positions import random_positions
-from tuplet.agents.bandits import search_from
-from tuplet.agents.searches import Mcts
+from tuplet.agents.searchers import Mcts, search_from
 from tuplet.agents.specs import Spec
 from tuplet.games import protocol as generic
 from tuplet.games.g2048 import Board
@@ -292,7 +291,7 @@ register_bandit("hopeful", Hopeful, hopeful, hope)
 USE = """
 import sys
 import numpy as np
-from tuplet.agents.searches import Mcts
+from tuplet.agents.searchers import Mcts
 from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.search import tree as trees
 folder = sys.stdin.read()
@@ -302,7 +301,7 @@ for ucb, settings in (("own_bandits:Greedy", {"c": 3.0}), (folder + "/own_bandit
     search = Mcts(ucb=ucb, sims=60, batch=2, expand=4, nodes=1000, **settings)
     assert type(search.bandit()).__module__.find("own_bandits") >= 0
     search.open(np.uint64(5))
-    print(search.think(position.rules, position.words), search.analysis(position.move_text).moves)
+    print(search.think(position.rules, position.words), search.analysis(position).moves)
     used = int(search.tree.counters[trees.USED])
     print([array[:used].tobytes().hex() for array in search.tree[:-1]])
 first = Mcts(ucb="own_bandits:Greedy").bandit()  # though the file registered its name again

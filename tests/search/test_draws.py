@@ -7,12 +7,13 @@ import random
 import sys
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from tuplet.agents.alphabeta import AlphaBeta
+from tuplet.agents.searchers import AlphaBeta
 from tuplet.games import protocol as generic
 from tuplet.kernel import kernel, mix
 
@@ -75,7 +76,7 @@ def test_wins_draws_and_losses_are_proven(size: tuple[int, int], most: int) -> N
                 assert search.proven or search.nodes or len(worth) == 1, position
                 if search.proven:
                     assert (search.value, worth[move]) == (best, best), position
-            for told in searches[seen[1] % 6].analysis(str).moves:
+            for told in searches[seen[1] % 6].analysis(SimpleNamespace(move_text=str, all_moves=list)).moves:
                 if told.proven:
                     assert told.value == (1 + worth[int(told.move)]) / 2, position
             seen[best + 1] += len(worth) > 1
@@ -108,7 +109,7 @@ def test_the_one_move_that_wins_at_connect_four_is_found(game: str, best: int, p
     for search in (AlphaBeta(plies), AlphaBeta(), AlphaBeta(reduce=True)):
         words = (u(position[0]), u(position[1]))
         assert search.think(connect4.rules(), words) == best - 1
-        found = search.analysis(lambda code: str(code + 1))
+        found = search.analysis(SimpleNamespace(move_text=lambda code: str(code + 1), all_moves=list))
         assert found.moves[0] == (str(best), 1.0, True, 0, None, None, True)
         assert found.line[0] == str(best)
 

@@ -10,7 +10,7 @@ import pytest
 
 import naive_ewn as naive
 from positions import random_positions
-from tuplet.agents.alphabeta import AlphaBeta
+from tuplet.agents.searchers import AlphaBeta
 from tuplet.games import protocol as generic
 from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.kernel import kernel
@@ -261,7 +261,7 @@ def test_moves_are_searched_in_the_same_order_whoever_names_the_die() -> None:
 
 
 def test_searches_without_limits_end() -> None:
-    with pytest.raises(ValueError, match="at least"):
+    with pytest.raises(ValueError, match="1 or more"):
         AlphaBeta(nodes=0)
     with pytest.raises(ValueError, match="depth"):
         AlphaBeta(depth=0)

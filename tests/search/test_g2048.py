@@ -272,11 +272,11 @@ def test_settings_without_sense_are_refused(options: dict[str, float], words: st
 SCRIPT = """
 import sys
 import numpy as np
-from tuplet import Board, LearnedPlayer, Network
+from tuplet import Board, LearnedAgent, Network
 for target in ("afterstate", "state"):
     net = Network("01 569", target=target, spawn4=0.2)
     net.weights[:] = np.random.default_rng(1).normal(0, 100, len(net.weights))
-    player = LearnedPlayer(net, depth=2, downgrade=32768)
+    player = LearnedAgent(net, depth=2, downgrade=32768)
     for line in sys.stdin if target == "afterstate" else []:
         print(player.moves(Board(line)))
     print(player.moves(Board([2, 4, 8, 2, 4, 8, 2, 4, 8, 2, 4, 8, 2, 4, 8, 0])))

@@ -15,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ import pytest
 import naive_ewn as naive
 from both_ways import in_both_ways
 from positions import random_positions
-from tuplet.agents.searches import Mcs, Mcts
+from tuplet.agents.searchers import Mcs, Mcts
 from tuplet.games import protocol as generic
 from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.games.ewn.rules import BLUE_ALL, BLUE_CORNER, RED_ALL, RED_CORNER
@@ -364,7 +365,7 @@ def test_wins_draws_and_losses_are_proven_as_looking_at_everything_says(size: tu
         value, after = plain.value(*map(int, position)), generic.apply(game, position, search.think(game, position))
         assert -plain.value(*map(int, after)) == value
         roots[value] += 1
-        best = search.analysis(str).moves[0]
+        best = search.analysis(SimpleNamespace(move_text=str, all_moves=list)).moves[0]
         if mcts.obvious_move(game, position) == NO_MOVE:
             assert (best.value, best.proven) == ((value + 1) / 2, True)
     assert min(roots[value] for value in (-1, 0, 1)) > 0, roots
@@ -581,8 +582,8 @@ def test_a_seed_gives_the_tree_that_it_always_gave() -> None:
 BOTH_WAYS = """
 import sys
 import numpy as np
-from tuplet.agents.alphabeta import AlphaBeta
-from tuplet.agents.searches import Mcts
+from tuplet.agents.searchers import AlphaBeta
+from tuplet.agents.searchers import Mcts
 from tuplet.games.ewn import EwnPosition
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.rules import rules_for
@@ -608,7 +609,7 @@ for settings in ({}, {"ucb": "ucb1", "results": "rich"}, {"ucb": "report", "batc
             if position.over or position.is_chance:
                 break
             move = search.think(position.rules, position.words)
-            thoughts = search.analysis(position.move_text)
+            thoughts = search.analysis(position)
             print(name, move, thoughts.moves, thoughts.line)
             position = position.after(move)
             if position.is_chance:
@@ -623,7 +624,7 @@ for name in names:
     position = EwnPosition.parse(name)
     for again in range(2):
         print(name, search.think(position.rules, position.words), search.value.hex())
-        print(search.work.counters.tolist(), search.analysis(position.move_text).line)
+        print(search.work.counters.tolist(), search.analysis(position).line)
 for board in boards:
     search.depth = 2
     print(search.think(game, words_of(board)), search.value.hex())
@@ -707,8 +708,8 @@ def test_a_full_tree_goes_on_simulating_says_so_and_stays_within_its_arrays(name
     search = Mcts(sims=60_000, nodes=1000, expand=25)
     search.open(u(1))
     search.think(position.rules, position.words)
-    assert "tree full" in search.analysis(position.move_text).note
-    assert "tree full" not in Mcts(sims=200).analysis(position.move_text).note
+    assert "tree full" in search.analysis(position).note
+    assert "tree full" not in Mcts(sims=200).analysis(position).note
     # The same in arrays with room behind: nothing is written there.
     wide = trees.make_tree(2000)
     for array in wide[:-1]:
@@ -796,7 +797,7 @@ def test_a_move_that_wins_is_always_played_and_at_once(settings: dict[str, Any])
             move = search.think(position.rules, position.words)
             assert position.after(move).winner == position.turn, position.notation
             assert search.tree.counters[trees.SIMULATIONS] <= 25 * len(position.legal_actions())
-            assert search.analysis(position.move_text).moves[0].move == position.move_text(move)
+            assert search.analysis(position).moves[0].move == position.move_text(move)
             won += 1
     assert won > 50
 

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from tuplet import LearnedAgent, Network
-from tuplet.agents.g2048 import Expectimax2048, Mcts2048, RandomEnvironment, SearchPlayer, make_player
+from tuplet.agents.agent import make_agent
+from tuplet.agents.environments import RandomEnvironment
+from tuplet.agents.searchers import Expectimax2048, Mcts2048, Searcher
 from tuplet.arena.episode import play_episode
 from tuplet.games import protocol as generic
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import MOVES
+from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.position import words_of
 from tuplet.games.g2048.rules import OVER, rules_for
 from tuplet.search import expectimax, mcts, transpositions, tree as trees
@@ -69,7 +72,7 @@ def test_expectimax_is_that_of_a_search_that_looks_at_everything(rows: int, colu
 
 
 def test_at_depth_one_it_is_the_networks_best_move(trained_run: Path, trained: Network) -> None:
-    player = make_player(f"expectimax:depth=1,values={trained_run}")
+    player = make_agent(f"expectimax:depth=1,values={trained_run}", "2048")
     source, boards = random.Random(1), 0
     for _ in range(150):
         for highest in (4, 8, 12):
@@ -81,7 +84,7 @@ def test_at_depth_one_it_is_the_networks_best_move(trained_run: Path, trained: N
 
 
 def test_deeper_it_is_the_networks_values_behind_all_spawns(trained_run: Path, trained: Network) -> None:
-    player, source = make_player(f"expectimax:depth=2,values={trained_run}"), random.Random(2)
+    player, source = make_agent(f"expectimax:depth=2,values={trained_run}", "2048"), random.Random(2)
     for _ in range(8):
         board = random_board(source, 4, 4)
         values = {}
@@ -96,16 +99,17 @@ def test_deeper_it_is_the_networks_values_behind_all_spawns(trained_run: Path, t
 
 def test_values_of_one_board_size_are_not_taken_for_anothers() -> None:
     """2x3 and 3x3 boards may be the same words."""
-    player = make_player("expectimax:depth=3")
-    fresh = make_player("expectimax:depth=3")
+    player = make_agent("expectimax:depth=3", "2048")
+    fresh = make_agent("expectimax:depth=3", "2048")
     source = random.Random(4)
     for _ in range(40):
         small = random_board(source, 2, 3)
         large = Board(small.tiles + [0, 0, 0], rows=3, columns=3)
-        player.choose(small)
-        chosen = player.choose(large)
+        player.choose(Game2048((2, 3)).position(small))
+        position = Game2048((3, 3)).position(large)
+        chosen = player.choose(position)
         fresh.search.open(u(0))
-        assert chosen == fresh.choose(large)
+        assert chosen == fresh.choose(position)
         assert player.search.value == fresh.search.value
 
 
@@ -113,7 +117,7 @@ def test_values_of_one_board_size_are_not_taken_for_anothers() -> None:
 def test_a_search_beats_random_play_clearly(spec: str) -> None:
     scores = {}
     for name in (spec, "random"):
-        games = [play_episode(make_player(name, seed=n), RandomEnvironment(n)) for n in range(4)]
+        games = [play_episode(make_agent(name, "2048", seed=n), RandomEnvironment(n)) for n in range(4)]
         scores[name] = sorted(game.score for game in games)
     assert scores[spec][0] > scores["random"][-1], scores
     assert sum(scores[spec]) > 2.5 * sum(scores["random"]), scores
@@ -162,22 +166,23 @@ def plain_exact(board: Board, known: dict[Board, float] | None = None) -> float:
 
 
 def test_searches_of_2048_are_named_by_their_settings(trained_run: Path) -> None:
-    player = make_player("mcts:sims=1000,c=1.5,ucb=ucb1,batch=1")
-    assert isinstance(player, SearchPlayer) and isinstance(player.search, Mcts2048)
+    player = make_agent("mcts:sims=1000,c=1.5,ucb=ucb1,batch=1", "2048")
+    assert isinstance(player, Searcher) and isinstance(player.search, Mcts2048)
     assert (player.search.sims, player.search.c, player.search.ucb) == (1000, 1.5, "ucb1")
-    player = make_player("expectimax:depth=3")
-    assert isinstance(player, SearchPlayer) and isinstance(player.search, Expectimax2048)
+    player = make_agent("expectimax:depth=3", "2048")
+    assert isinstance(player, Searcher) and isinstance(player.search, Expectimax2048)
     assert player.search.depth == 3
-    player = make_player(f"expectimax:depth=3,values={trained_run}")
+    player = make_agent(f"expectimax:depth=3,values={trained_run}", "2048")
     assert isinstance(player, LearnedAgent)
     assert (player.depth, player.time, player.downgrade) == (3, None, None)
-    player = make_player(f"expectimax:values={trained_run},downgrade=32768")
+    player = make_agent(f"expectimax:values={trained_run},downgrade=32768", "2048")
     assert isinstance(player, LearnedAgent) and (player.depth, player.downgrade) == (2, 32768)
-    usual = make_player("expectimax")
-    usual.choose(Board([2, 2] + [0] * 14))
-    assert "depth 2," in usual.search.analysis(str).note
-    timed = make_player("expectimax:depth=9,time=0.05")
-    assert timed.choose(Board([2, 2] + [0] * 14)) in MOVES
+    usual = make_agent("expectimax", "2048")
+    position = Game2048().position(Board([2, 2] + [0] * 14))
+    usual.choose(position)
+    assert "depth 2," in usual.analyze(position).note
+    timed = make_agent("expectimax:depth=9,time=0.05", "2048")
+    assert timed.choose(position) in MOVES
 
 
 @pytest.mark.parametrize(
@@ -198,21 +203,21 @@ def test_searches_of_2048_are_named_by_their_settings(trained_run: Path) -> None
 )
 def test_a_bad_search_of_2048_is_refused_in_one_line(spec: str, words: str) -> None:
     with pytest.raises(ValueError, match=words) as refused:
-        make_player(spec)
+        make_agent(spec, "2048")
     assert "\n" not in str(refused.value)
 
 
 def test_a_missing_network_is_refused() -> None:
     with pytest.raises(FileNotFoundError):
-        make_player("expectimax:values=nowhere")
+        make_agent("expectimax:values=nowhere", "2048")
 
 
 def test_the_same_seed_plays_the_same_game_of_2048() -> None:
     for spec in ("mcts:sims=20", "expectimax:depth=1"):
-        player, environment = make_player(spec, seed=3), RandomEnvironment(1)
-        games = [play_episode(player, environment) for _ in range(2)]
-        again = make_player(spec, seed=3), RandomEnvironment(1)
-        for game in games:  # game n depends on the seed and n alone
-            other = play_episode(*again)
+        player, environment = make_agent(spec, "2048", seed=3), RandomEnvironment(1)
+        games = [play_episode(player, environment, seed=n) for n in range(2)]
+        again = make_agent(spec, "2048", seed=3), RandomEnvironment(1)
+        for n, game in enumerate(games):  # a game depends on its seed alone
+            other = play_episode(*again, seed=n)
             assert (other.score, other.board) == (game.score, game.board)
             assert len(other.actions) == len(game.actions)

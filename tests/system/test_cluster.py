@@ -509,7 +509,7 @@ def test_what_a_worker_lacks_is_said_and_where(
         for player in ("of_mine:First", "of_mine.py:First", of_mine.First, of_mine.First()):
             with pytest.raises(ValueError, match=r"of_mine.*\(on worker a, .+\)"):
                 tuplet.evaluate(player, games=2, executor=workers)
-        with pytest.raises(ValueError, match=r"\./agent is not there \(on worker a, .+\)"):
+        with pytest.raises(ValueError, match=r"\./agent does not exist \(on worker a, .+\)"):
             tuplet.match("exec:./agent", "easy", games=2, executor=workers)
 
 
@@ -518,7 +518,7 @@ def test_a_classs_programs_that_a_worker_lacks_do_not_just_lose(machines: Machin
     machines.kill("sees")
     with cluster(str(machines.file)) as workers:
         until(lambda: names(workers) == ["blind"])
-        with pytest.raises(ValueError, match=r"alice is not there \(on worker blind, .+\)"):
+        with pytest.raises(ValueError, match=r"alice does not exist \(on worker blind, .+\)"):
             tuplet.tournament(["easy"], folder=blind, games=2, executor=workers)
 
 

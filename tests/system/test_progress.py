@@ -15,7 +15,8 @@ from tuplet.system.progress import COMPILING, RateMeter, watching
 
 def test_a_watcher_of_ones_own_is_told_in_every_long_call(trained_run: Path) -> None:
     from tuplet import regret, review
-    from tuplet.agents.g2048 import GreedyAgent, RandomEnvironment
+    from tuplet.agents.environments import RandomEnvironment
+    from tuplet.agents.random_greedy import GreedyAgent
     from tuplet.arena.episode import play_episode
 
     episode = play_episode(GreedyAgent(), RandomEnvironment(1))

@@ -202,8 +202,8 @@ def test_exit_codes_tell_wrong_programs_from_wrong_words(write, tuplet) -> None:
     done = tuplet("check", f"{shlex.quote(sys.executable)} {path}", "--time", 0.5, "--games", 2)
     assert done.returncode == 1 and "likely cause" in done.stdout and " > " in done.stdout
     for words, complaint in (
-        (["./nothing"], "is not there"),
-        ([""], "which program"),
+        (["./nothing"], "does not exist"),
+        ([""], "no program"),
         ([path, "--time", 0], "--time must be a time"),
         ([path, "--games", 1], "--games must be 2 to 10,000 (got 1)"),
         ([path, "--memory", "much"], "is not a size of at least 1 MB"),

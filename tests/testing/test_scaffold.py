@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import tuplet as package
-from tuplet.agents.specs import ADAPTERS, AGENTS
+from tuplet.agents.registry import AGENTS
 from tuplet.testing import check_agent
-from tuplet.testing.scaffold import KINDS, taken_names
+from tuplet.testing.scaffold import KINDS
 from tuplet.values.players import ABOUT
 
 pytestmark = pytest.mark.slow
@@ -133,4 +133,4 @@ def test_what_cannot_be_written_is_refused_in_one_line(
 
 def test_every_name_of_tuplets_own_is_taken() -> None:
     listed = {row["agent"] for game in ("2048", "ewn") for row in package.list_agents(game).rows}
-    assert listed | {*AGENTS, *ADAPTERS, *ABOUT} <= taken_names()
+    assert listed | {*(entry.name for entry in AGENTS), *ABOUT} <= TAKEN

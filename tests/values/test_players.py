@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tuplet import Network, Spec, evaluate, list_agents, make_player
+from tuplet import Network, Spec, evaluate, list_agents, make_agent
 from tuplet.cli import run
 from tuplet.values import players
 from tuplet.values.packed import packed_notes, write_packed
@@ -84,7 +84,7 @@ def test_from_the_page_a_run_comes_before_a_player_of_its_name(tmp_path: Path) -
         (runs / name).mkdir()
         assert stranger.path(name) == (Path(name) if name == DEFAULT_PLAYER else runs / name)
     with pytest.raises(FileNotFoundError, match="`make strong` trains it"):
-        make_player(Spec(STRONG))
+        make_agent(Spec(STRONG), "2048")
 
 
 def test_the_strong_player_is_small_enough_and_strong() -> None:

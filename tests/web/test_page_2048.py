@@ -173,7 +173,7 @@ def test_pointing_at_a_tuple_shows_its_eight_placements_and_their_weights(lookin
     thought(page)
     best = page.get_attribute(".value.best", "data-move")
     after = standing(RICH).play(best)
-    network = tuplet.make_player("small").network
+    network = tuplet.make_agent("small", "2048").network
     wanted = network.explain(tuplet.Board(after))[1]
     page.hover(f"#why tr[data-part='{wanted.cells}'] th")
     page.wait_for_selector(".board.explained .lines .weight")

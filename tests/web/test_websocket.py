@@ -111,7 +111,7 @@ def test_an_agent_plays_until_a_person_is_to_move(server: Server) -> None:
 
 
 def test_a_long_game_is_read_reviewed_and_written(server: Server) -> None:
-    player = tuplet.make_player("greedy")
+    player = tuplet.make_agent("greedy", "2048")
     episodes = (tuplet.play_episode(player, tuplet.RandomEnvironment(seed)) for seed in range(99))
     episode = next(each for each in episodes if len(str(each)) > 3000)
     text = str(episode)

@@ -176,8 +176,9 @@ def _placements() -> tuple[dict[tuple[str, ...], int], dict[tuple[str, ...], int
     return tables[0], tables[1]
 
 
-def make(spec: Spec, game: Game) -> OpenSpielAgent:
+def make(spec: Spec, game: Game, **_: Any) -> OpenSpielAgent:
     """What `openspiel:bot=mcts,sims=1000` names, for a game."""
+    spec.needs_trust("another library's bot")
     if game.players != 2:
         raise UserError(f"OpenSpiel's bots play games for two here, not {game.name}")
     bot = from_text(Bot, spec.settings, spec.text)

@@ -1,4 +1,4 @@
-"""Agents of every game: names to agents, and those that play whatever the game.
+"""Agents of every game: from names, classes and objects.
 
 An agent needs one method; nothing need be inherited:
 
@@ -7,35 +7,29 @@ An agent needs one method; nothing need be inherited:
             moves = position.legal_moves()
             return next((m for m in moves if m.endswith("2")), moves[0])
 
-`games/agent_hooks.py` says what else it may have. If it has a `time`, `tuplet agent` sets that to the
-seconds a move may take; if it has a `name`, it is called so. An agent that cannot go on raises
-`Forfeit`; whatever else it raises loses it the game as well.
+`games/agent_hooks.py` lists what else it may have. If it has a `time`, `tuplet agent` sets it to the
+seconds a move may take; if it has a `name`, that is its name. An agent that cannot continue raises
+`Forfeit`; any other exception loses the game as well.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from tuplet.agents.alphabeta import AlphaBeta
-from tuplet.agents.bandits import search_from
-from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
-from tuplet.agents.searches import Mcs, Mcts
-from tuplet.agents.searching import Searching
-from tuplet.agents.specs import ADAPTERS, OF_EWN, Pickled, Spec, as_spec, make_from_class
-from tuplet.agents.tree_report import tree_of
+from tuplet.agents.registry import agents_of, unknown_agent
+from tuplet.agents.searchers import Search, Searcher, check_turn
+from tuplet.agents.specs import Pickled, Spec, as_spec, make_from_class
 from tuplet.errors import UserError
-from tuplet.games.analysis import Analysis
-from tuplet.games.ewn.game import EwnGame
-from tuplet.games.g2048.game import Game2048
 from tuplet.games.game import Game
 from tuplet.games.registry import find_game
-from tuplet.games.tree import MOST_NODES, TreeView
-from tuplet.kernel import stream
+
+Settings = dict[str, Any]
 
 
 class Agent(Protocol):
@@ -45,15 +39,24 @@ class Agent(Protocol):
         """A legal move, as the position's `legal_moves` writes it."""
 
 
-class Easy:
-    """Any legal move, each as likely as the others."""
+# An agent, its name, its class, or a function that makes it.
+Named = str | Spec | Pickled | Agent | Callable[..., Agent]
 
-    def __init__(self, name: str = "easy") -> None:
+
+class RandomAgent:
+    """Any legal move, all equally likely."""
+
+    def __init__(self, name: str = "random") -> None:
         self.name = name
         self._state = np.uint64(0)
 
+    @classmethod
+    def make(cls, spec: Spec, game: Any, **_: Any) -> RandomAgent:  # noqa: ARG003
+        """The agent that a text names."""
+        return cls(spec.name)
+
     def open(self, start: Any, side: str, state: np.uint64) -> None:  # noqa: ARG002
-        """Draw from the game's own stream."""
+        """Draw from the game's random stream."""
         self._state = state
 
     def choose(self, position: Any) -> str:
@@ -62,125 +65,95 @@ class Easy:
         self._state, move = position.random_move(self._state)
         return str(move)
 
-
-def check_turn(position: Any) -> None:
-    """Raise ValueError where there is nothing to choose from."""
-    if position.over:
-        raise UserError("the game is over")
-    if position.is_chance:
-        raise UserError(f"{position.chance_prompt()} first")
+    def fresh(self) -> RandomAgent:
+        """The same agent, for another thread."""
+        return RandomAgent(self.name)
 
 
-class Searcher(Searching):
-    """An agent that searches; `time`, if it is set, is the most seconds a move may take."""
+def make_agent(
+    spec: str | Spec,
+    game: str | Game = "ewn-6x7",
+    seed: int = 0,
+    *,
+    depth: int | None = None,
+    time: float | None = None,
+    downgrade: int | None = None,
+    spawn4: float | None = None,
+    load: Callable[[Path], Any] | None = None,
+) -> Any:
+    """The agent of a game that a text names, with its settings after a colon.
 
-    def __init__(self, name: str, search: Mcts | AlphaBeta) -> None:
-        self.name, self.search = name, search
-        self._asked: Any = None  # the position
-
-    @property
-    def time(self) -> float | None:
-        """Seconds a move."""
-        return self.search.time
-
-    @time.setter
-    def time(self, seconds: float | None) -> None:
-        self.search.time = seconds
-
-    def tree(self, depth: int | None = 3, share: float = 0.0, most: int = MOST_NODES) -> TreeView:
-        """The tree of the last search: `depth` moves deep, nodes with a `share` of the visits.
-
-        At most so many nodes, those with the most visits; with `depth=None` however deep. Values
-        are what the side to move at the root may expect.
-        """
-        return tree_of(self.name, self.search, self._asked, depth, share, most)
-
-    def open(self, start: Any, side: str, state: np.uint64) -> None:  # noqa: ARG002
-        """Forget the last game; draw from this game's own stream."""
-        self.search.open(state)
-        self._asked = None
-
-    def choose(self, position: Any) -> str:
-        """The best move found."""
-        check_turn(position)
-        self._asked = position
-        self.watched(lambda: self._told(position))
-        return str(position.move_text(self.search.think(position.rules, position.words)))
-
-    def analyze(self, position: Any) -> Analysis:
-        """What it found; it looks if this is not the position it was asked about last."""
-        if position != self._asked:
-            self.choose(position)
-        return self._told(position)
-
-    def _told(self, position: Any) -> Analysis:
-        return replace(self.search.analysis(position.move_text), position=position)
-
-    def warm_up(self, start: Any) -> None:
-        """Load or compile what a first move needs."""
-        position, limit = start.play(start.legal_moves()[0]), self.time
-        self.open(position, position.turn, np.uint64(stream(np.uint64(0), np.uint64(0))))
-        self.time = 0.01
-        try:
-            self.choose(position)
-            self.search.warm_up(position.rules, position.words)
-        finally:
-            self.time = limit
-
-
-SEARCHES: dict[str, type[Mcts | AlphaBeta]] = {"alphabeta": AlphaBeta, "mcs": Mcs, "mcts": Mcts}
-
-
-def make_agent(spec: str | Spec, game: str | Game = "ewn-6x7") -> Any:
-    """The agent of a game that a text names, with its settings behind a colon.
-
-    `mcts:c=0.6,sims=20000`, `alphabeta:depth=8`, `hard`, `mine:Class`, `mine:Class,depth=2`; of
-    2048 also a run folder or a weight file (see `make_player`).
+    `mcts:c=0.6,sims=20000`, `alphabeta:depth=8`, `hard`, `mine:Class`, `mine:Class,depth=2`; in 2048
+    also `expectimax:depth=2,values=RUN`, a run folder, a weight file, or the table of an exact
+    solution. `seed` is passed to a class that takes one. `depth`, `time`, `downgrade` and `spawn4` are
+    of agents with learned values, which `load` reads.
     """
     spec = as_spec(spec)
-    held = find_game(game, trusted=spec.trusted)
-    name, settings = spec.name, spec.settings
-    if isinstance(held, Game2048):
-        from tuplet.agents.g2048 import make_player
+    game = find_game(game, trusted=spec.trusted)
+    agent = _from_text(spec, game, seed, load)
+    return configured(agent, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
 
-        return make_player(spec, spawn4=held.spawn4)
-    spec.check_agent(held.name)
+
+def _from_text(spec: Spec, game: Game, seed: int, load: Callable[[Path], Any] | None) -> Any:
+    entry = agents_of(game.family).get(spec.name)
+    if entry is not None:
+        return entry.agent(spec, game, seed=seed, load=load)
+    if spec.is_class:
+        return spec.make_user_class("choose", "position", seed)
     if spec.is_program:
+        from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
+
         spec.needs_trust("a program")
-        return SubprocessAgent(spec.text, held.name)
-    if name in ADAPTERS:  # found by its name, as anybody's class is: its library is an extra
-        spec.needs_trust("another library's bot")
-        return import_module(ADAPTERS[name]).make(spec, held)
-    if name in ("easy", "random") and not settings:
-        return Easy(name)
-    if name in SEARCHES:
-        return Searcher(spec.text, search_from(SEARCHES[name], spec))
-    if name in OF_EWN and not isinstance(held, EwnGame):
-        raise UserError(f"{name} plays EWN, not {held.name}")
-    if name in ("easy", "random", "normal", "hard") and settings:
-        raise UserError(f"{name} has no settings")
-    if name in ("normal", "hard"):
-        from tuplet.agents.baselines import Baseline
+        return SubprocessAgent(spec.text, game.name)
+    if game.family == "2048":
+        from tuplet.agents.learned import load_agent
 
-        return Baseline(name)
-    if name == "best":
-        from tuplet.agents.best import Best
-
-        return Searcher(spec.text, search_from(Best, spec))
-    return spec.make_user_class("choose", "position")
+        return load_agent(spec, load)
+    raise unknown_agent(spec, game.family)
 
 
-# An agent, its name, its class, or what makes it.
-Named = str | Spec | Pickled | Agent | Callable[..., Agent]
-
-
-def agent_from(named: Any, game: str | Game) -> Any:
-    """An agent to play with, from whatever names it."""
+def agent_from(named: Any, game: str | Game, seed: int = 0, **options: Any) -> Any:
+    """An agent from anything that names or makes one, or itself; `options` are those of `make_agent`."""
     if isinstance(named, Pickled):
         named = named.unpickle()
     if isinstance(named, str | Spec):
-        return make_agent(named, game)
-    if isinstance(named, Mcts | AlphaBeta):
+        return make_agent(named, game, seed, **options)
+    if isinstance(named, Search):
         return Searcher(type(named).__name__.lower(), replace(named))
-    name = getattr(named, "__name__", repr(named))
-    return make_from_class(named, name, "choose", "position")
+    network = sys.modules.get("tuplet.values.network")  # where there is a network, it is imported
+    if network is not None and isinstance(named, network.Network):
+        from tuplet.agents.learned import LearnedAgent
+
+        named = LearnedAgent(named)
+    agent = make_from_class(named, getattr(named, "__name__", repr(named)), "choose", "position", seed)
+    return configured(agent, **options)
+
+
+def configured(agent: Any, **options: Any) -> Any:
+    """An agent with learned values that looks this far ahead; UserError for other agents."""
+    if hasattr(agent, "with_options"):
+        return agent.with_options(**options)
+    if any(options.get(name) is not None for name in ("depth", "time", "downgrade")):
+        name = getattr(agent, "name", type(agent).__name__)
+        raise UserError(f"{name} has no --depth, --time or --downgrade: leave them out")
+    return agent
+
+
+def settings_of(agent: Any, position: Any = None) -> Settings:
+    """Every setting of an agent by name, including defaults; {} if it has none.
+
+    Some settings depend on the game of `position`. A user's class may have a dictionary `settings`.
+    """
+    search = getattr(agent, "search", agent)
+    if isinstance(search, Search):
+        return search.all_settings(position)
+    settings = getattr(agent, "settings", None)
+    return dict(settings) if isinstance(settings, dict) else {}
+
+
+def settings_by_name(name: str, game: Game) -> Settings:
+    """The settings of an agent that a file names; {} for one that is a user's code."""
+    try:
+        return settings_of(make_agent(Spec(name), game), game.start())
+    except (ValueError, OSError):
+        return {}

@@ -50,7 +50,7 @@ def nearest(game: EwnRules, cubes: np.uint64, of: Int) -> Int:
 
 @kernel
 def _value(game: EwnRules, position: Words, depth: Int, alpha: float, beta: float, moves: Array) -> float:
-    """To the side to move; a die that is rolled is averaged over, without a window."""
+    """The value to the side to move; a rolled die is averaged over, without a window."""
     ended = ending(game, position)
     mover = side(game, position)
     if ended != ONGOING:
@@ -110,10 +110,15 @@ class Baseline:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    @classmethod
+    def make(cls, spec: Any, game: Any, **_: Any) -> Baseline:  # noqa: ARG003
+        """The agent that a text names."""
+        return cls(spec.name)
+
     def choose(self, position: EwnPosition) -> str:
         """The first of the best moves."""
         if not position.legal_actions():
-            position.action_of("")  # says why
+            position.action_of("")  # raises the reason
         known = position.game.die == "cycle"
         depth = 2 if self.name == "normal" else 8 if known else 4
         return position.move_text(int(baseline_move(position.rules, position.words, depth)))

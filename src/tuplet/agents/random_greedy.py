@@ -1,19 +1,17 @@
-"""Players of 2048 that know nothing, random and greedy: in Python, and their games compiled.
+"""`greedy`, and whole games of 2048 by `random` and `greedy`, compiled.
 
-Both ways draw from the same streams and break ties alike, so that they play the same games.
+Compiled games draw from the same streams and break ties as the agents do, so they are the same games.
 """
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.g2048 import Board
 from tuplet.games.g2048.rules import WIDE, Rules2048, largest, opening, slides, spawn, wide_slides
 from tuplet.games.g2048.statistics import Results
-from tuplet.kernel import as_seed, draw, inlined, kernel, line_aligned, stream
+from tuplet.kernel import draw, inlined, kernel, line_aligned, stream
 
 Array = np.ndarray[Any, Any]
 
@@ -21,50 +19,24 @@ _LINE = 8  # words of a cache line
 _ZERO, _HALF = np.uint64(0), np.uint64(32)
 
 
-class Numbered:
-    """Somebody whose game n depends on the seed and n alone."""
-
-    next_game = 0  # the number of the game that `open` begins
-
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = as_seed(seed)
-        self._state = np.uint64(0)
-
-    def fresh(self) -> Any:
-        """The same one with a memory of its own, for another thread."""
-        return copy(self)
-
-    def stream(self, seed: np.uint64) -> np.uint64:
-        """The next game's own stream of random numbers."""
-        number, self.next_game = self.next_game, self.next_game + 1
-        return np.uint64(stream(seed, np.uint64(number)))
-
-
-class RandomAgent(Numbered):
-    """Any legal move, each as likely as the others. Game n depends on the seed and n alone."""
-
-    name = "random"
-
-    def open(self, *_: object) -> None:
-        """Begin the next game's own stream of random numbers."""
-        self._state = self.stream(~self.seed)
-
-    def choose(self, board: Board) -> object:
-        """A random legal move."""
-        legal = board.legal_moves()
-        self._state, bits = draw(np.uint64(self._state))
-        return legal[(int(bits) >> 32) * len(legal) >> 32]
-
-
-class GreedyAgent(Numbered):
+class GreedyAgent:
     """The move of the largest reward, the first of equals (up, right, down, left)."""
 
     name = "greedy"
 
-    def choose(self, board: Board) -> object:
+    @classmethod
+    def make(cls, *_: Any, **__: Any) -> GreedyAgent:
+        """The agent that a text names."""
+        return cls()
+
+    def choose(self, position: Any) -> object:
         """The legal move that earns most now."""
-        after = board.after_states()
+        after = position.after_states()
         return max(after, key=lambda move: after[move][1])
+
+    def fresh(self) -> GreedyAgent:
+        """The same agent, for another thread."""
+        return self
 
 
 class Workspace(NamedTuple):
@@ -83,7 +55,7 @@ def make_workspace() -> Workspace:
 
 @inlined
 def _lay_out(rules: Rules2048, board: np.uint64, high: np.uint64, workspace: Workspace) -> tuple[np.uint64, bool]:
-    """How many moves are legal, and whether their after-states have tiles beyond 32768."""
+    """The number of legal moves, and whether their after-states may have tiles beyond 32768."""
     if high == _ZERO:
         count = slides(rules.across, rules.down, board, workspace.after, workspace.rewards, _ZERO)
         if count != WIDE:
@@ -102,9 +74,9 @@ def play_games(
     workspace: Workspace,
     stop: Array,
 ) -> int:
-    """Play games from number `first` on, as many as `results` has room for, until `stop[0]`.
+    """Play games from number `first` on until `results` is full or `stop[0]` is set.
 
-    Moves are `greedy`, or drawn from the streams of `player_seed`. Returns how many games were finished.
+    Moves are `greedy`, or drawn from the streams of `player_seed`. Returns the number of finished games.
     """
     for game in range(len(results.scores)):
         if stop[0]:

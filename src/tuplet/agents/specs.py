@@ -1,9 +1,8 @@
-"""Texts that name players: `mcts:ucb=tuned,sims=20000`, `mine:Snake,depth=2`, a path; and who typed
-them.
+"""Texts that name agents: `mcts:ucb=tuned,sims=20000`, `mine:Snake,depth=2`, a path; and their trust.
 
-What a person types is trusted: a plain text that a public function is given. What comes over a
-network or out of a file is a `Spec`, which is not trusted unless it says so: it can name neither a
-program nor a class, nor a path outside a folder that is given.
+A plain text passed to a public function was typed by a person, and is trusted. Text from a network or
+a file is passed as a `Spec`, which is not trusted unless it says so: it can name neither a program nor
+a class, nor a path outside its folder.
 """
 
 from __future__ import annotations
@@ -19,29 +18,19 @@ from tuplet.errors import UserError
 from tuplet.system.settings import MOST, values_from_text
 from tuplet.system.user_code import find, locate_error, may_trust
 
-# A module or a file, a class, and its settings. A file's name may have commas; what looks like
-# `mcts:ucb=mine.py:Bandit` is a setting of somebody else.
+# A module or a file, a class, and its settings. A file's name may have commas; in
+# `mcts:ucb=mine.py:Bandit` the class is a setting of another agent.
 _OWN = re.compile(
     r"(?!exec[:\[])(?!\w+:\w+=)(?P<class>(?:[^\W\d]\w*(?:\.[^\W\d]\w*)*|.+?\.py):[^\W\d]\w*)"
     r"(?:,(?P<settings>.*))?"
 )
-# Agents of other libraries, and the module that makes them.
-ADAPTERS = {"openspiel": "tuplet.adapters.openspiel_agent"}
-AGENTS = ("easy", "random", "alphabeta", "mcs", "mcts", "normal", "hard", "best")  # for two players
-NAMES = (
-    "easy, alphabeta, mcs, mcts, openspiel:bot=mcts, module:Class, file.py:Class; of EWN also "
-    "normal, hard, best, and exec:PROGRAM"
-)
-# Names that belong to one game, to say so where they are used for another.
-OF_EWN = ("normal", "hard", "best")
-OF_2048 = ("small", "strong", "greedy", "expectimax")
 _PLAIN = (int, float, bool, str)
 
 
 class Spec(NamedTuple):
-    """A text that names a player, and how far it is trusted; taken wherever a name is.
+    """A text that names an agent, and whether it is trusted; accepted wherever a name is.
 
-    Not trusted, it may name paths in `folder` alone, and none without one.
+    If not trusted, it may name paths in `folder` only, and none without one.
     """
 
     text: str
@@ -50,44 +39,36 @@ class Spec(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What stands before the colon."""
+        """The part before the colon."""
         return self.text.partition(":")[0].strip()
 
     @property
     def settings(self) -> str:
-        """What stands behind it."""
+        """The part after the colon."""
         return self.text.partition(":")[2].strip()
 
     @property
     def is_class(self) -> bool:
-        """Whether it has the form module:Class or file.py:Class, perhaps with settings behind."""
+        """Whether it has the form module:Class or file.py:Class, with or without settings."""
         return _OWN.fullmatch(self.text) is not None
 
     @property
     def is_program(self) -> bool:
-        """Whether it has the form exec:PROGRAM, perhaps with settings in brackets."""
+        """Whether it has the form exec:PROGRAM, with or without settings in brackets."""
         return self.text.startswith(("exec:", "exec["))
 
-    def check_agent(self, game: str) -> None:
-        """Raise ValueError if no agent of a game for two is called so; imports none of them."""
-        if self.name in AGENTS or self.name in ADAPTERS or self.is_class or self.is_program:
-            return
-        if self.name in OF_2048:
-            raise UserError(f"{self.name} plays 2048, not {game}; agents are {NAMES}")
-        raise UserError(f"{self.text!r} is not an agent: {NAMES}")
-
     def needs_trust(self, what: str) -> None:
-        """Raise ValueError if it is not trusted."""
+        """Raise UserError if it is not trusted."""
         if not self.trusted:
             raise UserError(f"{self.text!r}: {what} cannot be named from here")
 
     def path(self, text: str) -> Path:
-        """A path that it names; ValueError where it leads outside the folder."""
+        """A path that it names; UserError if it leads outside the folder."""
         from tuplet.values.players import DEFAULT_PLAYER, is_bundled
 
-        # A run's name comes before a player's, but for the one who plays where nobody is named.
-        theirs = self.folder is not None and text != DEFAULT_PLAYER and Path(self.folder, text).exists()
-        if self.trusted or (is_bundled(text) and not theirs):
+        # A run's name shadows a shipped player's, except the default player's.
+        is_run = self.folder is not None and text != DEFAULT_PLAYER and Path(self.folder, text).exists()
+        if self.trusted or (is_bundled(text) and not is_run):
             return Path(text)
         if self.folder is None:
             raise UserError(f"{self.text!r}: files cannot be named from here")
@@ -98,36 +79,36 @@ class Spec(NamedTuple):
         return path
 
     def make_user_class(self, method: str, argument: str, seed: int = 0) -> Any:
-        """Anybody's class, made: from the folder the command was typed in."""
+        """An object of the user's class that it names, from the current folder."""
         self.needs_trust("a class")
         named = _OWN.fullmatch(self.text)
-        assert named is not None  # `is_class` was asked
+        assert named is not None  # `is_class` was checked
         kind, settings = find(named["class"], trusted=self.trusted), named["settings"] or ""
         return make_from_class(kind, self.text, method, argument, seed, settings)
 
 
 def trusted(*named: Any) -> bool:
-    """Whether none of them comes from somebody else: then a game may be code, too."""
+    """Whether all of them are trusted: then a game may be code, too."""
     return all(each.trusted for each in named if isinstance(each, Spec))
 
 
 def as_spec(spec: str | Spec) -> Spec:
-    """A plain text was typed by the one who calls, except where a stranger is answered."""
+    """A plain text is trusted, except while untrusted input is handled."""
     return spec if isinstance(spec, Spec) else Spec(spec, trusted=may_trust())
 
 
 class Pickled(NamedTuple):
-    """An object of one's own, or what makes one, on its way to another process."""
+    """A user's object, class or function, on its way to another process."""
 
     data: bytes
 
     def unpickle(self) -> Any:
-        """A copy of it."""
-        return pickle.loads(self.data)  # of this program's own, like all that processes are sent
+        """A copy of the object."""
+        return pickle.loads(self.data)  # pickled by this program
 
 
 def as_pickled(named: Any) -> Any:
-    """What names a player, as another process can take it, keep it, and know it again."""
+    """What names an agent, in a form that can be sent, hashed and compared."""
     if isinstance(named, str):
         return as_spec(named)
     if named is None or isinstance(named, Spec | Pickled):
@@ -138,15 +119,15 @@ def as_pickled(named: Any) -> Any:
 
 
 def make_from_class(kind: Any, name: str, method: str, argument: str, seed: int = 0, settings: str = "") -> Any:
-    """An object of anybody's class (or what a function makes); ValueError if it is no player.
+    """An object of a user's class (or made by a function); UserError if it lacks `method`.
 
     `settings` are arguments of the class, as text; it is given the seed if it takes one.
     """
     if isinstance(kind, Pickled):
         return make_from_class(kind.unpickle(), name, method, argument, seed)
-    if not isinstance(kind, type) and callable(getattr(kind, method, None)):  # made already
+    if not isinstance(kind, type) and callable(getattr(kind, method, None)):  # an object
         if settings:
-            raise UserError(f"{name}: an object has no settings, its class has")
+            raise UserError(f"{name}: an object takes no settings; name its class")
         return kind
     try:
         values = _values(kind, name, settings, seed)
@@ -162,43 +143,43 @@ def make_from_class(kind: Any, name: str, method: str, argument: str, seed: int 
 
 
 def _values(kind: Any, name: str, settings: str, seed: int) -> dict[str, Any]:
-    """What a class is made with: settings by their types, or those of their usual values."""
+    """The arguments of a class: settings converted to their types, or to those of their defaults."""
     known, others, hints = {}, False, _hints(kind)
     for each in inspect.signature(kind).parameters.values():
         others |= each.kind is each.VAR_KEYWORD
         if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY):
-            usual = type(each.default) if type(each.default) in _PLAIN else Any
-            known[each.name] = hints.get(each.name, usual)
+            default = type(each.default) if type(each.default) in _PLAIN else Any
+            known[each.name] = hints.get(each.name, default)
     values = values_from_text(known, settings, name, -MOST, others)
     seeded = "seed" in known and "seed" not in getattr(kind, "keywords", ())  # of a partial
     return {"seed": seed, **values} if seeded else values
 
 
 def _hints(kind: Any) -> dict[str, Any]:
-    """The types that a class, or a function, declares for what it takes; none if they are wrong."""
+    """The parameter types of a class or function; {} if they cannot be resolved."""
     try:
         return get_type_hints(kind.__init__ if isinstance(kind, type) else kind)  # type: ignore[misc]
-    except Exception:  # names that are there for type checkers alone
+    except Exception:  # names imported for type checkers only
         return {}
 
 
-def name_of(player: object) -> str:
-    """What a player, an agent or an environment is called."""
-    return str(getattr(player, "name", type(player).__name__))
+def name_of(agent: object) -> str:
+    """The name of an agent or an environment."""
+    return str(getattr(agent, "name", type(agent).__name__))
 
 
-def label_of(named: Any, made: object) -> str:
-    """The name that somebody was asked for by, or his own."""
+def label_of(named: Any, agent: object) -> str:
+    """The text that named an agent, or else its own name."""
     if isinstance(named, str | Spec):
         return named if isinstance(named, str) else named.text
     if isinstance(named, partial) and not named.args:
         settings = (f"{name}={value}" for name, value in named.keywords.items())
-        return ",".join([name_of(made), *settings])
-    return name_of(made)
+        return ",".join([name_of(agent), *settings])
+    return name_of(agent)
 
 
 def short_names(agents: list[str]) -> list[str]:
-    """Agents by what tells them apart: of settings that all of a kind share, nothing is said.
+    """Short names that distinguish agents: settings shared by all of a kind are left out.
 
     >>> short_names(["hard", "mcts:sims=300,c=0.5", "mcts:sims=300,c=1"])
     ['hard', 'mcts:c=0.5', 'mcts:c=1']
@@ -208,13 +189,13 @@ def short_names(agents: list[str]) -> list[str]:
     for each, (kind, by, settings) in zip(agents, parts, strict=True):
         others = [set(more) for other, _, more in parts if other == kind]
         own = [word for word in settings if not all(word in more for more in others)]
-        told = f"{kind}{by}{','.join(own)}" if own else kind
-        short.append(each if len(others) == 1 or "=" not in each else told)
-    return [each if short.count(told) > 1 else told for each, told in zip(agents, short, strict=True)]
+        name = f"{kind}{by}{','.join(own)}" if own else kind
+        short.append(each if len(others) == 1 or "=" not in each else name)
+    return [each if short.count(name) > 1 else name for each, name in zip(agents, short, strict=True)]
 
 
 def _parts(agent: str) -> tuple[str, str, list[str]]:
-    """What kind of agent it is, the sign behind that, and its settings."""
+    """An agent's kind, the separator after it, and its settings."""
     own = _OWN.fullmatch(agent)
     if own is not None:
         return own["class"], ",", (own["settings"] or "").split(",")

@@ -1,4 +1,4 @@
-"""What a Monte-Carlo tree says, in words of the game: moves with values, the main line, a view."""
+"""What a Monte-Carlo tree says: moves with values, the main line, and a view of its nodes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def root_moves(tree: trees.Tree, chosen: int, text_of: Text, points: bool) -> li
 
 
 def main_line(tree: trees.Tree, node: int, text_of: Text) -> list[str]:
-    """From a node on, the moves that were visited most, until chance acts."""
+    """The most visited moves from a node on, up to a chance node."""
     line = []
     while True:
         line.append(text_of(int(tree.moves[node])))
@@ -40,7 +40,7 @@ def main_line(tree: trees.Tree, node: int, text_of: Text) -> list[str]:
 
 
 def _move_value(tree: trees.Tree, node: int, move: str, points: bool) -> MoveValue:
-    """A node as the side sees it that moves at the root."""
+    """A node's value to the side that moves at the root."""
     mover = int(tree.sides[trees.ROOT])
     visits, proven = int(tree.visits[node]), int(tree.proven[node])
     if proven != trees.UNPROVEN:
@@ -55,27 +55,17 @@ def _move_value(tree: trees.Tree, node: int, move: str, points: bool) -> MoveVal
     return MoveValue(move, value, visits=visits, ci95=(max(value - half, 0.0), min(value + half, most)))
 
 
-def tree_of(name: str, search: Any, position: Any, depth: int | None, share: float, most: int) -> TreeView:
-    """What an agent's search has grown when it thought of `position`."""
-    if not hasattr(search, "tree"):
-        raise UserError(f"{name} grows no tree: mcts and mcs do")
-    if position is None:
-        raise UserError(f"{name} has no tree yet: let it choose a move first")
-    return view(search.tree, position, depth, share, most)
-
-
 def view(tree: trees.Tree, position: Any, depth: int | None, share: float, most: int = MOST_NODES) -> TreeView:
-    """The part of a tree worth looking at: so many moves deep, with such a share of the visits.
+    """The part of a tree down to a depth, of nodes with at least a `share` of the visits.
 
-    `position` is the root's, which nodes are named by. Where that is more than `most` nodes, those
-    with the most visits.
+    `position` is the root's. At most `most` nodes, those with the most visits.
     """
     if depth is not None and depth < 1:
         raise UserError(f"the depth of a tree must be 1 or more (got {depth})")
     if not 0 <= share <= 1:
         raise UserError(f"share must be 0 to 1 (got {share:g})")
     least = share * float(tree.visits[trees.ROOT])
-    chosen: dict[int, int] = {}  # nodes, and how many moves each is from the root
+    chosen: dict[int, int] = {}  # nodes, and their depth
     queue = [(0, trees.ROOT, 0)]  # by visits: parents always come before their children
     while queue and len(chosen) < most:
         _, node, deep = heapq.heappop(queue)
@@ -92,19 +82,19 @@ def view(tree: trees.Tree, position: Any, depth: int | None, share: float, most:
 
 
 def _node(
-    tree: trees.Tree, number: int, move: str, chance: float | None, first: Any, chosen: dict[int, int]
+    tree: trees.Tree, number: int, move: str, probability_: float | None, root: Any, chosen: dict[int, int]
 ) -> TreeNode:
-    """A node with what is shown below it; `first` is the root's position."""
-    rules, words = first.rules, (np.uint64(tree.word0[number]), np.uint64(tree.word1[number]))
+    """A node with those below it that are shown; `root` is the root's position."""
+    rules, words = root.rules, (np.uint64(tree.word0[number]), np.uint64(tree.word1[number]))
     worth = _move_value(tree, number, move, players(rules) == 1)
-    natural, position = tree.sides[number] == trees.CHANCE, first.at(words)
+    natural, position = tree.sides[number] == trees.CHANCE, root.at(words)
     side = "chance" if natural else "" if tree.endings[number] else str(position.turn)
     below, own = [], children(tree, number)
     for child in sorted((n for n in own if n in chosen), key=lambda n: -tree.visits[n]):
         code = int(tree.moves[child])
         text = position.game.outcome_text(position.words, code) if natural else position.move_text(code)
         likely = float(probability(rules, words, code)) if natural else None
-        below.append(_node(tree, child, text, likely, first, chosen))
+        below.append(_node(tree, child, text, likely, root, chosen))
     return TreeNode(
         move,
         worth.visits or 0,
@@ -113,6 +103,6 @@ def _node(
         worth.proven,
         side,
         tuple(below),
-        chance,
+        probability_,
         len(own) - len(below),
     )

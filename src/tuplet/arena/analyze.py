@@ -9,16 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.agents.agent import agent_from
-from tuplet.agents.g2048 import adapted, player_from
-from tuplet.agents.listing import default_agent
-from tuplet.agents.settings import settings_of
+from tuplet.agents.agent import agent_from, settings_of
+from tuplet.agents.registry import default_agent
 from tuplet.agents.specs import name_of, trusted
 from tuplet.errors import UserError
 from tuplet.games import agent_hooks
-from tuplet.games.analysis import Analysis, MoveValue
-from tuplet.games.g2048 import MOVES, Board, as_move
-from tuplet.games.g2048.game import Game2048
+from tuplet.games.analysis import Analysis
+from tuplet.games.g2048 import Board
 from tuplet.games.game import Game
 from tuplet.games.position import Position
 from tuplet.games.registry import find_game
@@ -27,9 +24,8 @@ from tuplet.kernel import as_seed, stream
 from tuplet.system.blocks import Worker, ordered_map
 from tuplet.system.progress import ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
-from tuplet.values.players import DEFAULT_PLAYER
 
-DEPTH = 3  # of a tree that is asked for by nothing else
+DEPTH = 3  # of a tree, by default
 
 
 def analyze(
@@ -62,115 +58,103 @@ def analyze(
     deeper, in the thread of the search. `stop`, or Ctrl-C, ends a search with what it has by then
     (`interrupted` tells).
     """
-    held = find_game(game, trusted=trusted(agent))
-    position = _first(held, seed) if position is None else position
-    if isinstance(held, Game2048):
-        if isinstance(position, str) and (game != "2048" or "/" in position):
-            position = held.parse(position)
-        player = player_from(DEFAULT_PLAYER if agent is None else agent, seed)
-        spawn4 = None if game == "2048" else held.spawn4
-        made: Any = adapted(player, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
-        if getattr(position, "is_chance", False):
-            raise UserError(f"{position.chance_prompt()} first")
-    else:
-        if not depth is time is downgrade is None:
-            raise UserError(f"depth, time and downgrade are of 2048; for {held.name} say mcts:time=2")
-        position = _position(held, position)
-        if position.over:
-            return Analysis(position=position)
-        agent = default_agent(held) if agent is None else agent
-        made = agent_from(agent, held)
+    rules: Any = find_game(game, trusted=trusted(agent))
+    agent = default_agent(rules) if agent is None else agent
+    options = {"depth": depth, "time": time, "downgrade": downgrade}
+    if rules.players == 2 and any(value is not None for value in options.values()):
+        raise UserError(f"depth, time and downgrade are of 2048; for {rules.name} say mcts:time=2")
+    if game != "2048" and rules.family == "2048":
+        options["spawn4"] = rules.spawn4  # else the agent expects the tiles that it learned with
+    made: Any = agent_from(agent, rules, seed, **options)
     try:
-        if tree is not None or share is not None or growth:
-            _check_grows(made)
-        deep = DEPTH if tree is True or (tree is None and share is not None) else tree
-        name = agent if isinstance(agent, str) else DEFAULT_PLAYER if agent is None else name_of(made)
-        at = None if isinstance(held, Game2048) else position
+        position = _first(rules, seed) if position is None else _position(rules, position, made, named=game != "2048")
+        if position.over and rules.players == 2:
+            return Analysis(position=position)
+        if (tree is not None or share is not None or growth) and not hasattr(getattr(made, "search", None), "growth"):
+            raise UserError(f"{name_of(made)} grows no tree: mcts and mcs do")
+        tree_depth = DEPTH if tree is True or (tree is None and share is not None) else tree
+        name = agent if isinstance(agent, str) else name_of(made)
+        at = position if rules.players == 2 else None
 
-        def whole(found: Analysis) -> Analysis:
-            if deep is not None and found.best is not None:
-                found = replace(found, tree=made.tree(deep, share or 0.0))
-            return replace(found, agent=name, settings=settings_of(made, at))
+        def complete(analysis: Analysis) -> Analysis:
+            shown = (
+                made.tree(tree_depth, share or 0.0) if tree_depth is not None and analysis.best is not None else None
+            )
+            return replace(analysis, agent=name, settings=settings_of(made, at), tree=shown)
 
-        think = _think_2048 if isinstance(held, Game2048) else _think
-        with ExitStack() as for_now:  # an agent of the caller's is left as it was
-            if watch is not None and hasattr(made, "look"):
-                for_now.callback(setattr, made, "look", made.look)
-                made.look = lambda found: watch(whole(found))
+        with ExitStack() as restore:  # an agent of the caller's is left as it was
+            if watch is not None and hasattr(made, "on_update"):
+                restore.callback(setattr, made, "on_update", made.on_update)
+                made.on_update = lambda analysis: watch(complete(analysis))
             if growth:
-                for_now.callback(setattr, made.search, "growth", made.search.growth)
+                restore.callback(setattr, made.search, "growth", made.search.growth)
                 made.search.growth = SearchHistory()
-            found = _thought(think, made, position, seed, progress, stop)
-        if isinstance(found.position, Board) and not any(found.position.tiles):
-            raise UserError("the board is empty: a game begins with two tiles")
-        if found.growth is not None:
-            found.growth.title = name
-        return whole(found)
+            analysis = _in_thread(made, position, seed, progress, stop)
+        if analysis.growth is not None:
+            analysis.growth.title = name
+        return complete(analysis)
     finally:
         if agent_hooks.has(made, "close") and made is not agent:
             made.close()
 
 
-def _first(held: Game, seed: int) -> Any:
-    """The seed's first position in which somebody moves."""
-    state, position = held.initial_position(np.uint64(stream(as_seed(seed), np.uint64(0))))
+def _first(game: Game, seed: int) -> Any:
+    """The seed's first position in which a player moves."""
+    state, position = game.initial_position(np.uint64(stream(as_seed(seed), np.uint64(0))))
     while position.is_chance:
         state, outcome = position.random_outcome(state)
         position = position.apply_outcome(outcome)
     return position
 
 
-def _position(game: Game, position: Any) -> Any:
-    """A position of this game in which somebody moves."""
-    if not isinstance(position, Position):
+def _position(game: Any, position: Any, agent: Any, named: bool) -> Any:
+    """A position of this game in which a player moves.
+
+    A board of 2048 has the size that the agent knows, unless a size was `named`.
+    """
+    if game.family == "2048" and not isinstance(position, Position):
+        if isinstance(position, str) and (named or "/" in position):
+            position = game.parse(position)
+        else:
+            as_board = getattr(agent, "as_board", Board)
+            board = position if isinstance(position, Board) and as_board is Board else as_board(position)
+            position = type(game)((board.rows, board.columns), game.spawn4).position(board)
+        if not any(position.board):
+            raise UserError("the board is empty: a game begins with two tiles")
+    elif not isinstance(position, Position):
         position = game.parse(str(position))
-    elif position.game.name != game.name:
+    elif position.game.name != game.name and (named or game.family != "2048"):
         raise UserError(f"this is a position of {position.game.name}, not of {game.name}")
     if position.is_chance:
         how = ": write what happened in place of ?" if "?" in position.notation else ""
-        raise UserError(f"{position.chance_prompt()} first{how}")
+        raise UserError(f"{position.chance_prompt()} first{how if game.players == 2 else ''}")
     return position
 
 
-def _check_grows(made: Any) -> None:
-    if not hasattr(getattr(made, "search", None), "growth"):
-        raise UserError(f"{name_of(made)} grows no tree: mcts and mcs do")
-
-
-def _thought(
-    think: Callable[..., Analysis], made: Any, position: Any, seed: int, progress: ProgressOption, stop: Stop | None
-) -> Analysis:
-    """Let an agent think, in a thread, so that its progress can be seen and it can be stopped."""
+def _in_thread(agent: Any, position: Any, seed: int, progress: ProgressOption, stop: Stop | None) -> Analysis:
+    """Let an agent think in a thread, so that its progress can be shown and it can be stopped."""
     with watching(progress) as watch:
 
-        def look(_: Worker) -> None:
-            if agent_hooks.has(made, "progress"):
-                watch(made.progress())
+        def on_tick(_: Worker) -> None:
+            if agent_hooks.has(agent, "progress"):
+                watch(agent.progress())
 
-        for found in ordered_map(think, [(made, position, seed)], stop=stop, on_tick=look):
-            return found
-    raise Stopped("stopped before there was anything to tell")
-
-
-def _think_2048(player: Any, position: Any, seed: int, worker: Worker) -> Analysis:
-    with agent_hooks.listening(worker.stop, player):
-        agent_hooks.begin(player, position, "player", np.uint64(stream(~as_seed(seed), as_seed(0))))
-        if agent_hooks.has(player, "analyze"):
-            return player.analyze(position)  # type: ignore[no-any-return]
-        board = position if isinstance(position, Board) else Board(position)
-        after, best = board.after_states(), None
-        if after:
-            best = as_move(player.choose(board))
-    if after and best not in after:
-        raise UserError(f"{name_of(player)} chose {best}, which changes nothing here")
-    moves = [MoveValue(m, None, m in after, after[m][1] if m in after else 0) for m in MOVES]
-    return Analysis(moves, best, note=f"{name_of(player)} says only what it would play.", points=True, position=board)
+        for analysis in ordered_map(_think, [(agent, position, seed)], stop=stop, on_tick=on_tick):
+            return analysis
+    raise Stopped("stopped before the analysis began")
 
 
 def _think(agent: Any, position: Any, seed: int, worker: Worker) -> Analysis:
+    single, start = position.game.players == 1, as_seed(seed)
     with agent_hooks.listening(worker.stop, agent):
-        agent_hooks.begin(agent, position, position.turn, np.uint64(stream(as_seed(seed), as_seed(0))))
-        best = agent.choose(position)
-        if best not in position.legal_moves():
-            raise UserError(f"{name_of(agent)} chose {best!r}, which is not legal here")
+        agent_hooks.begin(agent, position, position.turn, start if single else np.uint64(stream(start, as_seed(0))))
+        if single and (position.over or agent_hooks.has(agent, "analyze")):
+            if agent_hooks.has(agent, "analyze"):
+                return agent.analyze(position)  # type: ignore[no-any-return]
+            return Analysis(position.all_moves([]), points=True, position=position)
+        move = agent.choose(position)
+        try:
+            best = position.move_text(position.action_of(move))
+        except ValueError:
+            raise UserError(f"{name_of(agent)} chose {move!r}, which is not legal here") from None
         return agent_hooks.thoughts(agent, position, best)

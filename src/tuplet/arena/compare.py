@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import NormalDist, fmean
 from typing import Any, NamedTuple
 
-from tuplet.agents.g2048 import Player, adapted, player_from
+from tuplet.agents.agent import Agent, agent_from
 from tuplet.agents.specs import Spec, name_of
 from tuplet.arena.differences import ERROR, POWER, Difference, corrected, independent_scores
 from tuplet.arena.evaluate import Evaluation, evaluate
@@ -191,7 +191,7 @@ class Comparison(Displayable):
 
 
 def compare(
-    *players: Network | Run | Player | str | Path | Spec | type,
+    *players: Network | Run | Agent | str | Path | Spec | type,
     games: int = 1000,
     threads: int = 1,
     seed: int = 0,
@@ -213,7 +213,7 @@ def compare(
         raise UserError(f"compare needs two or more players (got {len(players)})")
     texts = [_player(each) for each in players]
     for each in texts:  # refuses them now, not after hours
-        adapted(player_from(each, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
+        agent_from(each, "2048", seed, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
     names = _names(texts)
     done: list[Evaluation] = []
     options: dict[str, Any] = {"games": games, "threads": threads, "seed": seed, "spawn4": spawn4, "depth": depth}

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.agents.g2048 import Environment, Player, environment_from, player_from
+from tuplet.agents.agent import agent_from
+from tuplet.agents.environments import Environment, environment_from
 from tuplet.agents.specs import name_of
 from tuplet.errors import UserError
 from tuplet.games import agent_hooks
 from tuplet.games.g2048 import Board, Episode
+from tuplet.games.g2048.game import Game2048
 from tuplet.kernel import as_seed, stream
 from tuplet.system.stop import Stop
 
@@ -22,29 +24,35 @@ Streams = tuple[np.uint64, np.uint64]  # a player's and an environment's
 
 
 def play_episode(
-    player: Any, environment: Any = "random", stop: Stop | None = None, *, seed: int = 0, streams: Streams | None = None
+    player: Any,
+    environment: Any = "random",
+    stop: Stop | None = None,
+    *,
+    seed: int = 0,
+    streams: Streams | None = None,
+    spawn4: float | None = None,
 ) -> Episode:
     """Let a player and an environment take turns until no move is legal.
 
     Either is an object, a class, or a name. `streams` are random streams of theirs for this game,
-    the first ones of `seed` if there are none. (Built-in players that are objects have streams of
-    their own.) Raises ValueError, naming the culprit, for an illegal move or placement. If `stop`
+    the first ones of `seed` if there are none. (A `RandomEnvironment` has its own.) Raises ValueError, naming the culprit, for an illegal move or placement. If `stop`
     is set meanwhile, the game is returned unfinished: a player that has a `stop` hears of it while
     it thinks, and what it chooses then does not count.
     """
-    player, environment = player_from(player, seed), environment_from(environment, seed)
+    player, environment = agent_from(player, "2048", seed), environment_from(environment, seed)
     episode = Episode(name_of(player), name_of(environment))
-    open_episode(player, environment, streams or streams_of(seed, 0))
+    game = Game2048(spawn4=getattr(environment, "spawn4", 0.1) if spawn4 is None else spawn4)
+    open_episode(player, environment, game, streams or streams_of(seed, 0))
     for _ in range(2):
         place(environment, episode)
     with agent_hooks.listening(stop, player):
         while not episode.board.over:
-            if agent_hooks.told(stop) or not slide(player, episode, stop):
+            if agent_hooks.told(stop) or not slide(player, episode, game, stop):
                 return episode
             place(environment, episode)
     episode.close()
     for side in (player, environment):
-        ask(side, "end", agent_hooks.end, side, episode.board, episode)
+        ask(side, "end", agent_hooks.end, side, game.position(episode.board, episode.score), episode)
     return episode
 
 
@@ -54,21 +62,18 @@ def streams_of(seed: int, number: int) -> Streams:
     return np.uint64(stream(~start, game)), np.uint64(stream(start, game))
 
 
-def open_episode(
-    player: object, environment: object, streams: Streams | None = None, start: Board | None = None
-) -> None:
-    """Tell a player and an environment, if they want to know, that a game begins."""
-    for who, role, state in zip(
-        (player, environment), ("player", "environment"), streams or streams_of(0, 0), strict=True
-    ):
-        ask(who, "open", agent_hooks.begin, who, Board() if start is None else start, role, state)
+def open_episode(player: object, environment: object, game: Game2048, streams: Streams) -> None:
+    """Begin a game: call the `open` hooks of a player and an environment."""
+    start = game.position(Board(rows=game.rows, columns=game.columns))
+    for who, role, state in zip((player, environment), ("player", "environment"), streams, strict=True):
+        ask(who, "open", agent_hooks.begin, who, start, role, state)
 
 
-def slide(player: Player, episode: Episode, stop: Stop | None = None) -> bool:
+def slide(player: Any, episode: Episode, game: Game2048, stop: Stop | None = None) -> bool:
     """Let the player make a move; False if it was told to stop, and has made none."""
     began = time.perf_counter()
     try:
-        move = ask(player, "choose", player.choose, episode.board)
+        move = ask(player, "choose", player.choose, game.position(episode.board, episode.score))
     except ValueError:
         if agent_hooks.told(stop):  # whoever is cut short is not to blame
             return False

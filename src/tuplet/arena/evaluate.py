@@ -13,25 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.agents.agent import Agent, RandomAgent, Settings, agent_from, settings_of
 from tuplet.agents.distribution import AgentSource, agent_source, choose_executor
-from tuplet.agents.g2048 import (
-    Environment,
-    Player,
-    RandomEnvironment,
-    SearchPlayer,
-    adapted,
-    environment_from,
-    player_from,
-)
+from tuplet.agents.environments import Environment, RandomEnvironment, environment_from
 from tuplet.agents.learned import LearnedAgent
-from tuplet.agents.random_greedy import GreedyAgent, RandomAgent, make_workspace, play_games
-from tuplet.agents.settings import Settings, settings_of
+from tuplet.agents.random_greedy import GreedyAgent, make_workspace, play_games
+from tuplet.agents.searchers import Searcher
 from tuplet.agents.specs import Pickled, Spec, as_pickled, label_of
 from tuplet.arena.episode import play_episode, streams_of
 from tuplet.arena.pictures_2048 import draw_evaluation
 from tuplet.errors import UserError
 from tuplet.games import agent_hooks
 from tuplet.games.g2048 import Board, Episode, rules_for
+from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.statistics import Results, Summary, make_results, score_interval, summarise
 from tuplet.kernel import as_seed, stream
 from tuplet.learn.self_play import play_greedily
@@ -154,7 +148,7 @@ def summarise_games(
 
 
 def evaluate(
-    player: Network | Player | str | Spec | Callable[..., Player],
+    player: Network | Agent | str | Spec | Callable[..., Agent],
     environment: Environment | str | Spec | Callable[..., Environment] | None = None,
     *,
     games: int = 1000,
@@ -189,9 +183,9 @@ def evaluate(
         raise UserError(f"games must be 1 to {MOST_GAMES:,} (got {games})")
     as_threads(threads)
     as_seed(seed)
-    made = adapted(player_from(player, seed), depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
+    made = agent_from(player, "2048", seed, depth=depth, time=time, downgrade=downgrade, spawn4=spawn4)
     if spawn4 is None:
-        spawn4 = made.spawn4 if isinstance(made, LearnedAgent | SearchPlayer) else None
+        spawn4 = made.spawn4 if isinstance(made, LearnedAgent) else None
     spawn4 = 0.1 if spawn4 is None else spawn4
     if getattr(environment, "text", environment) == "random":
         environment = None
@@ -207,7 +201,7 @@ def evaluate(
     with (
         watching(progress) as watch,
         open(out or os.devnull, "a", encoding="utf-8") as file,  # noqa: PTH123
-        choose_executor(names, threads, executor) as (pool, threads),
+        choose_executor(names, threads, executor, copies=True) as (pool, threads),
         agent_source(player, made, seed, pool, threads > 1) as source,
     ):
         if compiled:
@@ -223,9 +217,10 @@ def evaluate(
             size, work = GAMES if threads > 1 else 1, _play_in_python
             placer = environment if is_local(pool) else as_pickled(environment)
             more = (placer, threads > 1, recorded)
-            if isinstance(made, SearchPlayer) and is_local(pool):
+            if isinstance(made, Searcher) and is_local(pool):
                 watch(Progress(COMPILING))
-                made.load()
+                position = Game2048(spawn4=spawn4).start()
+                made.search.load(position.rules, position.words)
         blocks = (
             (source, spawn4, seed, first + done, min(size, games - done), *more) for done in range(0, games, size)
         )
@@ -284,10 +279,10 @@ def _play_compiled(
     source: AgentSource, spawn4: float, seed: int, first: int, games: int, worker: Worker
 ) -> tuple[Results, list[Episode]]:
     """A block of compiled games; fewer if it was told to stop."""
-    player, results, start = source.player(worker, first), make_results(games), as_seed(seed)
+    player, results, start = source.agent(worker, first), make_results(games), as_seed(seed)
     if isinstance(player, RandomAgent | GreedyAgent):
         greedy, room = isinstance(player, GreedyAgent), worker.keep("room", make_workspace)
-        done = play_games(rules_for(spawn4=spawn4), greedy, ~player.seed, start, first, results, room, worker.stop.flag)
+        done = play_games(rules_for(spawn4=spawn4), greedy, ~start, start, first, results, room, worker.stop.flag)
         return Results(*(part[:done] for part in results)), []
     assert isinstance(player, LearnedAgent)
     net = player.network
@@ -311,7 +306,7 @@ def _play_in_python(
     worker: Worker,
 ) -> tuple[Results, list[Episode]]:
     """A block of games in Python; fewer if it was told to stop."""
-    player = source.player(worker, first)
+    player = source.agent(worker, first)
     if isinstance(environment, Pickled):
         environment = environment.unpickle()
     if environment is None or isinstance(environment, RandomEnvironment):
@@ -325,7 +320,7 @@ def _play_in_python(
     episodes: list[Episode] = []
     for n in range(games):
         streams = streams_of(seed, first + n)
-        episode = play_episode(player, placer, worker.stop, streams=streams)
+        episode = play_episode(player, placer, worker.stop, streams=streams, spawn4=spawn4)
         if not episode.board.over:
             return Results(*(part[:n] for part in results)), episodes
         results.scores[n] = episode.score

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.agents.agent import Named
+from tuplet.agents.agent import Named, Settings, settings_of
 from tuplet.agents.distribution import choose_executor
 from tuplet.agents.protocol.subprocess_agent import ProgramCommand
-from tuplet.agents.settings import Settings, settings_of
 from tuplet.agents.specs import Pickled, Spec, as_pickled, as_spec, trusted
 from tuplet.arena.game import play_game
 from tuplet.arena.match_file import MOST_AGENTS, MatchFile

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from tuplet.agents.settings import settings_by_name
+from tuplet.agents.agent import settings_by_name
 from tuplet.arena.results import Match, Tournament
 from tuplet.arena.resumable import LineFile, check_same_settings
 from tuplet.arena.schedule import GameResult, slot_of

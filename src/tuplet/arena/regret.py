@@ -9,10 +9,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from tuplet.agents.agent import Agent, RandomAgent, agent_from
 from tuplet.agents.distribution import AgentSource, agent_source, choose_executor
-from tuplet.agents.g2048 import Player, SearchPlayer, adapted, player_from
 from tuplet.agents.learned import LearnedAgent
-from tuplet.agents.random_greedy import RandomAgent
+from tuplet.agents.searchers import Searcher
 from tuplet.agents.specs import Spec, label_of
 from tuplet.arena.episode import ask, streams_of
 from tuplet.errors import UserError
@@ -21,6 +21,7 @@ from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve
 from tuplet.games import agent_hooks
 from tuplet.games.g2048 import Board
+from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.system.blocks import Worker, as_threads, is_local, ordered_map
 from tuplet.system.progress import Progress, ProgressOption, watching
@@ -69,7 +70,7 @@ class Regret(Displayable):
 
 
 def regret(
-    player: Network | Player | str | Spec | Callable[..., Player],
+    player: Network | Agent | str | Spec | Callable[..., Agent],
     *,
     board: str | None = None,
     table: str | Path | Solution | None = None,
@@ -90,20 +91,19 @@ def regret(
     if games is not None and games < 1:
         raise UserError(f"games must be positive, not {games}")
     as_threads(threads)
-    made = player_from(player, seed)
+    made = agent_from(player, "2048", seed)
     name = label_of(player, made)
-    if games is None and isinstance(made, SearchPlayer):
+    if games is None and isinstance(made, Searcher):
         raise UserError("a search is judged by the games it plays: say how many with --games")
     if games is None and threads > 1:
         raise UserError("every board is followed by one thread: --threads goes with --games")
     with watching(progress) as watch:
         solution = _solution(made, board, table, spawn4, watch, stop)
-        if isinstance(made, LearnedAgent | SearchPlayer):
-            made = adapted(made, spawn4=solution.spawn4)
+        made = agent_from(made, "2048", spawn4=solution.spawn4)
         report = {"board": solution.size, "spawn4": solution.spawn4, "optimal_score": solution.expected_score}
         if games is not None:
             with (
-                choose_executor([player], threads, executor) as (pool, threads),
+                choose_executor([player], threads, executor, copies=True) as (pool, threads),
                 agent_source(player, made, seed, pool, threads > 1) as source,
             ):
                 where: Solution | Where = solution
@@ -117,29 +117,30 @@ def regret(
         elif type(made) is RandomAgent:
             found = exact_regret(solution, random_policy(solution.rules), watch, stop)
         else:
-            board_ = Board(rows=solution.rows, columns=solution.columns)
-            ask(made, "open", agent_hooks.begin, made, board_, "player", streams_of(seed, 0)[0])
-            found = exact_regret(solution, _Asked(made), watch, stop)
+            asked, rules = _Asked(made), Game2048((solution.rows, solution.columns), solution.spawn4)
+            empty = rules.position(Board(rows=solution.rows, columns=solution.columns))
+            asked.open(empty, "player", streams_of(seed, 0)[0])
+            found = exact_regret(solution, asked, watch, stop)
     return Regret(name, report | found.as_json())
 
 
 class _Asked:
-    """Anybody's player; what goes wrong in it is said in one line."""
+    """An agent whose errors are reported in one line."""
 
-    def __init__(self, player: Any) -> None:
-        self.player = player
+    def __init__(self, agent: Any) -> None:
+        self.agent = agent
 
     def open(self, *game: Any) -> None:
-        """A game begins."""
-        ask(self.player, "open", agent_hooks.begin, self.player, *game)
+        """Begin a game."""
+        ask(self.agent, "open", agent_hooks.begin, self.agent, *game)
 
-    def choose(self, board: Board) -> object:
-        """A move."""
-        return ask(self.player, "choose", self.player.choose, board)
+    def choose(self, position: Any) -> object:
+        """The agent's move."""
+        return ask(self.agent, "choose", self.agent.choose, position)
 
 
 def _solution(
-    player: Player,
+    player: Agent,
     board: str | None,
     table: str | Path | Solution | None,
     spawn4: float | None,
@@ -165,9 +166,9 @@ def _sample(
     source: AgentSource, where: Solution | Where, seed: int, first: int, games: int, worker: Worker
 ) -> SampledRegret:
     """A block of games; fewer if it was told to stop."""
-    player = source.player(worker, first)
+    agent = source.agent(worker, first)
     solution = where if isinstance(where, Solution) else worker.share(where, lambda: _open(*where))
-    return sampled_regret(solution, _Asked(player), games=games, seed=seed, first=first, stop=worker.stop)
+    return sampled_regret(solution, _Asked(agent), games=games, seed=seed, first=first, stop=worker.stop)
 
 
 def _open(table: str, size: str, spawn4: float) -> Solution:

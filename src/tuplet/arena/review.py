@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tuplet.agents.g2048 import adapted, player_from
+from tuplet.agents.agent import agent_from
 from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.specs import label_of
 from tuplet.arena.episode import ask, streams_of
@@ -276,15 +276,15 @@ def review(
     label = ""
     if agent is None:
         label, agent = default_oracle(size, 0.1 if share is None else share)
-    player = adapted(player_from(agent), depth=depth, time=time, downgrade=downgrade, spawn4=share)
+    player = agent_from(agent, "2048", depth=depth, time=time, downgrade=downgrade, spawn4=share)
     if isinstance(player, Solution) and share not in (None, player.spawn4):
         raise UserError(
             f"the table is of {100 * player.spawn4:g} % fours, and the game of {100 * share:g} %: "
             f"tuplet solve 2048 --board {player.size} --spawn4 {share:g} makes another"
         )
-    empty = Board(rows=size[0], columns=size[1])
+    empty = Game2048(size, 0.1 if share is None else share).position(Board(rows=size[0], columns=size[1]))
     ask(player, "open", agent_hooks.begin, player, empty, "player", streams_of(0, 0)[0])
-    judge = ValueOracle(player, stop)
+    judge = ValueOracle(player, stop, share)
     moves, left = _judged(judge, episode, progress, stop)
     depth, time = (player.depth, player.time) if isinstance(player, LearnedAgent) else (None, None)
     return Review(episode, moves, label or label_of(agent, player), depth, time, judge.spawn4, left)

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from tuplet.agents.agent import agent_from
-from tuplet.agents.g2048 import make_player
 from tuplet.agents.specs import Spec, as_spec, trusted
 from tuplet.arena.differences import MeanDifference, run_stderr
 from tuplet.arena.evaluate import GAMES, evaluate
@@ -201,7 +200,7 @@ def sweep_eval(
     grid = points_of(form.axes)
     specs = [own._replace(text=form.filled(values)) for values in grid]
     for each in specs:
-        make_player(each, spawn4=spawn4)  # refuses it now, not after hours
+        agent_from(each, "2048", spawn4=spawn4)  # refuses it now, not after hours
     points = [GridPoint(values, spec.text) for values, spec in zip(grid, specs, strict=True)]
     threads = cores() if threads is None else as_threads(threads)
 

@@ -19,6 +19,7 @@ from tuplet.exact.solve import solve
 from tuplet.games import agent_hooks
 from tuplet.games.analysis import Analysis
 from tuplet.games.g2048 import Board
+from tuplet.games.g2048.game import Game2048
 from tuplet.system.stop import Stop
 from tuplet.values.players import DEFAULT_PLAYER
 
@@ -29,9 +30,9 @@ AT_ONCE = 6  # cells of a board that is solved in a moment
 class ValueOracle:
     """A player's values, of moves and of after-states."""
 
-    def __init__(self, player: Any, stop: Stop | None) -> None:
+    def __init__(self, player: Any, stop: Stop | None, spawn4: float | None = None) -> None:
         self.player, self.stop = player, stop
-        share = getattr(player, "spawn4", None)
+        share = getattr(player, "spawn4", spawn4)
         self.spawn4 = FOURS if share is None else float(share)
         self._shallow = player.fresh() if isinstance(player, LearnedAgent) else None
 
@@ -80,7 +81,8 @@ class ValueOracle:
         """What a player of anybody's thinks, who need not know that games end."""
         if not agent_hooks.has(self.player, "analyze") or board.over:
             return []
-        found = ask(self.player, "analyze", self.player.analyze, board)
+        game = Game2048((board.rows, board.columns), self.spawn4)
+        found = ask(self.player, "analyze", self.player.analyze, game.position(board))
         return found.moves if isinstance(found, Analysis) else []
 
     @property

@@ -365,9 +365,10 @@ def agent(
 
     """
     from tuplet.agents.protocol.session import GAME, converse, ready
+    from tuplet.agents.registry import check_name
     from tuplet.agents.specs import Spec
 
-    Spec(agent).check_agent(GAME)  # before the input is read
+    check_name(Spec(agent), "ewn")  # before the input is read
 
     @cache  # each once
     def complain(text: str) -> None:

@@ -101,7 +101,7 @@ def play(
     tuplet play ewn --agent hard --side blue --out games.jsonl
 
     """
-    from tuplet.agents.listing import default_agent
+    from tuplet.agents.registry import default_agent
     from tuplet.cli.interactive import InteractiveGame
     from tuplet.games.registry import game as find_game
     from tuplet.kernel import as_seed
@@ -158,8 +158,8 @@ def _fit(
     game: str, board: str | None, spawn4: float | None, agent: str | None, seed: int, lookahead: dict[str, Any]
 ) -> tuple[Game, str, Any]:
     """A game of 2048, with what was not asked for as the agent knows it; the agent's name, and the agent."""
-    from tuplet.agents.g2048 import make_player
-    from tuplet.agents.listing import default_agent
+    from tuplet.agents.agent import make_agent
+    from tuplet.agents.registry import default_agent
     from tuplet.games.g2048.game import Game2048
 
     chosen = Game2048.from_spec(game, board, spawn4)
@@ -169,7 +169,7 @@ def _fit(
         agent = default_agent(chosen)
         if given and agent.startswith("expectimax") and "downgrade" not in given:
             agent, given = "expectimax:" + ",".join(f"{name}={value}" for name, value in given.items()), {}
-    player: Any = make_player(agent, seed, spawn4=None if any_spawn4 else chosen.spawn4, **given)
+    player: Any = make_agent(agent, chosen, seed, spawn4=None if any_spawn4 else chosen.spawn4, **given)
     size = chosen.rows, chosen.columns
     network = getattr(player, "network", None)
     own = network.size if network is not None else (player.rows, player.columns) if hasattr(player, "rows") else size

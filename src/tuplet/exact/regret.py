@@ -30,6 +30,7 @@ from tuplet.exact.layers import (
 from tuplet.exact.solution import Solution
 from tuplet.games import agent_hooks
 from tuplet.games.g2048.board import MOVES, Board, as_move
+from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.rules import Rules2048, largest, rules_for, slide
 from tuplet.games.g2048.symmetry import canonical, canonical_all
 from tuplet.kernel import as_seed, kernel, stream
@@ -50,7 +51,7 @@ _SCORE, _LOSS, _OPTIMAL, _MOVES = range(4)  # the elements of `sums`
 class Player(Protocol):
     """Chooses moves."""
 
-    def choose(self, board: Board) -> object:
+    def choose(self, position: Any) -> object:
         """A legal move."""
 
 
@@ -102,22 +103,23 @@ def network_policy(net: Network) -> Policy:
     return policy
 
 
-def agent_policy(player: Player, rows: int, columns: int, stop: Stop | None = None) -> Policy:
+def agent_policy(player: Player, game: Game2048, stop: Stop | None = None) -> Policy:
     """The moves of a player that always chooses the same move on the same board."""
 
     def policy(boards: Array) -> Array:
         shares = np.zeros((len(boards), 4))
         for i, words in enumerate(boards.tolist()):
-            board = Board.from_packed(words, 0, rows, columns)
+            board = Board.from_packed(words, 0, game.rows, game.columns)
+            position = game.position(board)
             legal = board.legal_moves()
             if legal:
                 with agent_hooks.listening(stop, player):
-                    chosen = player.choose(board)
+                    chosen = player.choose(position)
                 _check(stop)
                 move = as_move(chosen)
                 if move not in legal:
                     raise UserError(f"{move} is not legal on this board: {board!r}")
-                if i < TWICE and as_move(player.choose(board)) != move:
+                if i < TWICE and as_move(player.choose(position)) != move:
                     raise UserError(
                         "this player chooses different moves on the same board, so its regret must be "
                         "measured in games: set --games"
@@ -145,7 +147,11 @@ def exact_regret(
             )
         policy = network_policy(player)
     else:
-        policy = agent_policy(player, *size, stop) if hasattr(player, "choose") else player
+        policy = (
+            agent_policy(player, Game2048((solution.rows, solution.columns), solution.spawn4), stop)
+            if hasattr(player, "choose")
+            else player
+        )
     ahead = first_layers(rules, spawn4, False)
     sums, ended, states = np.zeros(4), np.zeros(18), 0
     tables: dict[int, LayerValues] = {}
@@ -265,11 +271,11 @@ def sampled_regret(
     Game number n, counted from `first`, depends only on the player, the seed and n.
     """
     start = as_seed(seed)
-    played = SampledRegret([], [], [], [])
+    played, game = SampledRegret([], [], [], []), Game2048((solution.rows, solution.columns), solution.spawn4)
     for number in range(first, first + games):
         state = stream(start, np.uint64(number))
         board = Board(rows=solution.rows, columns=solution.columns)
-        agent_hooks.begin(player, board, "player", np.uint64(stream(~start, np.uint64(number))))
+        agent_hooks.begin(player, game.position(board), "player", np.uint64(stream(~start, np.uint64(number))))
         state, board = board.spawn(state, solution.spawn4)
         state, board = board.spawn(state, solution.spawn4)
         score, regret, moves, optimal = 0.0, 0.0, 0, 0
@@ -277,7 +283,7 @@ def sampled_regret(
             values = {move.move: move for move in solution.moves(board)}
             best = max(move.value for move in values.values() if move.value is not None)
             with agent_hooks.listening(stop, player):
-                answer = player.choose(board)
+                answer = player.choose(game.position(board))
             if agent_hooks.told(stop):
                 return played
             chosen = values[as_move(answer)]

@@ -116,9 +116,13 @@ class Solution(Displayable):
         """The legal move with the highest value (the first of equals), None if the game is over."""
         return best_of(self.moves(board))
 
-    def choose(self, board: Board) -> str:
-        """The best move, so that a solution is a player."""
-        move = self.best_move(board)
+    def fresh(self) -> Solution:
+        """Itself: threads may share it."""
+        return self
+
+    def choose(self, position: object) -> str:
+        """The best move: a solution is an agent."""
+        move = self.best_move(position)
         if move is None:
             raise UserError("no move is legal: the game is over")
         return move
@@ -145,7 +149,8 @@ class Solution(Displayable):
         return values
 
     def as_board(self, board: object) -> Board:
-        """A board of the solution's size, from anything `Board` takes."""
+        """A board of the solution's size, from a position or anything `Board` takes."""
+        board = getattr(board, "board", board)
         if not isinstance(board, Board):
             board = Board(board, rows=self.rows, columns=self.columns)  # type: ignore[arg-type]
         if (board.rows, board.columns) != (self.rows, self.columns):

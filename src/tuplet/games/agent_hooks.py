@@ -89,6 +89,8 @@ def thoughts(agent: Any, position: Any, chosen: str) -> Analysis:
         others = [move for move in position.legal_moves() if move != chosen]
         name = getattr(agent, "name", type(agent).__name__)
         found = Analysis(
-            [MoveValue(move, None) for move in (chosen, *others)], note=f"{name} says only what it would play."
+            position.all_moves([MoveValue(move, None) for move in (chosen, *others)]),
+            note=f"{name} says only what it would play.",
+            points=len(position.sides) == 1,
         )
     return replace(found, best=chosen, position=position)

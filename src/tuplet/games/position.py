@@ -13,6 +13,9 @@ from tuplet.games.protocol import MOST_MOVES, NOBODY, ONGOING, Words, call_apply
 from tuplet.kernel import draw
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tuplet.games.analysis import MoveValue
     from tuplet.games.game import Game
 
 
@@ -115,6 +118,10 @@ class Position:
         if self.is_chance:
             raise UserError(f"{self.chance_prompt()} first")
         raise UserError(f"{move!r} is not legal here: {', '.join(self.legal_moves())}")
+
+    def all_moves(self, values: Iterable[MoveValue]) -> list[MoveValue]:
+        """The moves of an analysis, as this game lists them."""
+        return list(values)
 
     def play(self, move: str) -> Any:
         """The position after a legal move."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.agents.g2048 import player_from
+from tuplet.agents.agent import agent_from
 from tuplet.agents.learned import LearnedAgent
 from tuplet.arena.evaluate import evaluate
 from tuplet.errors import UserError
@@ -62,7 +62,7 @@ def run(
     context: StudyContext, player: str = "strong", times: str = "0.1ms 0.3ms 1ms 3ms 10ms", downgrade: int = 0
 ) -> StudyResult:
     """Play by depth, then by time."""
-    agent = player_from(player)
+    agent = agent_from(player, "2048")
     if not isinstance(agent, LearnedAgent):
         raise UserError(f"{player} has no learned values: name a run, a weight file, or small")
     net = agent.network

@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.agent import agent_from, make_agent
-from tuplet.agents.g2048 import player_from
 from tuplet.agents.specs import name_of
 from tuplet.games import agent_hooks
 from tuplet.games.analysis import Analysis
 from tuplet.games.g2048.board import as_move
-from tuplet.games.g2048.game import Game2048
-from tuplet.games.g2048.position import Position2048
 from tuplet.games.game import Game
 from tuplet.games.protocol import LONGEST, has_chance
 from tuplet.games.registry import game as game_of
@@ -33,8 +30,7 @@ def check_agent(agent: Any, game: str | Game = "ewn-6x7", *, games: int = 2, see
     problems, made = Problems(f"agent {name}"), list[Any]()
 
     def new() -> Any:
-        one = isinstance(game, Game2048)
-        made.append(player_from(agent, seed) if one else agent_from(agent, game))
+        made.append(agent_from(agent, game, seed))
         return made[-1]
 
     try:
@@ -91,7 +87,7 @@ def _choose(agent: Any, position: Any, problems: Problems) -> str | None:
     move: str | None = None
     with problems.catch("choose(position)", "see there"):
         move = agent.choose(position)
-        if isinstance(position, Position2048):
+        if position.game.family == "2048":
             move = as_move(move)  # a letter or a number will do
         is_legal = isinstance(move, str) and move in legal
         if not problems.require(is_legal, f"it chose {move!r}", f"a move is one of legal_moves(): {', '.join(legal)}"):

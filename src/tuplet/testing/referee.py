@@ -160,7 +160,7 @@ class Referee:
 
     def close(self) -> None:
         """End the program."""
-        self.seen.chatter |= bool(self.program.complaints())
+        self.seen.chatter |= bool(self.program.stderr_lines())
         self.seen.spaces += self.program.spaces
         self.program.stop(0.0)
 
@@ -232,7 +232,7 @@ class Referee:
             means = "a referee may take it for a move"
             findings.append(self._finding(what, means, diagnoses.CHATTER, warning=how != "n"))
         if code != 0 and how == "n":
-            last = (program.complaints() or [""])[-1]
+            last = (program.stderr_lines() or [""])[-1]
             what = f"it {_ended(code)}" + (f": {last[:200]}" if last else "")
             findings.append(self._finding(what, "a referee may call it a crash", diagnoses.EXIT_CODE))
         left = {*watchdog.members(program.group), *watchdog.marked(program.mark)} - {program.group}

@@ -17,14 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.agents.agent import make_agent
-from tuplet.agents.alphabeta import AlphaBeta
-from tuplet.agents.g2048 import SearchPlayer, adapted, make_player
 from tuplet.agents.learned import LearnedAgent
-from tuplet.agents.listing import default_agent
-from tuplet.agents.searches import Mcts
+from tuplet.agents.registry import default_agent
+from tuplet.agents.searchers import AlphaBeta, Expectimax2048, Mcts
 from tuplet.agents.specs import Spec
 from tuplet.errors import UserError
-from tuplet.games.g2048.game import Game2048
 from tuplet.games.game import Game
 from tuplet.games.registry import find_game
 from tuplet.system.stop import Stop, Stopped
@@ -53,12 +50,7 @@ class ServerContext:
         """A new agent, within its budget."""
         spec = Spec(default_agent(game) if text is None else _check_name("agent", text), folder=self.runs)
         try:
-            if isinstance(game, Game2048):
-                agent: Any = make_player(spec, load=lambda path: self._network(path, stop or Stop()))
-                if not isinstance(agent, LearnedAgent):  # which expects the tiles that it learned with
-                    agent = adapted(agent, spawn4=game.spawn4)
-            else:
-                agent = make_agent(spec, game)
+            agent = make_agent(spec, game, load=lambda path: self._network(path, stop or Stop()))
         except (OSError, UserError) as error:  # without the place of the folder
             raise UserError(str(error).replace(f"{self.runs.resolve()}/", "")) from None
         check_budget(agent)
@@ -187,7 +179,7 @@ def check_budget(agent: Any) -> None:
     if isinstance(search, Mcts | AlphaBeta):
         searcher = search
         most |= {"sims": limits.MAX_SIMULATIONS, "table": limits.MAX_TABLE}
-        most |= {} if isinstance(agent, SearchPlayer) else {"depth": limits.MAX_DEPTH}
+        most |= {} if isinstance(search, Expectimax2048) else {"depth": limits.MAX_DEPTH}
         most |= {"nodes": limits.MAX_NODES, "batch": limits.MAX_BATCH} if isinstance(search, Mcts) else {}
     elif not isinstance(agent, LearnedAgent):
         return

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from tuplet.agents.g2048 import adapted
+from tuplet.agents.agent import configured
 from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.listing import list_agents, list_games, list_runs
 from tuplet.arena import analyze as analyzing, evaluate as evaluating, review as reviewing
@@ -228,7 +228,7 @@ def with_lookahead(agent: Any, depth: int | None, time: float | None, downgrade:
     """An agent with another depth or time, within its budget."""
     if depth is time is downgrade is None:
         return agent
-    changed: Any = adapted(agent, depth=depth, time=time, downgrade=downgrade)
+    changed: Any = configured(agent, depth=depth, time=time, downgrade=downgrade)
     check_budget(changed)
     return changed
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tuplet.agents.agent import Easy
+from tuplet.agents.agent import RandomAgent
 from tuplet.agents.protocol import fallback_rules, session
 from tuplet.agents.protocol.session import converse
 from tuplet.cli.compete import agent
@@ -98,7 +98,7 @@ def _warm_cache() -> None:
     one.receive()
     one.end()
     start = EwnGame("ewn-6x7").setup(die=SETUP[12:])  # and in this process
-    Easy().choose(start.play(start.legal_moves()[0]))
+    RandomAgent().choose(start.play(start.legal_moves()[0]))
 
 
 class Near(Referee):
@@ -265,7 +265,7 @@ def test_plain_python_moves_while_an_empty_compile_cache_is_filled(referee, tmp_
     position = fallback_rules.play(position, one.receive())
     code, out, complaints = one.end()  # in the middle of compiling
     assert (code, out) == (0, "")
-    assert "plain Python" in complaints
+    assert "fallback" in complaints
     one = referee("hard", NUMBA_CACHE_DIR=str(tmp_path / "other"))
     while not (tmp_path / "other").exists():  # it has begun to load
         time.sleep(0.01)
@@ -387,7 +387,7 @@ def test_an_agents_time_is_its_own_within_the_limit(monkeypatch, own: float | No
 def test_the_end_of_input_is_a_clean_end_anywhere(monkeypatch, capfd, referee) -> None:
     whole = SETUP + "f"
     for text in ("2035", whole[:-1], whole, " \n", whole + "1"):
-        one = Near(monkeypatch, Easy())
+        one = Near(monkeypatch, RandomAgent())
         one.send(text)
         if text.startswith(whole):
             assert one.receive() in fallback_rules.legal_moves(fallback_rules.start(text[:6], text[6:12], text[12:33]))
@@ -433,7 +433,7 @@ def test_nobody_need_read_standard_error(referee, tmp_path: Path) -> None:
 
 def test_a_game_may_end_in_the_middle(monkeypatch) -> None:
     """The opponent lost by being late; another game follows, or not."""
-    one = Near(monkeypatch, Easy())
+    one = Near(monkeypatch, RandomAgent())
     one.send(SETUP + "f")
     one.receive()
     one.send("y" + SETUP + "f")
@@ -457,7 +457,7 @@ def test_a_game_may_end_in_the_middle(monkeypatch) -> None:
     ],
 )
 def test_what_is_not_of_the_protocol_is_refused_at_once(monkeypatch, text: str, word: str) -> None:
-    one = Near(monkeypatch, Easy())
+    one = Near(monkeypatch, RandomAgent())
     one.send(text)
     assert one.receive() == ""  # the end of output, before that of input
     one.close()
@@ -476,7 +476,7 @@ def test_refusing_is_one_line_and_exit_code_2(referee) -> None:
 
 def test_an_unknown_agent_is_refused_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "converse", lambda *_: pytest.fail("it was asked for moves"))
-    with pytest.raises(ValueError, match="'nobody' is not an agent: easy, "):
+    with pytest.raises(ValueError, match="'nobody' is not an agent; agents are "):
         agent("nobody")
 
 

@@ -198,7 +198,7 @@ def test_a_program_that_does_not_play_forfeits(program, body, kind, reason) -> N
 def test_megabytes_of_complaints_hold_nobody_up(program) -> None:
     agent = program(good(f"os.write(2, b'thinking... ' * 100000); {USUAL}", "import os"))
     assert play(agent, "blue").over
-    assert len(agent._program._complaints) <= 4096
+    assert len(agent._program._stderr) <= 4096
 
 
 def test_a_program_that_dies_in_the_middle_is_started_afresh(program, tmp_path: Path) -> None:
@@ -297,9 +297,9 @@ def test_what_cannot_be_a_program_is_refused_at_once(tmp_path: Path) -> None:
     plain_file = tmp_path / "notes.txt"
     plain_file.write_text("no program")
     for spec, word in (
-        ("exec:./nothing_here", "is not there"),
+        ("exec:./nothing_here", "does not exist"),
         (f"exec:{plain_file}", "not executable"),
-        ("exec:", "which program"),
+        ("exec:", "no program"),
         ("exec:'unfinished", "quotation"),
         ("exec[time=0]:python3", "more than none"),
         ("exec[time=soon]:python3", "COMMAND"),

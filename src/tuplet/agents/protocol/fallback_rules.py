@@ -1,8 +1,8 @@
-"""`ewn-6x7` in plain Python: what the protocol plays while the kernels are not ready.
+"""`ewn-6x7` in plain Python, for moves while the kernels are not ready.
 
-Nothing here needs Numba, NumPy or the rest of the package, so it can move within milliseconds of
-the process's start. A position is seen as in the protocol: cubes 0-5, directions 0-3, squares row
-by row from the top left. The search is alpha-beta with the course's leaf value.
+It needs neither Numba nor NumPy nor the rest of the package, so it can move within milliseconds of the
+process's start. Positions are as in the protocol: cubes 0-5, directions 0-3, squares row by row from
+the top left. The search is alpha-beta with the course's leaf value.
 """
 
 from __future__ import annotations
@@ -95,12 +95,12 @@ def play(position: FallbackPosition, move: str) -> FallbackPosition:
 
 
 def choose(position: FallbackPosition, until: float) -> str:
-    """A good move, found by `until` (of `time.monotonic`), or the best of one ply at once."""
+    """The best move found by `until` (of `time.monotonic`), at least of a search of one ply."""
     moves = _moves(position)
     best = moves[0]
     for depth in range(1, DEEPEST):
         top, found = -2 * WON, best
-        # The best move so far goes first: cut short, a deeper search can only improve on it.
+        # The best move so far goes first: a deeper search that is cut short can only improve on it.
         for move in [best, *(m for m in moves if m is not best)]:
             value = _value(_after(position, move[0], move[2]), depth - 1, -2 * WON, -top, until)
             if value is None:
@@ -132,7 +132,7 @@ def _after(position: FallbackPosition, cube: int, target: int) -> FallbackPositi
 
 
 def _value(position: FallbackPosition, depth: int, alpha: int, beta: int, until: float) -> int | None:
-    """To the side to move; quicker wins are worth more. None when the time is over."""
+    """The value to the side to move; quicker wins are worth more. None when time is up."""
     won = winner(position)
     if won is not None:
         return WON + depth + 1 if won == position.turn else -WON - depth - 1

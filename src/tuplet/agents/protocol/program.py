@@ -1,7 +1,7 @@
-"""A program that runs, at the other end of three pipes: what is sent and received, and how it ends.
+"""A running program at the other end of three pipes: what is sent and received, and how it ends.
 
-Programs are started in process groups of their own, and ended as such. A keeper, one process for
-all of them, watches their memory, and ends them if we are killed.
+Each program is started in its own process group, and killed as one. A watchdog, one process for all
+of them, watches their memory, and kills them if this process is killed.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from pathlib import Path
 from tuplet.agents.protocol import watchdog
 from tuplet.games.record import Forfeit
 
-GRACE = 0.3  # seconds a program has to end by itself
+GRACE = 0.3  # seconds a program has to exit by itself
 KEPT = 4096  # bytes of its standard error
 READ = 4096  # bytes read at once
-TRANSCRIPT_MESSAGES = 40  # messages of a transcript
-LONGEST = 120  # characters of a message in it
-COMPLAINTS = 5  # lines of standard error in it
-POLL = 0.005  # seconds between looks at whether a program has ended
+TRANSCRIPT_MESSAGES = 40
+LONGEST = 120  # characters of a message in a transcript
+ERROR_LINES = 5  # of standard error in a transcript
+POLL = 0.005  # seconds between checks whether a program has exited
 
 
 class Program:
-    """A running program: its pipes, which never block us, and the end of what was said.
+    """A running program: its pipes, which never block, and the last messages.
 
-    `folder` is where it runs, `memory` the bytes that its process group may have resident.
+    `folder` is where it runs, `memory` the resident bytes that its process group may have.
     """
 
     def __init__(self, command: Sequence[str], folder: Path | None = None, memory: int | None = None) -> None:
         self.started = time.monotonic()
         self.memory = memory
-        self.mark = f"{_KEEPER.mark}{next(_COUNT)}-"
+        self.mark = f"{_WATCHDOG.mark}{next(_COUNT)}-"
         pipe = subprocess.PIPE
         process = self._process = subprocess.Popen(
             command,
@@ -52,10 +52,10 @@ class Program:
             bufsize=0,
             cwd=folder,
             env={**os.environ, watchdog.MARK: self.mark},
-            start_new_session=True,  # a process group of its own, to be killed as one
+            start_new_session=True,  # its own process group, to be killed as one
         )
         self._kill = weakref.finalize(self, _kill, process, self.mark)  # also when Python exits
-        _KEEPER.tell(f"+{process.pid} {memory or 0}\n")
+        _WATCHDOG.tell(f"+{process.pid} {memory or 0}\n")
         assert process.stdin is not None  # for the type checker
         assert process.stdout is not None
         assert process.stderr is not None
@@ -63,13 +63,13 @@ class Program:
         for end in (self._in, self._out, self._err):
             os.set_blocking(end.fileno(), False)
         self.answers = 0  # moves it has made
-        self.spaces = 0  # characters of space that it has sent
+        self.spaces = 0  # whitespace characters that it has sent
         self._unsent = b""
         self._closed = False  # its output
-        self._received = ""  # and not looked at: no more than one read's worth
-        self._complaints = bytearray()
-        self._silent = False  # its standard error is closed
-        self._told: deque[tuple[float, str, str]] = deque(maxlen=TRANSCRIPT_MESSAGES)
+        self._received = ""  # but not parsed: at most one read's worth
+        self._stderr = bytearray()
+        self._stderr_closed = False
+        self._messages: deque[tuple[float, str, str]] = deque(maxlen=TRANSCRIPT_MESSAGES)
 
     @property
     def group(self) -> int:
@@ -78,11 +78,11 @@ class Program:
 
     @property
     def runs(self) -> bool:
-        """Whether its first process has not ended."""
+        """Whether its first process has not exited."""
         return self._process.poll() is None
 
     def is_idle(self) -> bool:
-        """Whether it runs, and says nothing that it was not asked for."""
+        """Whether it runs, and has sent nothing unasked."""
         try:
             self.expect_silence()
         except Forfeit:
@@ -91,11 +91,11 @@ class Program:
 
     def expect_silence(self) -> None:
         """Raise Forfeit if the program has sent anything but space."""
-        for _ in range(64):  # no more than a pipe holds: some send space for ever
+        for _ in range(64):  # no more than a pipe holds: a program may send whitespace for ever
             if self._received.strip():
                 text = self._received.strip()[:20]
                 raise Forfeit("illegal", f"it sent {text!r} without being asked")
-            if self._closed:  # as reading will tell, if more is asked of it
+            if self._closed:  # the next read reports it
                 return
             try:
                 self._received = self._take()
@@ -129,10 +129,10 @@ class Program:
         return move
 
     def read(self, due: float) -> None:
-        """Wait for text; Forfeit if none comes in time, or none can come."""
+        """Wait for text; Forfeit if none arrives in time, or none can arrive."""
         while True:
             left = due - time.monotonic()
-            listening = [self._out] if self._silent else [self._out, self._err]
+            listening = [self._out] if self._stderr_closed else [self._out, self._err]
             writing = [self._in] if self._unsent else []
             ready = select.select(listening, writing, [], left) if left > 0 else ([], [], [])
             if not ready[0] and not ready[1]:
@@ -148,39 +148,39 @@ class Program:
             raise Forfeit(*self._how_it_ended())
 
     def listen(self, seconds: float) -> str:
-        """What it has sent and nobody has looked at, once there is something or time is over."""
+        """Unparsed output, once there is some or time is up."""
         until = time.monotonic() + seconds
-        with suppress(Forfeit):  # whoever asks for a move is told why there is none
+        with suppress(Forfeit):  # the next `receive` raises it again
             while not self._received and not self._closed:
                 self.read(until)
         return self._received
 
     def drain(self) -> None:
-        """Read what it complains, so that it is never held up; the end is kept."""
-        for _ in range(16):  # a pipe's worth: some complain for ever
-            if self._silent:
+        """Drain stderr so the program never blocks; its end is kept."""
+        for _ in range(16):  # a pipe's worth: a program may write for ever
+            if self._stderr_closed:
                 return
             try:
                 data = os.read(self._err.fileno(), 16 * READ)
             except BlockingIOError:
                 return
-            self._silent = not data
-            self._complaints += data
-            del self._complaints[:-KEPT]
+            self._stderr_closed = not data
+            self._stderr += data
+            del self._stderr[:-KEPT]
 
     def end_input(self) -> None:
-        """Let it read the end of its input, once what was sent is read."""
+        """Close its input."""
         self._note(">", "(the input ends)", plain=True)
         with suppress(OSError):
             self._in.close()
         self._unsent = b""
 
     def wait(self, seconds: float) -> int | None:
-        """How it ended: its exit code, or minus the signal's number; None if it still runs."""
+        """Its exit code, or minus the number of the signal that killed it; None if it still runs."""
         until = time.monotonic() + seconds
         while (code := self._process.poll()) is None and time.monotonic() < until:
             self.drain()
-            if self._silent:
+            if self._stderr_closed:
                 time.sleep(POLL)
             else:
                 select.select([self._err], [], [], POLL)
@@ -188,9 +188,9 @@ class Program:
         return code
 
     def stop(self, grace: float) -> None:
-        """Tell the program to end, and end it."""
+        """Tell the program to exit, then kill it."""
         if not self._in.closed:
-            with suppress(OSError):  # it has ended, or does not read
+            with suppress(OSError):  # it has exited, or does not read
                 self._in.write(b"n")
             with suppress(OSError):
                 self._in.close()
@@ -200,29 +200,29 @@ class Program:
         self._err.close()
 
     def transcript(self) -> tuple[str, ...]:
-        """The last messages of both sides, with seconds since the start, and its last complaints.
+        """The last messages of both sides, with seconds since the start, and the end of its stderr.
 
             0.000 > 203541135204145110431455221232514f
             0.031 < 10
 
-        `>` is what it was sent, `<` what it answered, `!` its standard error.
+        `>` is what it was sent, `<` its answer, `!` its standard error.
         """
         self.drain_if_open()
-        told = [f"{at:.3f} {mark} {text}" for at, mark, text in self._told]
-        return (*told, *(f"! {line[:LONGEST]}" for line in self.complaints()[-COMPLAINTS:]))
+        messages = [f"{at:.3f} {mark} {text}" for at, mark, text in self._messages]
+        return (*messages, *(f"! {line[:LONGEST]}" for line in self.stderr_lines()[-ERROR_LINES:]))
 
     def drain_if_open(self) -> None:
-        """Read what it complained until now, unless it was stopped."""
+        """Read its stderr until now, unless it was stopped."""
         if not self._err.closed:
             self.drain()
 
-    def complaints(self) -> list[str]:
-        """The last lines of its standard error that are not empty."""
-        lines = self._complaints.decode(errors="replace").split("\n")
+    def stderr_lines(self) -> list[str]:
+        """The last non-empty lines of its standard error."""
+        lines = self._stderr.decode(errors="replace").split("\n")
         return ["".join(c if c.isprintable() else "?" for c in line.strip()) for line in lines if line.strip()]
 
     def _take(self) -> str:
-        """What can be read; BlockingIOError if that is nothing."""
+        """What can be read; BlockingIOError if nothing can."""
         text = os.read(self._out.fileno(), READ).decode("latin-1")
         if text:
             self._note("<", text)
@@ -239,7 +239,7 @@ class Program:
             sent = os.write(self._in.fileno(), self._unsent)
         except BlockingIOError:  # the pipe is full: it does not read
             return
-        except OSError:  # it has ended, as reading will tell
+        except OSError:  # it has exited: the next read reports it
             sent = len(self._unsent)
         self._unsent = self._unsent[sent:]
 
@@ -247,33 +247,33 @@ class Program:
         short = text if len(text) <= LONGEST else f"{text[:LONGEST]}"
         shown = short if plain else repr(short)[1:-1]
         more = f" ... ({len(text):,} characters)" if len(text) > LONGEST else ""
-        self._told.append((time.monotonic() - self.started, mark, shown + more))
+        self._messages.append((time.monotonic() - self.started, mark, shown + more))
 
     def _how_it_ended(self) -> tuple[str, str]:
-        """Why there is no more output: the kind of forfeit, and a reason."""
+        """Why there is no more output: the kind of forfeit, and the reason."""
         code = self.wait(GRACE)
-        used = _KEEPER.used(self.group)
+        used = _WATCHDOG.used(self.group)
         if used is not None and self.memory is not None:
             return "memory", f"it had {size(used)} of memory, {size(self.memory)} are allowed"
         if code is None:
             return "crashed", "it closed its output"
-        last = self.complaints()[-1:]
+        last = self.stderr_lines()[-1:]
         how = f"ended with code {code}" if code >= 0 else f"was ended by {signal_name(-code)}"
         return "crashed", f"it {how}" + (f": {last[0][:200]}" if last else "")
 
 
-class _Keeper:
-    """The keeper's other end; it is started with the first program."""
+class _Watchdog:
+    """Our end of the watchdog, which is started with the first program."""
 
     def __init__(self) -> None:
         self.mark = f"{os.getpid()}-{secrets.token_hex(4)}-"
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._groups: dict[int, str] = {}  # as they were told
+        self._groups: dict[int, str] = {}  # the line that reported each
         self._over: dict[int, int] = {}  # groups that had too much memory, and how much
 
     def tell(self, line: str) -> None:
-        """Send a line; without a keeper, programs are watched by nobody."""
+        """Send a line; if the watchdog cannot be started, programs are not watched."""
         group = int(line[1:].split()[0])
         with self._lock:
             if line.startswith("+"):
@@ -282,14 +282,14 @@ class _Keeper:
             else:
                 self._groups.pop(group, None)
             if line.startswith("+") and (self._process is None or self._process.poll() is not None):
-                line = "".join(self._groups.values())  # of one that somebody has ended, too
+                line = "".join(self._groups.values())  # also if it was killed meanwhile
                 self._start()
             if self._process is not None and self._process.stdin is not None:
                 with suppress(OSError):
                     self._process.stdin.write(line.encode())
 
     def used(self, group: int) -> int | None:
-        """The memory for which a group was ended; None if it was not."""
+        """The memory for which a group was killed; None if it was not."""
         with self._lock:
             if self._process is not None and self._process.stdout is not None:
                 with suppress(BlockingIOError, OSError):
@@ -317,34 +317,34 @@ class _Keeper:
             os.set_blocking(self._process.stdout.fileno(), False)
 
 
-_KEEPER, _COUNT = _Keeper(), itertools.count()
+_WATCHDOG, _COUNT = _Watchdog(), itertools.count()
 
 
-def _begin_anew() -> None:
-    """In a fork: the parent's programs are the parent's."""
-    global _KEEPER
-    _KEEPER = _Keeper()
+def _reset_after_fork() -> None:
+    """In a fork: the programs belong to the parent."""
+    global _WATCHDOG
+    _WATCHDOG = _Watchdog()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 def _kill(process: subprocess.Popen[bytes], mark: str) -> None:
-    """End a program and all that it started, also what has left its process group, if it can."""
+    """Kill a program and all it has started, as far as possible also outside its process group."""
     watchdog.end_group(process.pid)
     process.wait()
     watchdog.end_marked(mark)
-    _KEEPER.tell(f"-{process.pid} \n")
+    _WATCHDOG.tell(f"-{process.pid} \n")
 
 
 def size(count: int) -> str:
-    """Bytes, for people."""
+    """Bytes as text."""
     return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
 
 def signal_name(number: int) -> str:
-    """SIGSEGV."""
+    """The name of a signal: SIGSEGV."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -1,4 +1,4 @@
-"""The protocol of `ewn-6x7`: an agent of ours behind standard input and output.
+"""The protocol of `ewn-6x7`: one of our agents behind standard input and output.
 
     we receive   6 digits   Red's cubes on its starting squares
                  6 digits   Blue's
@@ -8,10 +8,10 @@
     we receive   y          after a game: another follows; anything else: stop
 
 A late or illegal move loses, so two threads share the work. The session reads, writes and watches
-the clock; it knows the rules in plain Python. The agent has a thread of its own, which imports,
-compiles and thinks. When it has no good answer in time, the session makes a move of its own.
+the clock; it knows the rules in plain Python. The agent has its own thread, which imports, compiles
+and thinks. When the agent has no legal move in time, the session makes one.
 
-This module imports nothing that takes time: the agent's thread must begin as early as possible.
+This module imports nothing that takes time: the agent's thread must start as early as possible.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
 
 GAME = "ewn-6x7"
 START_UP = 1.0  # seconds from the process's start that the first move may take at least
-MARGIN = 0.03  # seconds before the limit at which a move is on its way
-SIGNAL = 0.05  # seconds for an agent to notice that its time is over: a trap's line is played on
+MARGIN = 0.03  # seconds before the limit at which a move is sent
+SIGNAL = 0.05  # seconds for an agent to notice that time is up: a line of a trap is played on
 RESERVE = 0.25  # seconds kept for the search in plain Python
-PAUSE = 0.02  # seconds between two looks at the input while the agent is being made
+PAUSE = 0.02  # seconds between two checks of the input while the agent is being made
 STACK = 64 << 20  # bytes; compiling needs more than a thread has on some systems
 
 _imported = time.monotonic()
 
 
 def converse(
-    make: Callable[[], Any], name: str, limit: float, seed: int, source: int, sink: int, complain: Callable[[str], None]
+    make: Callable[[], Any], name: str, limit: float, seed: int, source: int, sink: int, warn: Callable[[str], None]
 ) -> None:
-    """Let an agent play on two file descriptors until the other side has had enough.
+    """Let an agent play on two file descriptors until the other side ends.
 
-    `make` makes the agent, in its own thread; `limit` is the seconds a move may take; `complain`
-    is told what goes wrong. What is not of the protocol raises ValueError.
+    `make` makes the agent, in its own thread; `limit` is the seconds a move may take; `warn` is
+    called with problems. Input that breaks the protocol raises UserError.
     """
     if not 0.1 <= limit <= 86400:
-        raise UserError(f"a move takes 0.1 to 86400 seconds, not {limit:g}")
-    agent = AgentThread(make, name, seed, complain)
+        raise UserError(f"time must be 0.1 to 86400 seconds (got {limit:g})")
+    agent = AgentThread(make, name, seed, warn)
     try:
         agent.made.wait(process_start() + max(limit, START_UP) - RESERVE - time.monotonic())
         while os.name == "posix" and not (agent.made.wait(PAUSE) or ready([source], [])):
-            pass  # nobody asks yet (elsewhere the system does not tell)
+            pass  # no move is asked for yet (Windows cannot tell)
         agent.check()
         session = Session(agent, limit, source, sink)
         session.run()
@@ -71,8 +71,8 @@ def converse(
 def process_start() -> float:
     """When this process was started, on the clock of `time.monotonic`.
 
-    Where the system does not tell, or tells of a process that has waited before it became us, it
-    is the time of this module's import.
+    Where the system does not say, or the process waited before Python started, it is the time of
+    this module's import.
     """
     try:
         started = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
@@ -84,7 +84,7 @@ def process_start() -> float:
 
 
 class Question(NamedTuple):
-    """What is the move? Games are numbered from 0."""
+    """A request for a move. Games are numbered from 0."""
 
     game: int
     setup: tuple[str, str, str]  # Red's cubes, Blue's, the die
@@ -94,24 +94,24 @@ class Question(NamedTuple):
 
 
 class AgentThread:
-    """An agent in a thread of its own, which takes as long as it takes.
+    """An agent in its own thread.
 
-    `made` is set once the agent exists (or `failure` says why not), `free` when it can be asked.
+    `made` is set once the agent exists (or `failure` says why not), `free` when it is idle.
     """
 
-    def __init__(self, make: Callable[[], Any], name: str, seed: int, complain: Callable[[str], None]) -> None:
-        self.name, self._make, self._seed, self.complain = name, make, seed, complain
+    def __init__(self, make: Callable[[], Any], name: str, seed: int, warn: Callable[[str], None]) -> None:
+        self.name, self._make, self._seed, self.warn = name, make, seed, warn
         self.made, self.free = threading.Event(), threading.Event()
         self.failure: Exception | None = None
         self._agent: Any = None
-        self._own_time: float | None = None  # the limit that the agent's own settings name
+        self._own_time: float | None = None  # the limit in the agent's settings
         self._game = -1
         self._position: EwnPosition
         self._played = 0
         self._questions: SimpleQueue[Question] = SimpleQueue()
         self._answers: SimpleQueue[tuple[Question, str | Exception]] = SimpleQueue()
         usual = threading.stack_size(STACK)
-        threading.Thread(target=self._live, name="agent", daemon=True).start()
+        threading.Thread(target=self._run, name="agent", daemon=True).start()
         threading.stack_size(usual)
 
     def ask(self, question: Question, until: float) -> str | Exception | None:
@@ -120,30 +120,30 @@ class AgentThread:
         self._questions.put(question)
         while True:
             try:
-                asked, answer = self._answers.get(timeout=max(until - time.monotonic(), 0.0))
+                answered, answer = self._answers.get(timeout=max(until - time.monotonic(), 0.0))
             except Empty:
                 return None
-            if asked is question:  # and not one that was answered too late
+            if answered is question:  # not an earlier one that was late
                 return answer
 
     def check(self) -> None:
-        """Raise what is wrong with the agent's name or files: outside a game better no agent."""
+        """Raise the error if the agent cannot be made because of its name or files."""
         if isinstance(self.failure, (ValueError, OSError)):
             raise self.failure
 
     def close(self) -> None:
-        """Let the agent end what it has started."""
+        """Close the agent."""
         close: Callable[[], None] | None = getattr(self._agent, "close", None)
         if close is not None:
-            with suppress(Exception):  # nothing depends on it any more
+            with suppress(Exception):  # ignore errors from close()
                 close()
 
-    def _live(self) -> None:
+    def _run(self) -> None:
         try:
             self._agent = self._make()
             from tuplet.kernel import as_seed
 
-            as_seed(self._seed)  # refuse it now, not in the first game
+            as_seed(self._seed)  # refuse a bad seed now, not in the first game
             self._own_time = getattr(self._agent, "time", None)
         except Exception as error:
             self.failure = error
@@ -153,18 +153,18 @@ class AgentThread:
         try:
             self._warm_up()
         except Exception as error:
-            self.complain(f"{self.name}: {type(error).__name__}: {error}")
+            self.warn(f"{self.name}: {type(error).__name__}: {error}")
         while True:
             self.free.set()
             question = self._questions.get()
             try:
                 answer: str | Exception = self._answer(self._agent, question)
             except (Exception, SystemExit) as error:
-                answer = error if isinstance(error, Exception) else RuntimeError("it wants to exit")
+                answer = error if isinstance(error, Exception) else RuntimeError("it called sys.exit")
             self._answers.put((question, answer))
 
     def _warm_up(self) -> None:
-        """Load or compile what the first move needs. Agents of other people are not disturbed."""
+        """Load or compile what the first move needs. Users' agents are not called."""
         from tuplet.games.ewn import EwnGame
 
         start = EwnGame(GAME).setup(die="012345012345012345012")
@@ -196,7 +196,7 @@ class AgentThread:
 
 
 class Session:
-    """One side of the protocol, for as many games as the other side likes."""
+    """One side of the protocol, for as many games as the other side wants."""
 
     def __init__(self, agent: AgentThread, limit: float, source: int, sink: int) -> None:
         self.agent, self.limit, self.source, self.sink = agent, limit, source, sink
@@ -206,7 +206,7 @@ class Session:
         self._started = self._asked = process_start()
 
     def run(self) -> None:
-        """Play until told to stop, or until the input ends, wherever that is."""
+        """Play until told to stop, or until the input ends."""
         try:
             while self._play():
                 self.games += 1
@@ -214,7 +214,7 @@ class Session:
             pass
 
     def _play(self) -> bool:
-        """Play a game; whether another follows."""
+        """Play a game; returns whether another follows."""
         digits = "012345"
         setup = self._take(6, digits), self._take(6, digits), self._take(21, digits)
         position = fallback_rules.start(*setup)
@@ -225,7 +225,7 @@ class Session:
                 move = self._think(Question(self.games, setup, side, tuple(moves), 0.0), position)
                 self._send(move)
             else:
-                # A game that ended otherwise, by somebody's late move, may be followed by another.
+                # After a game that ended by a late move, another may follow.
                 cube = self._take(1, digits + "yn")
                 if cube in "yn":
                     return cube == "y"
@@ -242,11 +242,11 @@ class Session:
         due = self._asked + self.limit - MARGIN
         if not self.answered:
             due = max(due, self._started + START_UP - MARGIN)
-        begin = due - RESERVE  # of our own search, should the agent not be free
+        begin = due - RESERVE  # when the fallback search starts, if the agent is not free
         if self.agent.failure is not None:
             begin = 0.0
         if not self.agent.free.wait(max(begin - time.monotonic(), 0.0)):
-            self.agent.complain(f"{self.agent.failure or 'not ready yet'}; a move in plain Python instead")
+            self.agent.warn(f"{self.agent.failure or 'not ready yet'}; playing a fallback move")
             return fallback_rules.choose(position, min(due, time.monotonic() + RESERVE))
         due = min(due, time.monotonic() + self.limit - MARGIN)
         answer = self.agent.ask(question._replace(until=due - SIGNAL), due)
@@ -258,11 +258,11 @@ class Session:
             problem = f"its move {answer!r} is not legal"
         else:
             problem = f"{type(answer).__name__}: {answer}"
-        self.agent.complain(f"{problem}; a move in plain Python instead")
+        self.agent.warn(f"{problem}; playing a fallback move")
         return fallback_rules.choose(position, due)
 
     def _take(self, count: int, allowed: str = "") -> str:
-        """The next characters that are not space; others than those allowed raise ValueError."""
+        """The next characters that are not whitespace; UserError if one is not allowed."""
         taken = ""
         while True:
             for at, character in enumerate(self._received):
@@ -277,9 +277,9 @@ class Session:
             self._received = self._receive()
 
     def _receive(self) -> str:
-        """Wait for input, and note when we were asked.
+        """Wait for input, and note when it arrived.
 
-        Input that is there at once may have waited in the pipe while we were starting: the clock
+        Input that is there at once may have waited in the pipe while we were starting: its clock
         has been running since then.
         """
         waits = not ready([self.source], [])
@@ -291,13 +291,13 @@ class Session:
         return data.decode("latin-1")
 
     def _send(self, move: str) -> None:
-        os.write(self.sink, move.encode())  # two bytes: all or nothing, and not buffered
+        os.write(self.sink, move.encode())  # two bytes: written at once, unbuffered
         self._asked, self.answered = time.monotonic(), True
 
 
 def ready(read: list[int], write: list[int]) -> bool:
-    """Whether a file descriptor can be used without waiting, as far as the system tells."""
+    """Whether a file descriptor can be used without waiting, as far as the system says."""
     try:
         return any(select.select(read, write, [], 0))
-    except OSError:  # of Windows, which tells this of sockets only
+    except OSError:  # Windows: only sockets are supported
         return bool(write)

@@ -1,4 +1,4 @@
-"""A folder of programs, one for each of a class: what is run, under which name, and what is not.
+"""A folder of programs, one for each student: what is run, under which name, and what is skipped.
 
     submissions/alice.py          a script of Python                            alice
     submissions/bob               a file that can be executed                   bob
@@ -7,8 +7,8 @@
     submissions/eve/main.py       `run.py`, `agent.py`, `main.py`, or its only  eve
                                   script of Python
 
-Each is run in the folder where its file is. Names that begin with a dot or an underscore are
-skipped, and so is what fits nowhere; what is skipped, is said, with the reason.
+Each is run in the folder of its file. Names that begin with a dot or an underscore are ignored;
+other entries that fit nowhere are skipped and reported with the reason.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SCRIPTS = ("run.py", "agent.py", "main.py")
 
 
 class Skipped(NamedTuple):
-    """What is in a folder, and does not play."""
+    """An entry of a folder that does not play."""
 
     name: str
     why: str
@@ -37,9 +37,9 @@ class Skipped(NamedTuple):
 def program_command(
     program: str | Sequence[str], time: float | None = None, memory: str | None = None
 ) -> ProgramCommand:
-    """A program as somebody names it: a command, its words, or `exec:COMMAND`.
+    """A program from a command, its words, or `exec:COMMAND`.
 
-    A script of Python need not be executable. ValueError if it is not there.
+    A Python script need not be executable. UserError if it does not exist.
     """
     text = program if isinstance(program, str) else shlex.join(program)
     alone = Path(text)
@@ -49,24 +49,24 @@ def program_command(
         spec = f"exec:{shlex.quote(text if alone.is_absolute() else f'./{alone}')}"
     else:
         spec = text if text.startswith(("exec:", "exec[")) else f"exec:{text}"
-    found = ProgramCommand.parse(spec)
+    command = ProgramCommand.parse(spec)
     return ProgramCommand(
         text,
-        found.command,
+        command.command,
         None,
-        found.limit if time is None else time,
-        found.memory if memory is None else parse_memory(memory),
+        command.limit if time is None else time,
+        command.memory if memory is None else parse_memory(memory),
     )
 
 
 def submissions(
     folder: str | Path, time: float | None = None, memory: int | None = None
 ) -> tuple[list[ProgramCommand], list[Skipped]]:
-    """The programs of a folder in the order of their names, and what else there is."""
+    """The programs of a folder in the order of their names, and the entries that were skipped."""
     folder = Path(folder)
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder of programs")
-    found: dict[str, Path] = {}
+    programs: dict[str, Path] = {}
     skipped = []
     for path in sorted(folder.iterdir(), key=lambda each: each.name):
         if path.name.startswith((".", "_")):
@@ -75,13 +75,13 @@ def submissions(
         name = path.stem if path.is_file() and path.suffix in (".py", ".sh") else path.name
         if file is None:
             skipped.append(Skipped(path.name, why))
-        elif name in found:
-            skipped.append(Skipped(path.name, f"there is {found[name].name} of that name already"))
+        elif name in programs:
+            skipped.append(Skipped(path.name, f"there is another program of that name, {programs[name].name}"))
         else:
-            found[name] = file
+            programs[name] = file
     limit = LIMIT if time is None else time
     return [
-        ProgramCommand(name, _command(file), file.parent.resolve(), limit, memory) for name, file in found.items()
+        ProgramCommand(name, _command(file), file.parent.resolve(), limit, memory) for name, file in programs.items()
     ], skipped
 
 
@@ -93,7 +93,7 @@ def _command(file: Path) -> tuple[str, ...]:
 
 
 def _starts(file: Path) -> bool:
-    """Whether the system knows how to start it: a script says by what."""
+    """Whether the system can start it: a Python script needs a #! line."""
     if file.suffix != ".py":
         return True
     with file.open("rb") as opened:

@@ -2,14 +2,13 @@
 
     exec:./my_agent
     exec:python3 my_agent.py --level 3
-    exec[time=1]:./my_agent                one second a move in place of two
-    exec[time=1,memory=500MB]:./my_agent   and so much memory for all its processes
+    exec[time=1]:./my_agent                one second per move instead of two
+    exec[time=1,memory=500MB]:./my_agent   and a memory limit for all its processes
 
-A program that is late, ends, has too much memory, or answers anything but a legal move forfeits
-its game: it is stopped, with whatever it started, and the next game begins with a fresh one.
-Otherwise it plays game after game. The clock of a move starts when the program can read the
-question; its first move has at least 2 s from the program's start, however short the limit, because
-starting takes time.
+A program that is late, exits, uses too much memory, or answers anything but a legal move forfeits the
+game: it is killed, with all it has started, and the next game starts it again. Otherwise it plays
+game after game. The clock of a move starts when the program can read the opponent's move; its first
+move has at least 2 s from the program's start, because starting takes time.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from tuplet.games.record import Forfeit
 from tuplet.system.settings import parse_size, split_settings
 
 GAME = "ewn-6x7"
-LIMIT = 2.0  # seconds a move, as the protocol has it
+LIMIT = 2.0  # seconds per move, by the protocol
 START_UP = 2.0  # seconds that the first move has at least, from the program's start
 _FORM = "a program is exec:COMMAND, exec[time=1.5]:COMMAND or exec[time=1.5,memory=1GB]:COMMAND"
 
 
 @dataclass(frozen=True)
 class ProgramCommand:
-    """How a program is run: its words, where, and its limits of seconds a move and of bytes.
+    """A program's command, folder, and limits (seconds per move, bytes of memory).
 
-    It makes agents, and can be sent to other processes.
+    Calling it makes an agent; it can be sent to other processes.
     """
 
     name: str
@@ -50,29 +49,29 @@ class ProgramCommand:
 
     def __post_init__(self) -> None:
         if not 0 < self.limit <= 86400:
-            raise UserError(f"{self.name}: a move takes up to 86400 seconds, and more than none")
+            raise UserError(f"{self.name}: time must be more than 0 and at most 86400 seconds (got {self.limit:g})")
 
     @classmethod
     def parse(cls, spec: str) -> ProgramCommand:
         """Read exec[...]:COMMAND."""
         parts = re.fullmatch(r"exec(?:\[([^\]]*)\])?:(.*)", spec, re.DOTALL)
-        given = split_settings(parts[1] or "", spec) if parts else {}
-        good = re.fullmatch(r"\d+\.?\d*|\.\d+", given.get("time", "1"))
-        if parts is None or not good or set(given) - {"time", "memory"}:
+        limits = split_settings(parts[1] or "", spec) if parts else {}
+        good = re.fullmatch(r"\d+\.?\d*|\.\d+", limits.get("time", "1"))
+        if parts is None or not good or set(limits) - {"time", "memory"}:
             raise UserError(f"{spec!r}: {_FORM}")
-        memory = parse_memory(given["memory"]) if "memory" in given else None
-        limit = float(given.get("time", LIMIT))
+        memory = parse_memory(limits["memory"]) if "memory" in limits else None
+        limit = float(limits.get("time", LIMIT))
         return cls(spec, _command(spec, parts[2]), limit=limit, memory=memory)
 
     def check(self) -> None:
-        """ValueError where the program is not: it may have been named on another machine."""
+        """UserError if the program does not exist: it may have been named on another machine."""
         file = "" if self.folder is None else self.command[-1]
         for each in filter(None, (self.command[0], file)):
             if shutil.which(each) is None and not Path(each).is_file():
-                raise UserError(f"{self.name}: {each} is not there")
+                raise UserError(f"{self.name}: {each} does not exist")
 
     def __call__(self) -> SubprocessAgent:
-        """An agent of its own."""
+        """A new agent."""
         return SubprocessAgent(self)
 
 
@@ -90,14 +89,14 @@ class SubprocessAgent:
         self.running = spec if isinstance(spec, ProgramCommand) else ProgramCommand.parse(spec)
         self.name = self.running.name
         self._program: Program | None = None
-        self._known: EwnPosition | None = None  # what the program knows of the game
-        self._forfeit: Forfeit | None = None  # before the program was asked for a move
+        self._known: EwnPosition | None = None  # the last position that the program was sent
+        self._forfeit: Forfeit | None = None  # raised when a move is asked for
 
     def open(self, start: EwnPosition, side: Side, state: np.uint64) -> None:  # noqa: ARG002
-        """Tell the program of a new game, starting it if it does not run."""
+        """Send the program a new game, starting it if it does not run."""
         setup = setup_text(start, side)
         self._forfeit = None
-        # A program in the middle of a game cannot be told that it ended, so a fresh one it is.
+        # The protocol cannot end a game early, so a program within one is started again.
         ended = self._known is not None and self._known.over
         if self._program is not None and ended and self._program.is_idle():
             self._program.send("y" + setup)
@@ -114,7 +113,7 @@ class SubprocessAgent:
         self._known = start
 
     def choose(self, position: EwnPosition) -> str:
-        """The program's move; Forfeit if it has none."""
+        """The program's move; Forfeit if there is none."""
         if self._forfeit is not None:
             raise self._forfeit
         program = self._program
@@ -124,29 +123,29 @@ class SubprocessAgent:
         try:
             if position != self._known:
                 program.expect_silence()
-                self._tell(position)
+                self._send_move(position)
             due = time.monotonic() + self.running.limit
             if not program.answers:
                 due = max(due, program.started + START_UP)
             move = program.receive(due, legal)
         except Forfeit as forfeit:
-            told = program.transcript()
+            transcript = program.transcript()
             self._stop(gently=False)
-            self._forfeit = Forfeit(forfeit.kind, f"{self.name}: {forfeit.reason}", told)
+            self._forfeit = Forfeit(forfeit.kind, f"{self.name}: {forfeit.reason}", transcript)
             raise self._forfeit from None
         self._known = position.play(move)
         return move
 
     def end(self, last: EwnPosition) -> None:
-        """Tell the program how its game ended, so that it is ready for another."""
+        """Send the last move, so that the program is ready for another game."""
         if last.over:
-            self._tell(last)
+            self._send_move(last)
 
     def close(self) -> None:
-        """Stop the program and whatever it has started."""
+        """Stop the program and all it has started."""
         self._stop(gently=True)
 
-    def _tell(self, position: EwnPosition) -> None:
+    def _send_move(self, position: EwnPosition) -> None:
         """Send the opponent's move that led to a position."""
         known = self._known
         if self._program is None or known is None or position == known:
@@ -156,7 +155,7 @@ class SubprocessAgent:
                 self._program.send(move)
                 self._known = position
                 return
-        raise UserError(f"{self.name}: a position that does not follow the one before")
+        raise UserError(f"{self.name}: the position does not follow from the one before")
 
     def _stop(self, gently: bool) -> None:
         if self._program is not None:
@@ -165,14 +164,14 @@ class SubprocessAgent:
 
 
 def setup_text(start: EwnPosition, side: Side) -> str:
-    """A first position as the protocol has it."""
+    """A first position as the protocol writes it."""
     at = {(of, square): str(number) for (of, number), square in start.cubes.items()}
     placed = [
         "".join(at.get((of, square), "") for square in squares)
         for of, squares in zip(SIDES, (start.game.red, start.game.blue), strict=True)
     ]
     if start.ply or any(len(numbers) != start.game.cubes for numbers in placed):
-        raise UserError("the protocol of programs knows games from the first position only")
+        raise UserError("programs can only play games from the first position")
     return "".join([*placed, *map(str, start.known_die), "fs"[SIDES.index(side)]])
 
 
@@ -182,12 +181,12 @@ def _command(spec: str, text: str) -> tuple[str, ...]:
     except ValueError as error:
         raise UserError(f"{spec}: {error}") from None
     if not command:
-        raise UserError(f"{spec}: which program? exec:COMMAND")
+        raise UserError(f"{spec}: no program is named: exec:COMMAND")
     if shutil.which(command[0]) is None:
-        problem = "is not executable" if Path(command[0]).is_file() else "is not there"
+        problem = "is not executable" if Path(command[0]).is_file() else "does not exist"
         if Path(command[0]).is_dir():
             problem = "is a folder: name the program in it"
-        if shutil.which(f"./{command[0]}") is not None:  # shells want it so, too
-            problem = f"is of this folder: write ./{command[0]}"
+        if shutil.which(f"./{command[0]}") is not None:  # as in shells
+            problem = f"is in this folder: write ./{command[0]}"
         raise UserError(f"{spec}: {command[0]} {problem}")
     return tuple(command)

@@ -1,13 +1,13 @@
-"""The keeper: a small process that ends programs when the process that started them cannot.
+"""The watchdog: a small process that kills programs when the process that started them cannot.
 
-    python -I -S keeper.py MARK
+    python -I -S watchdog.py MARK
 
-It is told of process groups on its standard input, `+GROUP BYTES` and `-GROUP`, a line each. A
-group whose resident memory exceeds its bytes (0: any) is told on standard output, `GROUP USED`, and
-ended. When the input ends, however the other process did, all groups are ended, and with them
-whatever carries the mark in its environment: children that have left their group, and programs that
-were started and not told of yet. What has left the group and emptied its environment escapes; where
-there is no /proc, so does whatever has left the group, and memory is not watched.
+It reads process groups from its standard input, a line each: `+GROUP BYTES` to watch one, `-GROUP` to
+forget it. A group whose resident memory exceeds its bytes (0: no limit) is reported on standard output
+as `GROUP USED`, and killed. When the input ends, for whatever reason, all groups are killed, and every
+process with the mark in its environment: children that have left their group, and programs that were
+started but not reported yet. A process that has left its group and cleared its environment escapes;
+without /proc, so does every process that has left its group, and memory is not watched.
 
 This file is run by itself: it imports nothing of the package.
 """
@@ -21,13 +21,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
-MARK = "TUPLET_PROGRAM"  # the variable of the environment
-WATCH = 0.1  # seconds between looks at the memory
-ROUNDS = 50  # of ending what is marked: some start others meanwhile
+MARK = "TUPLET_PROGRAM"  # an environment variable
+WATCH = 0.1  # seconds between checks of the memory
+ROUNDS = 50  # of killing marked processes: they may start others meanwhile
 
 
 def watch(mark: str) -> None:
-    """Watch what is told on standard input, until its end."""
+    """Watch the groups read from standard input, until it ends."""
     allowed: dict[int, int] = {}
     text = b""
     while True:
@@ -46,8 +46,8 @@ def watch(mark: str) -> None:
         if watched:
             for group, used in memory_of([g for g in allowed if allowed[g]]).items():
                 if used > allowed[group]:
-                    with suppress(OSError):  # nobody listens
-                        os.write(1, b"%d %d\n" % (group, used))  # first: it explains what follows
+                    with suppress(OSError):  # the reader is gone
+                        os.write(1, b"%d %d\n" % (group, used))  # before the kill, which it explains
                     allowed[group] = 0
                     end_group(group)
     for group in allowed:
@@ -56,24 +56,24 @@ def watch(mark: str) -> None:
 
 
 def end_group(group: int) -> None:
-    """End all processes of a group."""
+    """Kill all processes of a group."""
     with suppress(ProcessLookupError, PermissionError):  # all have ended
         os.killpg(group, signal.SIGKILL)
 
 
 def end_marked(mark: str) -> None:
-    """End whatever carries a mark that begins so."""
+    """Kill all processes whose mark begins with `mark`."""
     for _ in range(ROUNDS):
-        found = list(marked(mark))
-        if not found:
+        processes = list(marked(mark))
+        if not processes:
             return
-        for process in found:
+        for process in processes:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
 
 
 def marked(mark: str) -> Iterator[int]:
-    """The processes, zombies aside, whose environment carries a mark that begins so."""
+    """The processes, zombies aside, whose mark begins with `mark`."""
     sought = f"{MARK}={mark}".encode()
     for process in _processes():
         with suppress(OSError), open(f"/proc/{process}/environ", "rb") as file:  # noqa: PTH123
@@ -82,7 +82,7 @@ def marked(mark: str) -> Iterator[int]:
 
 
 def memory_of(groups: list[int]) -> dict[int, int]:
-    """The resident bytes of process groups: what processes share counts for each of them."""
+    """The resident bytes of process groups; shared memory counts for each process."""
     used = dict.fromkeys(groups, 0)
     for process in _processes():
         with suppress(OSError, ValueError, IndexError):
@@ -95,17 +95,17 @@ def memory_of(groups: list[int]) -> dict[int, int]:
 
 def members(group: int) -> list[int]:
     """The processes of a group that have not ended."""
-    found = []
+    alive = []
     for process in _processes():
         with suppress(OSError, ValueError, IndexError):
             words = _stat(process)
             if int(words[2]) == group and words[0] not in ("Z", "X"):
-                found.append(process)
-    return found
+                alive.append(process)
+    return alive
 
 
 def cpu_seconds(group: int) -> float:
-    """The time that the processes of a group have computed."""
+    """The processor time of a group's processes."""
     ticks = 0
     for process in members(group):
         with suppress(OSError, ValueError, IndexError):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tuplet.errors import UserError
+from tuplet.games.analysis import MoveValue
 from tuplet.games.g2048.board import MOVES, Board, as_move
 from tuplet.games.g2048.rules import LOWEST, OVER, TILE_DUE
 from tuplet.games.position import Position
@@ -106,6 +107,21 @@ class Position2048(Position):
     def legal_moves(self) -> list[str]:
         """The moves that change the board; none where a tile is about to appear."""
         return [] if self.tile_due else [*self.board.legal_moves()]
+
+    def action_of(self, move: object) -> int:
+        """The number of a legal move, given by its name, its first letter or its number."""
+        name = as_move(move)
+        return MOVES.index(name) if name in self.legal_moves() else super().action_of(name)
+
+    def all_moves(self, values: Iterable[MoveValue]) -> list[MoveValue]:
+        """All four moves in the order up, right, down, left, with rewards; illegal ones are marked."""
+        known, after = {each.move: each for each in values}, self.board.after_states()
+        return [
+            known.get(move, MoveValue(move, None))._replace(reward=after[move][1])
+            if move in after
+            else MoveValue(move, None, legal=False)
+            for move in MOVES
+        ]
 
     def play(self, move: object) -> Position2048:
         """The board after a legal move, before a tile appears."""
