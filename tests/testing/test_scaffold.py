@@ -133,4 +133,4 @@ def test_what_cannot_be_written_is_refused_in_one_line(
 
 def test_every_name_of_tuplets_own_is_taken() -> None:
     listed = {row["agent"] for game in ("2048", "ewn") for row in package.list_agents(game).rows}
-    assert listed | {*(entry.name for entry in AGENTS), *ABOUT} <= TAKEN
+    assert listed | {*(entry.name for entry in AGENTS), *ABOUT} <= taken_names()
