@@ -15,7 +15,7 @@ import pytest
 import tuplet as package
 from tuplet.agents.registry import AGENTS
 from tuplet.testing import check_agent
-from tuplet.testing.scaffold import KINDS
+from tuplet.testing.scaffold import KINDS, taken_names
 from tuplet.values.players import ABOUT
 
 pytestmark = pytest.mark.slow
