@@ -17,7 +17,6 @@ import tuplet as package
 from tuplet.agents.protocol.submissions import submissions
 from tuplet.agents.protocol.subprocess_agent import parse_memory
 from tuplet.arena.match_file import SavedMatch, load
-from tuplet.arena.page import decode
 from tuplet.arena.results import Tournament
 from tuplet.arena.schedule import TIMEOUTS_TO_DROP, GameResult, TimeoutDropout, slot_of
 from tuplet.games.record import Record
@@ -168,6 +167,17 @@ def test_the_page_asks_nobody_and_runs_nothing_but_its_own(twelve) -> None:
     assert "18 of them were not played" in text
     assert "no sandbox" in text and "notes.txt" in text
     assert len(result.agents) == text.count('<th class="name" title=')
+
+
+def decode(game: list) -> list[list[str]]:
+    """The boards of a game, as the script of the page makes them."""
+    boards = [list(game[6])]
+    for step in game[7]:
+        cells = list(boards[-1])
+        for at, text in zip(step[2::2], step[3::2], strict=True):
+            cells[at] = text
+        boards.append(cells)
+    return boards
 
 
 def test_the_games_to_replay_are_those_that_were_played(twelve) -> None:

@@ -1,7 +1,7 @@
 """A tournament as a self-contained HTML page, and as tables.
 
 Names and reasons come from outside and are escaped. A game to replay is its first board and the cells that each
-move changed; `decode` reads that back.
+move changed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from tuplet.agents.protocol.program import size
@@ -21,7 +22,6 @@ from tuplet.arena.results import Match, Tournament, disqualified_text, elo_text
 from tuplet.arena.schedule import slot_of
 from tuplet.errors import UserError
 from tuplet.games.drawing import colours_of
-from tuplet.games.ewn import EwnPosition
 from tuplet.games.game import Game
 from tuplet.games.record import FORFEITS, Record
 from tuplet.system.files import atomic_write
@@ -81,39 +81,34 @@ def page(result: Tournament, saved: SavedMatch) -> str:
     """A tournament, and the games of its file, as HTML."""
     forfeits = list(_forfeited(saved))
     data, kept = _data(result, saved, [number for number, _, _ in forfeits])
-    title = f"{plural(len(result.agents), 'player')}, {result.game}"
-    parts = [
-        _head(result),
-        "<main>",
-        _standings(result),
-        _cross_table(result),
-        _forfeits(result, forfeits),
-        _replay(result, len(kept)),
-        "</main>",
-        _foot(saved),
-        f'<script type="application/json" id="data">{data}</script>',
-    ]
-    here = Path(__file__)
-    return document(
-        f"Tournament: {title}",
-        parts,
-        here.with_suffix(".css").read_text(encoding="utf-8"),
-        here.with_suffix(".js").read_text(encoding="utf-8"),
-    )
-
-
-def _head(result: Tournament) -> str:
+    players = plural(len(result.agents), "player")
     facts = [f"{result.games:,} games of {result.game}", f"{result.planned:,} for each pairing", f"seed {result.seed}"]
-    if result.interrupted:
-        facts.append("not finished")
-    return (
-        f"<header><h1>A tournament of {plural(len(result.agents), 'player')}</h1>"
-        f'<p class="lead">{escape(" · ".join(facts))}</p></header>'
+    some = (
+        f'<p class="note">{kept:,} of {result.games:,} games can be replayed here: the first forfeits, and the first '
+        "pairs of every pairing. The saved file has all.</p>"
     )
+    html, style, script = (Path(__file__).with_suffix(kind).read_text("utf-8") for kind in (".html", ".css", ".js"))
+    body = Template(html).substitute(
+        players=players,
+        facts=escape(" · ".join([*facts, "not finished"] if result.interrupted else facts)),
+        drawn="<th>drawn</th>" if _has_draws(result) else "",
+        standings=_standings(result),
+        places="".join(f"<th>{each.place}</th>" for each in result.standings),
+        cross=_cross_table(result),
+        forfeits=_forfeits(result, forfeits),
+        some=some if kept < result.games else "",
+        limits=escape(_limits(saved)),
+        version=__version__,
+        data=data,
+    )
+    return document(f"Tournament: {players}, {result.game}", [body], style, script)
+
+
+def _has_draws(result: Tournament) -> bool:
+    return any(match.draws for match in result.matches.values())
 
 
 def _standings(result: Tournament) -> str:
-    drawn = any(match.draws for match in result.matches.values())
     bounds = [bound for rating in result.ratings for bound in (*rating.ci95, rating.elo)]
     scale = [bound for bound in bounds if math.isfinite(bound)]
     rows = []
@@ -126,43 +121,28 @@ def _standings(result: Tournament) -> str:
             f'<td class="name" title="{name}">{name}</td><td class="bars wide">{bar}</td>'
             f'<td class="elo">{elo_text(each.rating.elo)}</td>'
             f'<td class="wide">{" to ".join(map(elo_text, each.rating.ci95))}</td>'
-            f"<td>{wins:,}</td>{f'<td>{draws:,}</td>' if drawn else ''}<td>{losses:,}</td>"
+            f"<td>{wins:,}</td>{f'<td>{draws:,}</td>' if _has_draws(result) else ''}<td>{losses:,}</td>"
             f"<td>{f'<span class=badge>{forfeits:,}</span>' if forfeits else ''}</td></tr>"
         )
-    head = (
-        '<tr><th></th><th class="name">player</th><th class="wide"></th><th>Elo</th>'
-        f'<th class="wide">95 %</th><th>won</th>{"<th>drawn</th>" if drawn else ""}<th>lost</th>'
-        "<th>forfeited</th></tr>"
-    )
-    return (
-        f'<section><h2>Standings</h2><div class="scroll"><table><thead>{head}</thead><tbody>'
-        f'{"".join(rows)}</tbody></table></div><p class="note">Elo relative to the mean of all '
-        "(Bradley &amp; Terry), with 95 % intervals. A forfeited game is a lost game.</p></section>"
-    )
+    return "".join(rows)
 
 
 def _cross_table(result: Tournament) -> str:
-    standings, rows = result.standings, []
-    for each in standings:
-        cells = []
-        for other, score in zip(standings, each.against, strict=True):
+    rows = []
+    for each in result.standings:
+        name = escape(each.agent)
+        cells = [f'<th class="name" title="{name}">{each.place}. {name}</th>']
+        for other, score in zip(result.standings, each.against, strict=True):
             if score is None:
-                cells.append(f'<td class="self">{"" if other is each else "·"}</td>')
+                cells.append(f'<td class="self">{"" if other.number == each.number else "·"}</td>')
                 continue
             wins, draws, losses = score
             shade = round(10 * (wins + draws / 2) / sum(score))
             text = "–".join(f"{n:,}" for n in (score if draws else (wins, losses)))
             link = f'<a href="#replay" data-one="{each.number}" data-other="{other.number}">{text}</a>'
             cells.append(f'<td class="w{shade}">{link}</td>')
-        name = escape(each.agent)
-        rows.append(f'<tr><th class="name" title="{name}">{each.place}. {name}</th>{"".join(cells)}</tr>')
-    head = "".join(f"<th>{each.place}</th>" for each in standings)
-    return (
-        '<section><h2>Cross table</h2><div class="scroll"><table class="cross">'
-        f'<thead><tr><th class="name"></th>{head}</tr></thead><tbody>{"".join(rows)}</tbody>'
-        '</table></div><p class="note">Games won and lost by the player of the row; a column for each '
-        "opponent, by its place. A click shows the games.</p></section>"
-    )
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    return "".join(rows)
 
 
 def _forfeited(saved: SavedMatch) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -222,55 +202,20 @@ def _transcript_line(line: str) -> str:
     return f'<span class="{kind}">{escape(line)}</span>' if kind else escape(line)
 
 
-def _replay(result: Tournament, kept: int) -> str:
-    some = ""
-    if kept < result.games:
-        some = (
-            f'<p class="note">{kept:,} of {result.games:,} games can be replayed here: the first forfeits, and '
-            "the first pairs of every pairing. The saved file has all.</p>"
-        )
-    chooser = "".join(
-        f'<select id="{name}" aria-label="{label}"></select>'
-        for name, label in (("one", "player"), ("other", "opponent"), ("how", "how it ended"))
-    )
-    buttons = "".join(
-        f'<button type="button" id="{name}" aria-label="{label}">{sign}</button>'
-        for name, label, sign in (
-            ("start", "to the start", "|◀"),
-            ("back", "a move back", "◀"),
-            ("play", "play", "▶ play"),
-            ("on", "a move on", "▶"),
-            ("end", "to the end", "▶|"),
-        )
-    )
+def _limits(saved: SavedMatch) -> str:
+    limits = saved.settings.get("limits")
+    if not isinstance(limits, dict):
+        return ""
+    memory = limits.get("memory")
+    resident = f" and {size(memory)} of resident memory" if isinstance(memory, int) else ""
     return (
-        '<section id="replay"><h2>Games to replay</h2><div class="replay"><div>'
-        '<div class="players"><span class="side a" id="a"></span>'
-        '<span class="side b" id="b"></span></div>'
-        f'<div class="board" id="board"></div><div class="steps">{buttons}</div>'
-        '<input type="range" id="ply" min="0" value="0" aria-label="move">'
-        '<p class="state" id="state" aria-live="polite"></p></div>'
-        f'<div><div class="chooser">{chooser}</div><div class="list" id="list"></div>'
-        f'<p class="note">Arrow keys step through a game; the winner is printed bold.</p>{some}'
-        "<noscript><p>Games are replayed by a script, which is switched off here.</p></noscript>"
-        "</div></div></section>"
+        f"Each program had {limits.get('time')} s per move{resident}. This was no sandbox: programs ran with the "
+        "rights of the user who started the tournament. "
     )
 
 
-def _foot(saved: SavedMatch) -> str:
-    limits, text = saved.settings.get("limits"), ""
-    if isinstance(limits, dict):
-        memory = limits.get("memory")
-        resident = f" and {size(memory)} of resident memory" if isinstance(memory, int) else ""
-        text = (
-            f"Each program had {limits.get('time')} s per move{resident}. This was no sandbox: programs ran with the "
-            "rights of the user who started the tournament. "
-        )
-    return f"<footer><p>{escape(text)}Made by tuplet {__version__}.</p></footer>"
-
-
-def _data(result: Tournament, saved: SavedMatch, first: Iterable[int]) -> tuple[str, list[int]]:
-    """The games to replay as JSON that is safe within HTML, and their numbers."""
+def _data(result: Tournament, saved: SavedMatch, first: Iterable[int]) -> tuple[str, int]:
+    """The games to replay as JSON that is safe within HTML, and their number."""
     games: dict[int, Coded] = {}
     pieces: dict[str, list[str]] = {}
     written, wanted, grid = 0, set(first), (0, 0)
@@ -287,27 +232,26 @@ def _data(result: Tournament, saved: SavedMatch, first: Iterable[int]) -> tuple[
             grid = len(record.start.cells), max(map(len, record.start.cells), default=0)
             texts = [*games[number][6], *(text for step in games[number][7] for text in step[3::2])]
             for text in filter(None, texts):
-                pieces.setdefault(text, _piece(saved.game, record, text))
-    numbers = sorted(games)
+                pieces.setdefault(text, _piece(saved.game, text))
     data = {
         "agents": result.agents,
         "order": result.ranking,
         "sides": list(saved.game.sides),
         "rows": grid[0],
         "columns": grid[1],
-        "corners": saved.game.name.startswith("ewn"),
+        "corners": saved.game.family == "ewn",
         "pieces": pieces,
-        "games": [games[number] for number in numbers],
+        "games": [games[number] for number in sorted(games)],
     }
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text, numbers
+    return text, len(games)
 
 
-def _piece(game: Game, record: Record, text: str) -> list[str]:
+def _piece(game: Game, text: str) -> list[str]:
     """How a text on the board is drawn: its label, and its side or else its colour."""
-    if isinstance(record.start, EwnPosition):
+    if game.family == "ewn":
         return [text[1:], "red" if text[0] == "r" else "blue", ""]
     return [text, "", colours_of([[text]], game.colours)[text]]
 
@@ -331,17 +275,6 @@ def encode(record: Record, number: int, first: int, second: int) -> Coded:
         before = cells
     winner = -1 if record.winner is None else record.sides.index(record.winner)
     return [number, first, second, winner, record.termination, record.reason, start, plies]
-
-
-def decode(game: Coded) -> list[list[str]]:
-    """The boards of a game, as its script makes them."""
-    boards = [list(game[6])]
-    for step in game[7]:
-        cells = list(boards[-1])
-        for at, text in zip(step[2::2], step[3::2], strict=True):
-            cells[at] = text
-        boards.append(cells)
-    return boards
 
 
 def _flat(position: Any) -> list[str]:

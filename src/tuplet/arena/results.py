@@ -325,7 +325,7 @@ class Tournament(Displayable):
             return losses, draws, wins
         return None
 
-    @property
+    @cached_property
     def standings(self) -> list[Standing]:
         """The agents from best to worst."""
         standings = []
