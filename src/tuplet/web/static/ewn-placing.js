@@ -30,6 +30,7 @@ export class Placing {
     } else if (this.possible()) {
       page.halt();
       this.sides = SIDES.filter((side) => page.state[side] === "you").map((side) => side[0]).join("") || "rb";
+      page.draw(); // cubes can be clicked at once
       this.#arrange(...this.#orders());
     }
   }
@@ -55,7 +56,7 @@ export class Placing {
     const { rng, position } = game;
     const die = position.known_die.length ? { die: position.known_die.join("") } : {};
     try {
-      await game.open({ game: state.game, red, blue, ...die });
+      if (!await game.open({ game: state.game, red, blue, ...die })) return;
       game.begin(game.position, rng ?? game.rng);
       changed();
       draw();

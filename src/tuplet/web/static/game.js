@@ -39,11 +39,14 @@ export class Game {
     return ++this.epoch;
   }
 
-  /** Show a position as the first of a game: {game, position?, red?, blue?, die?} as /api/position takes it. */
+  /** Show a position as the first of a game: {game, position?, red?, blue?, die?} as /api/position takes it. False if
+   * something else was shown meanwhile. */
   async open(request, kind = "jump") {
     const epoch = this.interrupt();
     const { position, rng } = await post("/api/position", request);
-    if (epoch === this.epoch) this.begin(position, rng, kind);
+    if (epoch !== this.epoch) return false;
+    this.begin(position, rng, kind);
+    return true;
   }
 
   begin(position, rng, kind = "jump") {
