@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -136,15 +137,19 @@ def test_every_help_ends_with_three_examples_that_can_be_typed() -> None:
 
 
 def test_a_bug_of_ours_is_not_shown_as_the_users_error(monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def broken(*_: object) -> None:
-        raise ValueError("not enough values to unpack")
-
-    monkeypatch.setattr("tuplet.list_games", broken, raising=False)
+    monkeypatch.setattr("tuplet.list_games", partial(int, "x"), raising=False)
     assert run(["list", "games"]) == 1
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "internal error: ValueError: not enough values" in error and "--debug" in error
+    assert error.count("\n") == 1 and "internal error: ValueError: invalid literal" in error and "--debug" in error
     assert run(["list", "games", "--debug"]) == 1
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_error_in_a_users_code_names_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "own_agent.py"
+    path.write_text("class Own:\n    def choose(self, position):\n        return {}['x']\n")
+    assert run(["analyze", "ewn", "--agent", f"{path}:Own"]) == 2
+    assert "KeyError: 'x' (own_agent.py, line 3)" in capsys.readouterr().err
 
 
 def test_users_errors_have_a_class_of_their_own() -> None:

@@ -147,7 +147,6 @@ def run(arguments: list[str]) -> int:
 
 def _explain(error: Exception, interrupted: bool, arguments: list[str]) -> int:
     """Say in one line what went wrong; returns the exit code."""
-    kind = type(error).__name__
     if isinstance(error, Stopped):
         return _interrupted(f": {in_one_line(str(error))}")
     if isinstance(error, BrokenPipeError):  # the reader (head, less) has seen enough
@@ -171,7 +170,12 @@ def _explain(error: Exception, interrupted: bool, arguments: list[str]) -> int:
         from tuplet.kernel import describe_error
 
         return complain(describe_error(error))
-    return complain(f"internal error: {kind}: {error}. {REPORT}", code=1)
+    from tuplet.system.user_code import locate_error
+
+    text, located = f"{type(error).__name__}: {error}", locate_error(error)
+    if located != text:  # in a file that is neither tuplet's nor a library's
+        return complain(f"your code failed with {located}; --debug shows the traceback")
+    return complain(f"internal error: {text}. {REPORT}", code=1)
 
 
 def _interrupted(why: str = "") -> int:

@@ -57,7 +57,7 @@ Metrics = Annotated[bool, Parameter(name="--json", group=OUTPUT, help="Print onl
 def train(
     *,
     recipe: Recipe = None,
-    resume: Path | None = None,
+    folder: Annotated[Path | None, Parameter(name="--resume")] = None,
     cluster: Cluster = None,
     tls: Tls = None,
     out: Out = None,
@@ -73,7 +73,7 @@ def train(
 
     Parameters
     ----------
-    resume
+    folder
         Continue the run in this folder, as tuplet resume does.
     out
         The run folder to create. A run that exists is not overwritten. [default: a new one in runs/]
@@ -91,9 +91,9 @@ def train(
     from tuplet.learn.run import free_folder
 
     given = _given(settings)
-    if resume is not None:
-        given |= {name: value for name, value in (("recipe", recipe), ("out", out)) if value}
-        return _resume(resume, given, cluster, tls, csv, force, tensorboard, json_)
+    if folder is not None:
+        more = {"cluster": cluster, "tls": tls, "csv": csv, "force": force, "tensorboard": tensorboard, "json_": json_}
+        return resume(folder, **more, **given, **_given({"recipe": recipe, "out": out}))  # type: ignore[arg-type]
     check_writable(csv, force=force)
     with long_call(False, cluster, tls) as call:
         loggers = _loggers(tensorboard, json_)
@@ -135,7 +135,13 @@ def resume(
     tuplet resume runs/first --games 200000 --threads 2 --evaluate 1000@10m
 
     """
-    return _resume(run, _given({"learner": learner, **settings}), cluster, tls, csv, force, tensorboard, json_)
+    import tuplet
+
+    check_writable(csv, force=force)
+    with long_call(False, cluster, tls) as call:
+        changes = _given({"learner": learner, **settings})
+        done = tuplet.resume(run, **changes, **call, loggers=_loggers(tensorboard, json_))
+    return _report(done, csv, json_)
 
 
 @with_settings(RunOptions, LIMITS)
@@ -191,24 +197,6 @@ def population(
 
 def _given(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
-
-
-def _resume(
-    folder: Path,
-    changes: dict[str, Any],
-    cluster: str | None,
-    tls: Path | None,
-    csv: Path | None,
-    force: bool,
-    tensorboard: bool,
-    as_json: bool,
-) -> int:
-    import tuplet
-
-    check_writable(csv, force=force)
-    with long_call(False, cluster, tls) as call:
-        run = tuplet.resume(folder, **changes, **call, loggers=_loggers(tensorboard, as_json))
-    return _report(run, csv, as_json)
 
 
 def _loggers(tensorboard: bool, as_json: bool) -> list[object]:

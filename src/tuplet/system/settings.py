@@ -181,7 +181,10 @@ def _value(hint: Any, name: str, text: str, spec: str, least: float) -> Any:
         return text
     expected = "a number" if float in kinds else "a whole number"
     try:
-        number = float(text) if float in kinds else int(text)
+        if name == "time" and text[-1:].isalpha():  # 200ms
+            number: float = parse_duration(text)
+        else:
+            number = float(text) if float in kinds else int(text)
     except ValueError:
         raise UserError(f"{spec}: {name} must be {expected} (got {text!r})") from None
     if not least <= number <= MOST:  # false for nan
