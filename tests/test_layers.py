@@ -1,4 +1,6 @@
-"""The architecture: a package imports only from the layers below it, without cycles, and only the command line prints."""
+"""The architecture: a package imports only from the layers below it, without cycles, and only the command line
+prints.
+"""
 
 from __future__ import annotations
 

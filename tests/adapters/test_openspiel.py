@@ -20,8 +20,7 @@ from open_spiel.python.algorithms import generate_playthrough
 import tuplet as package
 from tuplet import Board, game, match
 from tuplet.adapters.openspiel import load
-from tuplet.adapters.openspiel_agent import StateMirror
-from tuplet.adapters.openspiel_bots import AgentBot, moves_of, position_of
+from tuplet.adapters.openspiel_bots import AgentBot, StateMirror, moves_of, position_of
 from tuplet.games.ewn.game import EwnGame
 from tuplet.games.g2048.board import MOVES
 
@@ -293,7 +292,7 @@ def test_it_answers_where_a_position_has_no_past() -> None:
 
 def test_it_follows_a_game_that_begins_with_a_rolled_die(monkeypatch) -> None:
     """Also where the other side moves first: its search stays the one in C++."""
-    monkeypatch.setattr("tuplet.adapters.openspiel_agent.state_at", None)
+    monkeypatch.setattr("tuplet.adapters.openspiel_bots.state_at", None)
     start = EwnGame("ewn").setup(red=(1, 2, 3, 4, 5, 6), blue=(6, 5, 4, 3, 2, 1))
     for sides in (("openspiel:sims=30", "easy"), ("easy", "openspiel:sims=30")):
         assert package.play_game(*sides, start.roll(2)).winner

@@ -220,8 +220,8 @@ def test_a_script_without_a_guard_may_use_processes_for_its_own_class(tmp_path: 
         "        print(os.getpid() == PARENT)\n"
         "        return board.legal_moves()[0]\n"
         "PARENT = os.getpid()\n"
-        "scores = [tuplet.evaluate(First, games=20, threads=n, progress=False).results.scores.tolist() for n in (2, 1)]\n"
-        "print(scores[0] == scores[1])\n"
+        "two, one = (tuplet.evaluate(First, games=20, threads=n, progress=False) for n in (2, 1))\n"
+        "print(two.results.scores.tolist() == one.results.scores.tolist())\n"
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert done.stdout.split()[0] == "once" and done.stdout.split()[-1] == "True", done.stderr

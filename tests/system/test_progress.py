@@ -75,10 +75,10 @@ def test_no_speed_is_told_before_there_is_one(monkeypatch: pytest.MonkeyPatch) -
     assert pace.rate(1000) is None
     now = 1.2
     assert pace.rate(3000) == 2000  # what came before the first, compiling say, does not count
-    for now in (2.0, 4.0, 6.0, 8.0):
-        last = pace.rate(1000 * now)
-    assert last == 1000  # of the last few seconds
-    assert pace.rate(8000.0) is not None
+    for now in (3.2, 5.2, 7.2, 9.2):
+        last = pace.rate(3000 + 1000 * (now - 1.2))
+    assert last == pytest.approx(1000)  # of the last few seconds
+    assert pace.rate(11000.0) is not None
 
 
 def test_games_of_an_earlier_call_say_nothing_of_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,8 +116,8 @@ def board_of(game: Array, size: Size) -> Board:
 class KernelSettings(NamedTuple):
     """The rules without their tables, and settings, as words.
 
-    Numba counts references when arrays are passed in a tuple, or to a function that uses them in some branches only. Both
-    took as long as the step itself, and made threads wait for each other.
+    Numba counts references when arrays are passed in a tuple, or to a function that uses them in some branches only.
+    Both took as long as the step itself, and made threads wait for each other.
     """
 
     rows: np.int64
@@ -301,8 +301,8 @@ def step_one(
 ) -> tuple[float, int]:
     """Step a single board: its reward and status. A refused move changes nothing.
 
-    A single environment spends its time in calls: arrays are passed one by one, as Numba takes three times as long for a
-    tuple of them.
+    A single environment spends its time in calls: arrays are passed one by one, as Numba takes three times as long
+    for a tuple of them.
     """
     zero, status, reward = _ZERO, GOES_ON, 0.0
     legal = games[zero, LEGAL]
@@ -345,8 +345,8 @@ def step_games(
 ) -> int:
     """Step the boards from `first` to before `end`, each by its move; returns how many episodes ended.
 
-    An ended episode begins again: by NEXT_STEP instead of the next move, by SAME_STEP at once; then the last observation is
-    written to the `last_` arrays.
+    An ended episode begins again: by NEXT_STEP instead of the next move, by SAME_STEP at once; then the last
+    observation is written to the `last_` arrays.
     """
     at_once, ended = setup[RESETS] == np.uint64(SAME_STEP), 0
     for at in range(first, end, _NEAR):  # as many as fit the first-level cache

@@ -26,8 +26,8 @@ _ZERO, _ONE, _FOUR, _NIBBLE = (np.uint64(n) for n in (0, 1, 4, 15))
 def read_boards(observations: Array, onehot: bool, columns: int, words: Array) -> None:
     """Pack observations into the words of boards.
 
-    `observations` is uint8[n, k, cells], with one board, four after-states or k one-hot planes per environment; `words` is
-    uint64[n, 1 or 4, 2].
+    `observations` is uint8[n, k, cells], with one board, four after-states or k one-hot planes per environment;
+    `words` is uint64[n, 1 or 4, 2].
     """
     for i in range(observations.shape[0]):
         for k in range(observations.shape[1]):
@@ -95,8 +95,8 @@ def best_moves(
 class TuplePolicy:
     """Plays a Gymnasium environment of 2048, single or vector, by a network's values.
 
-    `weights` is a run folder, a weight file, "small", or a `Network`. The policy is greedy, or searches `depth` moves ahead.
-    It uses the observations alone; of after-states also the info, which has the legal moves.
+    `weights` is a run folder, a weight file, "small", or a `Network`. The policy is greedy, or searches `depth` moves
+    ahead. It uses the observations alone; of after-states also the info, which has the legal moves.
 
         policy = TuplePolicy("small", env)
         action = policy(observation, info)

@@ -23,8 +23,8 @@ try:
 except ModuleNotFoundError as error:
     raise missing(error, "pettingzoo", "pettingzoo") from None
 
+from tuplet.adapters import as_word
 from tuplet.adapters.drawing import FPS, Cell, Screen, cubes_of, pixels, squares_of
-from tuplet.adapters.seeds import as_word
 from tuplet.games.drawing import LINE
 from tuplet.games.ewn import SIDES, EwnPosition
 from tuplet.games.ewn.game import EwnGame
@@ -44,13 +44,14 @@ WORDS = 128  # bits of a position
 class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     """A game between agents `player_0` and `player_1`, who move in turn; chance acts by itself.
 
-    Actions are the game's numbers of moves. At the end the winner's reward is 1, the loser's -1; a game for one player ends
-    with its points. An illegal move loses the game, or all points of a game for one player. `masks` says where `action_mask`
-    is: in the "info", or in the "observation", which is then a dictionary.
+    Actions are the game's numbers of moves. At the end the winner's reward is 1, the loser's -1; a game for one
+    player ends with its points. An illegal move loses the game, or all points of a game for one player. `masks` says
+    where `action_mask` is: in the "info", or in the "observation", which is then a dictionary.
 
-    Each side observes EWN as if it played from the top left: a plane for each of its own cubes, each of the opponent's, each
-    face of the die (of a known die, for its whole cycle from now on), and one that is all ones for the side to move. Of other
-    games the observation has the 128 bits of a position, whether the agent is to move, and its number.
+    Each side observes EWN as if it played from the top left: a plane for each of its own cubes, each of the
+    opponent's, each face of the die (of a known die, for its whole cycle from now on), and one that is all ones for
+    the side to move. Of other games the observation has the 128 bits of a position, whether the agent is to move, and
+    its number.
     """
 
     def __init__(self, game: str | Game = "ewn", render_mode: str | None = None, masks: str = "info") -> None:

@@ -21,8 +21,8 @@ except ModuleNotFoundError as error:
 class TensorBoard:
     """A logger that writes scalars for TensorBoard, by number of games.
 
-    They go to `folder`, by default the run's own: `tensorboard --logdir runs` shows all runs. A resumed run replaces what it
-    had written about games that it plays again.
+    They go to `folder`, by default the run's own: `tensorboard --logdir runs` shows all runs. A resumed run replaces
+    what it had written about games that it plays again.
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:

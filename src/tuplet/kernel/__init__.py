@@ -1,7 +1,7 @@
 """How Python becomes machine code: the one compile decorator, dispatch by type, random streams, bit operations.
 
-Everything here also runs uncompiled (`NUMBA_DISABLE_JIT=1`): each intrinsic has a plain-Python twin of the same name, and
-tests compare the two.
+Everything here also runs uncompiled (`NUMBA_DISABLE_JIT=1`): each intrinsic has a plain-Python twin of the same name,
+and tests compare the two.
 """
 
 from tuplet.kernel.bits import line_aligned, load_pair, pdep, pext, popcount, prefetch

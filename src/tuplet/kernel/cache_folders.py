@@ -1,10 +1,11 @@
 """Where compiled code is cached, under names that stand for its sources.
 
-Compiled code is in the user's cache folder, under a hash of the Numba version and of every source file that holds a kernel,
-or constants that such a file imports. Numba's own cache looks only at the file that defines a function, and would serve old
-code after a helper in another file has changed.
+Compiled code is in the user's cache folder, under a hash of the Numba version and of every source file that holds a
+kernel, or constants that such a file imports. Numba's own cache looks only at the file that defines a function, and
+would serve old code after a helper in another file has changed.
 
-Code for a user's game or learner is in a folder `user-...` inside it, whose name hashes their module and what it imports.
+Code for a user's game or learner is in a folder `user-...` inside it, whose name hashes their module and what it
+imports.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ INLINED = {"forceinline": True}  # also the `jit_options` of an inlined overload
 def kernel(function: F) -> F:
     """Compile `function` when first called; it releases the GIL, and its machine code is cached.
 
-    Division follows IEEE rules (no ZeroDivisionError); sums are never reordered, so that the same seed gives the same bytes.
+    Division follows IEEE rules (no ZeroDivisionError); sums are never reordered, so that the same seed gives the same
+    bytes.
     """
     return _compiled(function)
 

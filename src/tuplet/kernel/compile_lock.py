@@ -1,8 +1,8 @@
 """A lock per kernel, so that one process compiles it and the others read its code from the cache.
 
-Without it, two processes that start together on a fresh machine compile everything twice. A lock is a byte range of a file in
-the cache folder; the system releases it when the process ends. A process that was suspended keeps its lock: others wait for
-it once, and not for long.
+Without it, two processes that start together on a fresh machine compile everything twice. A lock is a byte range of a
+file in the cache folder; the system releases it when the process ends. A process that was suspended keeps its lock:
+others wait for it once, and not for long.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Functions that dispatch on the type of their first argument, compiled and interpreted.
 
-A search is written once against such functions and compiled for each game; a learner's update is chosen the same way. The
-types are NamedTuples.
+A search is written once against such functions and compiled for each game; a learner's update is chosen the same way.
+The types are NamedTuples.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def register(function: Callable[..., Any], kind: type, code: Callable[..., Any])
 def _distinguish(kind: type) -> None:
     """Give a user's type a unique name.
 
-    Numba names compiled code by the names of its arguments' types, without their modules: the code of two games whose rules
-    are both called `Rules` would be mixed up.
+    Numba names compiled code by the names of its arguments' types, without their modules: the code of two games whose
+    rules are both called `Rules` would be mixed up.
     """
     if kind in _NAMED or kind.__module__.startswith("tuplet."):
         return

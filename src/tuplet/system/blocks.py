@@ -1,7 +1,8 @@
 """Work in blocks, done by threads, processes or any executor, with results in order.
 
-A block is a call of a top-level function with plain arguments; what it returns does not depend on where it runs. Results
-come in the order of the blocks, whichever is finished first. The function's last argument is the `Worker` that runs it.
+A block is a call of a top-level function with plain arguments; what it returns does not depend on where it runs.
+Results come in the order of the blocks, whichever is finished first. The function's last argument is the `Worker`
+that runs it.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def is_picklable(thing: object) -> bool:
 def run_interruptible(flag: Array, kernel: Callable[..., T], *arguments: Any) -> T:
     """Call a kernel that ends early once `flag[0]` is set, so that Ctrl-C interrupts it.
 
-    Python delivers signals to the main thread, and only between its own instructions: there, another thread runs the kernel.
+    Python delivers signals to the main thread, and only between its own instructions: there, another thread runs the
+    kernel.
     """
     if threading.current_thread() is not threading.main_thread():
         return kernel(*arguments)
@@ -100,9 +102,9 @@ def ordered_map(
 ) -> Iterator[T]:
     """The results of `work(*block, worker)` for all blocks, in their order.
 
-    Run by `threads` threads, or by `executor` (any Executor, or a Dask client). When `stop` is set, or at Ctrl-C, running
-    blocks are asked to stop and still give their results; the others are dropped. `on_tick` is called a few times a
-    second, in the caller's thread. Blocks are taken from their iterator as they are needed.
+    Run by `threads` threads, or by `executor` (any Executor, or a Dask client). When `stop` is set, or at Ctrl-C,
+    running blocks are asked to stop and still give their results; the others are dropped. `on_tick` is called a few
+    times a second, in the caller's thread. Blocks are taken from their iterator as they are needed.
     """
     worker, stop, ticked = Worker(), stop or Stop(), -math.inf
     pool = as_executor(executor) or WorkerPool(ThreadPoolExecutor(as_threads(threads), "tuplet"))
@@ -177,8 +179,8 @@ def processes(count: int) -> Iterator[WorkerPool]:
 class _ProcessPool(WorkerPool):
     """Processes by loky, which sends classes of a script or a notebook by value and does not run the script again.
 
-    A file in `folder`, named by a call's token, asks the blocks of that call to stop. (An event or a lock would hang if a
-    process was killed that held it.)
+    A file in `folder`, named by a call's token, asks the blocks of that call to stop. (An event or a lock would hang
+    if a process was killed that held it.)
     """
 
     def __init__(self, count: int, folder: Path) -> None:

@@ -3,10 +3,10 @@
     with cluster("local:2") as workers:                 # or tcp://host:8786, or a scheduler file
         tuplet.evaluate("runs/ten", games=1000, executor=workers)
 
-A block whose worker dies is submitted again, as long as there are workers. One whose worker is silent is given to another as
-well, and the first result counts: it does not depend on the worker. `cluster_members.py` decides which workers may run
-blocks. Dask sends Python objects as pickles: who can reach the ports of a scheduler or a worker can run code there. `local:N`
-listens on this machine alone; others need TLS, or a network of their own.
+A block whose worker dies is submitted again, as long as there are workers. One whose worker is silent is given to
+another as well, and the first result counts: it does not depend on the worker. `cluster_members.py` decides which
+workers may run blocks. Dask sends Python objects as pickles: who can reach the ports of a scheduler or a worker can
+run code there. `local:N` listens on this machine alone; others need TLS, or a network of their own.
 
 All state is used by the event loop of Dask's client alone, in coroutines: no locks are needed. What other threads call
 (`submit`, `provide`, `request_stop`, ...) is passed on to the loop.
@@ -17,7 +17,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import pickle
+import signal
+import subprocess
+import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +35,6 @@ from typing import Any
 
 from tuplet.errors import UserError
 from tuplet.system.cluster_members import ClusterMembers, lacks_module
-from tuplet.system.local_workers import local_workers
 from tuplet.system.worker import WorkerPool, request_stop
 from tuplet.system.worker_calls import DONE, DROPPED, process_info, run_block
 
@@ -46,6 +50,9 @@ _GRACE = 10.0  # seconds without any worker before a warning
 _GIVE_UP = 600.0  # seconds without any worker before an error
 _REMEMBERED = 64  # stopped calls
 _TLS = ("ca", "cert", "key")
+_HOST = "127.0.0.1"  # of local workers
+_RESTART = 1.0  # seconds between looks for dead local workers
+_END = 3.0  # seconds for a local worker to end
 
 
 @dataclass(eq=False)
@@ -83,7 +90,9 @@ class Cluster(WorkerPool):
 
     @property
     def spare(self) -> int:
-        """Blocks to submit beyond those that run; more if blocks are short, as Dask sends several for little more than one."""
+        """Blocks to submit beyond those that run; more if blocks are short, as Dask sends several for little more
+        than one.
+        """
         return max(self.workers, 4) + min(int(_AHEAD * self._pace), MOST_AHEAD)
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
@@ -316,7 +325,7 @@ def connect(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
             if tls is not None:
                 raise UserError("local:N does not leave this machine: it takes no TLS")
             count = _count(where)
-            made = stack.enter_context(local_workers(count))
+            made = stack.enter_context(_local_workers(count))
             client = stack.enter_context(Client(made, set_as_default=False))
             with suppress(TimeoutError):  # late workers join
                 client.wait_for_workers(count, _START)
@@ -333,10 +342,72 @@ def connect(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
 
 
 @contextmanager
+def _local_workers(count: int) -> Iterator[Any]:
+    """A Dask scheduler in this process, with `count` workers of one thread each that only this machine reaches.
+
+    Workers are started by the same command as on other machines: they do not run the main program again, and Ctrl-C
+    does not reach them. One that dies is started again. They end with this process: a worker without a scheduler
+    ends.
+    """
+    from distributed import LocalCluster
+
+    options = {"dashboard": False, "dashboard_address": f"{_HOST}:0"}
+    with LocalCluster(
+        n_workers=0, host=_HOST, dashboard_address=None, silence_logs=logging.CRITICAL, scheduler_kwargs=options
+    ) as scheduler:
+        processes = [_start(scheduler.scheduler_address, number) for number in range(count)]
+        ended = threading.Event()
+
+        def restart_dead() -> None:
+            while not ended.wait(_RESTART):
+                for number, process in enumerate(processes):
+                    if process.poll() is not None:
+                        processes[number] = _start(scheduler.scheduler_address, number)
+
+        watch = threading.Thread(target=restart_dead, name="tuplet", daemon=True)
+        watch.start()
+        try:
+            yield scheduler
+        finally:
+            ended.set()
+            watch.join()
+            _end(processes)
+
+
+def _start(address: str, number: int) -> subprocess.Popen[bytes]:
+    options = f"--host {_HOST} --nthreads 1 --memory-limit 0 --no-nanny --no-dashboard --dashboard-address {_HOST}:0"
+    words = [address, "--name", str(number), *options.split(), "--death-timeout", "60"]
+    path = [each or os.getcwd() for each in sys.path]  # noqa: PTH109  # as text, like the others
+    return subprocess.Popen(
+        # -P: a file of this folder must not hide a library of the same name
+        [sys.executable, "-P", "-m", "distributed.cli.dask_worker", *words],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "DASK_LOGGING__DISTRIBUTED": "critical"},
+        stdin=subprocess.DEVNULL,
+        stdout=2,  # what a user's class prints is not a result
+        start_new_session=True,
+    )
+
+
+def _end(processes: list[subprocess.Popen[bytes]]) -> None:
+    """End the workers, and the processes that they have started."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_END)
+    for process in processes:
+        process.kill()
+        with suppress(ProcessLookupError, AttributeError):  # of the group; not on Windows
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
 def cluster(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
     """An executor of the workers at an address (`tcp://host:8786`) or in a scheduler file, or of `local:N` new ones.
 
-    `tls` is a folder with `ca.pem`, `cert.pem` and `key.pem`. At the end of the `with` block local workers end, and others go on.
+    `tls` is a folder with `ca.pem`, `cert.pem` and `key.pem`. At the end of the `with` block local workers end, and
+    others go on.
     """
     with connect(where, tls) as workers:
         workers.members.raise_if_none()

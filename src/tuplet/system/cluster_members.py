@@ -1,8 +1,9 @@
 """The workers of a Dask cluster: which can work, which are silent, and which have which file.
 
-A worker is checked before it gets work: it must have this version of tuplet and the same code, see the folders that blocks
-write to, and have the files that blocks read, which are sent to it if necessary. A late worker is checked and joins. One that
-sends no heartbeat for some seconds (it was suspended, or its machine sleeps or swaps) gets no work until it does.
+A worker is checked before it gets work: it must have this version of tuplet and the same code, see the folders that
+blocks write to, and have the files that blocks read, which are sent to it if necessary. A late worker is checked and
+joins. One that sends no heartbeat for some seconds (it was suspended, or its machine sleeps or swaps) gets no work
+until it does.
 
 All state is used by the event loop of Dask's client alone, in coroutines: no locks are needed.
 """

@@ -63,9 +63,9 @@ def mean_interval(values: list[float]) -> Interval:
 def share_interval(count: float, total: float, z: float = Z) -> Interval:
     """The interval of a share, after Agresti & Coull (1998).
 
-    Wilson's (1927) has the same middle and is narrower near 0 and 1, where it covers the truth in as few as 84 % of samples.
-    A share is not 0 if it was seen once, nor 1 if it was missed once: there the bound is the share that would be seen, or
-    missed, with a probability of 5 %.
+    Wilson's (1927) has the same middle and is narrower near 0 and 1, where it covers the truth in as few as 84 % of
+    samples. A share is not 0 if it was seen once, nor 1 if it was missed once: there the bound is the share that
+    would be seen, or missed, with a probability of 5 %.
 
     >>> [(round(low, 4), round(high, 4)) for low, high in map(share_interval, (0, 99), (100, 100))]
     [(0.0, 0.0444), (0.9401, 0.9995)]

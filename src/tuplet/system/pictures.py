@@ -109,7 +109,9 @@ def line_style(number: int) -> dict[str, Any]:
 
 
 def spread_labels(figure: Any, axes: Any, ends: list[tuple[float, float, str, str]], aside: float = 5.0) -> None:
-    """Label the ends of lines (x, y, text, colour), `aside` points to the right; overlapping labels move apart vertically."""
+    """Label the ends of lines (x, y, text, colour), `aside` points to the right; overlapping labels move apart
+    vertically.
+    """
     size = 9.0
     figure.draw_without_rendering()  # computes the layout
     points = 72 / figure.dpi

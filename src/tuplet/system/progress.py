@@ -1,7 +1,8 @@
 """Progress of long calls: one type of event, and how it is displayed.
 
-Long functions take `progress`: a function that is called with events a few times a second; True for tuplet's own display
-on standard error or in a notebook; False for nothing. By default the display appears at a terminal and in a notebook.
+Long functions take `progress`: a function that is called with events a few times a second; True for tuplet's own
+display on standard error or in a notebook; False for nothing. By default the display appears at a terminal and in a
+notebook.
 """
 
 from __future__ import annotations
@@ -89,44 +90,33 @@ def in_notebook() -> bool:
 class RateMeter:
     """Events a second over the last few seconds.
 
-    Events may come in lumps, as the moves of whole games do. Unless most looks find new ones, the rate is what came between two
-    arrivals, divided by the time between them.
+    Events may come in lumps, as the moves of whole games do: the rate is what came between two arrivals, divided by the
+    time between them.
     """
 
     SHORTEST, WINDOW = 0.5, 5.0  # seconds
 
     def __init__(self) -> None:
-        self._looks: deque[tuple[float, float, bool]] = deque()  # time, count, any new ones
-        self._came: deque[tuple[float, float]] = deque()  # time and count at arrivals
-        self._fruitful = 0  # looks that found new ones
+        self._arrivals: deque[tuple[float, float]] = deque()  # time and total count
 
     def rate(self, count: float) -> float | None:
         """The rate, given the total count now; None if it is not known yet.
 
         The time before the first event does not count: something may have been compiled or read.
         """
-        if count <= 0:
+        now, arrivals = time.perf_counter(), self._arrivals
+        if count > 0 and (not arrivals or count > arrivals[-1][1]):
+            arrivals.append((now, count))
+        if len(arrivals) < 2:
             return None
-        now, new = time.perf_counter(), not self._came or count > self._came[-1][1]
-        if new:
-            self._came.append((now, count))
-        self._looks.append((now, count, new))
-        self._fruitful += new
-        while len(self._looks) > 2 and now - self._looks[1][0] > self.WINDOW:
-            self._fruitful -= self._looks.popleft()[2]
-        last, most = self._came[-1]
-        while len(self._came) > 2 and last - self._came[1][0] >= self.WINDOW:
-            self._came.popleft()
-        if 2 * self._fruitful > len(self._looks):
-            then, before, _ = self._looks[0]
-            took = now - then
-        else:
-            then, before = self._came[0]
-            if last - then < self.SHORTEST:  # one lump, whose duration is unknown
-                return None
-            # If nothing has come for longer than that, the wait counts as well.
-            took = last - then if now - last <= last - then else now - then
-        return None if took < self.SHORTEST or most <= before else (most - before) / took
+        last, total = arrivals[-1]
+        while len(arrivals) > 2 and last - arrivals[1][0] >= self.WINDOW:
+            arrivals.popleft()
+        first, before = arrivals[0]
+        if last - first < self.SHORTEST:  # one lump, whose duration is unknown
+            return None
+        waiting = now - last > last - first  # if nothing has come for longer than that, the wait counts as well
+        return (total - before) / ((now if waiting else last) - first)
 
 
 @contextmanager

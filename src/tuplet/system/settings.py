@@ -1,7 +1,7 @@
 """Settings, declared once as dataclass fields with their meaning, range and text.
 
-The declaration gives the checks of Python arguments, the options of the command line with their help, the settings behind an
-agent's name (`c=0.6,sims=20000`), and those of files.
+The declaration gives the checks of Python arguments, the options of the command line with their help, the settings
+behind an agent's name (`c=0.6,sims=20000`), and those of files.
 """
 
 from __future__ import annotations

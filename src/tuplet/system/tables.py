@@ -164,8 +164,8 @@ def format_duration(seconds: float) -> str:
 def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
     """Write a CSV file atomically: a header, then a line for each row.
 
-    None is an empty cell; numbers are written in full, without separators; a text that a spreadsheet would take for a formula
-    gets an apostrophe, because names may come from others.
+    None is an empty cell; numbers are written in full, without separators; a text that a spreadsheet would take for a
+    formula gets an apostrophe, because names may come from others.
     """
     path = Path(path)
     if not path.absolute().parent.is_dir():

@@ -1,7 +1,7 @@
 """Users' code by name (`module:Name` or `path/to/file.py:Name`), imported only from trusted text.
 
-All code that a text names is imported here, in `find`, and only if the caller says that the text is trusted: typed by the
-person whose process this is. Nothing is trusted by default.
+All code that a text names is imported here, in `find`, and only if the caller says that the text is trusted: typed by
+the person whose process this is. Nothing is trusted by default.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _untrusted: ContextVar[bool] = ContextVar("untrusted_input", default=False)
 def untrusted_input() -> Iterator[None]:
     """Trust no text inside the `with` block, whatever the caller says: a server answers requests so.
 
-    The public functions take plain text as typed by their caller. A server calls them for others, whose text must not become
-    its own. (A thread does not inherit this: start it with `contextvars.copy_context().run`.)
+    The public functions take plain text as typed by their caller. A server calls them for others, whose text must not
+    become its own. (A thread does not inherit this: start it with `contextvars.copy_context().run`.)
     """
     before = _untrusted.set(True)
     try:

@@ -39,7 +39,7 @@ class Worker:
             self._kept, self._lock, self._making = kept._kept, kept._lock, kept._making
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
-        """This thread's object for `key`, made if there is none; the last few are kept."""
+        """The object of this thread for `key`, made if there is none; the last few are kept."""
         return self._keep((threading.get_ident(), key), make)
 
     def share(self, key: Hashable, make: Callable[[], T]) -> T:

@@ -129,8 +129,8 @@ def check(
 ) -> Check:
     """Try everything that a referee of `ewn-6x7` may do with a program, and report what is wrong.
 
-    `program` is a command ("./agent", "python3 agent.py"), its words, or `exec:COMMAND`. `time` is the limit of a move in
-    seconds (2), `memory` ("1GB") that of its processes, `games` the number of games in one process.
+    `program` is a command ("./agent", "python3 agent.py"), its words, or `exec:COMMAND`. `time` is the limit of a
+    move in seconds (2), `memory` ("1GB") that of its processes, `games` the number of games in one process.
     """
     if not 2 <= games <= 10_000:
         raise UserError(f"games must be 2 to 10,000 (got {games})")

@@ -71,8 +71,8 @@ class NewFile(Displayable):
 def new(kind: str, name: str, *, out: str | Path | None = None) -> NewFile:
     """Write a commented file to start from, which works at once.
 
-    `kind` is player, agent, environment, game, or program (which speaks the protocol of ewn-6x7). The file is NAME.py in the
-    current folder, or `out`, a folder or a path; an existing file is not overwritten.
+    `kind` is player, agent, environment, game, or program (which speaks the protocol of ewn-6x7). The file is NAME.py
+    in the current folder, or `out`, a folder or a path; an existing file is not overwritten.
     """
     if kind not in KINDS:
         raise UserError(f"kind must be one of {', '.join(KINDS)} (got {kind!r})")
