@@ -1,16 +1,18 @@
 """The reference of the API, from `tuplet/__init__.pyi` and docstrings.
 
-`.. public:: learn values` documents the public names that live in these rooms, and what their
+`.. public:: learn values` documents the public names of these packages, and what their
 functions return; `.. public-names::` lists all of them, with the first sentence of each. A name
 that is on no page is a warning, so that no page need be remembered when a name is added.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from docutils import nodes
@@ -24,6 +26,12 @@ from sphinx.util.docutils import SphinxDirective
 import tuplet
 from tuplet.system.settings import setting_fields
 
+MODULES = {  # of public names
+    alias.name: f"tuplet.{node.module}"
+    for node in ast.parse(Path(tuplet.__file__).with_suffix(".pyi").read_text()).body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
+}
 # Their methods are no news; those of other libraries are documented there.
 OF_PYTHON = "object, tuple, str, int, Exception, BaseException, Env, VectorEnv, AECEnv"
 # What the docs name that is not at the front door.
@@ -40,9 +48,9 @@ BESIDE = {
 }
 
 
-def room(name: str) -> str:
-    """The room of a public name: learn, arena, ..."""
-    return tuplet._HOMES[name].split(".")[1]
+def package(name: str) -> str:
+    """The package of a public name: learn, arena, ..."""
+    return MODULES[name].split(".")[1]
 
 
 def result_of(verb: Any) -> type | None:
@@ -59,7 +67,7 @@ def in_a_sentence(name: str) -> str:
     if callable(value):
         text = inspect.getdoc(value) or ""
     else:
-        comments = ModuleAnalyzer.for_module(tuplet._HOMES[name]).find_attr_docs()
+        comments = ModuleAnalyzer.for_module(MODULES[name]).find_attr_docs()
         text = "\n".join(comments["", name])
     return " ".join(text.split("\n\n")[0].split())
 
@@ -97,7 +105,7 @@ class Public(SphinxDirective):
         self.env.note_reread()  # the code may have changed, whatever the page's date
         lines: list[str] = []
         for word in self.arguments[0].split():
-            names = [name for name in tuplet._HOMES if room(name) == word]
+            names = [name for name in MODULES if package(name) == word]
             names.sort(key=lambda name: (name[0].isupper() or name[0] == "_", name.lower()))
             for name in names:
                 value = getattr(tuplet, name)

@@ -1,4 +1,4 @@
-"""tuplet: learning and search in two stochastic board games.
+"""tuplet: learning and search in stochastic board games.
 
 >>> import tuplet
 >>> net = tuplet.Network("5x4")
@@ -7,28 +7,8 @@
 True
 """
 
-import re as _re
-from importlib import import_module as _import_module
-from pathlib import Path as _Path
-from typing import Any as _Any
+import lazy_loader as _lazy
 
-# `__init__.pyi` lists every public name and where it lives. They are imported when first used:
-# `tuplet --help` must not wait for the compiler.
-_STUB = _Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
-_HOMES = {
-    name: home
-    for home, names in _re.findall(r"^from ([\w.]+) import (\([^)]*\)|.+)", _STUB, _re.M)
-    for name in _re.findall(r"as (\w+)", names)
-}
-
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> _Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tuplet' has no attribute {name!r}")
-    return getattr(_import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+# `__init__.pyi` lists every public name and its module. A name is imported when first used: `tuplet --help` must not
+# wait for the compiler.
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

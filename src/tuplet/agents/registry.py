@@ -144,4 +144,4 @@ register_agent(
 )
 register_agent("easy", "tuplet.agents.agent:RandomAgent.make", **_NOT_2048, about="Any legal move.")
 register_agent("random", "tuplet.agents.agent:RandomAgent.make", **_NOT_2048)
-register_agent("openspiel", "tuplet.adapters.openspiel_agent:make", settings="tuplet.adapters.openspiel_agent:Bot")
+register_agent("openspiel", "tuplet.adapters.openspiel_bots:make", settings="tuplet.adapters.openspiel_bots:Bot")
