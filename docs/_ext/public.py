@@ -150,7 +150,7 @@ def _merge(_: Sphinx, env: BuildEnvironment, names: list[str], other: BuildEnvir
 def _check(_: Sphinx, env: BuildEnvironment) -> None:
     for name in sorted(set(tuplet.__all__).difference(*_covered(env).values())):
         message = "tuplet.%s is on no page of the reference: `.. public:: %s` would document it"
-        logging.getLogger(__name__).warning(message, name, room(name))
+        logging.getLogger(__name__).warning(message, name, package(name))
 
 
 def _linked(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.TextElement) -> nodes.Node | None:
