@@ -144,7 +144,7 @@ def test_the_action_mask_samples_legal_moves_only() -> None:
             _, _, over, _, info = env.step(env.action_space.sample(info["action_mask"]))
 
 
-def test_what_cannot_be_done_is_said_in_a_line() -> None:
+def test_wrong_calls_are_one_line_errors() -> None:
     env = Env2048("2x2")
     with pytest.raises(ResetNeeded, match="reset"):
         env.step(0)
@@ -199,7 +199,7 @@ def test_seeds_are_gymnasiums() -> None:
     assert (env.reset()[0] == twin.reset()[0]).all() and env.np_random_seed == -1
 
 
-def test_observations_are_ones_own_to_keep() -> None:
+def test_observations_are_not_reused() -> None:
     env = Env2048()
     kept = [env.reset(seed=1)] + [env.step(n % 4)[::4] for n in range(20)]
     copies = copy.deepcopy(kept)

@@ -86,7 +86,7 @@ def test_the_player_that_comes_along_plays_through_wrappers() -> None:
     assert cut and info["score"] > 100
 
 
-def test_what_it_cannot_play_is_said_in_a_line(small: Network) -> None:
+def test_what_the_policy_cannot_play_is_a_one_line_error(small: Network) -> None:
     env = gymnasium.make(ID)
     with pytest.raises(ValueError, match="looks at 3x3 boards, and the environment has 4x4"):
         TuplePolicy(small, env)

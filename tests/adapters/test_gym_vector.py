@@ -156,7 +156,7 @@ def test_no_seed_is_a_seed_of_its_own_for_every_board() -> None:
     same(envs.reset(), twin.reset())
 
 
-def test_what_is_returned_is_ones_own_to_keep() -> None:
+def test_returned_arrays_are_not_reused() -> None:
     envs = gymnasium.make_vec(ID, 8, board="2x2", observation="afterstates", autoreset_mode="SameStep")
     envs.reset(seed=1)
     kept = [envs.step(np.full(8, n % 4)) for n in range(30)]
@@ -198,7 +198,7 @@ def test_pictures_of_all_boards() -> None:
     assert gymnasium.make_vec(ID, 3).render() is None
 
 
-def test_what_cannot_be_done_is_said_in_a_line() -> None:
+def test_wrong_calls_are_one_line_errors() -> None:
     envs = gymnasium.make_vec(ID, 2, illegal="error", autoreset_mode="Disabled", board="2x2")
     with pytest.raises(ResetNeeded):
         envs.step([0, 0])

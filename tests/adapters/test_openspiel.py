@@ -322,6 +322,6 @@ def test_what_it_cannot_do_is_one_line(tuplet: Any, words: str, told: str) -> No
     assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_nobody_far_away_names_its_bots() -> None:
+def test_untrusted_text_cannot_name_openspiels_bots() -> None:
     with pytest.raises(ValueError, match="cannot be named from here"):
         package.make_agent(package.Spec("openspiel:sims=9"), "ewn")

@@ -32,7 +32,7 @@ GAMES = ["ewn", "ewn-6x7", *FAMILY, CONNECT4, "2048:board=2x3"]
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_the_checkers_have_no_word_to_say(game: str, capsys, caplog) -> None:
+def test_pettingzoos_checkers_accept_the_environment(game: str, capsys, caplog) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         api_test(env(game), num_cycles=60)

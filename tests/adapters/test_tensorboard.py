@@ -84,7 +84,7 @@ def test_a_run_that_goes_on_has_one_curve(tmp_path: Path) -> None:
     assert purges == [1, 1, 2001]
 
 
-def test_a_run_in_memory_needs_to_be_told_where(tmp_path: Path) -> None:
+def test_a_run_in_memory_needs_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has no folder"):
         train("5x4", games=100, loggers=[TensorBoard()], progress=False)
     train("5x4", games=1000, loggers=[TensorBoard(tmp_path / "logs")], progress=False)

@@ -126,7 +126,7 @@ def test_two_processes_compile_everything_once(tmp_path: Path) -> None:
     assert len(alone) > 3 and told(tmp_path / "both", 2) == alone
 
 
-def test_what_cannot_be_compiled_is_waited_for_by_nobody(tmp_path: Path) -> None:
+def test_a_kernel_that_fails_to_compile_is_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text(
         "from tuplet.kernel import kernel\n\n\n@kernel\ndef broken(x):\n    return x.nothing\n"
     )

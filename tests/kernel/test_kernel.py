@@ -238,7 +238,7 @@ def own_game(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_code_for_a_game_of_ones_own_is_kept_until_it_or_its_helpers_are_edited(own_game: Path) -> None:
+def test_code_for_a_users_game_is_cached_until_it_or_its_helpers_change(own_game: Path) -> None:
     assert run_cached(own_game) == ["8", "6", "compiled"]
     assert run_cached(own_game) == ["8", "6", "kept"]
     assert run_cached(own_game, "path") == ["8", "6", "kept"]
@@ -270,7 +270,7 @@ def test_a_game_that_is_gone_does_no_harm_and_what_is_damaged_heals(own_game: Pa
 
 
 @pytest.mark.long
-def test_code_for_games_nobody_has_played_for_a_month_is_removed(own_game: Path) -> None:
+def test_code_for_games_unused_for_a_month_is_removed(own_game: Path) -> None:
     run_cached(own_game)
     (old,) = (own_game / "cache").rglob("user-*")
     os.utime(old, (0, 0))

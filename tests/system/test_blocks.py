@@ -46,7 +46,7 @@ def waiting_for_stop(number: int, worker: Worker) -> int | None:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_results_come_in_the_order_of_blocks_whoever_is_faster(threads: int) -> None:
+def test_results_come_in_the_order_of_blocks(threads: int) -> None:
     turns = [threading.Event() for _ in range(20)]
     turns[-1].set()
 
@@ -95,7 +95,7 @@ def test_blocks_are_taken_only_as_they_are_needed() -> None:
     assert len(taken) < 10
 
 
-def test_told_to_stop_the_blocks_that_have_begun_are_handed_over() -> None:
+def test_running_blocks_give_their_results_after_a_stop() -> None:
     stop, began = Stop(), threading.Barrier(3, timeout=30)
 
     def begin(number: int, worker: Worker) -> int | None:
@@ -167,7 +167,7 @@ def test_threads_make_what_they_share_once_and_what_they_keep_each() -> None:
     assert len({id(shared) for shared, _ in found}) == 1
 
 
-def test_processes_are_told_to_stop_in_the_middle_of_a_block() -> None:
+def test_processes_stop_in_the_middle_of_a_block() -> None:
     stop = Stop()
     with processes(2) as pool:
         found = list(
@@ -178,7 +178,7 @@ def test_processes_are_told_to_stop_in_the_middle_of_a_block() -> None:
     assert found == [*range(len(found))] and len(found) < 10  # those that had begun
 
 
-def test_processes_do_one_call_after_another_and_are_told_to_stop_for_each() -> None:
+def test_a_process_pool_serves_several_calls_and_stops_each_alone() -> None:
     with processes(1) as pool:
 
         def run(stop: Stop | None = None) -> list[int | None]:

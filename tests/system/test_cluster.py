@@ -180,7 +180,7 @@ def test_a_dask_client_is_an_executor(two: Cluster) -> None:
         list(squares(1, 0, "nonsense"))
 
 
-def test_told_to_stop_the_blocks_that_have_begun_are_handed_over(two: Cluster) -> None:
+def test_running_blocks_give_their_results_after_a_stop(two: Cluster) -> None:
     stop = tuplet.Stop()
     began = time.monotonic()
     threading.Timer(1, stop.set).start()
@@ -189,7 +189,7 @@ def test_told_to_stop_the_blocks_that_have_begun_are_handed_over(two: Cluster) -
     assert [square for square, _ in squares(4, 0, two)] == [0, 1, 4, 9]  # which nobody stopped
 
 
-def test_whoever_has_seen_enough_waits_for_nobody(two: Cluster) -> None:
+def test_closing_the_iterator_does_not_wait_for_blocks(two: Cluster) -> None:
     began = time.monotonic()
     blocks = ((n, PATIENCE if n else 0) for n in range(100))
     results = ordered_map(slow_square, blocks, executor=two)
@@ -292,7 +292,7 @@ def test_a_worker_is_silent_after_some_seconds_and_joins_again_when_it_answers()
     ]
 
 
-def test_a_frozen_workers_block_is_given_to_another(two: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frozen_workers_block_runs_on_another_worker(two: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_members, "SILENT", 1.0)
     until(lambda: len(two.members.workers) == 2)
     pids = [*two.client.run(os.getpid).values()]
@@ -357,7 +357,7 @@ def test_a_scheduler_that_dies_costs_nothing_that_was_done(
     assert json.loads(capsys.readouterr().out)["wins"] == whole.wins
 
 
-def test_a_scheduler_without_tuplet_is_told_of(tmp_path: Path) -> None:
+def test_a_scheduler_without_tuplet_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "tuplet").mkdir()
     (tmp_path / "tuplet" / "__init__.py").touch()
     machines = Machines(tmp_path, path=tmp_path)
@@ -368,7 +368,7 @@ def test_a_scheduler_without_tuplet_is_told_of(tmp_path: Path) -> None:
         machines.close()
 
 
-def test_a_late_worker_joins_and_nobody_is_waited_for_who_left(machines: Machines) -> None:
+def test_a_late_worker_joins_and_a_worker_that_left_is_not_waited_for(machines: Machines) -> None:
     with cluster(str(machines.file)) as workers:
         stop = tuplet.Stop()
         threading.Timer(0.3, stop.set).start()
@@ -462,7 +462,7 @@ def test_weights_that_a_worker_does_not_see_are_sent_once(machines: Machines, bl
         assert tuplet.evaluate(net, games=30, executor=workers).results.scores.tolist() == alone
 
 
-def test_a_worker_that_dies_while_a_file_is_sent_to_it_stops_nobody(
+def test_a_worker_that_dies_while_a_file_is_sent_to_it_stops_no_other(
     machines: Machines, blind: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_members, "PIECE", 2000)
@@ -536,7 +536,7 @@ def certified(folder: Path) -> Path:
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make certificates with")
-def test_tls_is_spoken_where_it_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tls_is_used_when_requested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ours, others = certified(tmp_path / "ours"), certified(tmp_path / "others")
     files = {"--tls-ca-file": "ca.pem", "--tls-cert": "cert.pem", "--tls-key": "key.pem"}
     options = [word for option, file in files.items() for word in (option, str(ours / file))]
@@ -651,7 +651,7 @@ def test_dask_is_imported_only_where_it_is_needed() -> None:
         (["--cluster", "tls://127.0.0.1:1", "--tls", "nowhere"], "ca.pem"),
     ],
 )
-def test_clusters_that_are_not_there_are_told_in_a_line(
+def test_a_missing_cluster_is_a_one_line_error(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

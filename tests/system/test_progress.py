@@ -13,7 +13,7 @@ from tuplet.system import progress
 from tuplet.system.progress import COMPILING, RateMeter, watching
 
 
-def test_a_watcher_of_ones_own_is_told_in_every_long_call(trained_run: Path) -> None:
+def test_every_long_call_reports_progress_to_a_given_function(trained_run: Path) -> None:
     from tuplet import regret, review
     from tuplet.agents.environments import RandomEnvironment
     from tuplet.agents.random_greedy import GreedyAgent
@@ -44,7 +44,7 @@ def test_progress_of_a_part_becomes_progress_of_the_whole() -> None:
     assert Progress(COMPILING).within(100, 150, now="x") == Progress(COMPILING)
 
 
-def test_nobody_is_shown_what_nobody_looks_at(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_displayed_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     train("5x4", games=50)
     with watching(None) as watch:
         watch(Progress("games", 1, 2))
@@ -66,7 +66,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
     assert lines[0] == "20 of 1,000 games  2.50 M moves/s  1:38 left  reached 128: 50.0%"
 
 
-def test_no_speed_is_told_before_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_no_rate_before_the_second_arrival(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time, "perf_counter", lambda: now)
     pace = RateMeter()
@@ -137,7 +137,7 @@ import sys; sys.exit()"""
     assert at_terminal([], before=script).splitlines()[-1] == "1 of 2 games"
 
 
-def test_that_something_is_compiled_is_told_until_something_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiling_is_shown_until_something_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     display = progress._TerminalDisplay(80)
     monkeypatch.setattr("tuplet.kernel.compiling", lambda: True)
     assert str(display.render()) == ""  # most are faster

@@ -102,7 +102,7 @@ def test_editors_know_the_settings_of_train_and_resume() -> None:
         assert last.kind is last.VAR_KEYWORD and last.annotation == f"Unpack[{settings}]"
 
 
-def test_a_misspelt_setting_is_told_what_may_have_been_meant(trained_run: Path) -> None:
+def test_a_misspelt_setting_gets_a_suggestion(trained_run: Path) -> None:
     with pytest.raises(ValueError, match=r"unknown setting 'lerner': did you mean learner\?"):
         train("5x4", lerner="td")  # type: ignore[call-arg]
     with pytest.raises(ValueError, match=r"unknown setting 'quux': there are net, grow, "):

@@ -73,7 +73,7 @@ def test_the_command_works_beside_files_that_are_called_like_libraries(folder: P
         ("import no_such_module\n", r"No module named 'no_such_module' \(broken\.py, line 1\)"),
     ],
 )
-def test_a_mistake_in_a_file_is_told_with_its_line(tmp_path: Path, text: str, complaint: str) -> None:
+def test_an_error_in_a_users_file_names_its_line(tmp_path: Path, text: str, complaint: str) -> None:
     (tmp_path / "broken.py").write_text(text)
     with pytest.raises(ValueError, match=rf"cannot import .*broken\.py: .*{complaint}$"):
         find(f"{tmp_path / 'broken.py'}:Mine", trusted=True)

@@ -142,7 +142,7 @@ def test_what_is_wrong_with_a_game_is_named_with_its_cause(name: str, reports: d
     assert problem in reports[name] and cause in reports[name]
 
 
-def test_a_game_that_cannot_be_compiled_is_told_why(tmp_path: Path) -> None:
+def test_a_game_that_cannot_be_compiled_gets_the_reason(tmp_path: Path) -> None:
     path = tmp_path / "cannot_be_compiled.py"
     path.write_text(SOURCE.replace("return own ^ all_, after", "return own ^ all_, after - 0.0"))
     with pytest.raises(CheckFailed, match=r"np\.uint64 mixed"):

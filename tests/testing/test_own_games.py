@@ -139,7 +139,7 @@ def test_a_game_of_a_script_is_played_on_one_core(tmp_path: Path) -> None:
     assert "on one core" in done.stderr
 
 
-def test_somebody_else_cannot_name_a_game_by_its_code(tmp_path: Path, monkeypatch) -> None:
+def test_untrusted_text_cannot_name_a_game_by_its_code(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evil.py").write_text("raise SystemExit('code runs')")
     stranger = Spec("easy")
@@ -211,7 +211,7 @@ def test_files_are_loaded_once_and_replace_nothing(tmp_path: Path) -> None:
     assert json.loads(tuplet.Record(("x", "y"), game.start()).line)["first"] == "x"
 
 
-def test_what_cannot_be_compiled_is_told_in_one_line(tuplet, tmp_path: Path) -> None:
+def test_a_compile_error_is_one_line(tuplet, tmp_path: Path) -> None:
     (tmp_path / "typo.py").write_text(FILE.read_text().replace("U(n + 1)", "U(m + 1)", 1))
     done = tuplet("match", "mcts:sims=50", "easy", "--game", "typo.py:RACE", "--games", 2, cwd=tmp_path, process=True)
     assert "Traceback" not in done.stderr and "name 'm'" in done.stdout + done.stderr

@@ -145,7 +145,7 @@ def look(monkeypatch: pytest.MonkeyPatch):
     return look
 
 
-def test_a_good_program_passes_and_is_told_how_fast_it_is(write, tuplet) -> None:
+def test_a_good_program_passes_and_its_speed_is_reported(write, tuplet) -> None:
     path = write(GOOD)
     began = time.monotonic()
     done = tuplet("check", path, "--json")

@@ -30,7 +30,7 @@ class Rules(NamedTuple):
     """The parameters of the game: what the functions below are given first."""
 
     size: int  # rows and columns
-    line: int  # so many stones in a line win
+    line: int  # stones in a line that win
     board: np.uint64  # every cell
 
 
@@ -78,7 +78,7 @@ def has_line(game, stones):
     for step in (ONE, row, row - ONE, row + ONE):
         left = stones
         for _ in range(game.line - 1):
-            left &= left >> step  # the stones that have so many neighbours behind them
+            left &= left >> step  # the stones that have all their neighbours behind them
         if left != ZERO:
             return True
     return False
