@@ -157,7 +157,7 @@ def test_everything_takes_classes_objects_and_what_makes_them(own: Any) -> None:
         assert regret(snake, board="2x2", games=2).as_json()["games"] == 2
     check_agent(partial(own.Snake, depth=2), "2048", games=1)
     check_agent("mine_own:Snake,depth=2", "2048", games=1)
-    with pytest.raises(ValueError, match="two ways is judged by the games it plays"):
+    with pytest.raises(ValueError, match="different moves on the same board"):
         regret(own.Snake, board="2x2")
     for way in (own.Way, own.Way(), partial(own.Way, way="1"), "mine_own:Way,way=1"):
         assert match(way, "easy", games=2).games == 2

@@ -41,7 +41,11 @@ _compiled: set[tuple[type, ...]] = set()  # types of rules and bandits
 
 @dataclass
 class Search:
-    """What all searches have in common."""
+    """What all searches have in common.
+
+    A search has `open(state)`, `think(rules, words)`, `analysis(position)`, `progress()` and
+    `load(rules, words)`, which compiles it before the clock runs.
+    """
 
     state: np.uint64 = field(default=np.uint64(0), init=False)  # of the random stream
     stop: Stop | None = field(default=None, init=False, repr=False, compare=False)
@@ -51,28 +55,8 @@ class Search:
         self._seconds = self._began = self._ended = 0.0
         self.interrupted = False
 
-    def open(self, state: np.uint64) -> None:
-        """Begin a game: forget the last one, draw from its random stream."""
-        raise NotImplementedError
-
-    def think(self, rules: Any, position: Words) -> int:
-        """The move to play."""
-        raise NotImplementedError
-
-    def analysis(self, position: Any) -> Analysis:
-        """The result of the last search, which was of `position`."""
-        raise NotImplementedError
-
     def all_settings(self, position: Any = None) -> dict[str, Any]:
         """Every setting, including defaults; some depend on the game of `position`."""
-        raise NotImplementedError
-
-    def progress(self) -> Progress:
-        """How far the current search is."""
-        raise NotImplementedError
-
-    def load(self, rules: Any, position: Words) -> None:
-        """Compile the search before the clock runs."""
         raise NotImplementedError
 
     def warm_up(self, rules: Any, position: Words) -> None:
