@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from cyclopts import App
@@ -35,14 +36,26 @@ def listed() -> list[str]:
     return lines
 
 
+def with_examples(section: str) -> str:
+    """A command's section, with the examples of its help at the end."""
+    named = {"-".join(words): command for words, command in commands().items()}
+    label = re.match(r"\.\. _cyclopts-tuplet-([\w-]+):", section)
+    if label is None or label[1] not in named:
+        return section
+    lines = named[label[1]].help_epilogue.partition("Examples:")[2].split("\n")
+    return section + "\n".join(
+        ["**Examples:**", "", "::", "", *(f"    {line.strip()}" for line in lines if line), "", ""]
+    )
+
+
 class Commands(SphinxDirective):
     """All commands."""
 
     def run(self) -> list[nodes.Node]:
         """The list, and a section each."""
         self.env.note_reread()  # the code may have changed, whatever the page's date
-        tuplet.help_format = "plaintext"  # docstrings as they are: reST fills paragraphs itself
         text = tuplet.generate_docs(output_format="rst", heading_level=2, flatten_commands=True)
+        text = "".join(map(with_examples, re.split(r"(?m)^(?=\.\. _cyclopts-tuplet-)", text)))
         first = next(iter(commands()))
         _, label, entries = text.partition(f".. _cyclopts-tuplet-{'-'.join(first)}:")
         text = "\n".join((*listed(), "", label + entries))

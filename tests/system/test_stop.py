@@ -113,7 +113,7 @@ def test_a_signal_ends_a_deep_search_with_what_it_has(tmp_path: Path) -> None:
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and "best" in out and "moves ahead" in out
-    assert err.splitlines()[-1].startswith("Stopped early: what was found by then is kept")
+    assert err.splitlines()[-1].startswith("Stopped early: the result so far is shown")
 
 
 CTRL_C = """

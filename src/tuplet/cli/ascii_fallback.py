@@ -34,12 +34,12 @@ def plain(text: str) -> str:
 def has_signs(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
     """Whether a terminal shows more than plain characters.
 
-    Python writes UTF-8 also where the locale is C, and then says so in LC_CTYPE; who set it so has
-    a reason.
+    Python writes UTF-8 also where the locale is C, and then says so in LC_CTYPE; a user who set the locale so has a
+    reason.
     """
-    asked = [environment.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG")]
-    if asked[1] in ("C.UTF-8", "C.utf8", "UTF-8"):  # Python's own words, or the same as LANG's
-        del asked[1]
-    locale = next((name for name in asked if name), "")
+    locales = [environment.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG")]
+    if locales[1] in ("C.UTF-8", "C.utf8", "UTF-8"):  # Python's own words, or the same as LANG's
+        del locales[1]
+    locale = next((name for name in locales if name), "")
     utf8 = (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
     return utf8 and locale not in ("C", "POSIX")

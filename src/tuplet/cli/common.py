@@ -48,6 +48,7 @@ Threads = Annotated[
         "limits, programs or your own classes, where it could]",
     ),
 ]
+Workers = Annotated[int | None, _option(PARALLEL)]  # threads, as the command's docstring describes them
 Cluster = Annotated[
     str | None,
     _option(

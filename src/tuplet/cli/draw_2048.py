@@ -129,7 +129,7 @@ class Renderer2048(BoardRenderer):
         """The score and the largest tile."""
         return f"{record.position.score:,} points, largest tile {record.position.largest}"
 
-    def hint(self, position: Any, chosen: str, analysis: Analysis | None) -> str:
+    def hint(self, position: Any, chosen: str, analysis: Analysis | None) -> str:  # noqa: ARG002
         """The values of all moves, if they are known, the best first."""
         moves = [(each.value, each.move) for each in analysis.moves if each.value is not None] if analysis else []
         if not moves:
@@ -162,7 +162,7 @@ def picture(
 
 
 def _height(board: Board, height: int) -> int:
-    """The lines of a board with cells of so many."""
+    """The lines of a board whose cells have `height` lines."""
     frame = 1 if height > 1 and colour_system() is None else 0
     return board.rows * height + frame
 

@@ -80,11 +80,11 @@ def abbreviate(keys: Sequence[str], columns: int, lines: int) -> list[str]:
 
 
 def footer(message: str, keys: Sequence[str], columns: int, lines: int) -> list[RenderableType]:
-    """What happens, and what keys do, for the last lines of a window."""
-    told = flow(keys, columns)
-    room = max(1, lines - len(told))
-    said = wrap(message, columns)[:room] or [""]
-    return [*(_line(text, "bold") for text in said), *(_line(text, "dim") for text in told)]
+    """A message, and what keys do, for the last lines of a window."""
+    key_lines = flow(keys, columns)
+    room = max(1, lines - len(key_lines))
+    text_lines = wrap(message, columns)[:room] or [""]
+    return [*(_line(text, "bold") for text in text_lines), *(_line(text, "dim") for text in key_lines)]
 
 
 def footer_lines(keys: Sequence[str], columns: int) -> int:
@@ -369,7 +369,7 @@ def _widest(view: View) -> int:
 
 
 def picture(view: View, columns: int, lines: int) -> RenderableType:
-    """The board, the panel beside or below it, and below what happens and what keys do."""
+    """The board, the panel beside or below it, and below it the message and what keys do."""
     view = replace(view, keys=abbreviate(view.keys, columns, lines))
     layout = next(layouts(view, columns, lines), None)
     if layout is None:
@@ -445,7 +445,7 @@ def _move(view: View, number: int, width: int) -> Text:
 
 
 def _below(view: View, columns: int, room: int) -> list[RenderableType]:
-    """The same in a few lines: whose turn it is, what is to be known, the moves, the analysis."""
+    """The same in a few lines: whose turn it is, the facts, the moves, the analysis."""
     position, renderer = view.position, view.renderer
     names = [name.plain.strip() for name in _names(view)]
     names.sort(key=lambda name: not name.startswith("▶"))  # whose turn it is, first
@@ -464,7 +464,7 @@ def _below(view: View, columns: int, room: int) -> list[RenderableType]:
 
 
 def analysis_lines(name: str, position: Any, analysis: Analysis, renderer: BoardRenderer, room: int = 8) -> list[str]:
-    """An agent's analysis of a position as lines of text, with `room` for so many moves."""
+    """An agent's analysis of a position as lines of text, with at most `room` moves."""
     lines = [f"{name} on {position.turn}'s moves:"]
     for each in analysis.moves[:room]:
         value = "-" if each.value is None else f"{each.value:.3f}"

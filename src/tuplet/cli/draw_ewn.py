@@ -74,7 +74,7 @@ def _die(position: EwnPosition) -> Text:
 
 
 def _coming(position: EwnPosition) -> Text:
-    """The known die of the next plies, each in the colour of who will move by it."""
+    """The known die of the next plies, each in the colour of the side that moves by it."""
     line = Text("then")
     for n, value in enumerate(position.coming_die(11)[1:], start=1):
         side = SIDES[(SIDES.index(position.turn) + n) % 2]

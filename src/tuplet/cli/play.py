@@ -157,7 +157,7 @@ def _check_games(out: Path) -> None:
 def _fit(
     game: str, board: str | None, spawn4: float | None, agent: str | None, seed: int, lookahead: dict[str, Any]
 ) -> tuple[Game, str, Any]:
-    """A game of 2048, with what was not asked for as the agent knows it; the agent's name, and the agent."""
+    """A game of 2048, the agent's name, and the agent; board and tiles are the agent's unless they are named."""
     from tuplet.agents.agent import make_agent
     from tuplet.agents.registry import default_agent
     from tuplet.games.g2048.game import Game2048
@@ -339,7 +339,7 @@ def analyze(
         note(f"Drawn: {path}")
     if result.interrupted:
         how_far = result.note.partition(";")[0].partition("\n")[0]
-        note(f"Stopped early: what was found by then is kept ({how_far}).")
+        note(f"Stopped early: the result so far is shown ({how_far}).")
     return INTERRUPTED if result.interrupted else 0
 
 

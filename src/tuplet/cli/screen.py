@@ -37,7 +37,7 @@ _KEY = re.compile(
     |\x1b{1,2}\[\[[A-E]                       # function keys of the Linux console
     |\x1b{1,2}\[(?!\[|M|200~)[0-?]*[ -/]*[@-~]
     |\x1b{1,2}O[ -~]
-    |\x1b[P\]X^_].*?(?:\x07|\x1b\\)           # an answer to a question that nobody asked
+    |\x1b[P\]X^_].*?(?:\x07|\x1b\\)           # an unexpected answer of the terminal
     |\x1b(?![\[OP\]X^_\x1b])(?:[\x00-\x7f]|[\xc2-\xf4][\x80-\xbf]+)
     |[\x00-\x1a\x1c-\x7f]
     |[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}
@@ -55,7 +55,7 @@ _BEGUN = re.compile(
 
 
 def changed(speed: int, key: str, speeds: int) -> int:
-    """A speed, of so many, after one of these keys."""
+    """A speed after one of these keys; there are `speeds` of them."""
     return min(speed + 1, speeds - 1) if key in FASTER else max(speed - 1, 0)
 
 
@@ -72,15 +72,15 @@ class KeyReader:
 
     def keys(self, data: bytes) -> list[str]:
         """The keys that are complete with these bytes."""
-        text, at, found = self._begun + data, 0, []
+        text, at, keys = self._begun + data, 0, []
         while at < len(text):
             match = _KEY.match(text, at)
             if match is None and _BEGUN.fullmatch(text, at):
                 break
-            found.append(_named(match[0]) if match else ESCAPE)  # Esc, and then something else
+            keys.append(_named(match[0]) if match else ESCAPE)  # Esc, and then something else
             at = match.end() if match else at + 1
         self._begun = text[at:]
-        return found
+        return keys
 
     def give_up(self) -> list[str]:
         """No more has come: Esc was pressed, or something was cut off, which is no key."""
@@ -97,9 +97,9 @@ def _named(key: bytes) -> str:
 
 
 Size = tuple[int, int]  # columns and lines
-Picture = Callable[[int, int], RenderableType]  # of a window of so many columns and lines
+Picture = Callable[[int, int], RenderableType]  # of a window of these columns and lines
 
-# The screen of one's own, no cursor, and pastes that can be told from keys; and all back again.
+# Another screen, no cursor, and pastes that differ from keys; and all back again.
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[2J", "\x1b[?2004l\x1b[?25h\x1b[?1049l"
 _SEQUENCE = 0.1  # seconds until the rest of a key has come, over any line
 _LEAVING = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -217,7 +217,7 @@ def screen() -> Iterator[Screen]:
     table = Screen(terminal, wake)
 
     def leave(*_: Any) -> None:
-        if table.left:  # asked for the second time: nobody waits for us
+        if table.left:  # asked for the second time: do not wait
             raise KeyboardInterrupt
         table.left = True
 

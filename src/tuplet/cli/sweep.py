@@ -17,8 +17,8 @@ from tuplet.cli.common import (
     Force,
     Json,
     Out,
-    Threads,
     Tls,
+    Workers,
     check_writable,
     long_call,
     note,
@@ -39,7 +39,7 @@ def match(
     game: str = "ewn-6x7",
     games: int = 1000,
     seed: int = 0,
-    threads: Threads = None,
+    threads: Workers = None,
     cluster: Cluster = None,
     tls: Tls = None,
     out: Out = None,
@@ -61,6 +61,8 @@ def match(
         Number of games per combination. An odd number is rounded up to whole pairs.
     seed
         Random seed. The same seed gives the same games.
+    threads
+        Number of games played at a time. It does not change the result. [default: all cores]
     out
         Save the games in this folder. The same command continues there, also with more values.
 
@@ -87,7 +89,7 @@ def eval_(
     games: int = 1000,
     seed: int = 0,
     spawn4: float | None = None,
-    threads: Threads = None,
+    threads: Workers = None,
     cluster: Cluster = None,
     tls: Tls = None,
     out: Out = None,
@@ -106,6 +108,8 @@ def eval_(
         Number of games per combination.
     seed
         Random seed. The same seed gives the same games.
+    threads
+        Number of games played at a time. It does not change the result. [default: all cores]
     spawn4
         The probability that a new tile is a 4. [default: as trained, otherwise 0.1]
     out
@@ -135,7 +139,7 @@ def train(
     evaluate_games: int = 1000,
     recipe: str | None = None,
     seed: int = 0,
-    threads: Threads = None,
+    threads: Workers = None,
     cluster: Cluster = None,
     tls: Tls = None,
     out: Out = Path("runs/sweep"),
