@@ -1,4 +1,4 @@
-"""What commands share: options, long calls, files to write, results as tables or JSON."""
+"""What commands share: long calls, files to write, results as tables or JSON."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Group, Parameter
+from typing import TYPE_CHECKING, Any
 
 from tuplet.errors import UserError
 from tuplet.system.text import sanitize
@@ -22,42 +20,6 @@ if TYPE_CHECKING:
     from tuplet.system.stop import Stop
     from tuplet.system.tables import TextTable
 
-LOOKAHEAD = Group.create_ordered("Search of a learned player")
-METHOD = Group.create_ordered("Learning")
-LIMITS = Group.create_ordered("How long and how")
-PARALLEL = Group.create_ordered("Parallel work")
-OUTPUT = Group.create_ordered("Output")
-
-
-def _option(group: Group, help: str = "", *names: str) -> Parameter:
-    about: dict[str, Any] = {"name": names, "help": help}  # without a help, the command's docstring has it
-    return Parameter(group=group, **{key: value for key, value in about.items() if value})
-
-
-Out = Annotated[Path | None, _option(OUTPUT, "", "--out", "-o")]
-Csv = Annotated[Path | None, _option(OUTPUT)]
-Html = Annotated[Path | None, _option(OUTPUT, "Write an HTML page with tables, forfeits and games to replay.")]
-Plot = Annotated[Path | None, _option(OUTPUT)]
-Force = Annotated[bool, _option(OUTPUT, "Replace files that exist.")]
-Json = Annotated[bool, _option(OUTPUT, "Print one JSON object.", "--json")]
-Threads = Annotated[
-    int | None,
-    _option(
-        PARALLEL,
-        "Number of games played at a time. It does not change the result. [default: all cores; 1 with time "
-        "limits, programs or your own classes, where it could]",
-    ),
-]
-Workers = Annotated[int | None, _option(PARALLEL)]  # threads, as the command's docstring describes them
-Cluster = Annotated[
-    str | None,
-    _option(
-        PARALLEL,
-        "Run on a Dask cluster: local:N starts N workers on this machine; tcp://host:8786, tls://host:8786 or a "
-        "scheduler file names a running cluster. [default: threads here]",
-    ),
-]
-Tls = Annotated[Path | None, _option(PARALLEL, "A folder with ca.pem, cert.pem and key.pem, for a tls:// cluster.")]
 INTERRUPTED = 130  # the exit code
 WIDE = 1000  # columns, where there is no terminal
 quiet = ContextVar("quiet", default=False)  # --quiet

@@ -11,24 +11,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from tuplet.cli.common import (
-    INTERRUPTED,
-    Cluster,
-    Csv,
-    Force,
-    Html,
-    Json,
-    Out,
-    Threads,
-    Tls,
-    check_writable,
-    default_threads,
-    long_call,
-    note,
-    run_match,
-    show_result,
-)
-from tuplet.cli.options import TIME, Time
+from tuplet.cli.common import INTERRUPTED, check_writable, default_threads, long_call, note, run_match, show_result
+from tuplet.cli.options import TIME, Cluster, Csv, Force, GameOption, Html, Json, Out, Seed, Threads, Time, Tls
 from tuplet.errors import UserError
 from tuplet.system.tables import plural
 from tuplet.system.text import in_one_line, sanitize
@@ -42,9 +26,9 @@ def match(
     b: str,
     /,
     *,
-    game: str = "ewn-6x7",
+    game: GameOption = "ewn-6x7",
     games: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
     sprt: str | None = None,
     threads: Threads = None,
     cluster: Cluster = None,
@@ -65,13 +49,8 @@ def match(
         exec:./program, module:Class, file.py:Class,depth=2. docs/ewn.md lists their settings.
     b
         Its opponent.
-    game
-        ewn, ewn-6x7, another variant of EWN such as ewn:board=4x4,cubes=3, or your own game:
-        path/to/file.py:GAME.
     games
         Number of games. An odd number is rounded up to whole pairs.
-    seed
-        Random seed. The same seed gives the same games.
     sprt
         Stop as soon as a sequential test can decide between two differences in Elo: 0,20 asks
         whether A is no better or 20 Elo better.
@@ -99,9 +78,9 @@ def tournament(
     folder: Path | None = None,
     time: Time = None,
     memory: str | None = None,
-    game: str = "ewn-6x7",
+    game: GameOption = "ewn-6x7",
     games: int = 200,
-    seed: int = 0,
+    seed: Seed = 0,
     threads: Threads = None,
     cluster: Cluster = None,
     tls: Tls = None,
@@ -130,13 +109,8 @@ def tournament(
     memory
         Memory limit for all processes of such a program together, such as 1GB (resident memory,
         checked ten times a second). [default: none]
-    game
-        ewn, ewn-6x7, another variant of EWN such as ewn:board=4x4,cubes=3, or your own game:
-        path/to/file.py:GAME.
     games
         Number of games per pairing. An odd number is rounded up to whole pairs.
-    seed
-        Random seed. The same seed gives the same games.
     out
         Save every game to this file. If it has games of the same tournament, it continues.
     csv

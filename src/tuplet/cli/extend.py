@@ -7,8 +7,8 @@ from typing import Literal
 
 from cyclopts import App
 
-from tuplet.cli.common import Json, Out, Tls, long_call, show_result
-from tuplet.cli.options import add_command, examples_text
+from tuplet.cli.common import long_call, show_result
+from tuplet.cli.options import Json, Out, Tls, add_command, examples_text
 
 
 def new(

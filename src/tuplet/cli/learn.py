@@ -9,24 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from tuplet.cli.common import (
-    INTERRUPTED,
-    LIMITS,
-    METHOD,
-    OUTPUT,
-    Cluster,
-    Csv,
-    Force,
-    Json,
-    Out,
-    Tls,
-    check_writable,
-    long_call,
-    note,
-    progress_display,
-    show_result,
-)
-from tuplet.cli.options import with_settings
+from tuplet.cli.common import INTERRUPTED, check_writable, long_call, note, progress_display, show_result
+from tuplet.cli.options import LIMITS, METHOD, OUTPUT, Cluster, Csv, Force, Json, Out, Tls, with_settings
 from tuplet.learn.settings import Method, RunOptions
 
 if TYPE_CHECKING:

@@ -9,25 +9,21 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from tuplet.agents.lookahead import LookaheadOptions
-from tuplet.cli.common import (
+from tuplet.cli.common import check_writable, default_threads, long_call, note, report_stopped, show_result, show_tables
+from tuplet.cli.options import (
     LOOKAHEAD,
     Cluster,
     Csv,
     Force,
     Json,
     Out,
+    Seed,
+    Spawn4,
     Threads,
     Tls,
     Workers,
-    check_writable,
-    default_threads,
-    long_call,
-    note,
-    report_stopped,
-    show_result,
-    show_tables,
+    with_settings,
 )
-from tuplet.cli.options import with_settings
 
 
 @with_settings(LookaheadOptions, LOOKAHEAD)
@@ -36,8 +32,8 @@ def eval_(
     /,
     *,
     games: int = 1000,
-    seed: int = 0,
-    spawn4: float | None = None,
+    seed: Seed = 0,
+    spawn4: Spawn4 = None,
     environment: str = "random",
     threads: Threads = None,
     cluster: Cluster = None,
@@ -59,10 +55,6 @@ def eval_(
         player writes one).
     games
         Number of games.
-    seed
-        Random seed. The same seed gives the same games.
-    spawn4
-        The probability that a new tile is a 4. [default: as trained, otherwise 0.1]
     environment
         What places the tiles: random, or your own class: module:Class, file.py:Class,tile=4.
     out
@@ -101,7 +93,7 @@ def compare(
     *,
     games: int = 1000,
     threads: Threads = None,
-    spawn4: float | None = None,
+    spawn4: Spawn4 = None,
     seed: int = 0,
     json_: Json = False,
     **lookahead: Any,
@@ -114,8 +106,6 @@ def compare(
         Two or more players: run folders, weight files, or anything else tuplet eval takes.
     games
         Number of games for each player.
-    spawn4
-        The probability that a new tile is a 4. [default: as trained, otherwise 0.1]
     seed
         Random seed. The same seed gives the same games as in tuplet eval.
 

@@ -1,10 +1,11 @@
-"""Options of a command made from declared settings, and how numbers and times are read."""
+"""Options that commands share, options made from declared settings, and how numbers and times are read."""
 
 from __future__ import annotations
 
 import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType, NoneType
 from typing import Annotated, Any, TypeVar, Union, get_args
 
@@ -12,6 +13,53 @@ from cyclopts import App, Group, Parameter, Token
 
 from tuplet.errors import UserError
 from tuplet.system.settings import parse_duration, setting_fields
+
+LOOKAHEAD = Group.create_ordered("Search of a learned player")
+METHOD = Group.create_ordered("Learning")
+LIMITS = Group.create_ordered("How long and how")
+PARALLEL = Group.create_ordered("Parallel work")
+OUTPUT = Group.create_ordered("Output")
+
+
+def _in(group: Group, help: str = "", *names: str) -> Parameter:
+    about: dict[str, Any] = {"name": names, "help": help}  # without a help, the command's docstring has it
+    return Parameter(group=group, **{key: value for key, value in about.items() if value})
+
+
+Out = Annotated[Path | None, _in(OUTPUT, "", "--out", "-o")]
+Csv = Annotated[Path | None, _in(OUTPUT)]
+Html = Annotated[Path | None, _in(OUTPUT, "Write an HTML page with tables, forfeits and games to replay.")]
+Plot = Annotated[Path | None, _in(OUTPUT)]
+Force = Annotated[bool, _in(OUTPUT, "Replace files that exist.")]
+Json = Annotated[bool, _in(OUTPUT, "Print one JSON object.", "--json")]
+Threads = Annotated[
+    int | None,
+    _in(
+        PARALLEL,
+        "Number of games played at a time. It does not change the result. [default: all cores; 1 with time "
+        "limits, programs or your own classes, where it could]",
+    ),
+]
+Seed = Annotated[int, Parameter(help="Random seed. The same seed gives the same games.")]
+Spawn4 = Annotated[
+    float | None, Parameter(help="The probability that a new tile is a 4. [default: as trained, otherwise 0.1]")
+]
+GameOption = Annotated[
+    str,
+    Parameter(
+        help="ewn, ewn-6x7, another variant of EWN such as ewn:board=4x4,cubes=3, or your own game: path/to/file.py:GAME."
+    ),
+]
+Workers = Annotated[int | None, _in(PARALLEL)]  # threads, as the command's docstring describes them
+Cluster = Annotated[
+    str | None,
+    _in(
+        PARALLEL,
+        "Run on a Dask cluster: local:N starts N workers on this machine; tcp://host:8786, tls://host:8786 or a "
+        "scheduler file names a running cluster. [default: threads here]",
+    ),
+]
+Tls = Annotated[Path | None, _in(PARALLEL, "A folder with ca.pem, cert.pem and key.pem, for a tls:// cluster.")]
 
 F = TypeVar("F", bound=Callable[..., Any])
 

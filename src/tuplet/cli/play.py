@@ -12,11 +12,6 @@ from cyclopts import Parameter
 from tuplet.agents.lookahead import LookaheadOptions
 from tuplet.cli.common import (
     INTERRUPTED,
-    LOOKAHEAD,
-    Force,
-    Json,
-    Out,
-    Plot,
     check_writable,
     long_call,
     note,
@@ -25,7 +20,7 @@ from tuplet.cli.common import (
     show_tables,
     stop_on_signals,
 )
-from tuplet.cli.options import with_settings
+from tuplet.cli.options import LOOKAHEAD, Force, Json, Out, Plot, with_settings
 from tuplet.errors import UserError
 
 if TYPE_CHECKING:

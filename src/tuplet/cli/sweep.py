@@ -9,23 +9,24 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from tuplet.cli.common import (
+from tuplet.cli.common import check_writable, long_call, note, report_stopped, show_result
+from tuplet.cli.options import (
     LIMITS,
     METHOD,
     OUTPUT,
     Cluster,
     Force,
+    GameOption,
     Json,
     Out,
+    Seed,
+    Spawn4,
     Tls,
     Workers,
-    check_writable,
-    long_call,
-    note,
-    report_stopped,
-    show_result,
+    add_command,
+    examples_text,
+    with_settings,
 )
-from tuplet.cli.options import add_command, examples_text, with_settings
 from tuplet.errors import UserError
 from tuplet.learn.settings import Method, RunOptions
 
@@ -36,9 +37,9 @@ Plot = Annotated[Path | None, Parameter(group=OUTPUT, help="Draw the results: .s
 
 def match(
     *agents: str,
-    game: str = "ewn-6x7",
+    game: GameOption = "ewn-6x7",
     games: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
     threads: Workers = None,
     cluster: Cluster = None,
     tls: Tls = None,
@@ -54,13 +55,8 @@ def match(
     ----------
     agents
         The agent and its opponent, in quotes. The values to try stand in braces.
-    game
-        ewn, ewn-6x7, another variant of EWN such as ewn:board=4x4,cubes=3, or your own game:
-        path/to/file.py:GAME.
     games
         Number of games per combination. An odd number is rounded up to whole pairs.
-    seed
-        Random seed. The same seed gives the same games.
     threads
         Number of games played at a time. It does not change the result. [default: all cores]
     out
@@ -87,8 +83,8 @@ def match(
 def eval_(
     *player: str,
     games: int = 1000,
-    seed: int = 0,
-    spawn4: float | None = None,
+    seed: Seed = 0,
+    spawn4: Spawn4 = None,
     threads: Workers = None,
     cluster: Cluster = None,
     tls: Tls = None,
@@ -106,12 +102,8 @@ def eval_(
         The player, in quotes. The values to try stand in braces.
     games
         Number of games per combination.
-    seed
-        Random seed. The same seed gives the same games.
     threads
         Number of games played at a time. It does not change the result. [default: all cores]
-    spawn4
-        The probability that a new tile is a 4. [default: as trained, otherwise 0.1]
     out
         Save the scores in this folder. The same command continues there, also with more values.
 
