@@ -58,14 +58,14 @@ def _solve(rules: Rules2048, spawn4: float, pool: Executor, stop: Stop, watch: W
     meter = RateMeter()
     most = (1 << (rows * columns + 2)) // 2 - FIRST // 2  # with every tile from 4 on, each once
     keys: dict[int, Array] = {}
-    found, after_count = 0, 0
+    states, after_count = 0, 0
     for total, layer, after in find_layers(rules, spawn4):
         keys[total] = np.empty(len(layer), np.uint32)
         pack(rules.cells, layer.boards, keys[total])
-        found, after_count = found + len(layer), after_count + after
+        states, after_count = states + len(layer), after_count + after
         _check(stop)
-        figures = {"states": f"{found:,}"}
-        watch(Progress("layers found", len(keys), most, meter.rate(found), "states/s", figures))
+        figures = {"states": f"{states:,}"}
+        watch(Progress("layers found", len(keys), most, meter.rate(states), "states/s", figures))
 
     values: dict[int, Array] = {}
     near = far = LayerValues(Layer(), np.empty((0, REACHES + rows * columns)))
@@ -81,7 +81,7 @@ def _solve(rules: Rules2048, spawn4: float, pool: Executor, stop: Stop, watch: W
         valued += len(own.layer)
         if total <= 2 * FIRST:
             window[total] = own
-        watch(Progress("states valued", valued, found, meter.rate(valued), "states/s"))
+        watch(Progress("states valued", valued, states, meter.rate(valued), "states/s"))
 
     start = _start(rules, spawn4, window)
     reached = {1 << e: float(start[e]) for e in range(REACHES, len(start)) if start[e] > 0}

@@ -276,7 +276,7 @@ class Network:
 
 
 def check_memory(name: str, numbers: int) -> None:
-    """Raise UserError if a network of so many float32 numbers does not fit into free memory."""
+    """Raise UserError if this many float32 numbers do not fit into free memory."""
     free, required = available_memory(), 4 * numbers
     if required > free:
         raise UserError(
