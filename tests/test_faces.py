@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import tuplet as package
-from tuplet import Board, Episode, GreedyAgent, RandomEnvironment, play_episode
+from tuplet import Board, GreedyAgent, RandomEnvironment, play_episode
 from tuplet.cli import app
+from tuplet.games.formats import read_game
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ def without_clocks(report: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def record() -> str:
-    return str(play_episode(GreedyAgent(), RandomEnvironment(1)))
+    return play_episode(GreedyAgent(), RandomEnvironment(1)).text("episode")
 
 
 def test_each_command_is_a_public_function_of_the_same_name() -> None:
@@ -191,4 +192,4 @@ def test_a_recorded_game_of_a_file_is_reviewed(record: str, trained_run: Path, t
     path = tmp_path / "games.txt"
     path.write_text(f"{record}\n{record}\n")
     found = package.review(path, str(trained_run), number=2, depth=1)
-    assert found.as_json() == package.review(Episode.parse(record), str(trained_run), depth=1).as_json()
+    assert found.as_json() == package.review(read_game(record), str(trained_run), depth=1).as_json()

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import tuplet as package
-from tuplet.games.g2048.episode import Slide
 from tuplet.games.g2048.statistics import Results, printout, summarise
 from tuplet.kernel import stream
 from tuplet.values.patterns import placements
@@ -165,10 +164,9 @@ def test_an_episode_teaches_what_the_fast_learner_learns(
     learner = learner_of(homework, net)
     package.learn_from(net, episode, alpha=0.1)
     path = []
-    for board, action in episode.replay():
-        if isinstance(action, Slide):
-            state = list(board.exponents)
-            path.append((state, *homework.slide(state, action.move)))
+    for position, move in episode.replay():
+        state = list(position.exponents)
+        path.append((state, *homework.slide(state, move)))
     assert len(path) > 300
     learner.update_episode(path, 0.1)
     assert_same_weights(learner, net, trained)

@@ -104,7 +104,7 @@ def test_games_as_they_were_played_show_themselves_and_have_rows() -> None:
     html = episode._repr_html_()
     assert html.startswith("<p><b>") and f"{episode.score:,} points" in html and "<svg" in html
     rows = episode.to_dicts()
-    assert len(rows) == len(episode.slides) and rows[-1]["score"] == episode.score
+    assert len(rows) == len(episode.moves) and rows[-1]["score"] == episode.score
 
     class Bold:
         name = "<i>me"

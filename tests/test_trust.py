@@ -337,9 +337,9 @@ def test_no_pasted_text_is_trusted(trap: Trap) -> None:
     for text in trap.texts:
         for game in (None, "2048", "ewn", text):
             refused(tuplet.read, text, game)
-        refused(tuplet.written, text, text, [], "record", [text])
+        refused(tuplet.write, text, text, [], "record", [text])
         refused(tuplet.Record.parse, text)
-        refused(tuplet.Episode.parse, text)
+        refused(read_game, text)
         trap.check(text)
 
 

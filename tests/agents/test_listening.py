@@ -108,7 +108,7 @@ def test_a_move_that_was_cut_short_does_not_count() -> None:
         record = play_game(*agents, near, stop=stop)
         assert stop.is_set() and not record.over and not record.moves
     episode = play_episode(Hasty(), RandomEnvironment(1), Stop())
-    assert not episode.slides and not episode.board.over
+    assert not episode.moves and not episode.over
 
 
 def test_agents_listen_for_as_long_as_they_are_asked() -> None:

@@ -148,10 +148,10 @@ def test_other_names_are_not_taken_for_classes() -> None:
 
 def test_everything_takes_classes_objects_and_what_makes_them(own: Any) -> None:
     start = tuplet.game("ewn-6x7").start()
-    record = str(play_episode("greedy", seed=3))
+    record = play_episode("greedy", seed=3).text("episode")
     for snake in (own.Snake, own.Snake(), partial(own.Snake, depth=2), "mine_own:Snake,depth=2"):
         assert evaluate(snake, partial(own.Spiteful, tile=4), games=1).summary.games == 1
-        assert len(play_episode(snake, own.Spiteful).slides) > 20
+        assert len(play_episode(snake, own.Spiteful).moves) > 20
         assert analyze("2048", None, snake).best
         assert review(record, snake).best_share == 1  # it judges as greedy plays
         assert regret(snake, board="2x2", games=2).as_json()["games"] == 2

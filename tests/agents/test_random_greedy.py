@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tuplet import Board, Episode, GreedyAgent, RandomAgent, RandomEnvironment, Stop, evaluate, regret, solve
+from tuplet import Board, GreedyAgent, RandomAgent, RandomEnvironment, Record, Stop, evaluate, regret, solve
 from tuplet.agents.random_greedy import make_workspace, play_games
 from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.position import Position2048, words_of
@@ -56,7 +56,7 @@ def test_compiled_games_are_those_of_the_python_player(player: Any, size: tuple[
 
 @pytest.mark.parametrize("name", ["random", "greedy"])
 def test_an_evaluation_has_the_same_games_recorded_or_compiled_on_any_number_of_threads(name: str) -> None:
-    games: list[Episode] = []
+    games: list[Record] = []
     slow = evaluate(name, games=12, seed=3, on_episode=games.append)
     fast = evaluate(name, games=12, seed=3)
     assert [game.score for game in games] == list(fast.results.scores)

@@ -32,7 +32,7 @@ class Student:
     def __init__(self, at: int = 3, deed: object = None) -> None:
         self.at, self.deed, self.moves, self.closed = at, deed, 0, False
 
-    def open_game(self, start: EwnPosition, side: str, state: np.uint64) -> None:
+    def open(self, start: EwnPosition, side: str, state: np.uint64) -> None:
         self.moves = 0
 
     def choose(self, position: EwnPosition) -> object:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import tuplet
-from tuplet import Analysis, Board, Episode, LearnedAgent, MoveValue, Network, Record, Review, game
+from tuplet import Analysis, Board, LearnedAgent, MoveValue, Network, Record, Review, game
 from tuplet.agents.agent import agent_from
 from tuplet.arena.review import MoveReview
 from tuplet.games.analysis import BANDS
-from tuplet.games.record_2048 import record_of
+from tuplet.games.formats import read_game
 
 LINE = "you:random@1|0111#L[4]31#LC1#U82|you@2"  # 4x4: three moves, not to its end
 
@@ -39,12 +39,12 @@ def played(name: str = "2048", who: Any = "random", seed: int = 1) -> Record:
     while not record.over:
         record.play(str(player.choose(record.position)))
         state, outcome = record.position.random_outcome(state)
-        record.roll(outcome)
+        record.apply_outcome(outcome)
     return record
 
 
 @pytest.fixture(scope="module")
-def greedy() -> Episode:
+def greedy() -> Record:
     return tuplet.play_episode("greedy", seed=1)
 
 
@@ -54,9 +54,9 @@ def test_luck_loss_and_drift_are_what_a_hand_computes() -> None:
     start = game("2048:board=2x2").parse("2,2/0,0")
     record = Record(("you",), start)
     record.play("left")  # 4,0/0,0: then a 4 beside or below the 4 is worth 8 more
-    record.roll("4@1")
+    record.apply_outcome("4@1")
     record.play("down")  # for nothing, where left and right earn 8
-    record.roll("2@0")
+    record.apply_outcome("2@0")
     found = tuplet.review(record, net)
     first, second = found.moves
     beside = 100 + (0.1 / 3) * (8 + 8)
@@ -105,17 +105,17 @@ def test_means_are_those_of_every_board_that_might_have_come(trained: Network) -
 
 
 def test_luck_is_nothing_on_average(trained: Network) -> None:
-    episode = Episode.parse(LINE.replace("82|", "|"))
-    before = str(episode).rpartition("|")[0]
+    episode = read_game(LINE.replace("82|", "|"))
+    before = episode.text("episode").rpartition("|")[0]
     total = 0.0
     for tile, chance in ((1, 0.9), (2, 0.1)):
-        for cell in episode.board.empty:
+        for cell in episode.position.empty:
             found = tuplet.review(f"{before}{cell:X}{tile}|you@2", LearnedAgent(trained, depth=2))
-            total += chance / len(episode.board.empty) * found.moves[-1].luck
+            total += chance / len(episode.position.empty) * found.moves[-1].luck
     assert abs(total) < 1e-4 * found.first_value
 
 
-def test_it_adds_up_whoever_judges(trained: Network, greedy: Episode) -> None:
+def test_it_adds_up_whoever_judges(trained: Network, greedy: Record) -> None:
     for judge in (
         LearnedAgent(trained),
         LearnedAgent(trained, depth=2, spawn4=0.2),
@@ -126,22 +126,22 @@ def test_it_adds_up_whoever_judges(trained: Network, greedy: Episode) -> None:
         assert found.left == 0 and found.losses > 0
         adds_up(found)
     adds_up(tuplet.review(played("2048:board=2x2"), "mcts:sims=50"))
-    cut = Episode.parse(LINE)
+    cut = read_game(LINE)
     found = tuplet.review(cut, LearnedAgent(trained))
     assert found.left > 0
     adds_up(found)
-    late = tuplet.review(str(cut).replace("82|", "|"), LearnedAgent(trained))  # no tile came
+    late = tuplet.review(cut.text("episode").replace("82|", "|"), LearnedAgent(trained))  # no tile came
     assert late.moves[-1].luck == 0 and late.left == late.moves[-1].mean_value
     adds_up(late)
 
 
 def test_a_game_may_begin_in_the_middle(trained: Network) -> None:
     record = Record(("you",), game("2048").parse("2048 2,2,4,8/0,0,0,0/0,0,0,0/0,0,0,2 1000 ?"))
-    record.roll("2@4")
+    record.apply_outcome("2@4")
     record.play("left")
-    record.roll("4@15")
+    record.apply_outcome("4@15")
     found = tuplet.review(record.line, LearnedAgent(trained))
-    assert found.moves[0].score == 1000 and found.episode.score == 1004
+    assert found.moves[0].score == 1000 and found.record.score == 1004
     assert found.first_value == 1000 + found.moves[0].value
     adds_up(found)
 
@@ -162,7 +162,7 @@ class Judge:
 
 
 def test_any_class_with_values_judges() -> None:
-    found = tuplet.review(Episode.parse(LINE), Judge)
+    found = tuplet.review(read_game(LINE), Judge)
     assert [move.value for move in found.moves] == [4, 4, 2]  # on the last, left moves nothing
     adds_up(found)
     adds_up(tuplet.review(played("2048:board=2x2"), Judge()))
@@ -199,7 +199,7 @@ def test_random_play_marks_badly_and_the_judges_own_play_well() -> None:
     judge = tuplet.make_agent("small", "2048")
     marks = [tuplet.review(tuplet.play_episode("random", seed=s), judge).accuracy for s in range(8)]
     assert max(marks) < 40 and sum(marks) / len(marks) < 15
-    own = Episode.parse(str(tuplet.play_episode(judge, seed=5)))
+    own = read_game(tuplet.play_episode(judge, seed=5).text("episode"))
     assert tuplet.review(own, judge).accuracy == 100
     assert 90 < tuplet.review(own, judge, depth=2).accuracy < 100  # one that looks further
 
@@ -207,9 +207,9 @@ def test_random_play_marks_badly_and_the_judges_own_play_well() -> None:
 def test_the_mark_compares_what_was_lost_with_what_random_moves_lose() -> None:
     record = Record(("you",), game("2048:board=2x2").parse("2,2/0,0"))
     record.play("left")
-    record.roll("4@1")
+    record.apply_outcome("4@1")
     record.play("down")  # for nothing, where left and right earn 8: 8 of 108 is lost
-    record.roll("2@0")
+    record.apply_outcome("2@0")
     found = tuplet.review(record, Network("0123", board="2x2", initial=100.0))
     first, second = found.moves
     assert first.random_share == pytest.approx((4 / 104) / 3)  # left, right: best; down loses 4
@@ -218,7 +218,7 @@ def test_the_mark_compares_what_was_lost_with_what_random_moves_lose() -> None:
     assert wanted < 0 and found.accuracy == 0  # worse than at random
     forced = Record(("you",), game("2048:board=2x2").parse("0,2/0,4"))
     forced.play("left")  # the only move
-    forced.roll("2@1")
+    forced.apply_outcome("2@1")
     alone = tuplet.review(forced)
     assert alone.moves[0].random_share == 0 and alone.accuracy == 100
 
@@ -296,4 +296,4 @@ def test_a_judge_of_another_game_is_refused(trained: Network, tmp_path: Any) -> 
     with pytest.raises(ValueError, match="of 10 % fours, and the game of 20 %"):
         tuplet.review(played("2048:board=2x2,spawn4=0.2"), str(table))
     with pytest.raises(ValueError, match="no player of 3x3 comes with tuplet"):
-        tuplet.review(record_of(Episode(start=Board(rows=3, columns=3)), game("2048:board=3x3")))  # type: ignore[arg-type]
+        tuplet.review(Record(("player",), game("2048:board=3x3").start()))

@@ -12,7 +12,8 @@ from terminal import at_terminal
 from tuplet.cli import draw_2048
 from tuplet.cli.draw_2048 import grid, picture
 from tuplet.cli.game_session import GameSession
-from tuplet.games.g2048 import Board, Episode
+from tuplet.games.formats import read_game
+from tuplet.games.g2048 import Board
 from tuplet.games.g2048.game import Game2048
 from tuplet.games.record import Record
 
@@ -106,7 +107,7 @@ def test_keys_without_a_meaning_do_nothing(tmp_path: Path) -> None:
         "--out",
         tmp_path / "g",
     )
-    assert len(Episode.parse((tmp_path / "g").read_text()).slides) == 1
+    assert len(read_game((tmp_path / "g").read_text()).moves) == 1
 
 
 def test_a_new_size_is_drawn_at_once_and_a_small_window_says_what_it_needs() -> None:
@@ -156,7 +157,7 @@ def test_the_game_is_saved_and_the_terminal_restored_when_told_to_end(tmp_path: 
         tmp_path / "g",
         code=130,
     )
-    assert len(Episode.parse((tmp_path / "g").read_text()).slides) == 1
+    assert len(read_game((tmp_path / "g").read_text()).moves) == 1
     assert "Saved in" in screen
 
 

@@ -79,7 +79,7 @@ def test_eval_looks_ahead(tuplet, trained_run: Path) -> None:
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three games of a player that takes what it can get, and a line that is no game."""
     path, environment = tmp_path_factory.mktemp("games") / "games.txt", RandomEnvironment(1)
-    lines = [str(play_episode(GreedyAgent(), environment)) for _ in range(3)]
+    lines = [play_episode(GreedyAgent(), environment).text("episode") for _ in range(3)]
     path.write_text("\n".join([*lines, "", "you:random@1|0111#L[8]|you@2\n"]))
     return path
 

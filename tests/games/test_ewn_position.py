@@ -33,7 +33,7 @@ def some_game(name: str, seed: int, most: int = 1000) -> Record:
     while not record.over and len(record.moves) < most:
         if record.position.is_chance:
             state, rolled = record.position.random_outcome(state)
-            record.roll(int(rolled))
+            record.apply_outcome(int(rolled))
         record.play(source.choice(record.position.legal_moves()))
     return record
 
@@ -203,7 +203,7 @@ def test_examples_in_docstrings_are_true(module: str) -> None:
         (lambda: EwnGame("ewn:die=rolled,cycle=5").setup(), "cycle"),
         (lambda: EwnGame("ewn:cycle=61").setup(), "1 to 60"),
         (lambda: EwnGame("ewn:size=4").setup(), "size"),
-        (lambda: EwnGame("ewn:board").setup(), "look like"),
+        (lambda: EwnGame("ewn:board").setup(), "write name=value"),
         (lambda: EwnGame("ewn").setup(red="123455"), "red's cubes are 1 to 6"),
         (lambda: EwnGame("ewn").setup(blue=[1, 2]), "blue's cubes"),
         (lambda: EwnGame("ewn-6x7").setup(), "21 values"),

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tuplet import Episode, GreedyAgent, Network, RandomEnvironment, learn_from, play_episode
+from tuplet import GreedyAgent, Network, RandomEnvironment, Record, learn_from, play_episode
+from tuplet.games.formats import read_game
+from tuplet.games.g2048.formats import new_record, place, plain_name
+from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.statistics import Results, summarise
 
 FILES = Path(__file__).parents[1] / "data" / "interop" / "framework"
@@ -104,10 +107,10 @@ def statistics(games: list[Game]) -> dict[str, Any]:
     }
 
 
-def ours(episodes: list[Episode]) -> dict[str, Any]:
-    largest = [e.board.largest.bit_length() - 1 for e in episodes]
+def ours(episodes: list[Record]) -> dict[str, Any]:
+    largest = [e.position.largest.bit_length() - 1 for e in episodes]
     scores = np.array([e.score for e in episodes])
-    lengths = np.array([len(e.slides) for e in episodes])
+    lengths = np.array([len(e.moves) for e in episodes])
     summary = summarise(Results(scores, np.array(largest, np.uint8), lengths))
     return {"avg": summary.mean_score, "max": summary.max_score, "ended": summary.ended}
 
@@ -119,17 +122,17 @@ def lines_of(name: str) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_frameworks_games_are_read_and_written_as_they_were(name: str) -> None:
     lines = lines_of(name)
-    episodes = [Episode.parse(line) for line in lines]
-    assert [str(episode) for episode in episodes] == [line.rstrip("\r\n") for line in lines]
+    episodes = [read_game(line) for line in lines]
+    assert [episode.text("episode") for episode in episodes] == [line.rstrip("\r\n") for line in lines]
     if name != "odd-names.txt":
         theirs = [read_as_the_framework(line) for line in lines]
         assert ours(episodes) == statistics(theirs)
-        assert [f"{e.slider}:{e.placer}" for e in episodes] == [game.tag for game in theirs]
-        assert [sum(a.time_ms for a in e.actions) for e in episodes] == [g.time for g in theirs]
+        assert [f"{e.names[0]}:{e.info['placer']}" for e in episodes] == [game.tag for game in theirs]
+        assert [sum(e.info["times"]) for e in episodes] == [g.time for g in theirs]
 
 
 def test_names_in_other_peoples_files_are_kept() -> None:
-    names = [(e.slider, e.placer) for e in map(Episode.parse, lines_of("odd-names.txt"))]
+    names = [(*e.names, e.info["placer"]) for e in map(read_game, lines_of("odd-names.txt"))]
     assert names[:5] == [
         ("學生-0856", "隨機"),
         ("a@b", "c"),
@@ -137,12 +140,12 @@ def test_names_in_other_peoples_files_are_kept() -> None:
         ("TDL;α=0.1", "e:vil"),
         (" spaced", "out"),
     ]
-    assert Episode.parse("open@100|01(1)11(1)#L[4](1)|close@200").slider == "open"  # no colon
+    assert read_game("open@100|01(1)11(1)#L[4](1)|close@200").names == ("open",)  # no colon
 
 
 def test_the_framework_reads_our_games_with_the_same_statistics() -> None:
     players = [play_episode(GreedyAgent(), RandomEnvironment(seed)) for seed in range(8)]
-    games = [read_as_the_framework(str(episode) + "\n") for episode in players]
+    games = [read_as_the_framework(episode.text("episode") + "\n") for episode in players]
     assert statistics(games) == ours(players)
     assert all(game.rewards == game.score for game in games)
     assert {game.tag for game in games} == {"greedy:random"}
@@ -154,12 +157,12 @@ NAMES_OF_ANYBODY = st.text(" @|:a\n\u2028\u202e\x1b\x85\ud800é#[", max_size=8)
 
 @given(NAMES_OF_ANYBODY, NAMES_OF_ANYBODY)
 def test_any_name_comes_back_and_the_framework_reads_it(slider: str, placer: str) -> None:
-    episode = Episode(slider, placer)
+    record = new_record(Game2048(), slider, placer=placer)
     for cell in (0, 15):
-        episode.place(cell, 2)
-    line = str(episode)
-    assert Episode.parse(line) == episode and line.isprintable() and line.encode()
-    assert read_as_the_framework(line).tag == f"{episode.slider}:{episode.placer}"
+        place(record, cell, 2)
+    line = record.text("episode")
+    assert read_game(line).text("episode") == line and line.isprintable() and line.encode()
+    assert read_as_the_framework(line).tag == f"{plain_name(slider)}:{plain_name(placer)}"
 
 
 def test_a_game_of_the_frameworks_can_be_learned_from() -> None:

@@ -82,8 +82,8 @@ def test_2048_is_the_game_that_is_learned() -> None:
     standing = game.start(seed=3)
     environment = tuplet.RandomEnvironment(seed=3)
     episode = tuplet.play_episode(tuplet.GreedyAgent(), environment)
-    boards = [board for board, _ in episode.replay()]
-    assert Board(standing) == standing.board == boards[2]
+    boards = [position.board for position, _ in episode.replay()]
+    assert Board(standing) == standing.board == boards[0]
     state = np.uint64(0)
     position, score = standing, 0
     while not position.over:

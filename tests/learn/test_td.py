@@ -10,9 +10,9 @@ import pytest
 from safetensors.numpy import load_file
 
 from naive import NaiveNetwork, learn_game
-from tuplet import Board, Episode, Network, RandomEnvironment, evaluate, learn_from, train
+from tuplet import Board, Network, RandomEnvironment, Record, evaluate, learn_from, train
+from tuplet.games.formats import read_game
 from tuplet.games.g2048 import rules_for
-from tuplet.games.g2048.episode import Slide
 from tuplet.games.g2048.rules import view
 from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import kernel
@@ -28,19 +28,19 @@ def grid(board: Board) -> list[list[int]]:
     return [list(board.exponents[r : r + 4]) for r in range(0, 16, 4)]
 
 
-def seen_in(game: Episode, states: bool) -> tuple[list[list[list[int]]], list[int]]:
+def seen_in(game: Record, states: bool) -> tuple[list[list[list[int]]], list[int]]:
     """The boards that a game teaches the values of, and the reward behind each."""
-    slides = [(b, a) for b, a in game.replay() if isinstance(a, Slide)]
-    boards = [grid(b if states else b.move(a.move)[0]) for b, a in slides]
-    rewards = [a.reward for _, a in slides]
+    slides = [(position.board, *position.board.move(move)) for position, move in game.replay()]
+    boards = [grid(board if states else after) for board, after, _ in slides]
+    rewards = [reward for *_, reward in slides]
     return boards, rewards if states else [*rewards[1:], 0]
 
 
 @pytest.fixture(scope="module")
-def game(trained: Network) -> Episode:
-    games: list[Episode] = []
+def game(trained: Network) -> Record:
+    games: list[Record] = []
     evaluate(trained, games=20, seed=12, on_episode=games.append)
-    return min((game for game in games if len(game.slides) > 300), key=lambda g: len(g.slides))
+    return min((game for game in games if len(game.moves) > 300), key=lambda g: len(g.moves))
 
 
 LEARNERS: list[dict[str, Any]] = [
@@ -79,7 +79,7 @@ SOME = (0, 5, 8, 14, 17)
         for other, target in enumerate(("afterstate", "state"))
     ],
 )
-def test_each_learners_updates_equal_the_plain_ones(game: Episode, target: str, settings: dict[str, Any]) -> None:
+def test_each_learners_updates_equal_the_plain_ones(game: Record, target: str, settings: dict[str, Any]) -> None:
     settings = dict(settings)
     gamma, stages = settings.pop("gamma", 1.0), settings.pop("stages", "")
     grow, initial = settings.pop("grow", ""), settings.pop("initial", 0.0)
@@ -97,16 +97,13 @@ def test_each_learners_updates_equal_the_plain_ones(game: Episode, target: str, 
             naive.grow(grow.split())
         learn_from(net, game, **settings)
         learn_game(naive, boards, rewards, alpha=alpha, gamma=gamma, lam=lam, steps=steps, order=order)
-    for board, _ in list(game.replay())[::7]:
+    for position, _ in list(game.replay())[::7]:
+        board = position.board
         assert net.value(board) == pytest.approx(naive.value(grid(board)), rel=5e-4, abs=0.5)
 
 
 def test_tcs_first_update_is_that_of_td_with_alpha_1() -> None:
-    short = Episode("a", "b")  # a game of one move: each weight is updated once
-    for cell in (0, 5):
-        short.place(cell, 2)
-    short.slide("right")
-    short.place(0, 2)
+    short = read_game("a:b@0|0151#R01|b@0")  # a game of one move: each weight is updated once
     tc, td = Network(TUPLES, target="state"), Network(TUPLES, target="state")
     for net in (tc, td):
         net.weights[:] = np.random.default_rng(3).normal(0, 50, len(net.weights))
@@ -120,19 +117,19 @@ def test_tcs_first_update_is_that_of_td_with_alpha_1() -> None:
 
 
 @pytest.mark.parametrize("target", ["afterstate", "state"])
-def test_lambda_1_learns_monte_carlo_returns(game: Episode, target: str) -> None:
+def test_lambda_1_learns_monte_carlo_returns(game: Record, target: str) -> None:
     """With lambda 1 values play no part in the targets: each is what the game went on to earn."""
     lam, plain = (Network(TUPLES, target=target) for _ in range(2))  # type: ignore[arg-type]
     learn_from(lam, game, alpha=0.3, lam=1.0)
-    slides = [(b, a) for b, a in game.replay() if isinstance(a, Slide)]
     earned = 0
-    for board, action in reversed(slides):
+    for position, move in reversed([*game.replay()]):
+        after, reward = position.board.move(move)
         if target == "state":
-            earned += action.reward
-            plain.update(board, earned, 0.3)
+            earned += reward
+            plain.update(position.board, earned, 0.3)
         else:
-            plain.update(board.move(action.move)[0], earned, 0.3)
-            earned += action.reward
+            plain.update(after, earned, 0.3)
+            earned += reward
     assert np.allclose(lam.weights, plain.weights, rtol=1e-3, atol=0.05)
 
 
@@ -142,7 +139,7 @@ def adjusted(by: Any, weights: Any, memory: Any, found: Any, start: Any, m: Any,
 
 
 @pytest.mark.parametrize("learner", ["td", "tc"])
-def test_lambda_0_moves_each_value_towards_the_next(game: Episode, learner: str) -> None:
+def test_lambda_0_moves_each_value_towards_the_next(game: Record, learner: str) -> None:
     nets = [Network(TUPLES) for _ in range(3)]
     learn_from(nets[0], game, learner=learner, alpha=0.5, lam=0.0)
     learn_from(nets[2], game, learner=learner, alpha=0.5, lam=0.25)
@@ -150,13 +147,14 @@ def test_lambda_0_moves_each_value_towards_the_next(game: Episode, learner: str)
     by = learner_named(learner)
     tables = nets[1].tables_with_memory(by.memory, by.memory_per_weight)
     zero, m = np.uint64(0), np.uint64(nets[1].m)
-    for board, action in reversed([(b, a) for b, a in game.replay() if isinstance(a, Slide)]):
-        after = view(*board.move(action.move)[0].packed)
+    for position, move in reversed([*game.replay()]):
+        slid, reward = position.board.move(move)
+        after = view(*slid.packed)
         error = np.float32(following) - value(tables, after)
         found = weight_indices(tables, after)
         amount = np.float32(0.5) / np.float32(m) * error
         adjusted(by.rule, tables.weights, tables.memory, found, zero, m, amount)
-        following = action.reward + float(value(tables, after))
+        following = reward + float(value(tables, after))
     assert np.allclose(nets[0].weights, nets[1].weights, rtol=1e-4, atol=1e-3)
     assert not np.allclose(nets[0].weights, nets[2].weights, rtol=1e-4, atol=1e-3)
 
@@ -174,7 +172,7 @@ def test_a_played_game_teaches_what_its_record_teaches(target: str, order: str) 
     work, results = make_workspace(teacher.m), make_results(1)
     play(rules_for(), teacher.tables, learner, work, np.uint64(77), 0, 1, results, 0)
     if order == "backward":  # moves do not depend on what is learned meanwhile
-        games: list[Episode] = []
+        games: list[Record] = []
         evaluate(before, games=1, seed=77, on_episode=games.append)
         assert results.scores[0] == games[0].score
         learn_from(before, games[0], alpha=0.1, order="backward")

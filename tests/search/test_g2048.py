@@ -194,7 +194,7 @@ def test_games_are_the_same_for_any_number_of_threads_and_in_python(trained: Net
     environment = RandomEnvironment(3)
     for n in range(2):
         episode = play_episode(player, environment)
-        assert (episode.score, len(episode.slides)) == (one.scores[n], one.lengths[n])
+        assert (episode.score, len(episode.moves)) == (one.scores[n], one.lengths[n])
 
 
 @pytest.mark.parametrize("target", ["afterstate", "state"])

@@ -299,18 +299,18 @@ def test_positions_and_games_are_pasted_and_copied(looking: Looking) -> None:
     board = RICH.removesuffix("12344") + "0"
     until(page, board)
     page.keyboard.press("p")
-    page.fill("#paste-text", str(episode))
+    page.fill("#paste-text", episode.text("episode"))
     page.click("#paste-read")
-    page.wait_for_selector(f"#moves-made:text-is('{len(episode.slides):,}')")
-    assert standing(seen(page)).tiles == episode.board.tiles
+    page.wait_for_selector(f"#moves-made:text-is('{len(episode.moves):,}')")
+    assert standing(seen(page)).tiles == episode.position.tiles
     assert standing(seen(page)).score == episode.score
     copied = "navigator.clipboard.readText()"
     page.keyboard.press("p")
     page.click("#copy-episode")
     page.wait_for_selector(".toast:has-text('Copied')")
-    again = tuplet.Episode.parse(page.evaluate(copied))
+    again = tuplet.read(page.evaluate(copied)).record
     assert [*again.replay()][-1][0] == [*episode.replay()][-1][0]
-    assert (again.score, len(again.slides)) == (episode.score, len(episode.slides))
+    assert (again.score, len(again.moves)) == (episode.score, len(episode.moves))
     page.keyboard.press("Escape")
     last = seen(page)
     page.keyboard.press("c")
@@ -360,14 +360,14 @@ def test_the_page_reviews_the_whole_game_as_the_command_line(looking: Looking) -
     page = calm(looking, at(PLAIN))
     thought(page)
     page.keyboard.press("p")
-    page.fill("#paste-text", str(episode))
+    page.fill("#paste-text", episode.text("episode"))
     page.click("#paste-read")
-    page.wait_for_selector(f"#moves-made:text-is('{len(episode.slides):,}')")
+    page.wait_for_selector(f"#moves-made:text-is('{len(episode.moves):,}')")
     changes(page, lambda: page.keyboard.press("u"))
     changes(page, lambda: page.keyboard.press("u"))
     page.keyboard.press("r")
     page.wait_for_selector("#review-results:not([hidden])")
-    wanted = tuplet.review(str(episode))
+    wanted = tuplet.review(episode.text("episode"))
     assert float(page.get_attribute("#accuracy", "data-value")) == wanted.accuracy
     shown = page.query_selector_all("[data-count]")
     assert {b.get_attribute("data-count"): int(b.inner_text()) for b in shown} == wanted.counts

@@ -24,9 +24,10 @@ from tuplet.arena.episode import play_episode, streams_of
 from tuplet.arena.pictures_2048 import draw_evaluation
 from tuplet.errors import UserError
 from tuplet.games import agent_hooks
-from tuplet.games.g2048 import Board, Episode, rules_for
+from tuplet.games.g2048 import Board, rules_for
 from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.statistics import Results, Summary, make_results, score_interval, summarise
+from tuplet.games.record import Record
 from tuplet.kernel import as_seed, stream
 from tuplet.learn.self_play import play_greedily
 from tuplet.search import g2048 as search_2048
@@ -160,7 +161,7 @@ def evaluate(
     time: float | None = None,
     downgrade: int | None = None,
     out: str | Path | None = None,
-    on_episode: Callable[[Episode], None] | None = None,
+    on_episode: Callable[[Record], None] | None = None,
     executor: Executor | None = None,
     progress: ProgressOption = None,
     stop: Stop | None = None,
@@ -231,7 +232,7 @@ def evaluate(
             planned = min(size, games - played.games)
             played.add(results)
             for episode in finished:
-                file.write(f"{episode}\n")
+                file.write(episode.text("episode") + "\n")
                 file.flush()
                 if on_episode is not None:
                     on_episode(episode)
@@ -277,7 +278,7 @@ class _Played:
 
 def _play_compiled(
     source: AgentSource, spawn4: float, seed: int, first: int, games: int, worker: Worker
-) -> tuple[Results, list[Episode]]:
+) -> tuple[Results, list[Record]]:
     """A block of compiled games; fewer if it was told to stop."""
     player, results, start = source.agent(worker, first), make_results(games), as_seed(seed)
     if isinstance(player, RandomAgent | GreedyAgent):
@@ -304,7 +305,7 @@ def _play_in_python(
     several: bool,
     recorded: bool,
     worker: Worker,
-) -> tuple[Results, list[Episode]]:
+) -> tuple[Results, list[Record]]:
     """A block of games in Python; fewer if it was told to stop."""
     player = source.agent(worker, first)
     if isinstance(environment, Pickled):
@@ -317,14 +318,14 @@ def _play_in_python(
     else:
         placer = worker.keep("environment", lambda: environment_from(environment, seed))
     results = make_results(games)
-    episodes: list[Episode] = []
+    episodes: list[Record] = []
     for n in range(games):
         streams = streams_of(seed, first + n)
         episode = play_episode(player, placer, worker.stop, streams=streams, spawn4=spawn4)
-        if not episode.board.over:
+        if not episode.over:
             return Results(*(part[:n] for part in results)), episodes
         results.scores[n] = episode.score
-        results.tiles[n] = max(episode.board.exponents)
-        results.lengths[n] = len(episode.slides)
+        results.tiles[n] = max(episode.position.exponents)
+        results.lengths[n] = len(episode.moves)
         episodes += [episode] if recorded else []
     return results, episodes

@@ -57,7 +57,7 @@ def play_game(
             while not record.over and not agent_hooks.told(stop):
                 if record.position.is_chance:
                     rolls, outcome = record.position.random_outcome(rolls)
-                    record.roll(outcome)
+                    record.apply_outcome(outcome)
                     continue
                 side = record.position.turn
                 _move(agents[side], record, time_limit, stop)

@@ -100,7 +100,7 @@ def draw_review(found: Any) -> Any:  # a `Review`
 
 def _draw_expected(axes: Any, found: Any) -> None:
     """The score that the judge expects in the end, before each move and after the last."""
-    last = found.episode.score + found.left
+    last = found.record.score + found.left
     line = [*(move.expected for move in found.moves), last]
     many = len(line) > MANY
     axes.axhline(found.first_value, color=JUDGE, linewidth=1, linestyle=DASHED)

@@ -39,11 +39,9 @@ from tuplet.exact.solution import Solution
 from tuplet.games import agent_hooks
 from tuplet.games.analysis import BANDS, band_of, lost_share
 from tuplet.games.formats import read_game
-from tuplet.games.g2048 import Board, Episode
-from tuplet.games.g2048.episode import Placement, Slide
+from tuplet.games.g2048 import Board
 from tuplet.games.g2048.game import Game2048
 from tuplet.games.record import Record
-from tuplet.games.record_2048 import episode_of
 from tuplet.system.pictures import inline_svg, save_figure
 from tuplet.system.progress import Progress, ProgressOption, RateMeter, watching
 from tuplet.system.stop import Stop, Stopped
@@ -115,7 +113,7 @@ class MoveReview:
 class Review(Displayable):
     """All moves of a game, with their losses."""
 
-    episode: Episode
+    record: Record
     moves: list[MoveReview]
     judge: str = ""
     depth: int | None = None
@@ -178,10 +176,10 @@ class Review(Displayable):
 
     def text_tables(self) -> list[TextTable]:
         """Totals, what the score is made of, and the costliest moves."""
-        episode = self.episode
+        record = self.record
         how = "" if self.depth is None else f", {plural(self.depth, 'move')} ahead"
         how = how if self.time is None else f", {self.time:g} s a move"
-        title = f"{episode.slider}  score {episode.score:,}   {plural(len(self.moves), 'move')}   "
+        title = f"{record.names[0]}  score {record.score:,}   {plural(len(self.moves), 'move')}   "
         bands = "   ".join(f"{band} {count:,}" for band, count in self.counts.items())
         totals = [
             f"judged by {self.judge}{how}",
@@ -196,7 +194,7 @@ class Review(Displayable):
         columns = ["move", "played", "value", "best", "value", "loss", ""]
         parts = self._parts()
         return [
-            TextTable(f"{title}largest tile {episode.board.largest}", notes=totals),
+            TextTable(f"{title}largest tile {record.position.largest}", notes=totals),
             TextTable("", (), parts, marked=len(parts) - 1),
             TextTable("", columns, rows, words=(1, 3, 6)),
         ]
@@ -211,7 +209,7 @@ class Review(Displayable):
         ]
         if self.left:
             parts.append(("still to come where the record ends", f"{0 - self.left:+,.1f}"))
-        return [*map(list, parts), ["final score", f"{self.episode.score:,.1f}"]]
+        return [*map(list, parts), ["final score", f"{self.record.score:,.1f}"]]
 
     def plot(self, path: str | Path | None = None) -> Any:
         """A figure of the expected score, of luck and skill, and of what each move cost; saved to `path` if given."""
@@ -226,15 +224,17 @@ class Review(Displayable):
         return super()._repr_html_() + inline_svg(self.plot) + boards
 
     def __repr__(self) -> str:
-        return f"<Review of {self.episode!r}: {percent(self.best_share)} best moves, mean loss {self.mean_loss:,.1f}>"
+        moves = plural(len(self.moves), "move")
+        best = f"{percent(self.best_share)} best moves, mean loss {self.mean_loss:,.1f}"
+        return f"<Review of {moves}, score {self.record.score:,}: {best}>"
 
     def as_json(self) -> dict[str, Any]:
         """Totals, and a list of all moves."""
-        board = self.episode.board
+        board = self.record.position.board
         totals = ("accuracy", "counts", "first_value", "luck", "drift", "losses", "left")
         return {
-            "player": self.episode.slider,
-            "score": self.episode.score,
+            "player": self.record.names[0],
+            "score": self.record.score,
             "mean_loss": self.mean_loss,
             "best_share": self.best_share,
             "blunders": self.blunders,
@@ -249,7 +249,7 @@ class Review(Displayable):
 
 
 def review(
-    record: Episode | Record | str | Path,
+    record: Record | str | Path,
     agent: Any = None,
     *,
     number: int = 1,
@@ -261,18 +261,18 @@ def review(
 ) -> Review:
     """Compare every move of a game of 2048 with the best one, and separate luck from skill.
 
-    `record` is an episode, a record, the text of one (of the 2048-Framework, tuplet or 2048verse), or a file of
+    `record` is a record, the text of one (of the 2048-Framework, tuplet or 2048verse), or a file of
     such lines, of which `number` (from 1) is taken. `agent` is the judge. By default it is the network that comes
     with tuplet, or the exact solution on boards of up to six cells. A judge with learned values looks `depth` moves
     ahead (1 by default), or as far as `time` seconds per move allow. Any other agent whose `analyze(board)` gives
     every legal move a value in points can judge (mcts:sims=1000, a class, an object); it is asked about every board
     that could have followed, which takes about twenty times as long.
     """
-    if not isinstance(record, Episode | Record):
+    if not isinstance(record, Record):
         record = read_game(record, number)
-    episode = record if isinstance(record, Episode) else episode_of(record)
-    share = None if isinstance(record, Episode) else float(record.start.game.spawn4)
-    size = episode.start.rows, episode.start.columns
+    # Other formats do not say how many tiles are fours.
+    share = None if record.info else float(record.start.game.spawn4)
+    size = record.start.rows, record.start.columns
     label = ""
     if agent is None:
         label, agent = default_oracle(size, 0.1 if share is None else share)
@@ -285,64 +285,51 @@ def review(
     empty = Game2048(size, 0.1 if share is None else share).position(Board(rows=size[0], columns=size[1]))
     ask(player, "open", agent_hooks.begin, player, empty, "player", streams_of(0, 0)[0])
     judge = ValueOracle(player, stop, share)
-    moves, left = _judged(judge, episode, progress, stop)
+    moves, left = _judged(judge, record, progress, stop)
     depth, time = (player.depth, player.time) if isinstance(player, LearnedAgent) else (None, None)
-    return Review(episode, moves, label or label_of(agent, player), depth, time, judge.spawn4, left)
+    return Review(record, moves, label or label_of(agent, player), depth, time, judge.spawn4, left)
 
 
 def _judged(
-    judge: ValueOracle, episode: Episode, progress: ProgressOption, stop: Stop | None
+    judge: ValueOracle, record: Record, progress: ProgressOption, stop: Stop | None
 ) -> tuple[list[MoveReview], float]:
     """Every move, and what was still to come after the last."""
-    total, pace = len(episode.slides), RateMeter()
-    score = episode.score - sum(slide.reward for slide in episode.slides)
+    total, pace = len(record.moves), RateMeter()
     moves: list[MoveReview] = []
     known: dict[str, float] | None = None
     value = 0.0
     with watching(progress) as watch, agent_hooks.listening(stop, judge.player):
-        for board, slide, after, came in _turns(episode):
+        for position, move, after, came in _turns(record):
+            board, reward = position.board, after.score - position.score
             known = judge.moves(board) if known is None else known
             coming = {} if came is None else judge.moves(came)
             value = max(coming.values(), default=0.0)
-            mean = judge.mean(after, came, value)
+            mean = judge.mean(after.board, came, value)
             if agent_hooks.told(stop):
                 raise Stopped(f"stopped after {len(moves):,} of {plural(total, 'move')}")
-            if slide.move not in known or not (coming or came is None or came.over):
+            if move not in known or not (coming or came is None or came.over):
                 raise UserError(judge.no_values_error)
             value = mean if came is None else value
             number, best = len(moves) + 1, max(known, key=known.__getitem__)
             top = known[best]
             at_random = sum(lost_share(top - other, top) for other in known.values()) / len(known)
             judged = MoveReview(
-                number,
-                board,
-                slide.move,
-                best,
-                known[slide.move],
-                top,
-                slide.reward,
-                value - mean,
-                mean,
-                score,
-                at_random,
+                number, board, move, best, known[move], top, reward, value - mean, mean, position.score, at_random
             )
             moves.append(judged)
-            score, known = score + slide.reward, coming
+            known = coming
             watch(Progress("moves", number, total, pace.rate(number)))
     if not moves:
         raise UserError("the game has no moves that could be reviewed")
     return moves, value
 
 
-def _turns(episode: Episode) -> Iterator[tuple[Board, Slide, Board, Board | None]]:
-    """Each board that was moved on, the move, the board after it, and with a tile on it.
+def _turns(record: Record) -> Iterator[tuple[Any, str, Any, Board | None]]:
+    """Each position that was moved on, the move, the position after it, and the board with the next tile.
 
     That last one is None where the record ends before a tile appeared.
     """
-    steps = [*episode.replay(), (episode.board, None)]
-    for at, (board, action) in enumerate(steps):
-        if not isinstance(action, Slide):
-            continue
-        then = next(n for n in range(at + 1, len(steps)) if not isinstance(steps[n][1], Placement))
-        ends = then == at + 1 == len(steps) - 1
-        yield board, action, steps[at + 1][0], None if ends else steps[then][0]
+    tiles = iter(record.outcomes[record.start.tile_due :])
+    for position, move in record.replay():
+        after, tile = position.play(move), next(tiles, None)
+        yield position, move, after, None if tile is None else after.apply_outcome(tile).board

@@ -17,7 +17,6 @@ from tuplet.games.analysis import Analysis
 from tuplet.games.g2048 import MOVES, Board
 from tuplet.games.g2048.drawing import DARK, EMPTY, GRID, LIGHT
 from tuplet.games.record import Record
-from tuplet.games.record_2048 import episode_of
 from tuplet.system.tables import plural
 from tuplet.system.text import flow
 
@@ -139,7 +138,7 @@ class Renderer2048(BoardRenderer):
     def line(self, record: Record) -> str:
         """A game on 4x4 as the 2048-Framework writes it; other boards as of other games."""
         position = record.position
-        return str(episode_of(record)) if (position.rows, position.columns) == (4, 4) else record.line
+        return record.text("episode" if (position.rows, position.columns) == (4, 4) else "record")
 
 
 def picture(

@@ -100,7 +100,7 @@ class GameSession:
         state = np.uint64(stream(self.stream, np.uint64(2 + len(self.record.moves))))
         while self.record.position.is_chance:
             state, outcome = self.record.position.random_outcome(state)
-            self.record.roll(outcome)
+            self.record.apply_outcome(outcome)
 
     def move(self, move: str) -> None:
         """Make a move, and let chance act before the next."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from tuplet.arena.review import MoveReview, Review
-    from tuplet.games.g2048 import Episode
     from tuplet.games.game import Game
     from tuplet.games.record import Record
     from tuplet.games.tree import TreeNode, TreeView
@@ -392,7 +391,7 @@ def review(
         _show(result, top)
 
 
-def _read(record: str, number: int) -> Episode | Record:
+def _read(record: str, number: int) -> Record:
     """A game of a file, of standard input, or of the text itself."""
     from tuplet.games.formats import read_game
 

@@ -27,6 +27,7 @@ class Game:
     terminations: tuple[str, ...] = ()  # how games end, a word each; by default win and draw, or over
     colours: Mapping[str, str] = {}  # of the texts on the board
     openings: int = 0  # random steps that games of a match begin with, so that they differ
+    formats: Mapping[str, Any] = {}  # text formats of records besides JSON, by name: g2048/formats.py
     actions: Any = 255  # all moves have numbers below it; Any, as a game may make it a property
 
     def __init__(self, rules: Any, name: str) -> None:

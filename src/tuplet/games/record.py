@@ -1,105 +1,113 @@
-"""A game as it was played: a JSON object of one line, replayed and checked when read."""
+"""A game as it was played: a JSON object on one line, replayed and checked when it is read."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 from tuplet.errors import UserError
 from tuplet.games.registry import RECORD_KEYS, parse_position
 from tuplet.system.tables import Table, Tabular
 
-FORFEITS = ("late", "illegal", "crashed", "memory")  # kinds of endings besides the game's own
+FORFEITS = ("late", "illegal", "crashed", "memory")  # terminations besides the game's own
+_FIELDS = {"kind": "termination", "rolls": "outcomes"}  # JSON keys that differ from the names of fields
 
 
-class Forfeit(Exception):  # noqa: N818  # no error of the program: a way to lose
-    """Raised by an agent that gives a game up: it was "late", "illegal", "crashed", or "memory".
+class Forfeit(Exception):  # noqa: N818  # not an error of the program: a way to lose
+    """Raised by an agent that loses at once: it was "late", "illegal", "crashed", or "memory".
 
-    `transcript` is what was said last, a line each, if it is a program.
+    `transcript` has the last lines of a program's communication.
     """
 
     def __init__(self, kind: str, reason: str, transcript: Sequence[str] = ()) -> None:
         if kind not in FORFEITS:
-            raise UserError(f"a forfeit is {', '.join(FORFEITS)}, not {kind!r}")
+            raise UserError(f"a forfeit is one of {', '.join(FORFEITS)} (got {kind!r})")
         super().__init__(kind, reason)
         self.kind, self.reason, self.transcript = kind, reason, transcript
 
 
 @dataclass
 class Record(Tabular):
-    """Who played, from which position, every move and what chance did, and how it ended.
+    """The players of a game, its first position, every move and outcome of chance, and its end.
 
-    In JSON the players stand under the names of their sides. A drawn game has a `kind`, but no
-    `winner`.
+    In JSON the players are named by their sides. A drawn game has a `kind`, but no `winner`. Text formats
+    of a game keep what else they need in `info`; see `tuplet.games.g2048.formats`.
 
     >>> import tuplet
     >>> record = Record(("you", "me"), tuplet.game("ewn").setup())
-    >>> record.roll(1)
+    >>> record.apply_outcome(1)
     >>> record.play("12")
     >>> Record.parse(record.line).position == record.position
     True
     """
 
-    names: tuple[str, ...]  # who had which side
-    start: Any  # a position of any game
+    names: tuple[str, ...]  # of the players, in the order of the sides
+    start: Any  # Position
     moves: list[str] = field(default_factory=list)
-    rolls: list[str] = field(default_factory=list)  # what chance did
+    outcomes: list[str] = field(default_factory=list)  # of chance
     winner: str | None = None  # a side
-    termination: str | None = None  # how it ended, in a word of the game's, or one of FORFEITS
+    termination: str | None = None  # how it ended: one of the game's `terminations`, or of FORFEITS
     reason: str = ""  # of a forfeit
-    position: Any = None  # the last
-    transcript: list[str] = field(default_factory=list)  # of a program that forfeited: the end
+    position: Any = None  # the last Position
+    transcript: list[str] = field(default_factory=list)  # the last lines of a program that forfeited
+    info: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if self.position is None:
             self.position = self.start
-            self.winner, self.termination = self.start.winner, self.start.termination
+            self._check_end()
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Of the game, the one that moves first by the rules first."""
+        """The sides of the game; the first one moves first by the rules."""
         return tuple(self.start.sides)
 
     def name(self, side: str) -> str:
-        """Who had a side."""
+        """The player of a side."""
         return self.names[self.sides.index(side)]
 
-    def roll(self, outcome: object) -> None:
-        """Record what chance did: a roll of the die, say."""
+    def apply_outcome(self, outcome: object) -> None:
+        """Record an outcome of chance, such as a roll of the die."""
         self.position = self.position.apply_outcome(outcome)
-        self.rolls.append(str(outcome))
-        self._look()
+        self.outcomes.append(str(outcome))
+        self._check_end()
 
     def play(self, move: str) -> None:
-        """Record a move; ValueError if it is not legal."""
+        """Record a move; UserError if it is not legal."""
         self.position = self.position.play(move)
         self.moves.append(move)
-        self._look()
+        self._check_end()
 
-    def _look(self) -> None:
-        """Note how the game ended, if it did."""
+    def _check_end(self) -> None:
         if self.position.over:
             self.winner, self.termination = self.position.winner, self.position.termination
 
     def forfeit(self, side: str, kind: str, reason: str, transcript: Sequence[str] = ()) -> None:
-        """End the game: `side` loses, in one of the ways of FORFEITS."""
+        """End the game: `side` loses, for one of FORFEITS."""
         self.winner = next((other for other in self.sides if other != side), None)
         self.termination, self.reason, self.transcript = kind, reason, list(transcript)
 
     @property
     def over(self) -> bool:
-        """Whether the game has ended, won or drawn."""
+        """Whether the game has ended."""
         return self.termination is not None
 
+    @property
+    def score(self) -> int:
+        """The points so far, in a game that counts them."""
+        return int(getattr(self.position, "score", 0))
+
     def replay(self) -> Iterator[tuple[Any, str]]:
-        """Each position in which somebody moved, and the move made on it."""
-        position, rolls = self.start, iter(self.rolls)
+        """Each position in which a player moved, and the move."""
+        position, outcomes = self.start, iter(self.outcomes)
         for move in self.moves:
             while position.is_chance:
-                position = position.apply_outcome(next(rolls))
+                position = position.apply_outcome(next(outcomes))
             yield position, move
             position = position.play(move)
 
@@ -110,81 +118,98 @@ class Record(Tabular):
             (number, position.turn, self.name(position.turn), position.notation, move)
             for number, (position, move) in enumerate(self.replay(), 1)
         ]
-        return Table(columns, rows)
+        if self.start.game.players == 2:
+            return Table(columns, rows)
+        scores = [position.play(move).score for position, move in self.replay()]
+        rewards = [after - before for before, after in pairwise([getattr(self.start, "score", 0), *scores])]
+        more = zip(rows, rewards, scores, strict=True)
+        return Table((*columns, "reward", "score"), [(*row, reward, score) for row, reward, score in more])
 
     def _repr_html_(self) -> str:
-        """How notebooks show it: who played, how it stands, and the moves."""
-        who = " - ".join(f"{name} ({side})" for side, name in zip(self.sides, self.names, strict=True))
-        ended = _ended(self.winner, self.termination) if self.over else "not over"
-        drawn = getattr(self.position, "_repr_svg_", str)()
+        """How notebooks show it: the players, the last position, and the moves."""
+        players = " - ".join(f"{name} ({side})" for side, name in zip(self.sides, self.names, strict=True))
+        ended = _ending(self.winner, self.termination) if self.over else "not over"
+        points = f"{self.score:,} points, " if self.start.game.players == 1 else ""
         moves = escape(" ".join(self.moves))
-        return f"<p><b>{escape(who)}</b>: {escape(ended)}</p>{drawn}<p>{moves}</p>"
+        return f"<p><b>{escape(players)}</b>: {points}{escape(ended)}</p>{self.position._repr_svg_()}<p>{moves}</p>"
 
     def copy(self) -> Record:
-        """The record as it stands now."""
-        return replace(self, moves=list(self.moves), rolls=list(self.rolls))
+        """A copy, to which moves can be added."""
+        return replace(self, moves=list(self.moves), outcomes=list(self.outcomes), info=deepcopy(self.info))
 
     @property
     def line(self) -> str:
         """The record as one line of JSON."""
         return json.dumps(self.as_json(), ensure_ascii=False)
 
+    def text(self, format: str = "record") -> str:
+        """The record as one line: JSON ("record"), or in one of the game's `formats`."""
+        if format == "record":
+            return self.line
+        formats = self.start.game.formats
+        if format not in formats:
+            known = ", ".join(("record", *formats))
+            raise UserError(f"a game of {self.start.game.name} is written as {known} (got {format!r})")
+        return str(formats[format].write(self))
+
     def as_json(self) -> dict[str, Any]:
-        """The record as a JSON object; what is empty is left out."""
-        values = {key: getattr(self, {"kind": "termination"}.get(key, key)) for key in RECORD_KEYS}
+        """The record as a JSON object; empty values are left out."""
+        values = {key: getattr(self, _FIELDS.get(key, key)) for key in RECORD_KEYS}
         values["start"] = self.start.notation
-        values["rolls"] = [int(roll) if _is_number(roll) else roll for roll in self.rolls]
-        told = {name: value for name, value in values.items() if value not in (None, "", [])}
-        return dict(zip(self.sides, self.names, strict=True)) | told
+        values["rolls"] = [int(outcome) if _is_number(outcome) else outcome for outcome in self.outcomes]
+        filled = {key: value for key, value in values.items() if value not in (None, "", [])}
+        return dict(zip(self.sides, self.names, strict=True)) | filled
 
     @classmethod
     def parse(cls, line: str) -> Record:
-        """Read a line, playing it as it goes: what is not legal raises ValueError."""
+        """Read a line of JSON, replaying the game; UserError for what is not legal."""
         try:
-            given = json.loads(line)
-            start, moves = given["start"], given.get("moves", [])
-            rolls = given.get("rolls", [])
+            values = json.loads(line)
+            start, moves, outcomes = values["start"], values.get("moves", []), values.get("rolls", [])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(f"not a game's record: {error}") from None
-        good = isinstance(start, str) and _all(str, moves) and _all((int, str), rolls)
-        if not good or any(isinstance(roll, str) and _is_number(roll) for roll in rolls):
+        good = isinstance(start, str) and _is_list(moves, str) and _is_list(outcomes, int, str)
+        if not good or any(isinstance(each, str) and _is_number(each) for each in outcomes):
             raise UserError("not a game's record: start and moves are texts, rolls numbers")
         position = parse_position(start)
-        missing = [side for side in position.sides if side not in given]
+        missing = [side for side in position.sides if side not in values]
         if missing:
             raise UserError(f"not a game's record: it does not say who was {missing[0]}")
-        names = tuple(given[side] for side in position.sides)
-        if not _all(str, [*names, given.get("reason", "")]):
+        names = tuple(values[side] for side in position.sides)
+        if not _is_list([*names, values.get("reason", "")], str):
             raise UserError("not a game's record: names and reasons are texts")
         record = cls(names, position)
-        left = iter(rolls)
+        rest = iter(outcomes)
         for move in moves:
             while record.position.is_chance:
-                outcome = next(left, None)
+                outcome = next(rest, None)
                 if outcome is None:
                     raise UserError("a roll of the die is missing")
-                record.roll(outcome)
+                record.apply_outcome(outcome)
             record.play(move)
-        for outcome in left:
-            record.roll(outcome)
-        winner, kind = given.get("winner"), given.get("kind")
-        alone = winner is None and len(record.sides) == 1  # whom nobody beats
-        if not record.over and kind in FORFEITS and (winner in record.sides or alone):
-            record.winner, record.termination, record.reason = winner, kind, str(given.get("reason", ""))
-            said = given.get("transcript", [])
-            if not _all(str, said):
-                raise UserError("not a game's record: a transcript is a list of texts")
-            record.transcript = said
-        elif not record.over and (winner, kind) != (None, None):
-            raise UserError(f"the moves do not show that {_ended(winner, kind)}")
-        elif (winner, kind) != (record.winner, record.termination):
-            shown = _ended(record.winner, record.termination)
-            raise UserError(f"the moves show that {shown}, not {_ended(winner, kind)}")
+        for outcome in rest:
+            record.apply_outcome(outcome)
+        record._read_end(values)
         return record
 
+    def _read_end(self, values: dict[str, Any]) -> None:
+        """Take over a forfeit; UserError if the moves show another end than the record says."""
+        winner, termination = values.get("winner"), values.get("kind")
+        alone = winner is None and len(self.sides) == 1  # a game for one has no winner
+        if not self.over and termination in FORFEITS and (winner in self.sides or alone):
+            self.winner, self.termination, self.reason = winner, termination, str(values.get("reason", ""))
+            self.transcript = values.get("transcript", [])
+            if not _is_list(self.transcript, str):
+                raise UserError("not a game's record: a transcript is a list of texts")
+        elif not self.over and (winner, termination) != (None, None):
+            raise UserError(f"the moves do not show that {_ending(winner, termination)}")
+        elif (winner, termination) != (self.winner, self.termination):
+            known = _ending(self.winner, self.termination)
+            raise UserError(f"the moves show that {known}, not {_ending(winner, termination)}")
 
-def _ended(winner: object, kind: object) -> str:
-    return f"{winner} won ({kind})" if winner else f"it was drawn ({kind})"
+
+def _ending(winner: object, termination: object) -> str:
+    return f"{winner} won ({termination})" if winner else f"it was drawn ({termination})"
 
 
 def _is_number(text: str) -> bool:
@@ -192,7 +217,6 @@ def _is_number(text: str) -> bool:
     return text.isdecimal() and str(int(text)) == text
 
 
-def _all(kind: type | tuple[type, ...], values: object) -> bool:
-    """Whether it is a list of nothing but that; JSON's true is no number."""
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    return isinstance(values, list) and all(type(value) in kinds for value in values)
+def _is_list(values: object, *types: type) -> bool:
+    """Whether it is a list of these types alone; True is not an int."""
+    return isinstance(values, list) and all(type(value) in types for value in values)

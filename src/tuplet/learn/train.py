@@ -10,8 +10,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.games.g2048.episode import Episode, Slide
+from tuplet.games.formats import read_game
 from tuplet.games.g2048.rules import view
+from tuplet.games.record import Record
 from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
 from tuplet.learn.recorder import Loggers
@@ -173,24 +174,24 @@ def train_or_resume(
     return training.run if training.finished else resume(folder, progress=progress, stop=stop, loggers=loggers)
 
 
-def learn_from(net: Network, episode: Episode | str, **settings: Any) -> None:
+def learn_from(net: Network, record: Record | str, **settings: Any) -> None:
     """Update a network by one finished episode (or its text), as training does after a game.
 
     By TD(0) with alpha 0.1, from the end, unless settings of `Method` say otherwise: learner, alpha,
     lam, steps, order.
     """
-    if isinstance(episode, str):
-        episode = Episode.parse(episode)
+    if isinstance(record, str):
+        record = read_game(record)
     learner = learner_named(str(settings.pop("learner", "td")), trusted=True)
     method = Method(**{"learner": learner.name, "gamma": net.gamma, **settings})
     hyper = method.hyperparameters_at(0.0)
     tables = net.tables_with_memory(learner.memory, learner.memory_per_weight)
     states = net.target == "state"
     boards, rewards = [], []
-    for board, action in episode.replay():
-        if isinstance(action, Slide):
-            boards.append(view(*(board if states else board.move(action.move)[0]).packed))
-            rewards.append(action.reward)
+    for position, move in record.replay():
+        after, reward = position.board.move(move)
+        boards.append(view(*(position.board if states else after).packed))
+        rewards.append(reward)
     path, gains = np.array(boards, np.uint64), np.array(rewards, np.uint32)
     if hyper.forward:
         learn_forward(tables, hyper, states, path, gains, len(path))

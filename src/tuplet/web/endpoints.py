@@ -18,7 +18,7 @@ from tuplet.agents.listing import list_agents, list_games, list_runs
 from tuplet.arena import analyze as analyzing, evaluate as evaluating, review as reviewing
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
-from tuplet.games.formats import read as read_text, written
+from tuplet.games.formats import read as read_text, write as write_text
 from tuplet.games.position import Position
 from tuplet.kernel import as_seed, stream
 from tuplet.system.progress import ProgressOption
@@ -352,7 +352,7 @@ def write(
     format: record (tuplet's), episode (the 2048-Framework's) or 2048verse.
     names: the names of the players, in the order of the sides.
     """
-    return {"text": written(context.game(game).name, start, steps, format, names)}
+    return {"text": write_text(context.game(game).name, start, steps, format, names)}
 
 
 CALLS: dict[tuple[str, str], Callable[..., Json]] = {

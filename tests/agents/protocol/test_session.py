@@ -327,7 +327,7 @@ class Timed:
         self.opened: list[str] = []
         self.closed = False
 
-    def open_game(self, start: EwnPosition, side: str, state: np.uint64) -> None:
+    def open(self, start: EwnPosition, side: str, state: np.uint64) -> None:
         self.opened.append(f"{side} {int(state)}")
 
     def choose(self, position: EwnPosition) -> str:

@@ -25,11 +25,10 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board, as_size
-from tuplet.games.g2048.episode import Episode, Slide
 
 LETTERS = string.digits + string.ascii_lowercase + string.ascii_uppercase + "".join(map(chr, range(0xC0, 0x100))) + "¤¾"
 OLD_LETTERS = "".join(map(chr, range(0x20, 0x7F))) + bytes(range(0x80, 0xA1)).decode("cp850")
@@ -39,7 +38,6 @@ BOARD = re.compile(r"(?:\S*2048verse\.com/p/)?([0-9a-h]{16})")
 _MODE = 1  # that of all games seen
 _TURNS = ("up", "down", "left", "right")
 _UNTIMED = 0x7FF << 10
-_WHOLE = "2048verse has whole games: two tiles, then a move and a tile in turns"
 
 Spawn = tuple[str, int, int, int]  # the move before, the tile, its row and its column
 
@@ -49,30 +47,14 @@ def is_verse(text: str) -> bool:
     return bool(NEW.match(text) or OLD.match(text))
 
 
-def parse(text: str) -> Episode:
-    """Read a game, playing it as it goes: what is not legal raises ValueError."""
-    text = text.removeprefix("\ufeff").rstrip("\r\n")  # a blank at the end is an old game's letter
-    if found := NEW.match(text):
-        size, spawns = found[1], _spawns(text[found.end() :].rstrip())
-    elif found := OLD.match(text):
-        size, spawns = found[1] or "4x4", _old_spawns(text[found.end() :])
-    else:
-        raise UserError("a game of 2048verse begins with 4x4-1_ or replay_")
-    rows, columns = as_size(size)
-    episode = Episode("player", "random", Board(rows=rows, columns=columns))
-    episode.opened_ms = episode.closed_ms = 0  # nobody noted the day
-    for number, (move, tile, row, column) in enumerate(spawns, 1):
-        try:
-            if row >= rows or column >= columns:
-                raise UserError(f"row {row + 1}, column {column + 1} is not on a board of {size}")
-            if number > 2:
-                episode.slide(move)
-            episode.place(row * columns + column, tile)
-        except ValueError as error:
-            raise UserError(f"2048verse, tile {number:,}: {error}") from None
-    if len(episode.actions) < 2:
-        raise UserError("2048verse: a game begins with two tiles, and this text has fewer")
-    return episode
+def parse(text: str) -> tuple[tuple[int, int], Iterator[Spawn]]:
+    """The size of a game's board, and every tile that appears."""
+    text = text.removeprefix("\ufeff").rstrip("\r\n")  # a blank at the end is a letter of the older format
+    if head := NEW.match(text):
+        return as_size(head[1]), _spawns(text[head.end() :].rstrip())
+    if head := OLD.match(text):
+        return as_size(head[1] or "4x4"), _old_spawns(text[head.end() :])
+    raise UserError("a game of 2048verse begins with 4x4-1_ or replay_")
 
 
 def _spawns(text: str) -> Iterator[Spawn]:
@@ -98,24 +80,15 @@ def _old_spawns(text: str) -> Iterator[Spawn]:
         yield MOVES[bits >> 5], 2 << (bits >> 4 & 1), bits & 3, bits >> 2 & 3
 
 
-def text_of(episode: Episode) -> str:
-    """A game as the site writes it; ValueError if it cannot be written so."""
-    move, text = "up", f"{episode.start.rows}x{episode.start.columns}-{_MODE}_"
-    if len(episode.actions) < 2:
-        raise UserError(_WHOLE)
-    for number, action in enumerate(episode.actions):
-        if isinstance(action, Slide) != (number >= 2 and number % 2 == 0):
-            raise UserError(_WHOLE)
-        if isinstance(action, Slide):
-            move = action.move
-            continue
-        if action.tile not in (2, 4):
-            raise UserError(f"2048verse has tiles of 2 and 4, and a {action.tile} appears here")
-        row, column = divmod(action.cell, episode.start.columns)
-        bits = _UNTIMED | row << 7 | column << 4 | (action.tile == 4) << 2 | _TURNS.index(move)
+def text_of(size: tuple[int, int], moves: Sequence[str], placements: Iterable[tuple[int, int]]) -> str:
+    """A game as the site writes it: the move before each tile, and the tile's cell and value."""
+    text = f"{size[0]}x{size[1]}-{_MODE}_"
+    for move, (cell, tile) in zip(moves, placements, strict=True):
+        if tile not in (2, 4):
+            raise UserError(f"2048verse has tiles of 2 and 4 (got {tile})")
+        row, column = divmod(cell, size[1])
+        bits = _UNTIMED | row << 7 | column << 4 | (tile == 4) << 2 | _TURNS.index(move)
         text += "".join(LETTERS[bits >> shift & 0x7F] for shift in (14, 7, 0))
-    if isinstance(episode.actions[-1], Slide):
-        raise UserError("2048verse has a tile after each move: after the last none has appeared")
     return text
 
 

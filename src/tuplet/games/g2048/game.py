@@ -7,6 +7,7 @@ import numpy as np
 from tuplet.errors import UserError
 from tuplet.games.drawing import Cells
 from tuplet.games.g2048.board import MOVES, Board, as_size
+from tuplet.games.g2048.formats import FORMATS
 from tuplet.games.g2048.position import Position2048, words_of
 from tuplet.games.g2048.rules import LARGEST_SUM, Rules2048, as_share, rules_for
 from tuplet.games.game import Game
@@ -21,6 +22,7 @@ class Game2048(Game):
     terminations = ("stuck",)
     actions = len(MOVES)
     players, has_draws, family = 1, False, "2048"
+    formats = FORMATS
 
     def __init__(self, board: str | tuple[int, int] = "4x4", spawn4: float = 0.1) -> None:
         self.rows, self.columns = as_size(board)
@@ -51,6 +53,10 @@ class Game2048(Game):
             return cls(board, float(share))
         except ValueError as error:
             raise UserError(f"{spec}: {error}") from None
+
+    def with_board(self, rows: int, columns: int) -> Game2048:
+        """The same game on a board of another size."""
+        return Game2048((rows, columns), self.spawn4)
 
     def cells(self, words: Words) -> Cells:
         """The board as rows of texts, "" for an empty cell."""

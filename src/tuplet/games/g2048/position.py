@@ -147,9 +147,10 @@ class Position2048(Position):
 
     def apply_outcome(self, outcome: object) -> Position2048:
         """The board with a tile placed; UserError if it cannot be."""
-        if str(outcome) not in self.chance_outcomes():
-            raise UserError(f"{outcome!r} cannot happen: a tile is 2@CELL or 4@CELL, cells from 0")
         tile, _, cell = str(outcome).partition("@")
+        tiles = [text for text, share in (("2", 1 - self.game.spawn4), ("4", self.game.spawn4)) if share > 0]
+        if not (self.tile_due and tile in tiles and cell in map(str, self.board.empty)):
+            raise UserError(f"{outcome!r} cannot happen: a tile is 2@CELL or 4@CELL, cells from 0")
         return Position2048(self.game, words_of(self.board.place(int(cell), int(tile))), self.score)
 
     def random_outcome(self, state: np.uint64) -> tuple[np.uint64, str]:
