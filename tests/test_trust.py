@@ -412,7 +412,7 @@ def test_no_text_in_a_file_is_trusted(trap: Trap, files: Path) -> None:
 
 DOORS = {  # what a person typed comes in here, and what other processes of theirs are sent
     "games/registry.py": "tuplet.game",
-    "agents/bandits.py": "Mcts(ucb=...) in Python",
+    "agents/searchers.py": "Mcts(ucb=...) in Python",
     "agents/distribution.py": "weights that this program wrote, for its workers",
     "arena/match.py": "a match's game, for its workers",
     "arena/bench.py": "tuplet.bench",
