@@ -1,11 +1,11 @@
-"""An agent of my own, for EinStein würfelt nicht!, or any other game for two.
+"""An agent for EinStein würfelt nicht!, or any other game for two players.
 
     tuplet match template.py:Template easy --games 100 --threads 2
     tuplet match template.py:Template,depth=3 easy --game ewn --games 20   (other settings, rules)
     tuplet play ewn-6x7 --agent template.py:Template
-    python template.py                                                     (is it right?)
+    python template.py                                                     (checks it)
 
-Change what you like: `choose` is all that is needed.
+Change what you like; only `choose` is required.
 """
 
 import random
@@ -14,41 +14,38 @@ import tuplet
 
 
 class Template:
-    """Looks a few moves ahead, and values what it sees there."""
+    """Searches a few moves ahead and values the positions there."""
 
     def __init__(self, depth: int = 2) -> None:
         """Arguments are settings: `Template,depth=3` makes Template(depth=3).
 
-        A setting may be an int, a float, a str, or a bool, which is written as yes or no.
+        A setting may be an int, a float, a str, or a bool (written as yes or no).
         """
         self.depth = depth
-        self.luck = random.Random(0)
+        self.rng = random.Random(0)
 
     def choose(self, position):
-        """A legal move, as `position.legal_moves()` writes it. This method is all an agent needs.
+        """Return a legal move, as `position.legal_moves()` writes it. Only this method is required.
 
-        A position does not change. It has `turn` (whose move it is), `over`, `winner` (None: a
-        draw), `legal_moves()` and `play(move)`, the position after a move; where chance acts
-        (`is_chance`), `chance_outcomes()` tells what can happen and how likely that is, `apply_outcome(outcome)`
-        is the position after it. `print(position)` shows it; EWN's has `cubes` and `die`, too.
+        A position does not change. It has `turn` (the side to move), `over`, `winner` (None: a draw), `legal_moves()` and
+        `play(move)`, the position after a move. Where chance acts (`is_chance`), `chance_outcomes()` has the outcomes and
+        their probabilities, and `apply_outcome(outcome)` is the position after one. `print(position)` shows it; a
+        position of EWN also has `cubes` and `die`.
         """
         return self.analyze(position).best
 
     def value(self, position, me):
-        """Here is the place for an idea of your own: how good is a position that is not over?
-
-        From 0, `me` will lose, to 1, `me` will win.
-        """
+        """Put your idea here: how good is a position that is not over, from 0 (`me` loses) to 1 (`me` wins)?"""
         return 0.5
 
     def search(self, position, me, depth):
-        """What `me` may expect, `depth` moves ahead: expectimax."""
+        """The expected result of `me`, searching `depth` moves ahead: expectimax."""
         if position.over:
             return 0.5 if position.winner is None else float(position.winner == me)
         if position.is_chance:
             return sum(
-                likely * self.search(position.apply_outcome(outcome), me, depth)
-                for outcome, likely in position.chance_outcomes().items()
+                probability * self.search(position.apply_outcome(outcome), me, depth)
+                for outcome, probability in position.chance_outcomes().items()
             )
         if depth <= 0:
             return self.value(position, me)
@@ -56,18 +53,17 @@ class Template:
         values = [self.search(each, me, depth - 1) for each in after]
         return max(values) if position.turn == me else min(values)
 
-    # What follows is called if it is there (`choose` above uses `analyze`).
+    # The methods below are optional (`choose` above uses `analyze`).
 
     def open(self, start, side, state):
-        """A game begins at `start`, and the agent has `side` ("red"). `state` is a random number.
+        """A game begins at `start`; the agent plays `side` ("red"). `state` is a random number.
 
-        Draw your luck from it alone, and the same seed gives the same games, on any number of
-        cores.
+        Seed your random choices with it, and the same seed gives the same games on any number of cores.
         """
-        self.luck = random.Random(int(state))
+        self.rng = random.Random(int(state))
 
     def analyze(self, position):
-        """What it thinks of a position: `tuplet analyze ewn-6x7 --agent template.py:Template`."""
+        """The values of all moves: `tuplet analyze ewn-6x7 --agent template.py:Template`."""
         me = position.turn
         moves = [
             tuplet.MoveValue(move, self.search(position.play(move), me, self.depth - 1))
@@ -75,13 +71,13 @@ class Template:
         ]
         best = max(move.value for move in moves)
         equal = [move.move for move in moves if move.value == best]
-        return tuplet.Analysis(moves, self.luck.choice(equal), note=f"{self.depth} moves ahead")
+        return tuplet.Analysis(moves, self.rng.choice(equal), note=f"{self.depth} moves ahead")
 
     def end(self, last):
         """The game ended with this position."""
 
     def close(self):
-        """Nobody needs the agent any more."""
+        """The agent is not needed any more."""
 
 
 if __name__ == "__main__":

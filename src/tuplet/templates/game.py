@@ -1,17 +1,17 @@
-"""A game of my own: put stones on a board; who first has four in a line wins.
+"""A game: put stones on a board; the first with four in a line wins.
 
     tuplet match mcts:sims=500 alphabeta:depth=3 --game template.py:TEMPLATE --games 20
     tuplet analyze template.py:TEMPLATE ...../.xxx./.oo../...../.o... --agent alphabeta
     tuplet play template.py:TEMPLATE
-    python template.py                                               (are the rules right?)
+    python template.py                                               (checks the rules)
 
-A game is two things: rules, as functions that are compiled, and a face that people see. The rules
-know nothing but their parameters, a NamedTuple, and a position, which is two 64-bit words. Here
-they are bits: the stones of the side to move, and all stones. A row has one bit more than the
-board has columns, which stays empty, so that no line runs from the end of a row into the next.
+A game has two parts: rules, which are compiled functions, and a class for text and pictures. The rules use only their
+parameters, a NamedTuple, and a position, which is two 64-bit words. Here these are bits: the stones of the side to move,
+and all stones. A row has one bit more than the board has columns, which stays empty, so that no line runs from the end of
+a row into the next.
 
-Two traps of compiled code: np.uint64 mixed with Python's own numbers becomes signed, so write
-constants as ONE, not 1; and a function can use only NumPy, numbers, tuples and compiled functions.
+Two traps of compiled code: np.uint64 mixed with Python's numbers becomes signed, so write constants as ONE, not 1; and a
+function can use only NumPy, numbers, tuples and compiled functions.
 """
 
 from typing import NamedTuple
@@ -23,11 +23,11 @@ from tuplet.games.protocol import NOBODY, ONGOING
 from tuplet.kernel import inlined, popcount
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
-FIRST_WON, SECOND_WON, FULL = 1, 2, 3  # how a game ends: numbers of your own, from 1 on
+FIRST_WON, SECOND_WON, FULL = 1, 2, 3  # how a game ends: any numbers from 1 on
 
 
 class Rules(NamedTuple):
-    """The parameters of the game: what the functions below are given first."""
+    """The parameters of the game: the first argument of the functions below."""
 
     size: int  # rows and columns
     line: int  # stones in a line that win
@@ -37,24 +37,24 @@ class Rules(NamedTuple):
 def rules(size: int = 5, line: int = 4) -> Rules:
     """A move is one of at most 48, and a position has 64 bits: 6x6 is the largest board."""
     if not 2 <= size <= 6:
-        raise ValueError(f"the board is 2x2 to 6x6, not {size}x{size}")
+        raise ValueError(f"the board must be 2x2 to 6x6 (got {size}x{size})")
     cells = sum(1 << r * (size + 1) + c for r in range(size) for c in range(size))
     return Rules(size, line, np.uint64(cells))
 
 
 @inlined
 def side(game, position):
-    """Who moves next, 0 or 1: the first, if as many stones are on the board."""
+    """The side to move, 0 or 1: the first if the number of stones is even."""
     return np.int64(popcount(position[1]) & ONE)
 
 
 @inlined
 def legal(game, position, moves, start):
-    """Write the legal moves, numbers from 0 to 254, into `moves` from `start` on; how many."""
+    """Write the legal moves, numbers from 0 to 254, into `moves` from `start` on; returns their number."""
     at = start
     for cell in range(game.size * game.size):
         moves[at] = cell
-        at += np.int64(position[1] & stone(game, cell) == ZERO)  # else the next is written over it
+        at += np.int64(position[1] & stone(game, cell) == ZERO)  # else the next move overwrites it
     return at - start
 
 
@@ -73,12 +73,12 @@ def apply(game, position, move):
 
 @inlined
 def has_line(game, stones):
-    """Whether enough stones stand in a line: across, down, and both diagonals."""
+    """True if enough stones are in a line: across, down, or on a diagonal."""
     row = np.uint64(game.size + 1)
     for step in (ONE, row, row - ONE, row + ONE):
         left = stones
         for _ in range(game.line - 1):
-            left &= left >> step  # the stones that have all their neighbours behind them
+            left &= left >> step  # stones with one more neighbour behind them
         if left != ZERO:
             return True
     return False
@@ -94,49 +94,49 @@ def ending(game, position):
 
 @inlined
 def winner(game, ended):
-    """Who won a game that ended so: 0, 1, or NOBODY, which is a draw."""
+    """The winner of a game that ended so: 0, 1, or NOBODY for a draw."""
     return NOBODY if ended in (FULL, ONGOING) else ended - FIRST_WON
 
 
-# The number is how many moves a position has at most. More can be said here: a guess at what a
-# position is worth, for alpha-beta (estimate), and for dice or cards
+# The number is the most legal moves of a position. More functions are possible: an estimate of a position's value, for
+# alpha-beta (estimate), and for dice or cards
 #
 #     @inlined
-#     def is_chance(game, position):             whether nature acts next (a die is due)
+#     def is_chance(game, position):             True if chance acts next (a die is due)
 #     @inlined
-#     def count_outcomes(game, position):        how many things can happen: 6
+#     def count_outcomes(game, position):        the number of outcomes: 6
 #     @inlined
-#     def probability(game, position, n):        how likely the n-th is: 1 / 6
+#     def probability(game, position, n):        the probability of outcome n: 1 / 6
 #     @inlined
 #     def apply_outcome(game, position, n):      the position after it
 register_game(Rules, 36, side=side, legal=legal, apply=apply, ending=ending, winner=winner)
 
 
 class Template(Game):
-    """How people see it: o begins; cells are a1, b1, ... in the top row, a2, b2, ... below."""
+    """Text and pictures: o begins; cells are a1, b1, ... in the top row, a2, b2, ... below."""
 
     sides = ("o", "x")
     terminations = ("line", "full")
     colours = {"o": "#2f62b5", "x": "#c8402f"}  # noqa: RUF012
-    openings = 2  # random stones that games of a match begin with, so that no two are alike
+    openings = 2  # random stones at the start of a match's games, so that they differ
 
     def move_text(self, words, code):
-        """A move as people write it."""
+        """A move as text."""
         return f"{'abcdef'[code % self.rules.size]}{code // self.rules.size + 1}"
 
     def cells(self, words):
-        """The board as rows of short texts: text, pictures and the terminal are drawn from it."""
+        """The board as rows of short texts, from which text and pictures are drawn."""
         size, (own, stones) = self.rules.size, map(int, words)
         first = own if stones.bit_count() % 2 == 0 else own ^ stones
         bits = [[1 << r * (size + 1) + c for c in range(size)] for r in range(size)]
         return [["" if not stones & b else "o" if first & b else "x" for b in row] for row in bits]
 
     def write(self, words):
-        """A position as text: the rows; who moves next follows from the number of stones."""
+        """A position as text: its rows; the side to move follows from the number of stones."""
         return "/".join("".join(cell or "." for cell in row) for row in self.cells(words))
 
     def read(self, text):
-        """Undo `write`; what is wrong with a text is a ValueError."""
+        """The inverse of `write`; ValueError says what is wrong with a text."""
         size, rows = self.rules.size, text.split("/")
         if len(rows) != size or any(len(row) != size or set(row) - set(".ox") for row in rows):
             raise ValueError(f"a board is {size} rows of {size} cells: . o or x")

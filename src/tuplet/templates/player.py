@@ -1,11 +1,11 @@
-"""A player of 2048 of my own.
+"""A player of 2048.
 
     tuplet eval template.py:Template --games 100 --threads 2
     tuplet eval template.py:Template,empty=1,reward=0.1 --games 100   (other settings)
     tuplet play 2048 --agent template.py:Template --watch
-    python template.py                                                  (is it right?)
+    python template.py                                                  (checks it)
 
-Change what you like: `choose` is all that is needed.
+Change what you like; only `choose` is required.
 """
 
 import random
@@ -14,34 +14,34 @@ import tuplet
 
 
 class Template:
-    """Takes the move that leaves many empty cells, and neighbours that are alike."""
+    """Chooses the move that leaves many empty cells and similar neighbours."""
 
     def __init__(self, empty: float = 2.0, reward: float = 0.0) -> None:
         """Arguments are settings: `Template,empty=3` makes Template(empty=3.0).
 
-        A setting may be an int, a float, a str, or a bool, which is written as yes or no.
+        A setting may be an int, a float, a str, or a bool (written as yes or no).
         """
         self.empty, self.reward = empty, reward
-        self.luck = random.Random(0)
+        self.rng = random.Random(0)
 
     def choose(self, board):
-        """The move to make: "up", "right", "down" or "left". This method is all a player needs.
+        """Return "up", "right", "down" or "left". Only this method is required.
 
-        A board does not change. It has `tiles` (a list, 0 is an empty cell), `empty` (the numbers
-        of the empty cells), `largest`, `legal_moves()`, and `after_states()`: for each legal move
-        the board it leads to, before a new tile appears, and its reward.
+        A board does not change. It has `tiles` (a list, 0 is an empty cell), `empty` (the numbers of the empty cells),
+        `largest`, `legal_moves()`, and `after_states()`: for each legal move the board after it, before a new tile
+        appears, and its reward.
         """
         values = self.values(board)
         best = max(values.values())
-        return self.luck.choice([move for move in values if values[move] == best])
+        return self.rng.choice([move for move in values if values[move] == best])
 
     def values(self, board):
-        """What each legal move is worth."""
-        found = board.after_states().items()
-        return {move: self.reward * points + self.value(after) for move, (after, points) in found}
+        """The value of each legal move."""
+        moves = board.after_states().items()
+        return {move: self.reward * points + self.value(after) for move, (after, points) in moves}
 
     def value(self, after):
-        """Here is the place for an idea of your own: how good is a board?"""
+        """Put your idea here: how good is a board?"""
         tiles, width = after.exponents, after.columns  # row by row: 0 is empty, 1 a 2, 2 a 4, ...
         rough = 0
         for cell, tile in enumerate(tiles):
@@ -51,29 +51,28 @@ class Template:
                 rough += abs(tile - tiles[cell + width])  # the one below
         return self.empty * len(after.empty) - rough
 
-    # What follows is called if it is there.
+    # The methods below are optional.
 
     def open(self, start, side, state):
-        """A game begins. `state` is a random number of the game's own.
+        """A game begins. `state` is a random number; `start` is the empty board, `side` is "player".
 
-        Draw your luck from it alone, and the same seed gives the same games, on any number of
-        cores. `start` is the empty board, `side` is "player".
+        Seed your random choices with it, and the same seed gives the same games on any number of cores.
         """
-        self.luck = random.Random(int(state))
+        self.rng = random.Random(int(state))
 
     def analyze(self, board):
-        """What it thinks of a board: `tuplet analyze 2048 --agent template.py:Template`."""
+        """The values of all moves: `tuplet analyze 2048 --agent template.py:Template`."""
         values = self.values(board)
         moves = [tuplet.MoveValue(move, float(value)) for move, value in values.items()]
         best = max(values, key=values.get) if values else None
-        note = "empty cells, and how alike neighbours are"
+        note = "empty cells and similar neighbours"
         return tuplet.Analysis(moves, best, note=note, points=True, position=board)
 
     def end(self, last):
-        """The game ended with this board; a player that learns would learn here."""
+        """The game ended with this board; a learning player would learn here."""
 
     def close(self):
-        """Nobody needs the player any more."""
+        """The player is not needed any more."""
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ The protocol is characters without separators, on standard input and output. The
 6 digits (Red's cubes on its starting squares), 6 digits (Blue's), 21 digits (the die), and f (it
 moves first, as Red) or s (second, as Blue). Then moves are exchanged, two digits each: the cube,
 and the direction. After a game y begins another; anything else ends. A move may take two seconds.
-Whatever else is to be said goes to standard error: print(..., file=sys.stderr).
+Other output goes to standard error: print(..., file=sys.stderr).
 """
 
 import random
@@ -20,12 +20,12 @@ STARTS = (  # (row, column) of the starting squares, in the order of the digits
     ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0)),
     ((3, 6), (4, 5), (4, 6), (5, 4), (5, 5), (5, 6)),
 )
-GOALS = ((5, 6), (0, 0))  # the corner that each side runs for
+GOALS = ((5, 6), (0, 0))  # the corner that each side wants to reach
 STEPS = ((0, 1), (1, 0), (1, 1), (-1, 1))  # Red's, by direction; Blue's are the opposite
 
 
 class Position:
-    """Where the cubes stand, and how many moves were made."""
+    """The cubes, the die, and the number of moves made."""
 
     def __init__(self, cubes, die, ply=0):
         self.cubes = cubes  # of Red and of Blue: {number: (row, column)}
@@ -34,7 +34,7 @@ class Position:
 
     @property
     def turn(self):
-        """RED or BLUE, who moves next."""
+        """The side to move, RED or BLUE."""
         return self.ply % 2
 
     def movable(self):
@@ -78,10 +78,10 @@ class Position:
 
 
 def choose(position):
-    """Here is the place for an idea of your own.
+    """Put your idea here.
 
-    This one wins if it can, else takes the step after which its best cube is nearest to the corner,
-    compared with the opponent's; of equal ones, any.
+    This one wins if it can, else takes the step after which its best cube is nearest to the corner, compared with the
+    opponent's; among equal moves, a random one.
     """
     me = position.turn
     moves = position.legal_moves()
@@ -103,7 +103,7 @@ def distance(position, side):
 
 
 def receive(count):
-    """The next characters of the referee; the program ends where there are no more."""
+    """Read the next characters from the referee; the program ends at the end of the input."""
     text = ""
     while len(text) < count:
         more = sys.stdin.read(1)
@@ -114,7 +114,7 @@ def receive(count):
 
 
 def play_game():
-    """One game, from its setting to its end."""
+    """Play one game."""
     red, blue, die, order = receive(6), receive(6), receive(DIE), receive(1)
     cubes = [
         {int(digit): at for digit, at in zip(digits, squares, strict=True)}
@@ -127,8 +127,8 @@ def play_game():
             sys.stdout.write(f"{move[0]}{move[1]}")
             sys.stdout.flush()  # else the referee waits for ever
         else:
-            told = receive(2)
-            move = int(told[0]), int(told[1])
+            text = receive(2)
+            move = int(text[0]), int(text[1])
         position = position.play(move)
 
 

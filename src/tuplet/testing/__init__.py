@@ -4,8 +4,7 @@
 `AssertionError` that names each problem and its likely cause. `tuplet.check` does the same for programs.
 """
 
-from tuplet.testing.agents import check_agent
+from tuplet.testing.agents import CheckFailed, check_agent
 from tuplet.testing.games import check_game
-from tuplet.testing.problems import CheckFailed
 
 __all__ = ["CheckFailed", "check_agent", "check_game"]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from tuplet.agents.agent import agent_from, make_agent
 from tuplet.agents.specs import name_of
@@ -16,8 +21,55 @@ from tuplet.games.g2048.board import as_move
 from tuplet.games.game import Game
 from tuplet.games.protocol import LONGEST, has_chance
 from tuplet.games.registry import game as game_of
-from tuplet.kernel import stream
-from tuplet.testing.problems import Problems
+from tuplet.kernel import describe_error, stream
+
+MOST_PROBLEMS = 10  # problems that an error lists
+
+
+class CheckFailed(AssertionError):  # noqa: N818
+    """What is wrong, a line each."""
+
+    def __init__(self, name: str, problems: list[str]) -> None:
+        self.problems = problems
+        lines = [f"- {problem}" for problem in problems[:MOST_PROBLEMS]]
+        if len(problems) > MOST_PROBLEMS:
+            lines.append(f"... and {len(problems) - MOST_PROBLEMS} more")
+        super().__init__("\n".join([f"{name} is not right:", *lines]))
+
+
+class Problems:
+    """The problems of what has this name; the same problem is listed once."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.where: object = ""  # the position that is being checked
+        self.list: dict[str, str] = {}
+
+    def require(self, good: object, what: str, cause: str) -> bool:
+        """Add a problem unless `good` is true; returns whether it is."""
+        if not good and what not in self.list:
+            at = f" (at {self.where})" if self.where else ""
+            self.list[what] = f"{what}{at}. Likely cause: {cause}."
+        return bool(good)
+
+    @contextmanager
+    def catch(self, what: str, cause: str) -> Iterator[None]:
+        """Add a problem if something raises."""
+        try:
+            yield
+        except Exception as error:
+            line = describe_error(error)
+            if isinstance(error, NumbaError):
+                cause = "np.uint64 mixed with other numbers, or something that cannot be compiled"
+            elif not isinstance(error, CheckFailed):
+                last = extract_tb(error.__traceback__)[-1]
+                line += f" in {Path(last.filename).name}, line {last.lineno}"
+            self.require(False, f"{what} raises {line}", cause)
+
+    def raise_any(self) -> None:
+        """Raise CheckFailed if there are problems."""
+        if self.list:
+            raise CheckFailed(self.name, list(self.list.values()))
 
 
 def check_agent(agent: Any, game: str | Game = "ewn-6x7", *, games: int = 2, seed: int = 0) -> None:

@@ -31,8 +31,7 @@ from tuplet.games.record import FORFEITS, Record
 from tuplet.games.registry import game as game_of
 from tuplet.kernel import draw, implementation_of, kernel, stream
 from tuplet.search.tree import MOST_OUTCOMES
-from tuplet.testing.agents import check_agent
-from tuplet.testing.problems import Problems
+from tuplet.testing.agents import Problems, check_agent
 
 MOST_STEPS = 200  # positions of a game that are checked closely
 MANY = 10_000  # random games in compiled code

@@ -67,18 +67,7 @@ class Check(Displayable):
             "limit_s": self.limit,
             "interrupted": self.interrupted,
             "trials": [{"name": t.name, "what": t.what, "ok": t.ok} for t in self.trials],
-            "findings": [
-                {
-                    "what": each.what,
-                    "warning": each.warning,
-                    "means": each.means,
-                    "cause": each.cause,
-                    "fix": each.fix,
-                    "trials": trials,
-                    "transcript": list(each.transcript),
-                }
-                for each, trials in self.findings
-            ],
+            "findings": [{**each._asdict(), "trials": trials} for each, trials in self.findings],
             "games": seen.games,
             "wins": seen.wins,
             "longest": seen.longest,
