@@ -35,7 +35,7 @@ def played(name: str = "2048", who: Any = "random", seed: int = 1) -> Record:
     record = Record(("you",), held.start(seed))
     player, state = agent_from(who, "2048", seed), np.uint64(seed)
     if hasattr(player, "open"):
-        player.open()
+        player.open(record.start, "player", state)
     while not record.over:
         record.play(str(player.choose(record.position)))
         state, outcome = record.position.random_outcome(state)

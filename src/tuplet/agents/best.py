@@ -18,7 +18,7 @@ import numpy as np
 
 from tuplet.agents.baselines import baseline_move
 from tuplet.agents.searchers import AlphaBeta
-from tuplet.games.agent_hooks import told
+from tuplet.games.agent_hooks import is_stopped
 from tuplet.games.analysis import Analysis
 from tuplet.games.ewn.rules import CYCLE, EwnRules
 from tuplet.games.protocol import (
@@ -169,7 +169,7 @@ class Best(AlphaBeta):
         trapping = self.traps and rules.die == CYCLE
         self._trapped, self._spent = False, 0
         move = self.search(rules, position, SEARCH_SHARE * seconds if trapping and seconds else seconds)
-        if not trapping or self.value == 1 or told(self.stop):
+        if not trapping or self.value == 1 or is_stopped(self.stop):
             return move
         if self.value < 0:
             until = None if seconds is None else began + seconds

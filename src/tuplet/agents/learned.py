@@ -15,7 +15,7 @@ from tuplet.agents.searchers import make_searcher
 from tuplet.agents.specs import Spec
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution, is_solution
-from tuplet.games.agent_hooks import told
+from tuplet.games.agent_hooks import is_stopped
 from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import slide_values
@@ -194,7 +194,7 @@ class LearnedAgent:
         """
         board, net = self.as_board(position), self.network
         for depth in range(1, self.depth or 1) if self.on_update is not None and not self.time else ():
-            if self.on_update is not None and not told(self.stop):
+            if self.on_update is not None and not is_stopped(self.stop):
                 self.on_update(replace(self, depth=depth).analyze(position))
         moves = self.moves(board, deepening=True)
         kind = "after-state" if net.target == "afterstate" else "states the spawn can make"
@@ -218,7 +218,7 @@ class LearnedAgent:
             points=True,
             why=why,
             position=position if hasattr(position, "board") else board,
-            interrupted=told(self.stop) and self.reached < (self.depth or 1),
+            interrupted=is_stopped(self.stop) and self.reached < (self.depth or 1),
         )
 
     def _why(self, board: Board) -> dict[str, dict[str, float]]:

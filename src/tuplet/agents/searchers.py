@@ -17,7 +17,7 @@ import numpy as np
 from tuplet.agents import tree_report
 from tuplet.agents.specs import Spec
 from tuplet.errors import UserError
-from tuplet.games.agent_hooks import told
+from tuplet.games.agent_hooks import is_stopped
 from tuplet.games.analysis import Analysis, DepthResult, MoveValue
 from tuplet.games.protocol import MOST_MOVES, Words, meets_chance, players, same_rules, value_range
 from tuplet.games.search_history import SearchHistory
@@ -206,7 +206,7 @@ class Mcts(Search):
             self.state = np.uint64(mcts.search(rules, tree, options, due, seconds, np.uint64(self.state)))
             count = int(tree.counters[trees.SIMULATIONS])
             done = count >= most or tree.proven[trees.ROOT] != trees.UNPROVEN
-            self.interrupted = told(self.stop) and not done
+            self.interrupted = is_stopped(self.stop) and not done
             done = done or used + seconds >= limit or self.interrupted
             if self.growth is not None and (done or count >= due):
                 points = players(rules) == 1
@@ -350,7 +350,7 @@ class AlphaBeta(Search):
         return (
             bool(self.work.counters[expectimax.STOPPED])
             and (self.nodes is None or self._spent < self.nodes)
-            and not told(self.stop)
+            and not is_stopped(self.stop)
         )
 
     def open(self, state: np.uint64) -> None:  # noqa: ARG002  # nothing here is random
@@ -404,7 +404,7 @@ class AlphaBeta(Search):
         self._ended = clock.monotonic()
         self._seconds += self._ended - began
         stopped = bool(work.counters[expectimax.STOPPED])
-        self.interrupted = told(self.stop) and stopped
+        self.interrupted = is_stopped(self.stop) and stopped
         if stopped and self.on_update is not None and deepest > 1 and depth < self._depth:
             return False  # it was stopped before it reached the depth of the search before
         self.value, self._depth = float(value), int(depth)

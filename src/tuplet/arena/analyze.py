@@ -157,4 +157,4 @@ def _think(agent: Any, position: Any, seed: int, worker: Worker) -> Analysis:
             best = position.move_text(position.action_of(move))
         except ValueError:
             raise UserError(f"{name_of(agent)} chose {move!r}, which is not legal here") from None
-        return agent_hooks.thoughts(agent, position, best)
+        return agent_hooks.analysis_of(agent, position, best)

@@ -46,7 +46,7 @@ def play_episode(
     record = open_episode(player, environment, game, streams or streams_of(seed, 0))
     with agent_hooks.listening(stop, player):
         while not record.over:
-            if agent_hooks.told(stop) or not slide(player, record, stop):
+            if agent_hooks.is_stopped(stop) or not slide(player, record, stop):
                 return record
             place(environment, record)
     record.info["closed_ms"] = formats.now_ms()
@@ -79,10 +79,10 @@ def slide(player: Any, record: Record, stop: Stop | None = None) -> bool:
     try:
         move = ask(player, "choose", player.choose, record.position)
     except ValueError:
-        if agent_hooks.told(stop):  # a player that is interrupted is not to blame
+        if agent_hooks.is_stopped(stop):  # a player that is interrupted is not to blame
             return False
         raise
-    if agent_hooks.told(stop):
+    if agent_hooks.is_stopped(stop):
         return False
     try:
         record.play(as_move(move))

@@ -54,7 +54,7 @@ def play_game(
         with agent_hooks.listening(stop, *made):
             for side, state in zip(start.sides, streams, strict=True):
                 _ask(agent_hooks.begin, agents[side], start, side, state)
-            while not record.over and not agent_hooks.told(stop):
+            while not record.over and not agent_hooks.is_stopped(stop):
                 if record.position.is_chance:
                     rolls, outcome = record.position.random_outcome(rolls)
                     record.apply_outcome(outcome)
@@ -62,7 +62,7 @@ def play_game(
                 side = record.position.turn
                 _move(agents[side], record, time_limit, stop)
     except Forfeit as forfeit:
-        if not agent_hooks.told(stop):  # whoever is cut short is not to blame
+        if not agent_hooks.is_stopped(stop):  # whoever is cut short is not to blame
             reason = _in_one_line(forfeit.reason)
             record.forfeit(side, forfeit.kind, reason, forfeit.transcript)
     if record.over and record.termination not in FORFEITS:
@@ -80,7 +80,7 @@ def _move(agent: Agent, record: Record, time_limit: float | None, stop: Stop | N
     began = time.perf_counter()
     move = _ask(agent.choose, record.position)
     took = time.perf_counter() - began
-    if agent_hooks.told(stop):
+    if agent_hooks.is_stopped(stop):
         return
     if time_limit is not None and took > time_limit:
         raise Forfeit("late", f"{took:.2f} s for a move, {time_limit:g} s are allowed")

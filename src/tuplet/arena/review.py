@@ -305,7 +305,7 @@ def _judged(
             coming = {} if came is None else judge.moves(came)
             value = max(coming.values(), default=0.0)
             mean = judge.mean(after.board, came, value)
-            if agent_hooks.told(stop):
+            if agent_hooks.is_stopped(stop):
                 raise Stopped(f"stopped after {len(moves):,} of {plural(total, 'move')}")
             if move not in known or not (coming or came is None or came.over):
                 raise UserError(judge.no_values_error)

@@ -62,7 +62,7 @@ class ValueOracle:
         if not isinstance(self.player, LearnedAgent) or self._shallow is None:
             return self._mean_by_asking(after)
         found, depth = self.player.expected(after)
-        if came is None or depth == self.player.reached or agent_hooks.told(self.stop):
+        if came is None or depth == self.player.reached or agent_hooks.is_stopped(self.stop):
             return found
         self._shallow.depth, self._shallow.time = depth, None
         values = [move.value for move in self._shallow.moves(came) if move.value is not None]
@@ -72,7 +72,7 @@ class ValueOracle:
         """Board after board."""
         total = 0.0
         for board, share in after.spawns(self.spawn4):
-            if agent_hooks.told(self.stop):
+            if agent_hooks.is_stopped(self.stop):
                 break
             total += share * self.value(board)
         return total

@@ -131,7 +131,7 @@ def agent_policy(player: Player, game: Game2048, stop: Stop | None = None) -> Po
 
 
 def _check(stop: Stop | None) -> None:
-    if agent_hooks.told(stop):
+    if agent_hooks.is_stopped(stop):
         raise Stopped("stopped before every board was reached")
 
 
@@ -284,7 +284,7 @@ def sampled_regret(
             best = max(move.value for move in values.values() if move.value is not None)
             with agent_hooks.listening(stop, player):
                 answer = player.choose(game.position(board))
-            if agent_hooks.told(stop):
+            if agent_hooks.is_stopped(stop):
                 return played
             chosen = values[as_move(answer)]
             if chosen.value is None:

@@ -173,8 +173,8 @@ class AgentGame:
             move = str(agent.choose(before))
             if job.stop.is_set():
                 return True  # this may not be its choice: it was interrupted
-            if self.analysis and agent_hooks.tells(agent) and (job.ready or job.pace):
-                details["analysis"] = agent_hooks.thoughts(agent, before, move)
+            if self.analysis and agent_hooks.can_analyze(agent) and (job.ready or job.pace):
+                details["analysis"] = agent_hooks.analysis_of(agent, before, move)
         after, reward = endpoints.apply_move(before, move)
         self.rng, self.position, outcome = endpoints.apply_chance(after, None, self.rng)
         self._update([move, outcome, reward, self.position.notation], moved=(before, move), **details)
