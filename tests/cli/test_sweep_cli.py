@@ -31,7 +31,7 @@ def test_the_pages_commands_and_code_run(tuplet, tmp_path: Path, monkeypatch) ->
         if "sims={5,9}" in line:
             assert "game by game" in done.stdout and "mcts:sims={5,9}  2048" in done.stdout
         if "alpha" in line and words[0] == "sweep":
-            assert "One run a point" in done.stdout
+            assert "More --seeds show that" in done.stdout
     assert (tmp_path / "runs" / "c" / "sweep.png").stat().st_size > 5000
     with (tmp_path / "runs" / "c" / "sweep.csv").open() as file:
         rows = [*csv.DictReader(file)]

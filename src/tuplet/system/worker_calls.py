@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tuplet.errors import UserError
 from tuplet.system.version import __version__
 from tuplet.system.worker import Worker, cores
 
@@ -67,7 +68,7 @@ def run_block(call: bytes) -> bytes:
         work, *arguments = pickle.loads(call)
     except Exception as error:
         why = f"{error} (on {_where()}): the worker must be able to import the agents"
-        return pickle.dumps((FAILED, ValueError(why)))
+        return pickle.dumps((FAILED, UserError(why)))
     worker = arguments[-1] if arguments else None
     if isinstance(worker, Worker) and worker.stop.is_set():
         return pickle.dumps((DROPPED, None))
@@ -79,8 +80,8 @@ def run_block(call: bytes) -> bytes:
 
 def _portable_error(error: BaseException) -> Exception:
     """An error that can be sent, with the name of this worker."""
-    if isinstance(error, ValueError | ImportError):
-        return ValueError(f"{error} (on {_where()})")
+    if isinstance(error, UserError | ImportError):
+        return UserError(f"{error} (on {_where()})")
     if isinstance(error, OSError):
         return OSError(f"{error} (on {_where()})")
     portable: Exception = RuntimeError(f"{type(error).__name__}: {error}")
