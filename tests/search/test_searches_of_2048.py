@@ -189,7 +189,7 @@ def test_searches_of_2048_are_named_by_their_settings(trained_run: Path) -> None
     ("spec", "words"),
     [
         ("mcts:simz=3", "there are ucb, c, c1"),
-        ("mcts:sims", "no setting"),
+        ("mcts:sims", "not a setting"),
         ("mcts:sims=many", "whole number"),
         ("mcts:ucb=best", "one of ucb1, tuned, report"),
         ("mcts:batch=0", "batch"),

@@ -484,8 +484,8 @@ def test_an_unknown_agent_is_refused_before_anything_is_read(monkeypatch: pytest
     ("arguments", "word"),
     [
         (["nobody"], "nobody"),
-        (["easy", "--time", "0"], "seconds"),
-        (["easy", "--time", "nan"], "seconds"),
+        (["easy", "--time", "0"], "--time must be a time"),
+        (["easy", "--time", "nan"], "--time must be a time"),
         (["easy", "--seed", "-1"], "seed"),
         (["easy", "--game", "ewn"], "ewn"),
     ],

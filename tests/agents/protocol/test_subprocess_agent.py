@@ -13,6 +13,7 @@ import threading
 import time
 from pathlib import Path
 
+import lazy_loader
 import numpy as np
 import pytest
 
@@ -27,7 +28,7 @@ START = EwnGame("ewn-6x7").setup(red="203541", blue="135204", die="1451104314552
 
 GOOD = """
 import sys
-sys.path.insert(0, {source!r})
+sys.path[:0] = {source!r}
 from tuplet.agents.protocol import fallback_rules
 
 def take(count):
@@ -62,7 +63,7 @@ def program(tmp_path: Path):
 
     def write(body: str, limit: float | None = None) -> SubprocessAgent:
         path = tmp_path / f"program{len(made)}.py"
-        source = str(Path(__file__).parents[3] / "src")
+        source = [str(Path(__file__).parents[3] / "src"), str(Path(lazy_loader.__file__).parents[1])]
         head = GOOD.format(source=source) if "game(" in body else "import os, signal, sys, time\n"
         path.write_text(f"#!{PYTHON} -S\n{head}{body}\n")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -301,7 +302,7 @@ def test_what_cannot_be_a_program_is_refused_at_once(tmp_path: Path) -> None:
         (f"exec:{plain_file}", "not executable"),
         ("exec:", "no program"),
         ("exec:'unfinished", "quotation"),
-        ("exec[time=0]:python3", "more than none"),
+        ("exec[time=0]:python3", "more than 0"),
         ("exec[time=soon]:python3", "COMMAND"),
         ("exec[depth=1]:python3", "COMMAND"),
     ):
