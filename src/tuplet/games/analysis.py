@@ -1,4 +1,4 @@
-"""What somebody thinks of a position: the value of each move, and what is expected to come."""
+"""The analysis of a position: the value of each move, and the expected line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class MoveValue(NamedTuple):
     """A move and what it is worth.
 
     2048: reward + V, in points. A game for two: to the side that moves, from 0, lost, to 1, won.
-    None where the move is illegal, or nobody says what it is worth.
+    None if the move is illegal, or its value is not known.
     """
 
     move: str
@@ -25,19 +25,19 @@ class MoveValue(NamedTuple):
     reward: int = 0  # points, where a game has them
     visits: int | None = None  # simulations
     ci95: tuple[float, float] | None = None  # of simulations, as if they were independent
-    proven: bool = False  # the value is no estimate
+    proven: bool = False  # the value is exact
 
     def __repr__(self) -> str:
-        told = (
+        fields = (
             f"{name}={value!r}"
             for name, value in self._asdict().items()
             if name in ("move", "value") or value != self._field_defaults[name]
         )
-        return f"MoveValue({', '.join(told)})"
+        return f"MoveValue({', '.join(fields)})"
 
 
 class DepthResult(NamedTuple):
-    """What a search thought that goes deeper and deeper, when it had looked so many moves ahead."""
+    """The result of one depth of an iterative deepening search."""
 
     depth: int
     value: float  # of the best move, as in `MoveValue`
@@ -81,7 +81,7 @@ class Analysis(Displayable):
     points: bool = False  # values are points, of a game that counts them
     why: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # part -> move -> value
     position: Any = None
-    interrupted: bool = False  # it was told to stop: this is what it had by then
+    interrupted: bool = False  # the search was stopped early
     agent: str = ""  # who was asked
     settings: Mapping[str, Any] = field(default_factory=dict)  # the agent's, all of them
     tree: TreeView | None = None  # where that was asked for

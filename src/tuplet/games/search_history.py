@@ -1,4 +1,4 @@
-"""How the moves of a position grew in a tree search: visits and values against simulations."""
+"""Visits and values of each move during a tree search, against simulations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from tuplet.system.pictures import as_svg, new_figure, save_figure, style_axes
 from tuplet.system.tables import Table, Tabular
 
-STEP = 1.12  # from one look to the next, in simulations: some twenty looks for a factor of ten
+STEP = 1.12  # from one sample to the next, in simulations: about twenty samples for a factor of ten
 SHOWN = 7  # moves with a colour of their own: the most visited
 COLOURS = ("#0b6e99", "#d2691e", "#3f8f4f", "#a3357a", "#c8a02f", "#5b5bd6", "#7a5c3e")
 REST = "#b8b8b8"
@@ -19,7 +19,7 @@ REST = "#b8b8b8"
 
 @dataclass
 class MoveHistory:
-    """A move's figures, one for each look."""
+    """A move's figures, one for each sample."""
 
     visits: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)  # to the side to move
@@ -29,35 +29,35 @@ class MoveHistory:
 
 @dataclass
 class SearchHistory(Tabular):
-    """What a search thought of each move after so many simulations.
+    """Visits and values of each move, sampled during a search.
 
-    Looks are taken at equal steps of a logarithmic scale; the tree is the same as without them.
+    Samples are taken at equal steps of a logarithmic scale; they do not change the search.
     """
 
-    simulations: list[int] = field(default_factory=list)  # of each look
+    simulations: list[int] = field(default_factory=list)  # at each sample
     moves: dict[str, MoveHistory] = field(default_factory=dict)
     title: str = ""
 
     @property
     def due(self) -> int:
-        """The simulations after which to look again."""
+        """The number of simulations of the next sample."""
         return int(self.simulations[-1] * STEP) + 1 if self.simulations else 1
 
     def add(self, simulations: int, moves: Iterable[Any]) -> None:
-        """Note a look: every move's `MoveValue`."""
+        """Add a sample: every move's `MoveValue`."""
         if self.simulations and simulations <= self.simulations[-1]:
             return
         self.simulations.append(simulations)
         for move in moves:
-            grown = self.moves.setdefault(move.move, MoveHistory())
-            grown.visits.append(move.visits)
-            grown.values.append(move.value)
-            grown.ci95.append(move.ci95)
-            grown.proven.append(move.proven)
+            history = self.moves.setdefault(move.move, MoveHistory())
+            history.visits.append(move.visits)
+            history.values.append(move.value)
+            history.ci95.append(move.ci95)
+            history.proven.append(move.proven)
 
     def named(self, text_of: Callable[[int], str]) -> SearchHistory:
         """The same with moves as people write them, in place of their numbers."""
-        moves = {text_of(int(code)): grown for code, grown in self.moves.items()}
+        moves = {text_of(int(code)): history for code, history in self.moves.items()}
         order = sorted(moves, key=lambda move: -moves[move].visits[-1])
         return SearchHistory(self.simulations, {move: moves[move] for move in order}, self.title)
 
@@ -67,22 +67,22 @@ class SearchHistory(Tabular):
             "simulations": self.simulations,
             "moves": {
                 move: {
-                    "visits": grown.visits,
-                    "value": grown.values,
-                    "ci95": [None if ci95 is None else list(ci95) for ci95 in grown.ci95],
-                    "proven": grown.proven,
+                    "visits": history.visits,
+                    "value": history.values,
+                    "ci95": [None if ci95 is None else list(ci95) for ci95 in history.ci95],
+                    "proven": history.proven,
                 }
-                for move, grown in self.moves.items()
+                for move, history in self.moves.items()
             },
         }
 
     def table(self) -> Table:
-        """A row for each move at each look."""
+        """A row for each move at each sample."""
         columns = ("simulations", "move", "visits", "value", "ci95_low", "ci95_high", "proven")
         rows = [
-            (sims, move, grown.visits[i], grown.values[i], *(grown.ci95[i] or (None, None)), grown.proven[i])
+            (sims, move, history.visits[i], history.values[i], *(history.ci95[i] or (None, None)), history.proven[i])
             for i, sims in enumerate(self.simulations)
-            for move, grown in self.moves.items()
+            for move, history in self.moves.items()
         ]
         return Table(columns, rows)
 
@@ -91,22 +91,22 @@ class SearchHistory(Tabular):
         figure = new_figure(8.0, 6.4)
         above, below = figure.subplots(2, sharex=True, height_ratios=[3, 2])
         ends = []
-        for number, (move, grown) in enumerate(self.moves.items()):
+        for number, (move, history) in enumerate(self.moves.items()):
             colour = COLOURS[number] if number < SHOWN else REST
             front = 3 + (number < SHOWN) + (number == 0)
             wide = 2.2 if number == 0 else 1.5 if number < SHOWN else 0.8
             xs = self.simulations
-            bounds = [c or (v, v) for c, v in zip(grown.ci95, grown.values, strict=True)]
+            bounds = [c or (v, v) for c, v in zip(history.ci95, history.values, strict=True)]
             if number < SHOWN:
                 low, high = zip(*bounds, strict=True)
                 above.fill_between(xs, low, high, color=colour, alpha=0.16, lw=0, zorder=front - 1)
-            above.plot(xs, grown.values, color=colour, lw=wide, zorder=front)
-            below.plot(xs, grown.visits, color=colour, lw=wide, zorder=front)
-            if any(grown.proven):
-                at = grown.proven.index(True)
-                above.plot(xs[at], grown.values[at], "D", color=colour, mec="white", ms=8, zorder=9)
+            above.plot(xs, history.values, color=colour, lw=wide, zorder=front)
+            below.plot(xs, history.visits, color=colour, lw=wide, zorder=front)
+            if any(history.proven):
+                at = history.proven.index(True)
+                above.plot(xs[at], history.values[at], "D", color=colour, mec="white", ms=8, zorder=9)
             if number < SHOWN:
-                ends += [(above, grown.values[-1], move, colour), (below, grown.visits[-1], move, colour)]
+                ends += [(above, history.values[-1], move, colour), (below, history.visits[-1], move, colour)]
         above.set_ylabel("value to the side to move, ± 1.96 s.e.")
         below.set_ylabel("visits")
         below.set_xlabel("simulations")

@@ -1,6 +1,6 @@
-"""The tree of a search, as people look at it: moves, visits, values, intervals, and proofs.
+"""The tree of a search for display: moves, visits, values, intervals, and proofs.
 
-A value is what the side that moves at the *root* may expect, in every node, whoever moves there:
+In every node a value is the expected result of the side that moves at the *root*, whichever side moves there:
 0 lost, 1/2 drawn, 1 won; in a game for one, points. It can so be compared from node to node.
 """
 
@@ -17,35 +17,35 @@ from tuplet.system.files import atomic_write
 from tuplet.system.pictures import as_picture
 from tuplet.system.tables import Table, Tabular, table_of
 
-MOST_NODES = 400  # that a view has, unless it is asked for more
+MOST_NODES = 400  # of a view, by default
 
 
 def as_tree_picture(path: str | Path) -> Path:
-    """A picture's path; raises ValueError where it could not be written."""
+    """The path of a picture; UserError if it cannot be written."""
     if Path(path).suffix.lower() != ".svg":
-        raise UserError(f"{path}: the picture of a tree is an SVG file, and its name ends in .svg")
+        raise UserError(f"the picture of a tree is an SVG file: give it a name that ends in .svg (got {path})")
     return as_picture(path)
 
 
 @dataclass(frozen=True)
 class TreeNode:
-    """A position that a search has been to, and how it got there."""
+    """A position that a search has visited, and the move that leads there."""
 
-    move: str  # the move, or what chance did, that leads here; "" for the root
-    visits: int  # simulations that came through
-    value: float | None  # to the side that moves at the root; None where nobody has been
+    move: str  # the move or outcome that leads here; "" for the root
+    visits: int  # simulations through this node
+    value: float | None  # to the side that moves at the root; None before the first visit
     ci95: tuple[float, float] | None = None  # of simulations, as if they were independent
-    proven: bool = False  # the value is no estimate
-    side: str = ""  # who moves here; "chance" where nature acts; "" where the game is over
+    proven: bool = False  # the value is exact
+    side: str = ""  # the side to move; "chance" at a chance node; "" where the game is over
     children: tuple[TreeNode, ...] = ()  # the most visited first
-    chance: float | None = None  # how likely this is, where nature acts
+    chance: float | None = None  # the probability of this outcome of chance
     left_out: int = 0  # children that are not shown
 
     def as_json(self) -> dict[str, Any]:
         """As plain values, children within."""
-        return {**self.told(), "children": [child.as_json() for child in self.children]}
+        return {**self.values(), "children": [child.as_json() for child in self.children]}
 
-    def told(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """As plain values, without children."""
         return {
             "move": self.move,
@@ -67,7 +67,7 @@ class TreeNode:
 
 @dataclass(frozen=True, repr=False)
 class TreeView(Tabular):
-    """A part of a search's tree: so many moves deep, or what has a share of the visits.
+    """A part of a search's tree: to a depth in moves, or the nodes with a share of the visits.
 
     It shows itself as indented text (`print`), as a picture (`svg`, notebooks) and as JSON.
     """
@@ -75,25 +75,25 @@ class TreeView(Tabular):
     root: TreeNode
     simulations: int
     nodes: int  # of the whole tree
-    depth: int | None = None  # moves shown; what chance does comes on top
+    depth: int | None = None  # moves shown, not counting outcomes of chance
     share: float = 0.0  # of the visits that a node has at least
     points: bool = False  # values are points, of a game that counts them
     full: bool = False  # there would be more nodes to show
 
     @property
     def shown(self) -> int:
-        """How many nodes there are to see."""
+        """The number of nodes in this view."""
         return sum(1 for _ in self.root.walk())
 
     def meaning(self) -> str:
-        """What values mean."""
+        """What the values mean, in a sentence."""
         if self.points:
             return "Values are the points that may be expected from the root on."
         who = self.root.side
         return f"Values are what {who}, to move at the root, may expect: 0 lost, 1 won."
 
     def counted(self) -> str:
-        """How much of the tree is shown."""
+        """How much of the tree is shown, in words."""
         more = " (the most visited ones)" if self.full else ""
         return f"{self.shown:,} of {self.nodes:,} nodes{more}, {self.simulations:,} simulations"
 
@@ -104,7 +104,7 @@ class TreeView(Tabular):
 
     def table(self) -> Table:
         """A row for each node, in the order of `lines`, with its distance from the root."""
-        return table_of({"depth": deep, **node.told()} for deep, node in self.root.walk())
+        return table_of({"depth": deep, **node.values()} for deep, node in self.root.walk())
 
     def figures(self, node: TreeNode) -> tuple[str, str, str, str]:
         """A node's visits, their share, its value and its interval, in words."""
@@ -143,7 +143,7 @@ class TreeView(Tabular):
         ]
 
     def notes(self) -> list[str]:
-        """What there is to know of the figures."""
+        """Notes below the lines."""
         outcomes = any(node.chance is not None for _, node in self.root.walk())
         brackets = ["In brackets: what chance does."] if outcomes else []
         return [" ".join([self.meaning(), *brackets]), self.counted()]

@@ -14,7 +14,7 @@ ROW, MARGIN = 31.0, 26.0  # pixels: of a leaf, and around everything
 SMALLEST, LARGEST = 4.0, 17.0  # of a node, from its middle
 FONT = "Helvetica, Arial, sans-serif"
 INK, PALE, PAPER = "#2b2b2b", "#767676", "#ffffff"
-LOST, EVEN, WON = (200, 86, 43), (243, 234, 217), (32, 99, 155)  # told apart by everybody
+LOST, EVEN, WON = (200, 86, 43), (243, 234, 217), (32, 99, 155)  # distinct for colour-blind readers
 
 
 def draw_tree(view: Any) -> str:
@@ -35,7 +35,7 @@ class _Drawing:
         self.marks: list[str] = []
 
     def svg(self) -> str:
-        """All of it."""
+        """The whole picture."""
         self._place(self.view.root, 0, main=True)
         wide = 2 * MARGIN + self.deepest * self.step + 190
         top = 50.0
@@ -57,7 +57,7 @@ class _Drawing:
         return "\n".join(parts)
 
     def _place(self, node: Any, deep: int, main: bool) -> tuple[float, float]:
-        """Draw a node and all below it; returns where it is. `main`: it is on the main line."""
+        """Draw a node and all below it; returns its place. `main`: it is on the main line."""
         x = MARGIN + LARGEST + deep * self.step
         places = []
         for number, child in enumerate(node.children):
@@ -105,9 +105,9 @@ class _Drawing:
         """A node: a circle, or a diamond where chance acts; a ring around what is proven."""
         r, natural = self._radius(node), node.side == "chance"
         fill = self._colour(node.value)
-        told = _told(self.view, node)
+        tooltip = _tooltip(self.view, node)
         body = f'fill="{fill}" stroke="{INK if main else "#8d8577"}" stroke-width="1.2"'
-        title = f"<title>{escape(told)}</title>"
+        title = f"<title>{escape(tooltip)}</title>"
         if natural:
             d = 1.15 * r
             shape = (
@@ -165,8 +165,8 @@ class _Drawing:
         return parts
 
 
-def _told(view: Any, node: Any) -> str:
-    """What a node says when it is pointed at."""
+def _tooltip(view: Any, node: Any) -> str:
+    """The text of a node under the pointer."""
     visits, share, value, ci95 = view.figures(node)
     likely = "" if node.chance is None else f", {100 * node.chance:.1f} % likely"
     who = f"{node.side} moves" if node.side not in ("chance", "") else node.side or "over"

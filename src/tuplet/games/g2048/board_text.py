@@ -1,4 +1,4 @@
-"""Boards as people paste them: rows of numbers in whatever dress they were copied in.
+"""Boards as people paste them: rows of numbers in many layouts.
 
 2 . . 4        | 2 |   |   | 4 |      [[2, 0, 0, 4],       2,,,4        {"board": [2, 0, ...]}
 . 8 . .        |---|---|---|---|       [0, 8, 0, 0], ...   ,8,,
@@ -63,12 +63,12 @@ def _given(text: str) -> tuple[str, bool]:
     if found := re.match(r"exponents\b[\s:=]*", text):
         return text[found.end() :], True
     try:
-        held: Any = json.loads(text) if text.startswith("{") else {}
+        values: Any = json.loads(text) if text.startswith("{") else {}
     except (ValueError, RecursionError):
-        held = {}
+        values = {}
     for name in ("board", "tiles", "grid", "cells", "exponents"):
-        if isinstance(held.get(name), list | str):
-            part = held[name]
+        if isinstance(values.get(name), list | str):
+            part = values[name]
             return part if isinstance(part, str) else json.dumps(part), name == "exponents"
     return text, False
 

@@ -9,7 +9,7 @@ each by their place in LETTERS, the highest first. From the lowest bit on it is 
            2-3  the tile: 0 is a 2, 1 a 4
            4-6  its column
            7-9  its row
-          10-20 the time that passed, all ones where nobody knows
+          10-20 the time that passed, all ones if unknown
 
 and the first two tiles have no move before them. Older games have a letter for each tile, whose
 place in OLD_LETTERS has seven bits: from the highest on two of the move (up, right, down, left),
