@@ -369,7 +369,7 @@ def test_unwatched_jobs_release_their_memory(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_agent_allocates_only_after_its_claim_is_granted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Alpha-beta has its table from the moment a game begins."""
     opened = []
-    monkeypatch.setattr(jobs.life, "begin", lambda agent, *_: opened.append(agent))
+    monkeypatch.setattr(jobs.agent_hooks, "begin", lambda agent, *_: opened.append(agent))
     context, job = ServerContext(), jobs.Job(1, lambda _: None)
     all_of_it = Held(context.limits, "", memory=context.limits.for_searches).settled()
     agents = {"red": "alphabeta:depth=1"}

@@ -137,14 +137,17 @@ async def _read_json(request: Request) -> Any:
     """The JSON of a request's body."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise UserError("the content-type of a request must be application/json")
-    too_large = HTTPException(413, f"the request body must have at most {limits.MAX_BODY >> 20} MiB")
-    if int(request.headers.get("content-length", 0)) > limits.MAX_BODY:
-        raise too_large
-    body = bytearray()
+    # A body that is a little too large is read to its end: a client that is still sending would not see the response.
+    end = limits.MAX_BODY * (4 if "content-length" in request.headers else 1)
+    body, size = bytearray(), 0
     async for piece in request.stream():
-        body += piece
-        if len(body) > limits.MAX_BODY:  # its length was not given
-            raise too_large
+        size += len(piece)
+        if size <= limits.MAX_BODY:
+            body += piece
+        elif size > end:
+            break
+    if size > limits.MAX_BODY:
+        raise HTTPException(413, f"the request body must have at most {limits.MAX_BODY >> 20} MiB")
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
