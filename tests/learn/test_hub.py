@@ -216,7 +216,7 @@ def test_a_folder_of_another_library_is_not_taken_for_a_network(tmp_path: Path) 
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(ValueError, match="not one of tuplet's networks"):
         Network.load(tmp_path)
-    with pytest.raises(ValueError, match=re.escape("config.json that is no part")):
+    with pytest.raises(ValueError, match=re.escape("config.json that does not belong")):
         convert("small", tmp_path, to="hub")
     assert [*hub.models_in(tmp_path.parent)] == []
 
@@ -234,7 +234,7 @@ def test_a_model_is_replaced_and_its_story_is_handed_on(model: Path, tmp_path: P
 
 
 def test_a_card_tells_of_the_best_of_a_population_and_of_weights_that_were_given(tmp_path: Path, tuplet: Any) -> None:
-    found = population(runs=2, net="01 56", games=40, evaluate_games=20, out=tmp_path / "pop")
+    found = population(seeds=2, net="01 56", games=40, evaluate_games=20, out=tmp_path / "pop")
     convert(tmp_path / "pop", tmp_path / "best", to="hub")
     seed = max(found.members, key=lambda member: member.mean_score).seed
     card = (tmp_path / "best" / "README.md").read_text()

@@ -48,9 +48,7 @@ class Method:
     )
     board: str = setting("4x4", "Rows and columns of the board, 2x2 to 4x4.")
     stages: str = setting(
-        "",
-        'Use separate tables for the stages of a game, by which large tiles are on the board: "16384 8192".',
-        usual="none",
+        "", 'Use separate tables for the stages of a game, by the large tiles on the board: "16384 8192".', usual="none"
     )
     learner: str = setting(
         "tc",
