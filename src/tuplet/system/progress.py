@@ -134,7 +134,6 @@ def show_progress() -> Iterator[Watcher]:
 
     console = Console(stderr=True)
     if console.is_dumb_terminal:  # which cannot redraw
-        _note_compiling()
         yield _plain_lines()
         return
     display = _TerminalDisplay(console.width)
@@ -232,24 +231,11 @@ class _TerminalDisplay:
 
         seconds = time.perf_counter() - self._began
         if not self._counting and seconds >= SETTLE and compiling():
-            return Text(f"{_compiling_text(cache_folder() is None)} ...  {format_duration(seconds)}")
+            when = "the first time" if cache_folder() else "every time: no cache folder is writable"
+            return Text(f"Compiling, about ten seconds ({when}) ...  {format_duration(seconds)}")
         if self._last is not None and self._last[0].what != COMPILING:
             return _bars(*self._last, self._columns)
         return Text("getting ready ..." if seconds >= SETTLE else "")
-
-
-def _note_compiling() -> None:
-    """Print why the first start takes long."""
-    from tuplet.kernel import cache_folder
-
-    folder = cache_folder()
-    if folder is None or not any(folder.iterdir()):
-        print(f"{_compiling_text(folder is None)} ...", file=sys.stderr)
-
-
-def _compiling_text(always: bool) -> str:
-    when = "every time: no cache folder is writable" if always else "the first time"
-    return f"Compiling, about ten seconds ({when})"
 
 
 class _Summary:

@@ -99,7 +99,7 @@ def _import_file(path: Path) -> ModuleType:
     known = sys.modules.get(name)
     if known is not None and Path(getattr(known, "__file__", None) or "").resolve() == path:
         return known
-    if known is not None or _is_library(name):
+    if known is not None or is_library(name):
         raise ImportError(f"there is another module called {name}: rename the file {path.name}")
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
@@ -115,7 +115,7 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
-def _is_library(name: str) -> bool:
+def is_library(name: str) -> bool:
     """True if a module of this name comes with Python or is installed: it may be imported later."""
     installed = [folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))]
     spec = PathFinder.find_spec(name, installed)

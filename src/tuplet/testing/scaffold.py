@@ -6,15 +6,14 @@ import ast
 import keyword
 import re
 import shlex
-import sys
 from dataclasses import dataclass
-from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 from tuplet.agents.listing import list_agents
 from tuplet.errors import UserError
 from tuplet.system.tables import Displayable, TextTable
+from tuplet.system.user_code import is_library
 from tuplet.values.players import ABOUT
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -115,7 +114,7 @@ def _check_name(name: str) -> None:
         raise UserError(f"{name!r} is not a name in Python: use letters, digits and _, as in my_idea")
     if name.lower() in taken_names():
         raise UserError(f"{name} is a name that tuplet uses: choose another, such as my_{name.lower()}")
-    if name in sys.stdlib_module_names or _is_installed(name):
+    if is_library(name):
         raise UserError(f"{name}.py would hide the module {name}: choose another name")
 
 
@@ -123,9 +122,3 @@ def taken_names() -> set[str]:
     """Names of agents, games and protocols, which mean something else in front of a colon."""
     agents = {row["agent"] for game in ("2048", "ewn-6x7") for row in list_agents(game).rows}
     return {*agents, *ABOUT, "exec", "ewn", "openspiel", "tuplet"}
-
-
-def _is_installed(name: str) -> bool:
-    """True if a module of this name is installed."""
-    places = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
-    return PathFinder.find_spec(name, places) is not None
