@@ -47,7 +47,7 @@ def test_rows_of_a_run_are_its_blocks_in_numbers(trained_run: Path) -> None:
     assert [row["games"] for row in rows] == [m["games"] for m in run.metrics] == [1000, 2000, 3000]
     assert rows[-1]["mean_score"] == run.metrics[-1]["mean_score"]
     assert rows[-1]["reached_512"] == run.metrics[-1]["reached"]["512"]
-    assert Run(run.method, run.limits).to_dicts() == []
+    assert Run(run.method, run.options).to_dicts() == []
 
 
 def test_rows_of_reviews_analyses_trees_and_growth(trained_run: Path) -> None:
@@ -78,7 +78,7 @@ def test_rows_of_players_have_the_same_tiles(trained_run: Path) -> None:
 
 
 def test_rows_of_a_population_are_its_runs(tmp_path: Path) -> None:
-    found = package.population(runs=2, net="01", games=20, evaluate_games=9, out=tmp_path / "pop")
+    found = package.population(seeds=2, net="01", games=20, evaluate_games=9, out=tmp_path / "pop")
     assert [row["seed"] for row in found.to_dicts()] == [0, 1]
     assert [row["mean_score"] for row in found.to_dicts()] == [m.mean_score for m in found.members]
 
