@@ -342,7 +342,8 @@ def play_of(number: int, agents: dict[str, str], game: str = "ewn-6x7") -> str:
 def test_unwatched_jobs_release_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve games of trees where there is room for two; they go on when they are watched."""
     monkeypatch.setattr(limits, "STALL_TIMEOUT", 0.2)
-    monkeypatch.setattr("tuplet.web.limits.MAX_MEMORY", BASE_MEMORY)
+    monkeypatch.setattr(limits, "MAX_MEMORY", BASE_MEMORY)
+    monkeypatch.setattr(limits, "WAIT_TIMEOUT", 60.0)  # on a busy machine
     trees = {"player": "mcts:time=0.02"}
 
     async def run(server: Server) -> None:

@@ -125,7 +125,7 @@ class ServerContext:
 
     @contextmanager
     def taking(
-        self, stop: Stop | None, *agents: Any, turn: str | None = None, timeout: float = limits.WAIT_TIMEOUT
+        self, stop: Stop | None, *agents: Any, turn: str | None = None, timeout: float | None = None
     ) -> Iterator[None]:
         """Have the memory that agents need, and a turn (see `turn_of`), in a `with` block."""
         memory, stop = sum(map(memory_of, agents)), stop or Stop()

@@ -100,9 +100,9 @@ class Limits:
 
     @contextmanager
     def taking(
-        self, client: str, stop: Stop, *, memory: int = 0, turn: str | None = None, timeout: float = WAIT_TIMEOUT
+        self, client: str, stop: Stop, *, memory: int = 0, turn: str | None = None, timeout: float | None = None
     ) -> Iterator[None]:
-        """Have memory and a turn in a `with` block. Raises Busy after `timeout` seconds, Stopped if `stop` is set."""
+        """Have memory and a turn in a `with` block. Raises Busy after a timeout, Stopped if `stop` is set."""
         claim = Claim(client, memory, turn, next(self._numbers))
         with self._lock:
             if len(self._waiting) >= MAX_WAITING:
@@ -110,7 +110,7 @@ class Limits:
             self._waiting.append(claim)
             self._grant()
         try:
-            deadline = time.monotonic() + timeout
+            deadline = time.monotonic() + (WAIT_TIMEOUT if timeout is None else timeout)
             while not claim.granted.wait(POLL):
                 if stop.is_set():
                     raise Stopped("stopped before it could begin")
