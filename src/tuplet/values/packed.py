@@ -36,6 +36,7 @@ from tuplet.system.progress import Progress, Watcher
 from tuplet.values.network import COHERENCE, Network, are_valid_weights
 from tuplet.values.patterns import format_tuples
 from tuplet.values.tables import FileOrder
+from tuplet.values.weight_cache import fill_cached
 
 Array = np.ndarray[Any, Any]
 
@@ -273,14 +274,19 @@ def _read(file: BinaryIO) -> Network:
         raise UserError(f"its step of {step} is not above 0 and below a million")
     net = Network(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
     if head["format"] == FORMAT_1:
-        for t, size in enumerate(net.sizes):
-            net.table(t)[FileOrder(net.tuples[t]).indices(np.arange(size))] = stream.numbers(size, "<i2") * step
-        if stream.finish() or file.read(1):
-            raise UserError("it goes on after its last table")
+        fill_cached(file, net.weights, lambda: _read_planes(file, stream, net, step))
     else:
         file.seek(-len(stream.finish()), os.SEEK_CUR)
-        _read_tables(file, net, step, head["sizes"])
+        fill_cached(file, net.weights, lambda: _read_tables(file, net, step, head["sizes"]))
     return net
+
+
+def _read_planes(file: BinaryIO, stream: _Stream, net: Network, step: np.float32) -> None:
+    """Read the tables of version 1."""
+    for t, size in enumerate(net.sizes):
+        net.table(t)[FileOrder(net.tuples[t]).indices(np.arange(size))] = stream.numbers(size, "<i2") * step
+    if stream.finish() or file.read(1):
+        raise UserError("it goes on after its last table")
 
 
 def _read_tables(file: BinaryIO, net: Network, step: np.float32, sizes: Any) -> None:
