@@ -215,7 +215,7 @@ def test_a_size_is_kept_and_weights_are_as_near_as_their_step_says(trained: Netw
         convert(net, path, size=100)
     with pytest.raises(ValueError, match="--size is for packed files"):
         convert(net, tmp_path / "net.bin", size=40_000)
-    for wrong in ("x", "0", "-3", "1e9", "32 MiB", ""):
+    for wrong in ("x", "0", "-3", "1e9", ""):
         with pytest.raises(ValueError, match="is not a size"):
             convert(net, path, size=wrong)
 
