@@ -18,7 +18,7 @@ import pyspiel
 from open_spiel.python.algorithms import generate_playthrough
 
 import tuplet as package
-from tuplet import Board, game, match
+from tuplet import Board, match
 from tuplet.adapters.openspiel import load
 from tuplet.adapters.openspiel_bots import AgentBot, StateMirror, moves_of, position_of
 from tuplet.games.ewn.game import EwnGame
@@ -75,10 +75,10 @@ def test_games_are_found_by_name_with_parameters_as_ours_are() -> None:
         ("tuplet_ewn(cubes=3,board=4x4)", "ewn:board=4x4,cubes=3"),
         ("tuplet_ewn_6x7", "ewn-6x7"),
     ):
-        held = pyspiel.load_game(name).held
-        assert held.name == game(ours).name
+        loaded = pyspiel.load_game(name).tuplet_game
+        assert loaded.name == game(ours).name
         again = pyspiel.load_game(str(pyspiel.load_game(name)))
-        assert again.held.name == held.name
+        assert again.tuplet_game.name == loaded.name
     with pytest.raises(ValueError, match="3x3 to 9x9"):
         pyspiel.load_game("tuplet_ewn(board=2x2)")
 
@@ -92,11 +92,11 @@ def test_registering_leaves_nothing_that_fails_when_python_ends() -> None:
 def test_observations_tell_positions_apart() -> None:
     """Every position of some games has planes of its own, and they say what stands where."""
     for name in ("ewn:board=3x3,cubes=1", "2048:board=2x2", CONNECT4):
-        held = load(name)
-        observer, seen = held.make_py_observer(), {}
+        game = load(name)
+        observer, seen = game.make_py_observer(), {}
         source = random.Random(name)
         for _ in range(5):
-            state = held.new_initial_state()
+            state = game.new_initial_state()
             while not state.is_terminal():
                 state.apply_action(source.choice(state.legal_actions()))
                 if state.position is not None and not state.is_terminal():
@@ -233,11 +233,11 @@ def test_ten_thousand_games_go_as_openspiels_own_do() -> None:
 )
 def test_our_agents_are_its_bots(name: str, agents: list[str]) -> None:
     """Its referee lets them play to the end; seeds make the same game again."""
-    held = pyspiel.load_game(name)
+    game = pyspiel.load_game(name)
     ends = []
     for _ in range(2):
         bots = [AgentBot(agent, seed=5) for agent in agents]
-        ends.append([pyspiel.evaluate_bots(held.new_initial_state(), bots, n) for n in range(3)])
+        ends.append([pyspiel.evaluate_bots(game.new_initial_state(), bots, n) for n in range(3)])
     assert ends[0] == ends[1]
     if len(agents) == 1:
         assert all(points > 50 for (points,) in ends[0])
@@ -299,10 +299,10 @@ def test_it_follows_a_game_that_begins_with_a_rolled_die(monkeypatch) -> None:
 
 
 def test_what_is_not_dealt_yet_is_no_position() -> None:
-    for held in (pyspiel.load_game("einstein_wurfelt_nicht"), load("2048"), load("ewn")):
+    for game in (pyspiel.load_game("einstein_wurfelt_nicht"), load("2048"), load("ewn")):
         with pytest.raises(ValueError, match="are not dealt yet"):
-            position_of(held.new_initial_state())
-    assert load("2048:spawn4=0.00001").held.spawn4 == pytest.approx(1e-5)
+            position_of(game.new_initial_state())
+    assert load("2048:spawn4=0.00001").tuplet_game.spawn4 == pytest.approx(1e-5)
     assert load(CONNECT4).num_distinct_actions() == game(CONNECT4).actions
 
 

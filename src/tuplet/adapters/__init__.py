@@ -16,11 +16,11 @@ from tuplet.kernel import mix
 _WORD = (1 << 64) - 1
 
 
-def one_of(name: str, given: str, known: Iterable[str]) -> str:
+def one_of(name: str, value: str, known: Iterable[str]) -> str:
     """A checked choice."""
-    if given not in (known := tuple(known)):
-        raise UserError(f"{name} must be one of {', '.join(known)} (got {given!r})")
-    return given
+    if value not in (known := tuple(known)):
+        raise UserError(f"{name} must be one of {', '.join(known)} (got {value!r})")
+    return value
 
 
 def missing(error: ModuleNotFoundError, library: str, extra: str) -> ModuleNotFoundError:

@@ -43,7 +43,7 @@ ILLEGAL = ("ignore", "end", "error")
 KEEP, NEXT_STEP, SAME_STEP = range(3)  # what happens when an episode has ended
 
 BOARD, HIGH, STATE, SEED, NEXT, SCORE, STEPS, LEGAL = range(8)
-ROWS, COLUMNS, CELLS, FOURS, SHOWN, REWARDED, REFUSED, RESETS, LIMIT = range(9)  # of `setup`
+ROWS, COLUMNS, CELLS, FOURS, OBSERVED, REWARDED, REFUSED, RESETS, LIMIT = range(9)  # of `setup`
 EXPONENTS, ONEHOT, AFTERSTATES = range(3)
 POINTS, LOG, MERGES = range(3)
 IGNORED, ENDING, FORBIDDEN = range(3)
@@ -68,12 +68,12 @@ class EnvConfig:
     @classmethod
     def of(cls, board: str | Size, spawn4: float, observation: str, reward: str, illegal: str) -> EnvConfig:
         """Checked settings."""
-        for name, given, known in (
+        for name, value, known in (
             ("observation", observation, OBSERVATIONS),
             ("reward", reward, REWARDS),
             ("illegal", illegal, ILLEGAL),
         ):
-            one_of(name, given, known)
+            one_of(name, value, known)
         size = as_size(board)
         rules_for(*size, spawn4)  # checks spawn4
         return cls(size, float(spawn4), observation, reward, illegal)
@@ -236,17 +236,17 @@ def _show(
     end: Place,
 ) -> None:
     """Write observations, masks, scores and the rewards of moves of some boards."""
-    shown, rows, columns = setup[SHOWN], setup[ROWS], setup[COLUMNS]
+    observed, rows, columns = setup[OBSERVED], setup[ROWS], setup[COLUMNS]
     cells = rows * columns
     for i in range(first, end):
         legal = games[i, LEGAL]
         for move in range(_FOUR):
             masks[_FOUR * i + move] = (legal >> move) & _ONE
         scores[i] = np.int64(games[i, SCORE])
-    if shown == np.uint64(EXPONENTS):
+    if observed == np.uint64(EXPONENTS):
         for i in range(first, end):
             _write(games[i, BOARD], games[i, HIGH], rows, columns, observations, i * cells)
-    elif shown == np.uint64(ONEHOT):
+    elif observed == np.uint64(ONEHOT):
         size = (cells + np.uint64(2)) * cells
         for place in range(first * size, end * size):
             observations[place] = 0

@@ -49,9 +49,9 @@ def tiles_of(board: Board) -> list[list[Cell]]:
     return [painted[at : at + board.columns] for at in range(0, len(painted), board.columns)]
 
 
-def squares_of(cells: Cells, given: dict[str, str]) -> list[list[Cell]]:
+def squares_of(cells: Cells, colours: dict[str, str]) -> list[list[Cell]]:
     """The cells of any game's board; a cell with text has a piece."""
-    colour = colours_of(cells, given)
+    colour = colours_of(cells, colours)
     return [[Cell(text, SQUARE, "#ffffff", colour.get(text, "")) for text in row] for row in cells]
 
 

@@ -128,11 +128,11 @@ class TuplePolicy:
         if seen.shape[-len(shape) :] != shape or seen.ndim > len(shape) + 1:
             raise UserError(f"an observation must have the shape {shape} (got {seen.shape})")
         seen = seen.reshape(-1, *(shape if len(shape) > 2 else (1, *shape)))
-        count, kept = len(seen), 4 if self.config.observation == "afterstates" else 1
-        words = np.zeros((count, kept, 2), np.uint64)
+        count, views = len(seen), 4 if self.config.observation == "afterstates" else 1
+        words = np.zeros((count, views, 2), np.uint64)
         flat = seen.reshape(count, seen.shape[1], -1)
         read_boards(flat, onehot, self.config.size[1], words)
-        masks = self._masks(info, count) if kept > 1 else np.zeros((0, 4), np.int8)
+        masks = self._masks(info, count) if views > 1 else np.zeros((0, 4), np.int8)
         moves = np.zeros(count, np.int64)
         if self.player.depth == 1:
             net, gamma = self.network, np.float32(self.network.gamma)

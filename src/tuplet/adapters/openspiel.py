@@ -48,21 +48,21 @@ EXPONENTS = 18  # an empty cell, and tiles up to 131072
 
 def load(game: str | Game) -> Any:
     """A tuplet game as OpenSpiel's: `load("ewn:board=4x4,cubes=3")`."""
-    held = game_of(game)
-    name, _, settings = held.name.partition(":")
-    if isinstance(held, Game2048):
-        config = {"board": f"{held.rows}x{held.columns}", "spawn4": float(held.spawn4)}
+    game = game_of(game)
+    name, _, settings = game.name.partition(":")
+    if isinstance(game, Game2048):
+        config = {"board": f"{game.rows}x{game.columns}", "spawn4": float(game.spawn4)}
         return pyspiel.load_game("tuplet_2048", config)
-    if isinstance(held, EwnGame):
+    if isinstance(game, EwnGame):
         name = "tuplet_ewn" if name == "ewn" else "tuplet_ewn_6x7"
         return pyspiel.load_game(f"{name}({settings})")
-    return pyspiel.load_game("tuplet_game", {"game": held.name})
+    return pyspiel.load_game("tuplet_game", {"game": game.name})
 
 
 def state_at(game: Any, position: Any) -> TupletState:
     """A state of a position, without a history."""
     state = TupletState(game)
-    state._here = _Here((), position)
+    state._node = _Node((), position)
     return state
 
 
@@ -195,21 +195,21 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
     short_name = ""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        self.held = _named(self.short_name, params or {})
-        self.deal: ChanceModel = chance_model_of(self.held)
-        two, points = self.held.players == 2, MOST_POINTS
-        if isinstance(self.held, Game2048):
-            points = 2.0 * self.held.rows * self.held.columns * _longest(self.held)
+        self.tuplet_game = _named(self.short_name, params or {})
+        self.chance: ChanceModel = chance_model_of(self.tuplet_game)
+        two, points = self.tuplet_game.players == 2, MOST_POINTS
+        if isinstance(self.tuplet_game, Game2048):
+            points = 2.0 * self.tuplet_game.rows * self.tuplet_game.columns * _longest(self.tuplet_game)
         info = pyspiel.GameInfo(
-            num_distinct_actions=self.held.actions,
-            max_chance_outcomes=self.deal.most,
+            num_distinct_actions=self.tuplet_game.actions,
+            max_chance_outcomes=self.chance.most,
             num_players=2 if two else 1,
             min_utility=-1.0 if two else 0.0,
             max_utility=1.0 if two else points,
             utility_sum=0.0 if two else None,
-            max_game_length=_longest(self.held),
+            max_game_length=_longest(self.tuplet_game),
         )
-        super().__init__(_type_of(self.short_name, self.held), info, params or {})
+        super().__init__(_type_of(self.short_name, self.tuplet_game), info, params or {})
 
     def new_initial_state(self) -> TupletState:
         """The state before the first chance node."""
@@ -217,7 +217,7 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
 
     def max_chance_nodes_in_history(self) -> int:
         """Chance may act between any two moves."""
-        return len(self.deal.first) + int(self.max_game_length())
+        return len(self.chance.first) + int(self.max_game_length())
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
         """What players see: everything."""
@@ -226,7 +226,7 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
         return IIGObserverForPublicInfoGame(iig_obs_type, params)
 
 
-class _Here:
+class _Node:
     """What was dealt, and the position once everything is. Immutable, so that a cloned state shares it: rules are
     large.
     """
@@ -234,7 +234,7 @@ class _Here:
     def __init__(self, dealt: tuple[int, ...], position: Any) -> None:
         self.dealt, self.position = dealt, position
 
-    def __deepcopy__(self, _: Any) -> _Here:
+    def __deepcopy__(self, _: Any) -> _Node:
         return self
 
     @cached_property
@@ -264,53 +264,53 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
 
     def __init__(self, game: TupletGame) -> None:
         super().__init__(game)
-        self._here = _Here((), game.deal.position(()))
+        self._node = _Node((), game.chance.position(()))
         self._reward = 0.0
 
     @property
     def position(self) -> Any:
         """The position; None until everything is dealt."""
-        return self._here.position
+        return self._node.position
 
     @property
-    def _deal(self) -> ChanceModel:
-        return self.get_game().deal  # type: ignore[no-any-return]
+    def _chance(self) -> ChanceModel:
+        return self.get_game().chance  # type: ignore[no-any-return]
 
     def current_player(self) -> int:
         """0, 1, CHANCE or TERMINAL."""
-        return self._here.player
+        return self._node.player
 
     def is_terminal(self) -> bool:
         """True when the game is over."""
-        return self._here.player == TERMINAL
+        return self._node.player == TERMINAL
 
     def _legal_actions(self, player: int) -> list[int]:  # noqa: ARG002
-        return self._here.codes
+        return self._node.codes
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """The outcomes of chance, and their probabilities."""
-        here, deal = self._here, self._deal
-        return deal.first_outcomes(here.dealt) if here.position is None else deal.outcomes(here.position)
+        node, chance = self._node, self._chance
+        return chance.first_outcomes(node.dealt) if node.position is None else chance.outcomes(node.position)
 
     def _apply_action(self, action: int) -> None:
-        here, deal = self._here, self._deal
-        if here.position is None:
-            dealt = (*here.dealt, action)
-            self._here = _Here(dealt, deal.position(dealt))
-        elif here.is_chance:
-            self._here = _Here((), deal.apply_outcome(here.position, action))
+        node, chance = self._node, self._chance
+        if node.position is None:
+            dealt = (*node.dealt, action)
+            self._node = _Node(dealt, chance.position(dealt))
+        elif node.is_chance:
+            self._node = _Node((), chance.apply_outcome(node.position, action))
         else:
-            after = here.position.after(action)
-            self._reward = float(getattr(after, "score", 0) - getattr(here.position, "score", 0))
-            self._here = _Here((), after)
+            after = node.position.after(action)
+            self._reward = float(getattr(after, "score", 0) - getattr(node.position, "score", 0))
+            self._node = _Node((), after)
 
     def _action_to_string(self, player: int, action: int) -> str:
-        here = self._here
+        node = self._node
         if player != CHANCE:
-            return str(here.position.move_text(action))
-        if here.position is None:
-            return self._deal.first_text(here.dealt, action)
-        return self._deal.text(here.position, action)
+            return str(node.position.move_text(action))
+        if node.position is None:
+            return self._chance.first_text(node.dealt, action)
+        return self._chance.text(node.position, action)
 
     def returns(self) -> list[float]:
         """Points so far, or for two 1 won, 0 drawn or not over, -1 lost."""
@@ -334,8 +334,8 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
 
 def _written(state: TupletState) -> str:
     if state.position is None:
-        told = " ".join(map(str, state._here.dealt))
-        return f"{state.get_game().held.name} to be dealt: {told or 'nothing yet'}"
+        dealt = " ".join(map(str, state._node.dealt))
+        return f"{state.get_game().tuplet_game.name} to be dealt: {dealt or 'nothing yet'}"
     return str(state.position.notation)
 
 
@@ -348,12 +348,12 @@ class Observer:
     def __init__(self, game: TupletGame, params: dict[str, Any] | None) -> None:
         if params:
             raise UserError(f"observations have no parameters (got {params})")
-        held = game.held
+        tuplet_game = game.tuplet_game
         shapes: dict[str, tuple[int, ...]] = {"turn": (game.num_players(),)}
-        if isinstance(held, Game2048):
-            shapes = {"tiles": (EXPONENTS, held.rows, held.columns)}
-        elif isinstance(held, EwnGame):
-            kind = held
+        if isinstance(tuplet_game, Game2048):
+            shapes = {"tiles": (EXPONENTS, tuplet_game.rows, tuplet_game.columns)}
+        elif isinstance(tuplet_game, EwnGame):
+            kind = tuplet_game
             shapes |= {"cubes": (2 * kind.cubes, kind.rows, kind.columns), "die": (kind.cubes,)}
             shapes |= {"coming": (kind.cycle, kind.cubes)} if kind.cycle else {}
         else:

@@ -122,8 +122,8 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]  # it says nothing of its typ
             self._agents[position.game] = agent_from(self._named, position.game)
         agent = self._agents[position.game]
         if not self._begun:
-            luck = np.uint64(stream(self._seed, np.uint64(self._games)))
-            agent_hooks.begin(agent, position, position.turn, luck)
+            stream_start = np.uint64(stream(self._seed, np.uint64(self._games)))
+            agent_hooks.begin(agent, position, position.turn, stream_start)
             self._begun, self._games = True, self._games + 1
         move = agent.choose(position)
         return moves_of(state)[as_move(move) if isinstance(position, Position2048) else str(move)]

@@ -325,8 +325,8 @@ def connect(where: str, tls: str | Path | None = None) -> Iterator[Cluster]:
             if tls is not None:
                 raise UserError("local:N does not leave this machine: it takes no TLS")
             count = _count(where)
-            made = stack.enter_context(_local_workers(count))
-            client = stack.enter_context(Client(made, set_as_default=False))
+            scheduler = stack.enter_context(_local_workers(count))
+            client = stack.enter_context(Client(scheduler, set_as_default=False))
             with suppress(TimeoutError):  # late workers join
                 client.wait_for_workers(count, _START)
         else:

@@ -30,13 +30,13 @@ class Worker:
     Sent to another process, it becomes that process's own worker.
     """
 
-    def __init__(self, stop: Stop | None = None, kept: Worker | None = None) -> None:
+    def __init__(self, stop: Stop | None = None, owner: Worker | None = None) -> None:
         self.stop, self.token = stop or Stop(), uuid.uuid4().hex
         self.under_way: list[Array] = []  # counts of unfinished blocks, for the progress display
         self._kept: OrderedDict[tuple[int, Hashable], Any] = OrderedDict()
         self._lock, self._making = threading.Lock(), threading.RLock()
-        if kept is not None:  # objects kept by another call in this process
-            self._kept, self._lock, self._making = kept._kept, kept._lock, kept._making
+        if owner is not None:  # share the objects that it keeps
+            self._kept, self._lock, self._making = owner._kept, owner._lock, owner._making
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
         """The object of this thread for `key`, made if there is none; the last few are kept."""
@@ -52,13 +52,13 @@ class Worker:
             if place in self._kept:
                 self._kept.move_to_end(place)
                 return self._kept[place]  # type: ignore[no-any-return]
-        made = make()
+        value = make()
         with self._lock:
-            self._kept[place] = made
+            self._kept[place] = value
             own = [old for old in self._kept if old[0] == place[0]]
             dropped = [self._kept.pop(old) for old in own[:-_KEPT]]
         _close(dropped)
-        return made
+        return value
 
     @contextmanager
     def showing(self, counts: Array) -> Iterator[None]:

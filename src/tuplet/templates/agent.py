@@ -27,10 +27,10 @@ class Template:
     def choose(self, position):
         """Return a legal move, as `position.legal_moves()` writes it. Only this method is required.
 
-        A position does not change. It has `turn` (the side to move), `over`, `winner` (None: a draw), `legal_moves()` and
-        `play(move)`, the position after a move. Where chance acts (`is_chance`), `chance_outcomes()` has the outcomes and
-        their probabilities, and `apply_outcome(outcome)` is the position after one. `print(position)` shows it; a
-        position of EWN also has `cubes` and `die`.
+        A position does not change. It has `turn` (the side to move), `over`, `winner` (None: a draw), `legal_moves()`
+        and `play(move)`, the position after a move. Where chance acts (`is_chance`), `chance_outcomes()` has the
+        outcomes and their probabilities, and `apply_outcome(outcome)` is the position after one. `print(position)`
+        shows it; a position of EWN also has `cubes` and `die`.
         """
         return self.analyze(position).best
 

@@ -6,12 +6,12 @@
     python template.py                                               (checks the rules)
 
 A game has two parts: rules, which are compiled functions, and a class for text and pictures. The rules use only their
-parameters, a NamedTuple, and a position, which is two 64-bit words. Here these are bits: the stones of the side to move,
-and all stones. A row has one bit more than the board has columns, which stays empty, so that no line runs from the end of
-a row into the next.
+parameters, a NamedTuple, and a position, which is two 64-bit words. Here these are bits: the stones of the side to
+move, and all stones. A row has one bit more than the board has columns, which stays empty, so that no line runs from
+the end of a row into the next.
 
-Two traps of compiled code: np.uint64 mixed with Python's numbers becomes signed, so write constants as ONE, not 1; and a
-function can use only NumPy, numbers, tuples and compiled functions.
+Two traps of compiled code: np.uint64 mixed with Python's numbers becomes signed, so write constants as ONE, not 1;
+and a function can use only NumPy, numbers, tuples and compiled functions.
 """
 
 from typing import NamedTuple

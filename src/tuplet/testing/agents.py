@@ -79,18 +79,18 @@ def check_agent(agent: Any, game: str | Game = "ewn-6x7", *, games: int = 2, see
     """
     game = game_of(game)
     name = agent if isinstance(agent, str) else getattr(agent, "__name__", None) or name_of(agent)
-    problems, made = Problems(f"agent {name}"), list[Any]()
+    problems, agents = Problems(f"agent {name}"), list[Any]()
 
     def new() -> Any:
-        made.append(agent_from(agent, game, seed))
-        return made[-1]
+        agents.append(agent_from(agent, game, seed))
+        return agents[-1]
 
     try:
         for number in range(games):
             for side in range(game.players):
                 played = [_play(new(), game, side, number, seed, problems) for _ in range(2)]
                 problems.raise_any()
-                timed = getattr(made[-1], "time", None) is not None or made[-1] is agent
+                timed = getattr(agents[-1], "time", None) is not None or agents[-1] is agent
                 problems.where = game.name
                 problems.require(
                     timed or played[0] == played[1],
@@ -98,7 +98,7 @@ def check_agent(agent: Any, game: str | Game = "ewn-6x7", *, games: int = 2, see
                     "it draws random numbers from elsewhere than the stream that open(start, side, state) gives it",
                 )
     finally:
-        for each in made:
+        for each in agents:
             if each is not agent and agent_hooks.has(each, "close"):
                 with problems.catch("close()", "see there"):
                     each.close()

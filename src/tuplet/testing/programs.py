@@ -50,13 +50,13 @@ class Check(Displayable):
     @property
     def findings(self) -> list[tuple[Finding, list[str]]]:
         """Problems, then warnings, each with its trials."""
-        found: dict[tuple[str, str], tuple[Finding, list[str]]] = {}
+        causes: dict[tuple[str, str], tuple[Finding, list[str]]] = {}
         for trial in self.trials:
             for each in trial.findings:
-                found.setdefault((each.means, each.cause), (each, []))[1].append(trial.name)
-        chatters = any(cause == diagnoses.CHATTER.cause for _, cause in found)
+                causes.setdefault((each.means, each.cause), (each, []))[1].append(trial.name)
+        chatters = any(cause == diagnoses.CHATTER.cause for _, cause in causes)
         extra = [*_notes(self.seen, self.limit, chatters)]
-        return sorted([*found.values(), *((each, []) for each in extra)], key=lambda one: one[0].warning)
+        return sorted([*causes.values(), *((each, []) for each in extra)], key=lambda one: one[0].warning)
 
     def as_json(self) -> dict[str, Any]:
         """Whether it is fine; trials; findings with transcripts; times in seconds; situations."""
@@ -134,21 +134,21 @@ def check(
             if late >= MOST_LATE or stop.is_set():
                 done.append(Trial(name, what, None))
                 continue
-            found: list[Finding] = []
+            findings: list[Finding] = []
             try:
                 referee = Referee(running, seen, stop)
                 try:
-                    found += attempt(referee, rng)
+                    findings += attempt(referee, rng)
                 finally:
                     referee.close()
             except Wrong as wrong:
-                found.append(wrong.finding)
+                findings.append(wrong.finding)
             except Stopped:
                 done.append(Trial(name, what, None))
                 continue
-            late += any(each.late for each in found)
-            good = all(each.warning for each in found)
-            done.append(Trial(name, what, good, tuple(found)))
+            late += any(each.late for each in findings)
+            good = all(each.warning for each in findings)
+            done.append(Trial(name, what, good, tuple(findings)))
         watch(Progress("trials", len(plan), len(plan)))
     if stop.is_set() and all(trial.ok is None for trial in done):
         raise Stopped("stopped before the first trial")

@@ -156,7 +156,7 @@ class Referee:
                 )
             ) from None
         self.games = 0
-        self.asked = time.monotonic()  # when it could read the whole question
+        self.sent_at = time.monotonic()  # when it could read the whole question
 
     def close(self) -> None:
         """End the program."""
@@ -245,14 +245,14 @@ class Referee:
     def _send(self, text: str, style: SendStyle) -> None:
         if not style.bytewise:
             self.program.send(text)
-            self.asked = time.monotonic()
+            self.sent_at = time.monotonic()
             return
         for at, character in enumerate(text):
             if at == len(text) - 1:
                 self.program.listen(PAUSE)
                 self._expect_silence("before the message was complete")
             self.program.send(character)
-            self.asked = time.monotonic()
+            self.sent_at = time.monotonic()
             if at < len(text) - 1:
                 time.sleep(0.2 if at in (5, 32) else 0.001)
 
@@ -267,7 +267,7 @@ class Referee:
 
     def _ask(self, position: fallback_rules.FallbackPosition, before: fallback_rules.FallbackPosition | None) -> str:
         program, legal = self.program, fallback_rules.legal_moves(position)
-        began = self.asked
+        began = self.sent_at
         due = began + self.running.limit
         if not program.answers:
             due = max(due, program.started + START_UP)
