@@ -18,7 +18,7 @@ import pyspiel
 from open_spiel.python.algorithms import generate_playthrough
 
 import tuplet as package
-from tuplet import Board, match
+from tuplet import Board, game, match
 from tuplet.adapters.openspiel import load
 from tuplet.adapters.openspiel_bots import AgentBot, StateMirror, moves_of, position_of
 from tuplet.games.ewn.game import EwnGame
