@@ -299,9 +299,9 @@ def test_it_follows_a_game_that_begins_with_a_rolled_die(monkeypatch) -> None:
 
 
 def test_what_is_not_dealt_yet_is_no_position() -> None:
-    for game in (pyspiel.load_game("einstein_wurfelt_nicht"), load("2048"), load("ewn")):
+    for openspiel_game in (pyspiel.load_game("einstein_wurfelt_nicht"), load("2048"), load("ewn")):
         with pytest.raises(ValueError, match="are not dealt yet"):
-            position_of(game.new_initial_state())
+            position_of(openspiel_game.new_initial_state())
     assert load("2048:spawn4=0.00001").tuplet_game.spawn4 == pytest.approx(1e-5)
     assert load(CONNECT4).num_distinct_actions() == game(CONNECT4).actions
 
