@@ -15,8 +15,7 @@ from .agents.specs import Spec as Spec
 from .arena.analyze import analyze as analyze
 from .arena.bench import bench as bench
 from .arena.compare import Comparison as Comparison, compare as compare
-from .arena.episode import play_episode as play_episode
-from .arena.evaluate import Evaluation as Evaluation, evaluate as evaluate
+from .arena.evaluate import Evaluation as Evaluation, evaluate as evaluate, play_episode as play_episode
 from .arena.game import play_game as play_game
 from .arena.match import match as match, tournament as tournament
 from .arena.population import Population as Population, population as population

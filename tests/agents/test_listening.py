@@ -12,7 +12,7 @@ import pytest
 
 from tuplet import Board, LearnedAgent, Network, Stop, analyze, game, make_agent
 from tuplet.agents.environments import RandomEnvironment
-from tuplet.arena.episode import play_episode
+from tuplet.arena.evaluate import play_episode
 from tuplet.arena.game import play_game
 from tuplet.games import agent_hooks
 

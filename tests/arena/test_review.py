@@ -295,5 +295,5 @@ def test_a_judge_of_another_game_is_refused(trained: Network, tmp_path: Any) -> 
     table = tuplet.solve("2x2").save(tmp_path / "table")
     with pytest.raises(ValueError, match="of 10 % fours, and the game of 20 %"):
         tuplet.review(played("2048:board=2x2,spawn4=0.2"), str(table))
-    with pytest.raises(ValueError, match="no player of 3x3 comes with tuplet"):
+    with pytest.raises(ValueError, match="tuplet has no player of 3x3"):
         tuplet.review(Record(("player",), game("2048:board=3x3").start()))

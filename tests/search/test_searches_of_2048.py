@@ -12,7 +12,7 @@ from tuplet import LearnedAgent, Network
 from tuplet.agents.agent import make_agent
 from tuplet.agents.environments import RandomEnvironment
 from tuplet.agents.searchers import Expectimax2048, Mcts2048, Searcher
-from tuplet.arena.episode import play_episode
+from tuplet.arena.evaluate import play_episode
 from tuplet.games import protocol as generic
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import MOVES

@@ -17,7 +17,7 @@ def test_every_long_call_reports_progress_to_a_given_function(trained_run: Path)
     from tuplet import regret, review
     from tuplet.agents.environments import RandomEnvironment
     from tuplet.agents.random_greedy import GreedyAgent
-    from tuplet.arena.episode import play_episode
+    from tuplet.arena.evaluate import play_episode
 
     episode = play_episode(GreedyAgent(), RandomEnvironment(1))
     for call, what in (

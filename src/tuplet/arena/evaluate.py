@@ -1,4 +1,4 @@
-"""How well does a player of 2048 play? Many games, and honest intervals."""
+"""Games of 2048 and their statistics: `evaluate` and `play_episode`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from tuplet.agents.environments import Environment, RandomEnvironment, environme
 from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.random_greedy import GreedyAgent, make_workspace, play_games
 from tuplet.agents.searchers import Searcher
-from tuplet.agents.specs import Pickled, Spec, as_pickled, label_of
-from tuplet.arena.episode import play_episode, streams_of
+from tuplet.agents.specs import Pickled, Spec, as_pickled, label_of, name_of
+from tuplet.arena.game import crash_text
 from tuplet.arena.pictures_2048 import draw_evaluation
 from tuplet.errors import UserError
 from tuplet.games import agent_hooks
-from tuplet.games.g2048 import Board, rules_for
+from tuplet.games.g2048 import Board, formats, rules_for
+from tuplet.games.g2048.board import as_move
 from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.statistics import Results, Summary, make_results, score_interval, summarise
 from tuplet.games.record import Record
@@ -40,14 +41,16 @@ from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, Table, TextTable, percent, plural
 from tuplet.values.network import Network
 
-GAMES, MANY, LONG = 10, 50, 1000  # of a block, where games are quick; if there are so many
-MOST = 1000  # of a block, where they take microseconds
 MOST_GAMES = 100_000_000
+GAMES = 10  # per block
+GAMES_OF_MANY = 50  # per block, if there are MANY games
+MANY = 1000
+GAMES_OF_SIMPLE = 1000  # per block of random or greedy games, which take microseconds
 
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Displayable):
-    """How well a player did over some games."""
+    """The scores and tiles of a player in some games."""
 
     player: str
     planned: int  # games
@@ -57,7 +60,7 @@ class Evaluation(Displayable):
     mean_moves: float
     moves_per_s: float
     results: Results
-    settings: Settings = field(default_factory=dict)  # the player's, all of them
+    settings: Settings = field(default_factory=dict)  # all settings of the player
 
     @property
     def interrupted(self) -> bool:
@@ -67,8 +70,7 @@ class Evaluation(Displayable):
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
         summary = self.summary
-        # One game has no interval: JSON knows no infinity.
-        ci95 = list(self.ci95) if math.isfinite(self.ci95[0]) else None
+        ci95 = list(self.ci95) if math.isfinite(self.ci95[0]) else None  # one game has no interval
         return {
             "games": summary.games,
             "mean_score": summary.mean_score,
@@ -100,7 +102,7 @@ class Evaluation(Displayable):
         summary = self.summary
         facts = [
             f"mean score  {self._mean()}",
-            f"best score  {summary.max_score:,}    {self.mean_moves:,.0f} moves a game    "
+            f"best score  {summary.max_score:,}    {self.mean_moves:,.0f} moves per game    "
             f"{self.moves_per_s:,.0f} moves/s",
             *describe_settings(self.player, self.settings),
         ]
@@ -114,14 +116,14 @@ class Evaluation(Displayable):
         return [TextTable(title, notes=facts), TextTable("", columns, rows, words=())]
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """How scores are spread and tiles reached, as a figure; saved to `path` if given."""
+        """A figure of the scores and the tiles; saved to `path` if given."""
         figure = draw_evaluation(self)
         if path is not None:
             save_figure(figure, path)
         return figure
 
     def _repr_html_(self) -> str:
-        """How notebooks show it: tables, and a picture where matplotlib is installed."""
+        """The tables and the figure."""
         return super()._repr_html_() + inline_svg(self.plot)
 
     def __repr__(self) -> str:
@@ -166,19 +168,19 @@ def evaluate(
     progress: ProgressOption = None,
     stop: Stop | None = None,
 ) -> Evaluation:
-    """Play games and judge them. The same seed gives the same games, whoever plays them.
+    """Play games of 2048 and summarise them. The same seed gives the same games.
 
-    A player, or an environment, is named by a text as on the command line, or is a class, what
-    makes one (a function, a `partial`), or an object; `depth`, `time` (seconds a
-    move) and `downgrade` are of players with values. A network (or a `LearnedAgent`), `random`
-    and `greedy` play compiled in the rules' environment; other pairs play in Python, as do all when
-    `out` (a file that each game is appended to) or `on_episode` wants them. Games are played
-    by threads, classes of one's own (and copies of their objects) by processes, or by `executor`.
-    Who draws only from the stream that `open` is given, and keeps nothing, plays the same games on
-    any number of them; what plays by time does not play the same game twice. (A class of one's own
-    plays all games as one object on one core, and is made anew for every ten games on more.)
-    `first` is the number of the first game: others of the same seed, where some were played.
-    `stop`, or Ctrl-C, ends early and judges the games finished by then.
+    A player, or an environment, is named by a text as on the command line, or is a class, a function that makes
+    one, or an object. `depth`, `time` (seconds per move) and `downgrade` are settings of players with values.
+    A network (or a `LearnedAgent`), `random` and `greedy` play compiled games in the usual environment. Other
+    players and environments play in Python, and so do all if `out` (a file that games are appended to) or
+    `on_episode` is given.
+
+    Games are played by threads, by processes (your own classes, and copies of objects), or by `executor`. The
+    result does not depend on them if a player draws only from the stream that `open` gets, and remembers nothing
+    from game to game; a player with a time limit never plays the same game twice. On one core an object of your
+    class plays all games; on more, it is made anew for every ten games. `first` is the number of the first game.
+    `stop`, or Ctrl-C, ends early; the result has the games finished by then.
     """
     if not 1 <= games <= MOST_GAMES:
         raise UserError(f"games must be 1 to {MOST_GAMES:,} (got {games})")
@@ -193,11 +195,11 @@ def evaluate(
     if environment is not None:
         environment_from(environment, seed)  # refuses it now, not in a thread
     recorded = out is not None or on_episode is not None
-    simple = type(made) in (RandomAgent, GreedyAgent)  # not a class of one's own made of them
+    simple = type(made) in (RandomAgent, GreedyAgent)  # not a subclass
     compiled = isinstance(made, LearnedAgent) or simple
     compiled = compiled and environment is None and not recorded
     if isinstance(made, LearnedAgent) and not compiled:
-        made.network.as_board(Board())  # games that are recorded are of 4x4
+        made.network.as_board(Board())  # recorded games are played on 4x4
     names = [player] if environment is None else [player, environment]
     with (
         watching(progress) as watch,
@@ -206,7 +208,7 @@ def evaluate(
         agent_source(player, made, seed, pool, threads > 1) as source,
     ):
         if compiled:
-            size = (MOST if simple else MANY) if games >= LONG else GAMES
+            size = (GAMES_OF_SIMPLE if simple else GAMES_OF_MANY) if games >= MANY else GAMES
             if isinstance(made, LearnedAgent) and not made.greedy:
                 size = 1
             work: Callable[..., Any] = _play_compiled
@@ -225,9 +227,9 @@ def evaluate(
         blocks = (
             (source, spawn4, seed, first + done, min(size, games - done), *more) for done in range(0, games, size)
         )
-        played = _Played(games, watch)
+        played = _Progress(games, watch)
         for results, finished in ordered_map(
-            work, blocks, threads=threads, executor=pool, stop=stop, on_tick=played.look
+            work, blocks, threads=threads, executor=pool, stop=stop, on_tick=played.report
         ):
             planned = min(size, games - played.games)
             played.add(results)
@@ -237,15 +239,15 @@ def evaluate(
                 if on_episode is not None:
                     on_episode(episode)
             if len(results.scores) < planned:
-                break  # what is judged is an unbroken beginning: games finished first were short
+                break  # keep the first games: those that finish first are short
     if not played.games:
         raise Stopped("stopped before the first game was finished")
     name = label_of(player, made)
     return summarise_games(name, games, played.results(), played.rate, settings_of(made))
 
 
-class _Played:
-    """The games so far, while they come in."""
+class _Progress:
+    """The games so far."""
 
     def __init__(self, planned: int, watch: Callable[[Progress], object]) -> None:
         self.planned, self.watch = planned, watch
@@ -261,14 +263,14 @@ class _Played:
         self.moves += int(results.lengths.sum())
         self._ended = time.perf_counter()
 
-    def look(self, worker: Worker) -> None:
-        """Tell how far it is; games under way count with the moves made so far."""
+    def report(self, worker: Worker) -> None:
+        """Report progress; unfinished games count with the moves made so far."""
         moves = self.moves + sum(int(lengths.sum()) for lengths in worker.under_way)
         self.watch(Progress("games", self.games, self.planned, self._pace.rate(moves)))
 
     @property
     def rate(self) -> float:
-        """Moves a second."""
+        """Moves per second."""
         return self.moves / max(self._ended - self._began, 1e-9)
 
     def results(self) -> Results:
@@ -279,11 +281,11 @@ class _Played:
 def _play_compiled(
     source: AgentSource, spawn4: float, seed: int, first: int, games: int, worker: Worker
 ) -> tuple[Results, list[Record]]:
-    """A block of compiled games; fewer if it was told to stop."""
+    """A block of compiled games; fewer if it was stopped."""
     player, results, start = source.agent(worker, first), make_results(games), as_seed(seed)
     if isinstance(player, RandomAgent | GreedyAgent):
-        greedy, room = isinstance(player, GreedyAgent), worker.keep("room", make_workspace)
-        done = play_games(rules_for(spawn4=spawn4), greedy, ~start, start, first, results, room, worker.stop.flag)
+        greedy, work = isinstance(player, GreedyAgent), worker.keep("workspace", make_workspace)
+        done = play_games(rules_for(spawn4=spawn4), greedy, ~start, start, first, results, work, worker.stop.flag)
         return Results(*(part[:done] for part in results)), []
     assert isinstance(player, LearnedAgent)
     net = player.network
@@ -306,7 +308,7 @@ def _play_in_python(
     recorded: bool,
     worker: Worker,
 ) -> tuple[Results, list[Record]]:
-    """A block of games in Python; fewer if it was told to stop."""
+    """A block of games in Python; fewer if it was stopped."""
     player = source.agent(worker, first)
     if isinstance(environment, Pickled):
         environment = environment.unpickle()
@@ -329,3 +331,97 @@ def _play_in_python(
         results.lengths[n] = len(episode.moves)
         episodes += [episode] if recorded else []
     return results, episodes
+
+
+Streams = tuple[np.uint64, np.uint64]  # a player's and an environment's
+
+
+def play_episode(
+    player: Any,
+    environment: Any = "random",
+    stop: Stop | None = None,
+    *,
+    seed: int = 0,
+    streams: Streams | None = None,
+    spawn4: float | None = None,
+) -> Record:
+    """Let a player and an environment take turns until no move is legal.
+
+    Either is an object, a class, or a name. `streams` are their random streams for this game, by default
+    the first ones of `seed`. (A `RandomEnvironment` has its own.) An illegal move or placement
+    is a UserError that names its author. If `stop` is set meanwhile, the game is returned unfinished, without
+    the move under way: a player that has a `stop` ends its search early.
+    """
+    player, environment = agent_from(player, "2048", seed), environment_from(environment, seed)
+    game = Game2048(spawn4=getattr(environment, "spawn4", 0.1) if spawn4 is None else spawn4)
+    record = open_episode(player, environment, game, streams or streams_of(seed, 0))
+    with agent_hooks.listening(stop, player):
+        while not record.over:
+            if agent_hooks.is_stopped(stop) or not slide(player, record, stop):
+                return record
+            place(environment, record)
+    record.info["closed_ms"] = formats.now_ms()
+    for side in (player, environment):
+        ask(side, "end", agent_hooks.end, side, record.position)
+    return record
+
+
+def streams_of(seed: int, number: int) -> Streams:
+    """The random streams of a player and an environment in game `number`."""
+    start, game = as_seed(seed), np.uint64(number)
+    return np.uint64(stream(~start, game)), np.uint64(stream(start, game))
+
+
+def open_episode(player: object, environment: Any, game: Game2048, streams: Streams, name: str = "") -> Record:
+    """Begin a game: call the `open` hooks of a player and an environment, and place two tiles."""
+    now = formats.now_ms()
+    names = [formats.plain_name(each) for each in (name or name_of(player), name_of(environment))]
+    record = formats.new_record(game, names[0], placer=names[1], opened_ms=now, closed_ms=now)
+    for who, role, state in zip((player, environment), ("player", "environment"), streams, strict=True):
+        ask(who, "open", agent_hooks.begin, who, record.start, role, state)
+    for _ in range(2):
+        place(environment, record)
+    return record
+
+
+def slide(player: Any, record: Record, stop: Stop | None = None) -> bool:
+    """Let the player make a move; False if `stop` is set, and no move was made."""
+    began = time.perf_counter()
+    try:
+        move = ask(player, "choose", player.choose, record.position)
+    except ValueError:
+        if agent_hooks.is_stopped(stop):  # a player that is interrupted is not to blame
+            return False
+        raise
+    if agent_hooks.is_stopped(stop):
+        return False
+    try:
+        record.play(as_move(move))
+    except ValueError as error:
+        raise UserError(f"player {record.names[0]}: {error}: {record.position.board!r}") from None
+    record.info["times"].append(_since(began))
+    return True
+
+
+def place(environment: Environment, record: Record) -> None:
+    """Let the environment place a tile."""
+    began = time.perf_counter()
+    placed: Any = ask(environment, "place", environment.place, record.position.board)
+    try:
+        cell, tile = placed
+        formats.place(record, int(cell), int(tile), _since(began))
+    except (TypeError, ValueError) as error:
+        placer = record.info["placer"]
+        raise UserError(f"environment {placer} placed {placed!r}, not (empty cell, tile): {error}") from None
+
+
+def ask(side: object, what: str, method: Callable[..., Any], *arguments: object) -> Any:
+    """Call a method of a user's class; an error in it becomes a UserError of one line."""
+    try:
+        return method(*arguments)
+    except Exception as error:
+        raise UserError(f"{what} of {name_of(side)} failed with {crash_text(error)}") from error
+
+
+def _since(began: float) -> int:
+    return int(1000 * (time.perf_counter() - began))

@@ -1,4 +1,4 @@
-"""A game between two agents, whatever the game."""
+"""One game between two agents."""
 
 from __future__ import annotations
 
@@ -33,20 +33,18 @@ def play_game(
     time_limit: float | None = None,
     stop: Stop | None = None,
 ) -> Record:
-    """Let two agents play from `start` on; `first` has the side that moves first by the rules.
+    """Let two agents play from `start` on; `first` has the side that moves first.
 
-    An agent is an object, a class, or a name. `rolls` is the random stream of chance, `streams`
-    those of the agents. An agent that raises an exception, answers with an illegal move, or takes
-    longer than `time_limit` seconds for a move loses by forfeit. If `stop` is set meanwhile, the
-    game is returned unfinished: agents that have a `stop` hear of it while they think, and what
-    they choose then does not count.
+    An agent is an object, a class, or a name. `rolls` is the random stream of chance, `streams` are those of the
+    agents. An agent that raises an exception, chooses an illegal move, or takes longer than `time_limit` seconds
+    for a move loses by forfeit. If `stop` is set, the game is returned unfinished: agents with a `stop` attribute
+    are told while they think, and their last choice does not count.
     """
     if len(start.sides) != 2:
-        raise UserError(f"{start.game.name} is a game for one: play_episode lets a player play it")
+        raise UserError(f"{start.game.name} has one player: use play_episode")
     if start.over:
-        raise UserError("there is nothing left to play: the game is over")
-    held = start.game
-    made = [agent_from(first, held), agent_from(second, held)]
+        raise UserError("the game is over: there is nothing to play")
+    made = [agent_from(first, start.game), agent_from(second, start.game)]
     agents: dict[str, Agent] = dict(zip(start.sides, made, strict=True))
     record = Record((label_of(first, made[0]), label_of(second, made[1])), start)
     side: str
@@ -62,9 +60,8 @@ def play_game(
                 side = record.position.turn
                 _move(agents[side], record, time_limit, stop)
     except Forfeit as forfeit:
-        if not agent_hooks.is_stopped(stop):  # whoever is cut short is not to blame
-            reason = _in_one_line(forfeit.reason)
-            record.forfeit(side, forfeit.kind, reason, forfeit.transcript)
+        if not agent_hooks.is_stopped(stop):  # an agent that was interrupted is not to blame
+            record.forfeit(side, forfeit.kind, _in_one_line(forfeit.reason), forfeit.transcript)
     if record.over and record.termination not in FORFEITS:
         for agent in made:  # one of them has not seen the last move yet
             with suppress(Forfeit):  # too late to lose
@@ -85,7 +82,7 @@ def _move(agent: Agent, record: Record, time_limit: float | None, stop: Stop | N
     if time_limit is not None and took > time_limit:
         raise Forfeit("late", f"{took:.2f} s for a move, {time_limit:g} s are allowed")
     if not isinstance(move, str):
-        raise Forfeit("illegal", f"a move is a text, not a {type(move).__name__}")
+        raise Forfeit("illegal", f"a move must be a text (got a {type(move).__name__})")
     try:
         record.play(move)
     except ValueError as error:
@@ -93,15 +90,19 @@ def _move(agent: Agent, record: Record, time_limit: float | None, stop: Stop | N
 
 
 def _ask(method: Callable[..., Any], *arguments: object) -> Any:
-    """Call anybody's code; what goes wrong in there loses the game."""
+    """Call a user's code; an exception loses the game."""
     try:
         return method(*arguments)
     except Forfeit:
         raise
     except (Exception, SystemExit) as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        where = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}"
-        raise Forfeit("crashed", f"{describe_error(error)} ({where})") from None
+        raise Forfeit("crashed", crash_text(error)) from None
+
+
+def crash_text(error: BaseException) -> str:
+    """An exception of a user's code and where it was raised, in one line."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{describe_error(error)} ({Path(last.filename).name}, line {last.lineno})"
 
 
 def _in_one_line(text: object) -> str:

@@ -14,7 +14,7 @@ from tuplet.agents.distribution import AgentSource, agent_source, choose_executo
 from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.searchers import Searcher
 from tuplet.agents.specs import Spec, label_of
-from tuplet.arena.episode import ask, streams_of
+from tuplet.arena.evaluate import ask, streams_of
 from tuplet.errors import UserError
 from tuplet.exact.regret import SampledRegret, exact_regret, random_policy, sampled_regret
 from tuplet.exact.solution import Solution

@@ -25,19 +25,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from tuplet.agents.agent import agent_from
 from tuplet.agents.learned import LearnedAgent
-from tuplet.agents.specs import label_of
-from tuplet.arena.episode import ask, streams_of
+from tuplet.agents.specs import label_of, name_of
+from tuplet.arena.evaluate import ask, streams_of
 from tuplet.arena.pictures_2048 import draw_review, worst_boards
-from tuplet.arena.value_oracle import ValueOracle, default_oracle
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
+from tuplet.exact.solve import solve
 from tuplet.games import agent_hooks
-from tuplet.games.analysis import BANDS, band_of, lost_share
+from tuplet.games.analysis import BANDS, Analysis, band_of, lost_share
 from tuplet.games.formats import read_game
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.game import Game2048
@@ -46,7 +47,9 @@ from tuplet.system.pictures import inline_svg, save_figure
 from tuplet.system.progress import Progress, ProgressOption, RateMeter, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, TextTable, percent, plural
+from tuplet.values.players import DEFAULT_PLAYER
 
+MOST_SOLVED_CELLS = 6  # of a board that is solved in a moment
 ACCURACY_MEANS = (
     "Accuracy: 100 % means that every move was as good as the judge's best; 0 % that the moves "
     "gave up as much of the expected score as random moves would, or more."
@@ -293,7 +296,7 @@ def review(
 def _judged(
     judge: ValueOracle, record: Record, progress: ProgressOption, stop: Stop | None
 ) -> tuple[list[MoveReview], float]:
-    """Every move, and what was still to come after the last."""
+    """All moves, and the value of the last board."""
     total, pace = len(record.moves), RateMeter()
     moves: list[MoveReview] = []
     known: dict[str, float] | None = None
@@ -320,7 +323,7 @@ def _judged(
             known = coming
             watch(Progress("moves", number, total, pace.rate(number)))
     if not moves:
-        raise UserError("the game has no moves that could be reviewed")
+        raise UserError("the game has no moves to review")
     return moves, value
 
 
@@ -333,3 +336,84 @@ def _turns(record: Record) -> Iterator[tuple[Any, str, Any, Board | None]]:
     for position, move in record.replay():
         after, tile = position.play(move), next(tiles, None)
         yield position, move, after, None if tile is None else after.apply_outcome(tile).board
+
+
+class ValueOracle:
+    """The values of a judge, for moves and after-states.
+
+    A judge of a fixed depth values the boards after every tile by the same depth. A judge with a time per move
+    reaches different depths; the mean is then taken at the depth that its time allows.
+    """
+
+    def __init__(self, player: Any, stop: Stop | None, spawn4: float | None = None) -> None:
+        self.player, self.stop = player, stop
+        share = getattr(player, "spawn4", spawn4)
+        self.spawn4 = 0.1 if share is None else float(share)
+        self._shallow = player.fresh() if isinstance(player, LearnedAgent) else None
+
+    def moves(self, board: Board) -> dict[str, float]:
+        """The value of each legal move, with its reward."""
+        if isinstance(self.player, LearnedAgent | Solution):
+            known = self.player.moves(board)
+        else:
+            known = self._analyzed(board)
+        return {move.move: move.value for move in known if move.value is not None}
+
+    def value(self, board: Board) -> float:
+        """The value of the best move; 0 if none is legal."""
+        values = self.moves(board)
+        if not values and not board.over:
+            raise UserError(self.no_values_error)
+        return max(values.values(), default=0.0)
+
+    def mean(self, after: Board, came: Board | None, value: float) -> float:
+        """The mean value of an after-state over all tiles that may appear.
+
+        `came` is the board that one of them made, and `value` its value, computed just before.
+        """
+        if isinstance(self.player, Solution):
+            return self.player.expected(after)
+        if not isinstance(self.player, LearnedAgent) or self._shallow is None:
+            total = 0.0
+            for board, probability in after.spawns(self.spawn4):
+                if agent_hooks.is_stopped(self.stop):
+                    break
+                total += probability * self.value(board)
+            return total
+        mean, depth = self.player.expected(after)
+        if came is None or depth == self.player.reached or agent_hooks.is_stopped(self.stop):
+            return mean
+        self._shallow.depth, self._shallow.time = depth, None
+        values = [move.value for move in self._shallow.moves(came) if move.value is not None]
+        return value - (max(values, default=0.0) - mean)
+
+    def _analyzed(self, board: Board) -> list[Any]:
+        """Move values from a user's `analyze`; none on finished boards."""
+        if not agent_hooks.has(self.player, "analyze") or board.over:
+            return []
+        game = Game2048((board.rows, board.columns), self.spawn4)
+        analysis = ask(self.player, "analyze", self.player.analyze, game.position(board))
+        return analysis.moves if isinstance(analysis, Analysis) else []
+
+    @property
+    def no_values_error(self) -> str:
+        """The message for a judge that gives moves no value."""
+        return f"{name_of(self.player)} has no values to judge by: name a run or weights"
+
+
+def default_oracle(size: tuple[int, int], spawn4: float) -> tuple[str, Any]:
+    """The judge if none is named: its name, and an agent or a text."""
+    rows, columns = size
+    if size == (4, 4):
+        return DEFAULT_PLAYER, DEFAULT_PLAYER
+    if rows * columns <= MOST_SOLVED_CELLS:
+        return "the exact solution", _solved(size, spawn4)
+    raise UserError(
+        f"tuplet has no player of {rows}x{columns}: name a judge, such as a run trained on it, a table of "
+        "tuplet solve, or mcts:sims=1000"
+    )
+
+
+@lru_cache(maxsize=8)
+def _solved(size: tuple[int, int], spawn4: float) -> Solution:
+    return solve(size, spawn4=spawn4, progress=False)
