@@ -12,7 +12,7 @@ import pytest
 from both_ways import in_both_ways
 from tuplet import Board, LearnedAgent, Network, RandomAgent, Solution, solve, train
 from tuplet.agents.agent import agent_from
-from tuplet.arena.regret import _judge
+from tuplet.arena.regret import _summarise
 from tuplet.cli import run
 from tuplet.exact.regret import SampledRegret, exact_regret, random_policy, sampled_regret
 
@@ -128,7 +128,7 @@ def test_intervals_of_few_games_hold_the_truth() -> None:
         held = [0, 0]
         for chosen in random.choice(500, (1000, games)).tolist():
             some = SampledRegret(*([values[i] for i in chosen] for values in played))
-            report = _judge(some)
+            report = _summarise(some)
             for n, name in enumerate(("ci95", "regret_ci95")):
                 low, high = report[name]
                 held[n] += low <= fmean((played.scores, played.regrets)[n]) <= high

@@ -83,9 +83,8 @@ def bench(
         if game == "ewn":
             rolled, known = (_start(each, seed) for each in ("ewn", "ewn-6x7"))
             return _bench_searches("EWN", known, rolled, threads, watch, stop or Stop())
-        held = game_of(game)
-        start = _start(held, seed)
-        return _bench_searches(held.name, start, None, threads, watch, stop or Stop())
+        chosen = game_of(game)
+        return _bench_searches(chosen.name, _start(chosen, seed), None, threads, watch, stop or Stop())
 
 
 def _bench_2048(threads: int, net: str, learner: str, target: Target, seed: int, watch: Watcher, stop: Stop) -> Bench:

@@ -93,7 +93,7 @@ def _equal_numbers(texts: Sequence[str]) -> list[str]:
 def points_of(axes: Sequence[Axis], example: str = "c={0.5,1.0}") -> list[tuple[str, ...]]:
     """A value of every axis, for all points; the last axis changes first.
 
-    `example` is of several values, for who has given none.
+    `example` shows in the error message how to give a setting several values.
     """
     names = [each.name for each in axes]
     twice = [name for name in names if names.count(name) > 1]

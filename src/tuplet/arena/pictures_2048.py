@@ -61,9 +61,9 @@ def draw_evaluation(found: Any) -> Any:  # an `Evaluation`: it draws itself with
         right.errorbar(
             place, share, [[max(share - low, 0)], [max(high - share, 0)]], color=DARK, capsize=2.5, linewidth=0.9
         )
-        told = percent(share).replace(".0 ", " ") if share >= 0.0005 else "< 0.1 %"
+        label = percent(share).replace(".0 ", " ") if share >= 0.0005 else "< 0.1 %"
         right.annotate(
-            told, (place, high), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7.5, color=DARK
+            label, (place, high), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7.5, color=DARK
         )
     size = 9 if len(shown) < 8 else 7.5
     right.set_xticks(range(len(shown)), [str(tile) for tile in shown], fontsize=size)

@@ -14,7 +14,7 @@ from tuplet.system.intervals import Interval, Z
 
 Array = np.ndarray[Any, Any]
 
-PRIOR = 0.5  # games added to every pairing, half of them won: nobody is infinitely strong
+PRIOR = 0.5  # games added to every pairing, half of them won, so that ratings stay finite
 _ELO = 400 / math.log(10)  # Elo in a unit of log odds
 _LEAP = 2.0  # the longest step of Newton's method, in log odds
 

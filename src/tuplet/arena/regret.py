@@ -29,15 +29,15 @@ from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, TextTable, percent, plural
 from tuplet.values.network import Network
 
-Where = tuple[str, str, float]  # a solution's file, or its board and share of fours
-USUAL_BOARD = "2x3"
-GAMES = 10  # of a block
-_DEVIATION = 0.7  # of the mean: on small boards scores deviate by a half and more
+Source = tuple[str, str, float]  # of a solution: its file, or its board and probability of fours
+DEFAULT_BOARD = "2x3"
+GAMES = 10  # per block
+_DEVIATION = 0.7  # of scores, relative to the mean: on small boards one half and more
 
 
 @dataclass(frozen=True)
 class Regret(Displayable):
-    """What a player loses against perfect play: exactly, or in games that were played."""
+    """What a player loses against perfect play, exactly or in a sample of games."""
 
     player: str
     report: dict[str, Any]
@@ -59,8 +59,8 @@ class Regret(Displayable):
         rows = [
             ["score", f"{report['score']:,.6f}", behind("ci95")],
             ["optimal play", f"{report['optimal_score']:,.6f}", ""],
-            ["regret a game", f"{report['regret']:,.6f}", behind("regret_ci95")],
-            ["optimal moves", f"{100 * report['optimal']:.3f} %", f"of {report['moves']:,.1f} a game"],
+            ["regret per game", f"{report['regret']:,.6f}", behind("regret_ci95")],
+            ["optimal moves", f"{100 * report['optimal']:.3f} %", f"of {report['moves']:,.1f} per game"],
         ]
         return [TextTable(title, (), rows, words=(0, 1, 2), strong=(1,))]
 
@@ -84,19 +84,19 @@ def regret(
 ) -> Regret:
     """Compare a player with perfect play on a small board, move by move.
 
-    Exact: follows the chance of every board. With `games` it plays instead, and gives 95 %
-    intervals: for players that think long, or decide by chance. `table` is a solution, or the
-    file of one; without it the board is solved first (the network's, else 2x3).
+    The regret is exact: it follows the probability of every board. With `games` it plays games instead, and gives
+    95 % intervals, for players that are slow or random. `table` is a solution, or the file of one; without it the
+    board is solved first (that of the network, otherwise 2x3).
     """
     if games is not None and games < 1:
-        raise UserError(f"games must be positive, not {games}")
+        raise UserError(f"games must be positive (got {games})")
     as_threads(threads)
     made = agent_from(player, "2048", seed)
     name = label_of(player, made)
     if games is None and isinstance(made, Searcher):
-        raise UserError("a search is judged by the games it plays: say how many with --games")
+        raise UserError("the regret of a search is measured in games: say how many with --games")
     if games is None and threads > 1:
-        raise UserError("every board is followed by one thread: --threads goes with --games")
+        raise UserError("exact regret uses one thread: --threads goes with --games")
     with watching(progress) as watch:
         solution = _solution(made, board, table, spawn4, watch, stop)
         made = agent_from(made, "2048", spawn4=solution.spawn4)
@@ -106,25 +106,25 @@ def regret(
                 choose_executor([player], threads, executor, copies=True) as (pool, threads),
                 agent_source(player, made, seed, pool, threads > 1) as source,
             ):
-                where: Solution | Where = solution
-                if not is_local(pool):  # it is solved, or its file opened, there
+                where: Solution | Source = solution
+                if not is_local(pool):  # workers solve it, or open its file
                     path = "" if table is None or isinstance(table, Solution) else str(table)
                     where = (path, solution.size, solution.spawn4)
                 played = _played(source, where, games, seed, threads, pool, stop, watch)
-            return Regret(name, report | _judge(played))
+            return Regret(name, report | _summarise(played))
         if isinstance(made, LearnedAgent) and made.greedy:
             found = exact_regret(solution, made.network, watch, stop)
         elif type(made) is RandomAgent:
             found = exact_regret(solution, random_policy(solution.rules), watch, stop)
         else:
-            asked, rules = _Asked(made), Game2048((solution.rows, solution.columns), solution.spawn4)
+            agent, rules = _Agent(made), Game2048((solution.rows, solution.columns), solution.spawn4)
             empty = rules.position(Board(rows=solution.rows, columns=solution.columns))
-            asked.open(empty, "player", streams_of(seed, 0)[0])
-            found = exact_regret(solution, asked, watch, stop)
+            agent.open(empty, "player", streams_of(seed, 0)[0])
+            found = exact_regret(solution, agent, watch, stop)
     return Regret(name, report | found.as_json())
 
 
-class _Asked:
+class _Agent:
     """An agent whose errors are reported in one line."""
 
     def __init__(self, agent: Any) -> None:
@@ -147,28 +147,28 @@ def _solution(
     watch: Any,
     stop: Stop | None,
 ) -> Solution:
-    """The solution that a table holds, or of the board that was named, or the player's own."""
+    """The solution of a table, of a board, or of the player's own board."""
     if table is not None:
         solution = table if isinstance(table, Solution) else Solution.load(table)
         if board not in (None, solution.size) or spawn4 not in (None, solution.spawn4):
             raise UserError(
-                f"{table} is the solution of {solution.size} with a share of {solution.spawn4:g} "
-                "fours: leave out --board and --spawn4"
+                f"{table} is the solution of {solution.size} with {100 * solution.spawn4:g} % fours: leave out --board "
+                "and --spawn4"
             )
         return solution
     network = player.network if isinstance(player, LearnedAgent) else None
-    size = board or ("x".join(map(str, network.size)) if network else USUAL_BOARD)
+    size = board or ("x".join(map(str, network.size)) if network else DEFAULT_BOARD)
     share = spawn4 if spawn4 is not None else network.spawn4 if network else 0.1
     return solve(size, spawn4=share, progress=watch, stop=stop)
 
 
 def _sample(
-    source: AgentSource, where: Solution | Where, seed: int, first: int, games: int, worker: Worker
+    source: AgentSource, where: Solution | Source, seed: int, first: int, games: int, worker: Worker
 ) -> SampledRegret:
-    """A block of games; fewer if it was told to stop."""
+    """A block of games; fewer if it was stopped."""
     agent = source.agent(worker, first)
     solution = where if isinstance(where, Solution) else worker.share(where, lambda: _open(*where))
-    return sampled_regret(solution, _Asked(agent), games=games, seed=seed, first=first, stop=worker.stop)
+    return sampled_regret(solution, _Agent(agent), games=games, seed=seed, first=first, stop=worker.stop)
 
 
 def _open(table: str, size: str, spawn4: float) -> Solution:
@@ -177,7 +177,7 @@ def _open(table: str, size: str, spawn4: float) -> Solution:
 
 def _played(
     source: AgentSource,
-    where: Solution | Where,
+    where: Solution | Source,
     games: int,
     seed: int,
     threads: int,
@@ -192,18 +192,18 @@ def _played(
         watch(Progress("games", len(played.scores), games))
 
     for part in ordered_map(_sample, blocks, threads=threads, executor=pool, stop=stop, on_tick=look):
-        asked = min(GAMES, games - len(played.scores))
+        planned = min(GAMES, games - len(played.scores))
         pairs: Any = zip(played, part, strict=True)
         played = SampledRegret(*(a + b for a, b in pairs))
-        if len(part.scores) < asked:
+        if len(part.scores) < planned:
             break
     if not played.scores:
         raise Stopped("stopped before the first game was finished")
     return played
 
 
-def _judge(played: SampledRegret) -> dict[str, Any]:
-    """Means of games that were played, with intervals."""
+def _summarise(played: SampledRegret) -> dict[str, Any]:
+    """Means over games, with intervals."""
 
     def interval(values: list[float]) -> list[float] | None:
         return list(score_interval(values, _DEVIATION)) if len(values) > 1 else None

@@ -19,7 +19,7 @@ from tuplet.errors import UserError
 from tuplet.games.game import Game
 from tuplet.games.record import Record
 
-TIMEOUTS_TO_DROP = 4  # a program that has timed out in so many games, and never moved, is dropped
+TIMEOUTS_TO_DROP = 4  # a program with this many timeouts, and no move, is dropped
 DISQUALIFIED = "timed out in its first four games and was disqualified"
 
 

@@ -61,7 +61,7 @@ class Sprt:
         return -bound, bound
 
     def llr(self, *counts: int) -> float:
-        """The log likelihood ratio after so many pairs lost, split, won, or all five counts."""
+        """The log likelihood ratio after these counts of pairs: lost, split, won, or all five."""
         return float(self.llrs(np.array(as_pairs(*counts))))
 
     def llrs(self, counts: Array) -> Array:
