@@ -260,7 +260,7 @@ def test_folders_have_a_rule_and_what_is_skipped_is_said(tmp_path: Path) -> None
     assert next(each for each in found if each.name == "d").folder == tmp_path / "d"
     told = dict(skipped)
     assert "which one? one, two" in told["f"] and "nothing in it" in told["g"]
-    assert "of that name already" in told["i.py"]
+    assert "another program of that name" in told["i.py"]
 
 
 def test_wrong_words_are_refused_in_one_line(tuplet, tmp_path: Path) -> None:

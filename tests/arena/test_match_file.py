@@ -168,9 +168,9 @@ def test_a_line_without_end_is_not_read_to_the_end(tmp_path: Path) -> None:
         load(path)
     with path.open("r+b") as file:
         file.write(json.dumps(HEADER).encode() + b"\n")
-    with pytest.raises(ValueError, match=f"more than {MOST_LINE:,} bytes"):
+    with pytest.raises(ValueError, match=f"longer than {MOST_LINE:,} bytes"):
         load(path)
     with path.open("r+b") as file:
         file.write(b"\n" * 200)
-    with pytest.raises(ValueError, match=f"more than {MOST_LINE:,} bytes"):
+    with pytest.raises(ValueError, match=f"longer than {MOST_LINE:,} bytes"):
         tuplet.review(path)
