@@ -158,7 +158,7 @@ def test_connect_four_is_played_like_any_other_game(tuplet, here: Path) -> None:
         (("match", "exec:true", "easy", "--game", CONNECT4), "exists for ewn-6x7 only"),
         (("match", "easy", "easy", "--game", "examples/connect4.py:NOTHING"), "has no game NOTHING"),
         (("match", "easy", "easy", "--game", "examples/connect4.py:Connect4"), "is a class"),
-        (("match", "easy", "easy", "--game", "2048"), "for one player"),
+        (("match", "easy", "easy", "--game", "2048"), "has one player"),
         (("analyze", CONNECT4, "......."), "6 rows of 7 cells"),
         (("play", CONNECT4, "--watch", "--side", "blue"), "'blue' is not a side"),
     ):
