@@ -50,14 +50,36 @@ class FirstCell:
         return board.empty[0], 2
 
 
+class Eights:
+    """A user's environment that places tiles other than 2 and 4."""
+
+    def place(self, board: Board) -> tuple[int, int]:
+        return board.empty[0], 8
+
+
 def test_players_and_environments_of_ones_own_play_in_the_same_loop() -> None:
-    player = Corner()
-    result = evaluate(player, FirstCell(), games=3)
+    player, records = Corner(), []
+    result = evaluate(player, FirstCell(), games=3, on_episode=records.append)
     assert (player.opened, player.closed) == (3, 3)
     # Nothing is random: every game is the same.
     assert len(set(result.results.scores)) == 1
     assert player.last.score == result.summary.mean_score
     assert result.summary.max_score == result.results.scores[0]
+    assert all(record.text("episode").startswith("Corner:FirstCell@") for record in records)
+    assert records[-1].position == player.last
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_environment_may_place_other_tiles_than_2_and_4(threads: int) -> None:
+    records: list[Record] = []
+    result = evaluate(Corner, Eights, games=2, threads=threads, on_episode=records.append)
+    assert result.summary.games == len(records) == 2
+    line = records[0].text("episode")
+    again = read_game(line)
+    assert line.partition("|")[2].startswith("0313#") and again == records[0] and again.text("episode") == line
+    table = again.table()
+    assert list(table.columns) == ["number", "side", "name", "position", "move", "tiles", "reward", "score"]
+    assert sum(row[6] for row in table.rows) == table.rows[-1][7] == again.score
 
 
 def test_compiled_games_and_the_python_loop_are_the_same_games(trained: Network) -> None:

@@ -353,7 +353,8 @@ def play_episode(
     the move under way: a player that has a `stop` ends its search early.
     """
     player, environment = agent_from(player, "2048", seed), environment_from(environment, seed)
-    game = Game2048(spawn4=getattr(environment, "spawn4", 0.1) if spawn4 is None else spawn4)
+    share = getattr(environment, "spawn4", 0.1) if spawn4 is None else spawn4
+    game = Game2048(spawn4=share, any_tile=not isinstance(environment, RandomEnvironment))
     record = open_episode(player, environment, game, streams or streams_of(seed, 0))
     with agent_hooks.listening(stop, player):
         while not record.over:

@@ -273,8 +273,8 @@ def review(
     """
     if not isinstance(record, Record):
         record = read_game(record, number)
-    # Other formats do not say how many tiles are fours.
-    share = None if record.info else float(record.start.game.spawn4)
+    game = record.start.game
+    share = None if game.any_tile else float(game.spawn4)  # other formats do not say how many tiles are fours
     size = record.start.rows, record.start.columns
     label = ""
     if agent is None:

@@ -246,9 +246,9 @@ def _is_game(text: str) -> bool:
 def _game_of_2048(line: str) -> Record:
     text = line.lstrip()
     if format_2048verse.is_verse(text):
-        return formats_2048.read_verse(text, Game2048())
+        return formats_2048.read_verse(text, Game2048(any_tile=True))
     if not text.startswith("{"):
-        return formats_2048.read_episode(line, Game2048())
+        return formats_2048.read_episode(line, Game2048(any_tile=True))
     record = Record.parse(line)
     if record.start.game.family != "2048":
         raise UserError(f"a game of {record.start.game.name}, not of 2048: tuplet show replays it")

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from html import escape
-from itertools import pairwise
 from typing import Any
 
 from tuplet.errors import UserError
@@ -112,18 +111,19 @@ class Record(Tabular):
             position = position.play(move)
 
     def table(self) -> Table:
-        """A row for each move."""
+        """A row for each move; `tiles`, `reward` and `score` in a game that has them."""
+        has_tiles, has_score = hasattr(self.start, "tiles"), hasattr(self.start, "score")
+        rows: list[tuple[object, ...]] = []
+        for number, (position, move) in enumerate(self.replay(), 1):
+            row = (number, position.turn, self.name(position.turn), position.notation, move)
+            row += (position.tiles,) if has_tiles else ()
+            if has_score:
+                score = position.play(move).score
+                row += (score - position.score, score)
+            rows.append(row)
         columns = ("number", "side", "name", "position", "move")
-        rows = [
-            (number, position.turn, self.name(position.turn), position.notation, move)
-            for number, (position, move) in enumerate(self.replay(), 1)
-        ]
-        if self.start.game.players == 2:
-            return Table(columns, rows)
-        scores = [position.play(move).score for position, move in self.replay()]
-        rewards = [after - before for before, after in pairwise([getattr(self.start, "score", 0), *scores])]
-        more = zip(rows, rewards, scores, strict=True)
-        return Table((*columns, "reward", "score"), [(*row, reward, score) for row, reward, score in more])
+        columns += (("tiles",) if has_tiles else ()) + (("reward", "score") if has_score else ())
+        return Table(columns, rows)
 
     def _repr_html_(self) -> str:
         """How notebooks show it: the players, the last position, and the moves."""

@@ -16,7 +16,11 @@ from tuplet.system.settings import split_settings
 
 
 class Game2048(Game):
-    """What `2048` and `2048:board=3x3,spawn4=0.2` name."""
+    """What `2048` and `2048:board=3x3,spawn4=0.2` name.
+
+    With `any_tile`, tiles other than 2 and 4 may appear, as a user's environment or a line of the 2048-Framework
+    places them; the share of fours is then not known.
+    """
 
     sides = ("player",)
     terminations = ("stuck",)
@@ -24,9 +28,9 @@ class Game2048(Game):
     players, has_draws, family = 1, False, "2048"
     formats = FORMATS
 
-    def __init__(self, board: str | tuple[int, int] = "4x4", spawn4: float = 0.1) -> None:
+    def __init__(self, board: str | tuple[int, int] = "4x4", spawn4: float = 0.1, any_tile: bool = False) -> None:
         self.rows, self.columns = as_size(board)
-        self.spawn4 = as_share(spawn4)
+        self.spawn4, self.any_tile = as_share(spawn4), any_tile
         settings = [f"board={self.rows}x{self.columns}"] if (self.rows, self.columns) != (4, 4) else []
         settings += [f"spawn4={self.spawn4}"] if self.spawn4 != 0.1 else []
         self.name = "2048" + (":" + ",".join(settings) if settings else "")
@@ -56,7 +60,7 @@ class Game2048(Game):
 
     def with_board(self, rows: int, columns: int) -> Game2048:
         """The same game on a board of another size."""
-        return Game2048((rows, columns), self.spawn4)
+        return Game2048((rows, columns), self.spawn4, self.any_tile)
 
     def cells(self, words: Words) -> Cells:
         """The board as rows of texts, "" for an empty cell."""

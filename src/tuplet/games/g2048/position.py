@@ -148,8 +148,10 @@ class Position2048(Position):
     def apply_outcome(self, outcome: object) -> Position2048:
         """The board with a tile placed; UserError if it cannot be."""
         tile, _, cell = str(outcome).partition("@")
-        tiles = [text for text, share in (("2", 1 - self.game.spawn4), ("4", self.game.spawn4)) if share > 0]
-        if not (self.tile_due and tile in tiles and cell in map(str, self.board.empty)):
+        game = self.game
+        tiles = [text for text, share in (("2", 1 - game.spawn4), ("4", game.spawn4)) if share > 0]
+        possible = tile in tiles or (game.any_tile and tile.isdecimal())
+        if not (self.tile_due and possible and cell in map(str, self.board.empty)):
             raise UserError(f"{outcome!r} cannot happen: a tile is 2@CELL or 4@CELL, cells from 0")
         return Position2048(self.game, words_of(self.board.place(int(cell), int(tile))), self.score)
 
@@ -181,6 +183,9 @@ class Position2048(Position):
 
     def _key(self) -> tuple[object, ...]:
         return *super()._key(), self.score
+
+    def __reduce__(self) -> Any:
+        return Position2048, (self.game, self.words, self.score)  # a notation does not say `any_tile`
 
     def __str__(self) -> str:
         return str(self.board)
