@@ -95,7 +95,7 @@ def documented(path: str, value: Any) -> Iterator[str]:
 
 
 class Public(SphinxDirective):
-    """All public names of some rooms: functions with what they return, classes, constants."""
+    """All public names of some packages: functions with what they return, classes, constants."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -154,7 +154,7 @@ def _check(_: Sphinx, env: BuildEnvironment) -> None:
 
 
 def _linked(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.TextElement) -> nodes.Node | None:
-    """A type in a signature, which is named by where it lives, to where it is documented."""
+    """A type in a signature, named by its module, to where it is documented."""
     name = node.get("reftarget", "").rpartition(".")[2]
     if node.get("refdomain") != "py" or name not in tuplet.__all__:
         return None
