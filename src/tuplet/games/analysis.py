@@ -82,9 +82,9 @@ class Analysis(Displayable):
     why: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # part -> move -> value
     position: Any = None
     interrupted: bool = False  # the search was stopped early
-    agent: str = ""  # who was asked
+    agent: str = ""  # the agent's name
     settings: Mapping[str, Any] = field(default_factory=dict)  # the agent's, all of them
-    tree: TreeView | None = None  # where that was asked for
+    tree: TreeView | None = None  # if requested
     growth: SearchHistory | None = None
     depths: list[DepthResult] = field(default_factory=list)  # of a search that is watched
 

@@ -1,4 +1,4 @@
-"""Counting the ways a game can go on: a check that the rules are right."""
+"""Perft: the number of paths of a given length, to check the rules."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tuplet.kernel import kernel
 
 @kernel
 def perft(game: Any, position: Words, depth: int) -> int:
-    """How many ways there are to go `depth` steps on; what nature does is a step of its own.
+    """The number of paths of `depth` steps; an outcome of chance is a step.
 
-    A game that is over has no way on, so that games which end early are not plural.
+    Games that end earlier are not counted.
     """
     if depth == 0:
         return 1

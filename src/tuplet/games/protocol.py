@@ -1,16 +1,16 @@
-"""What a game tells a search: a handful of functions that take the game first.
+"""The interface between games and searches: functions whose first argument is the game.
 
 A game is a `NamedTuple` of its parameters and tables, and a position is two 64-bit words. A
 search is written once against the names below and is compiled for each game it is used with:
 `register_game` enters a game's kernels under these names, and code picks them by the game's type,
 compiled or not.
 
-A player moves with `apply`; where `is_chance` holds, nature moves with `apply_outcome`. Values are seen
-from the side given by `side`: the one that moves next, also where nature has to act before it.
+A player moves with `apply`; where `is_chance` is true, chance acts with `apply_outcome`. Values are seen
+from the side given by `side`: the one that moves next, also where chance acts before it.
 
 Every game has `side`, `legal`, `apply`, `ending` and `winner`; a game with chance has `is_chance`,
-`count_outcomes`, `probability` and `apply_outcome`, a game for one has `players` and `payoff`. For the rest there
-is usual code, at the end of this page, which is that of a game for two that may be drawn.
+`count_outcomes`, `probability` and `apply_outcome`, a game for one has `players` and `payoff`. The rest
+has defaults, at the end of this module: those of a game for two that may be drawn.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Words = tuple[np.uint64, np.uint64]  # a position
 Int = int | np.signedinteger[Any]  # a small number, Python's own or a kernel's
 
 ONGOING = 0  # what `ending` returns until the game is over
-NOBODY = 2  # what `winner` returns where nobody wins: a draw, a game for one, or one not over
+NOBODY = 2  # what `winner` returns without a winner: a draw, a game for one, or one not over
 MOST_MOVES = 48  # that a position of any game may have
 LONGEST = 10_000  # steps of a random game; one that goes on for ever counts as drawn
 
@@ -51,7 +51,7 @@ def side(game: Any, position: Words) -> Int:
 
 
 def is_chance(game: Any, position: Words) -> bool:
-    """Whether nature acts before the next player."""
+    """Whether chance acts before the next player."""
     return implementation_of(is_chance, game)(game, position)  # type: ignore[no-any-return]
 
 
@@ -66,17 +66,17 @@ def apply(game: Any, position: Words, move: Int) -> Words:
 
 
 def count_outcomes(game: Any, position: Words) -> int:
-    """How many things nature can do."""
+    """The number of outcomes of chance."""
     return implementation_of(count_outcomes, game)(game, position)  # type: ignore[no-any-return]
 
 
 def probability(game: Any, position: Words, outcome: Int) -> float:
-    """The probability of one of them."""
+    """The probability of an outcome."""
     return implementation_of(probability, game)(game, position, outcome)  # type: ignore[no-any-return]
 
 
 def apply_outcome(game: Any, position: Words, outcome: Int) -> Words:
-    """The position after nature did it."""
+    """The position after an outcome of chance."""
     return implementation_of(apply_outcome, game)(game, position, outcome)  # type: ignore[no-any-return]
 
 
@@ -86,14 +86,14 @@ def ending(game: Any, position: Words) -> int:
 
 
 def winner(game: Any, ended: Int) -> int:
-    """Who won a game that ended so: 0, 1, or NOBODY."""
+    """The winner of a game with this ending: 0, 1, or NOBODY."""
     return implementation_of(winner, game)(game, ended)  # type: ignore[no-any-return]
 
 
 def payoff(game: Any, position: Words, ended: Int, rich: bool) -> float:
-    """What a game that ended so is worth to player 0: points, or 1 won, 1/2 drawn, 0 lost.
+    """The result of player 0 with this ending: points, or 1 won, 1/2 drawn, 0 lost.
 
-    "rich" may tell kinds of wins and losses apart: values between 1/2 and 1, and 0 and 1/2.
+    With `rich`, endings may differ: wins have values between 1/2 and 1, losses between 0 and 1/2.
     """
     return implementation_of(payoff, game)(game, position, ended, rich)  # type: ignore[no-any-return]
 
@@ -165,7 +165,7 @@ _MOST: dict[type, int] = {}
 
 
 def has_chance(game: Any) -> bool:
-    """Whether nature ever acts."""
+    """Whether the game has chance."""
     return implementation_of(is_chance, game) is not _no_chance
 
 
@@ -187,7 +187,7 @@ def same_rules(one: Any, other: Any) -> bool:
 
 @inlined
 def random_outcome(game: Any, position: Words, bits: np.uint64) -> Int:
-    """One of nature's outcomes, as likely as it is."""
+    """An outcome of chance, drawn by its probability."""
     left = np.float64(bits >> np.uint64(11)) * 2.0**-53
     last = count_outcomes(game, position) - 1
     for outcome in range(last):
@@ -199,13 +199,13 @@ def random_outcome(game: Any, position: Words, bits: np.uint64) -> Int:
 
 @kernel
 def meets_chance(game: Any, position: Words) -> bool:
-    """Whether nature acts after a move."""
+    """Whether chance acts after a move."""
     moves = np.zeros(MOST_MOVES, np.uint8)
     legal(game, position, moves, 0)
     return is_chance(game, apply(game, position, np.int64(moves[0])))
 
 
-# What a game does that does not say otherwise.
+# Defaults.
 
 
 @inlined

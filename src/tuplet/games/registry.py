@@ -106,14 +106,14 @@ def _may_replace(game: Game, known: Game) -> bool:
 
 def _load(text: str) -> Game:
     """A user's own game; its name is the text, so that files can name it."""
-    found: Any = user_code.find(text.replace("%20", " "), "game", trusted=True)  # `find_game` has checked that
-    if isinstance(found, type):
+    loaded: Any = user_code.find(text.replace("%20", " "), "game", trusted=True)  # `find_game` has checked that
+    if isinstance(loaded, type):
         raise UserError(f"{text} is a class: name the game that is made of it")
-    if not hasattr(found, "initial_position"):
-        raise UserError(f"{text} is not a tuplet.Game, but a {type(found).__name__}")
-    found = copy(found)
-    found.name = text.replace(" ", "%20")
-    return found  # type: ignore[no-any-return]
+    if not hasattr(loaded, "initial_position"):
+        raise UserError(f"{text} is not a tuplet.Game, but a {type(loaded).__name__}")
+    loaded = copy(loaded)
+    loaded.name = text.replace(" ", "%20")
+    return loaded  # type: ignore[no-any-return]
 
 
 def parse_position(notation: str) -> Any:

@@ -12,7 +12,7 @@ from tuplet.system.pictures import as_svg, new_figure, save_figure, style_axes
 from tuplet.system.tables import Table, Tabular
 
 STEP = 1.12  # from one sample to the next, in simulations: about twenty samples for a factor of ten
-SHOWN = 7  # moves with a colour of their own: the most visited
+SHOWN = 7  # moves with their own colour: the most visited
 COLOURS = ("#0b6e99", "#d2691e", "#3f8f4f", "#a3357a", "#c8a02f", "#5b5bd6", "#7a5c3e")
 REST = "#b8b8b8"
 
@@ -138,7 +138,7 @@ def _name(axes: Any, ends: list[tuple[float, str, str]]) -> None:
     points, gap = 72.0 / figure.dpi, 12.5
     at = [points * (axes.transData.transform((1.0, end[0]))[1] - axes.bbox.y0) for end in ends]
     order = sorted(range(len(ends)), key=lambda i: (at[i], -i))
-    # Labels that would touch become a block, which stays around the middle of its own places.
+    # Labels that would touch become a block, which stays around the middle of its places.
     blocks: list[list[float]] = []
     for number, i in enumerate(order):
         blocks.append([at[i] - gap * number])

@@ -3,7 +3,7 @@
 Two sides, Red (0) and Blue (1), move their cubes towards the opposite corner: Red to the bottom
 right, Blue to the top left. The die names the cube to move; if it is gone, the nearest lower or
 the nearest higher number that is left moves, as the player likes. Whatever stands on the target
-square leaves the board. Who reaches the corner, or leaves the opponent without cubes, wins.
+square leaves the board. The side that reaches the corner, or leaves its opponent without cubes, wins.
 
 A position is two words, a byte for each cube: its square, row by row from the top left, or GONE.
 
@@ -108,13 +108,13 @@ def stands_on(cubes: np.uint64, square: np.uint64) -> bool:
 
 @inlined
 def has_draws(game: EwnRules) -> bool:  # noqa: ARG001
-    """Somebody always arrives, or is left without cubes."""
+    """Always False: a game ends with a cube in the corner, or a side without cubes."""
     return False
 
 
 @inlined
 def side(game: EwnRules, position: Words) -> Int:
-    """The side to move; where the die is chosen, the one who chooses it."""
+    """The side to move; where the die is chosen, the side that chooses it."""
     ply, die = position[0] >> _TOP, position[1] >> _TOP
     if game.die == CHOSEN and die == np.uint64(UNKNOWN):
         ply += _ONE
@@ -138,7 +138,7 @@ def legal(game: EwnRules, position: Words, moves: Array, start: Int) -> Int:
         return at - start
     mover = (position[0] >> _TOP) & _ONE
     own = position[0] if mover == _ZERO else position[1]
-    for own_too in (game.own_captures, True):  # where nothing else is legal, one's own may go
+    for own_too in (game.own_captures, True):  # if no other move is legal, own cubes may be captured
         if die == np.uint64(ANY):
             for cube in range(game.cubes):
                 at = _cube_moves(game, own, mover, np.uint64(cube), own_too, moves, at)
@@ -365,7 +365,7 @@ def _plain_playout(game: EwnRules, position: Words, state: np.uint64, shortcuts:
 
 # The value of a position that is not over: who wins the race to the corner? `arrival` says, for the cubes
 # that a side has lost and the die from its next turn on, how many of its own turns a cube needs to reach
-# the goal if it is not hindered: turns in which the die lets it move are plural, the others pass. With a
+# the goal if it is not hindered: turns in which the die lets it move count, the others pass. With a
 # known cycle the numbers are exact; with a rolled die they are expectations, in quarters of a turn.
 
 UNREACHABLE = 255
@@ -437,7 +437,7 @@ def value_range(game: EwnRules) -> tuple[float, float]:  # noqa: ARG001
 
 @inlined
 def _estimate_for_cubes(game: EwnRules, position: Words) -> float:
-    """The opponent's turns to the goal minus one's own, to the side whose cubes move next.
+    """The opponent's turns to the goal minus the own turns, for the side whose cubes move next.
 
     Half a turn is added for that side; the lead is brought between -1 and 1.
     """
@@ -450,7 +450,7 @@ def _estimate_for_cubes(game: EwnRules, position: Words) -> float:
 
 @inlined
 def estimate(game: EwnRules, position: Words) -> float:
-    """The lead in the race to the goal, to the side that `side` tells."""
+    """The lead in the race to the goal, for the side that `side` returns."""
     value = _estimate_for_cubes(game, position)
     mover = np.int64((position[0] >> _TOP) & _ONE)
     return value if side(game, position) == mover else -value  # who chooses the opponent's die
@@ -458,7 +458,7 @@ def estimate(game: EwnRules, position: Words) -> float:
 
 @inlined
 def move_priority(game: EwnRules, position: Words, move: Int, child: Words) -> Int:
-    """The estimate first; then captures and steps towards the goal, captures of one's own last."""
+    """The estimate first; then captures and steps towards the goal, captures of own cubes last."""
     if move >= CHOICE:
         return 0
     mover = (position[0] >> _TOP) & _ONE

@@ -61,12 +61,12 @@ class Rules2048(NamedTuple):
     rows: int
     columns: int
     cells: np.uint64  # the lowest bit of each cell on the board
-    fours: np.uint64  # chance of a 4, in units of 2^-32
+    fours: np.uint64  # probability of a 4, in units of 2^-32
     start: np.uint64 = np.uint64(0)  # what is on the board before the first two tiles
 
 
 def as_share(spawn4: float) -> float:
-    """The share of new tiles that are fours; raises ValueError where it is none."""
+    """The share of new tiles that are fours; UserError if it is not 0 to 1."""
     if not 0 <= spawn4 <= 1:
         raise UserError(f"spawn4 must be 0 to 1 (got {spawn4})")
     return spawn4
@@ -93,20 +93,20 @@ def slide_line(line: np.uint64, length: int, backwards: bool) -> tuple[np.uint64
 
     `line` has an exponent in each of its first `length` bytes; the result too.
     """
-    out, reward, held, at = np.uint64(0), np.uint64(0), np.uint64(0), -1
+    out, reward, previous, at = np.uint64(0), np.uint64(0), np.uint64(0), -1
     for i in range(length):
         cell = length - 1 - i if backwards else i
         exponent = (line >> np.uint64(8 * cell)) & np.uint64(0xFF)
         if exponent == np.uint64(0):
             continue
-        merges = exponent == held
+        merges = exponent == previous
         if merges:
             exponent += np.uint64(1)
             reward += np.uint64(1) << exponent
-            held = np.uint64(0)
+            previous = np.uint64(0)
         else:
             at += 1
-            held = exponent
+            previous = exponent
         to = np.uint64(8 * (length - 1 - at if backwards else at))
         out = (out & ~(np.uint64(0xFF) << to)) | (exponent << to)
     return out, reward
@@ -220,9 +220,7 @@ def slide(
 def quick_slide(
     across: Array, down: Array, board: np.uint64, move: int | np.signedinteger[Any]
 ) -> tuple[np.uint64, np.uint64]:
-    """`slide` by the rules' tables; where the reward is TOO_WIDE, a 65536 appears, and `slide` it
-    must be.
-    """
+    """`slide` by the rules' tables; where the reward is TOO_WIDE, a 65536 appears: use `slide`."""
     if move & 1:  # right or left
         e0, e1 = across[board & _LINE], across[(board >> np.uint64(16)) & _LINE]
         e2, e3 = across[(board >> np.uint64(32)) & _LINE], across[board >> np.uint64(48)]
@@ -319,7 +317,7 @@ def opening(rules: Rules2048, state: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 @kernel
 def view(board: np.uint64, high: np.uint64) -> np.uint64:
-    """The board with tiles beyond 32768 seen as 32768: what a network looks at."""
+    """The board with tiles beyond 32768 seen as 32768: the input of a network."""
     return board | (high * _NIBBLE)
 
 

@@ -1,4 +1,4 @@
-"""What a block of games came to, and the print-out that courses know by heart."""
+"""Statistics of a block of games, and the print-out of the 2048-Framework."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _USUAL_DEVIATION = 0.35  # of the mean, of scores: 0.38 for `small`, 0.43 after 
 
 
 class Results(NamedTuple):
-    """What became of each game."""
+    """Score, largest tile and length of each game."""
 
     scores: Array  # int64[games]
     tiles: Array  # uint8[games]: the exponent of the largest tile
@@ -24,7 +24,7 @@ class Results(NamedTuple):
 
 
 def make_results(games: int) -> Results:
-    """Room for the results of so many games."""
+    """Empty results of `games` games."""
     return Results(np.zeros(games, np.int64), np.zeros(games, np.uint8), np.zeros(games, np.int64))
 
 
@@ -48,7 +48,7 @@ def summarise(results: Results) -> Summary:
 
 
 def account(results: Results) -> dict[str, Any]:
-    """What files say of some games."""
+    """The figures that files keep of some games."""
     summary = summarise(results)
     return {
         "mean_score": summary.mean_score,
@@ -84,8 +84,8 @@ def printout(games: int, summary: Summary) -> str:
 def score_variance(scores: list[float], deviation: float = _USUAL_DEVIATION) -> float:
     """The variance of two scores of 2048 or more, as an interval of their mean takes it.
 
-    Scores gather around tiles: a few games that happen to end alike prove no small deviation, so
-    that one more is plural, of what players' scores usually deviate (as a share of the mean).
+    Scores cluster around tiles, so a few games with equal ends do not prove a small deviation. One more game is
+    counted, with the usual deviation of scores (as a share of the mean).
     """
     games, mean = len(scores), math.fsum(scores) / len(scores)
     seen = variance(scores, mean)
@@ -93,7 +93,7 @@ def score_variance(scores: list[float], deviation: float = _USUAL_DEVIATION) -> 
 
 
 def score_interval(scores: list[float], deviation: float = _USUAL_DEVIATION) -> Interval:
-    """Of a mean score of 2048; one game alone tells nothing, and its interval is all."""
+    """The 95 % interval of a mean score of 2048; that of a single game is infinite."""
     if len(scores) < 2:
         return mean_interval(scores)
     games, mean = len(scores), math.fsum(scores) / len(scores)

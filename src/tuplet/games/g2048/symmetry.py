@@ -23,7 +23,7 @@ _PAIRS = np.uint64(0x0000FFFF0000FFFF)
 def symmetries(size: Size = (4, 4)) -> tuple[tuple[int, ...], ...]:
     """Eight maps from cell to cell, the identity first.
 
-    A board that is not square has four symmetries: each stands here twice, so that a value is
+    A board that is not square has four symmetries: each is listed twice, so that a value is
     a sum of eight look-ups for each tuple on every board. Cells are numbered on the 4x4 grid.
     """
     rows, columns = size
@@ -46,7 +46,7 @@ def symmetries(size: Size = (4, 4)) -> tuple[tuple[int, ...], ...]:
 
 @inlined
 def canonical(rules: Rules2048, board: np.uint64) -> np.uint64:
-    """The smallest of the words that the board's mirror images and rotations have."""
+    """The smallest word among the board's mirror images and rotations."""
     least = _least_mirror(rules, board)
     if rules.rows == rules.columns:
         least = min(least, _least_mirror(rules, transpose(board)))
@@ -55,7 +55,7 @@ def canonical(rules: Rules2048, board: np.uint64) -> np.uint64:
 
 @inlined
 def _least_mirror(rules: Rules2048, board: np.uint64) -> np.uint64:
-    # Mirrored on 4x4, a smaller board lies at the other edge: shifted, it is back.
+    # Mirrored on 4x4, a smaller board lies at the other edge; a shift moves it back.
     turned = ((board & _BYTES) << np.uint64(8)) | ((board >> np.uint64(8)) & _BYTES)
     turned = ((turned & _NIBBLES) << np.uint64(4)) | ((turned >> np.uint64(4)) & _NIBBLES)
     turned >>= np.uint64(16 - 4 * rules.columns)
@@ -73,6 +73,6 @@ def _flip(rules: Rules2048, board: np.uint64) -> np.uint64:
 
 @kernel
 def canonical_all(rules: Rules2048, boards: Array) -> None:
-    """Each board turned into the canonical one."""
+    """Replace each board by its canonical one."""
     for i in range(len(boards)):
         boards[i] = canonical(rules, boards[i])
