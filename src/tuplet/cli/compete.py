@@ -255,11 +255,10 @@ def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:
 
 
 def _svg(record: Record, ply: int | None) -> str:
-    from tuplet.games.ewn import EwnPosition
     from tuplet.games.ewn.drawing import position_svg
 
     position, before, move = _after(record, ply)
-    if not isinstance(position, EwnPosition):
+    if position.game.family != "ewn":
         return str(position._repr_svg_())
     cube = before.cubes.get((before.turn, int(move[0]))) if move[:1].isdigit() else None
     return position_svg(position, cube)
