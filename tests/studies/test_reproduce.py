@@ -207,7 +207,7 @@ def test_studies_are_listed_and_bad_calls_are_told(capsys, tmp_path: Path, monke
         (["regret", "--out", "there"], "its board is 2x2, not the default"),
         (["regret", "--out", "file"], "is a file"),
         (["regret", "--out", "folder"], "something"),
-        (["ewn-c", "--sims", "0"], "1 simulation"),
+        (["ewn-c", "--sims", "0"], "sims must be 1 or more (got 0)"),
         (["regret", "--threads", "0"], "threads"),
     ):
         assert run(["reproduce", *arguments]) == 2, arguments

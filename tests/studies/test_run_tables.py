@@ -13,9 +13,8 @@ import pytest
 
 from tuplet import reproduce, train
 from tuplet.studies import td_state_80_20
-from tuplet.studies.report_learner import LearnerVariant
-from tuplet.studies.report_run import learned, name_of, settings_of
-from tuplet.studies.run_tables import change, for_another, mean_at, share_of_runs
+from tuplet.studies.report_learner import LearnerVariant, name_of, run_program, settings_of
+from tuplet.studies.run_tables import change, mean_at, share_over_runs, widened_for_another_run
 from tuplet.studies.verdicts import Estimate, share
 from tuplet.system.blocks import Worker
 
@@ -39,7 +38,7 @@ def stopped_after(games: int, settings: dict[str, Any], path: Path) -> None:
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    assert learned(settings, str(path), worker) is None
+    assert run_program(settings, str(path), worker) is None
     watcher.join()
 
 
@@ -48,19 +47,19 @@ def stopped_after(games: int, settings: dict[str, Any], path: Path) -> None:
 )
 def test_a_run_stopped_twice_comes_to_the_same(way: LearnerVariant, tmp_path: Path) -> None:
     settings, path = settings_of(way, 1000, 5, net=NET, fresh=25), tmp_path / "run"
-    whole = learned(settings, str(tmp_path / "undivided_alpha"), Worker())
+    whole = run_program(settings, str(tmp_path / "undivided_alpha"), Worker())
     stopped_after(50, settings, path)
     before = path.read_bytes()
     stopped_after(300, settings, path)
     assert path.read_bytes() != before
-    assert timeless(learned(settings, str(path), Worker())) == timeless(whole)
+    assert timeless(run_program(settings, str(path), Worker())) == timeless(whole)
     assert not list(tmp_path.iterdir())  # what is finished is small
     json.dumps(whole)
 
 
 def test_a_run_tells_of_its_blocks_and_fresh_games(tmp_path: Path) -> None:
     settings = settings_of(LearnerVariant(), 1005, 5, net=NET, fresh=30)
-    found = learned(settings, str(tmp_path / "run"), Worker())
+    found = run_program(settings, str(tmp_path / "run"), Worker())
     assert found is not None and settings["block"] == 50
     blocks = found["blocks"]
     assert blocks["games"] == [*range(50, 1001, 50), 1005]
@@ -77,10 +76,10 @@ def test_a_checkpoint_that_is_damaged_or_of_another_run_is_told(tmp_path: Path) 
     settings, path = settings_of(LearnerVariant(), 2000, 5, net=NET), tmp_path / "run"
     stopped_after(25, settings, path)
     with pytest.raises(ValueError, match=r"run is not a sound checkpoint .*settings.*: delete it"):
-        learned({**settings, "seed": 6}, str(path), Worker())
+        run_program({**settings, "seed": 6}, str(path), Worker())
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(ValueError, match="run is not a sound checkpoint"):
-        learned(settings, str(path), Worker())
+        run_program(settings, str(path), Worker())
 
 
 @pytest.mark.slow
@@ -131,14 +130,14 @@ def test_means_of_runs_are_as_sure_as_runs_and_games_allow() -> None:
 
 def test_shares_of_runs_and_what_another_run_may_be() -> None:
     flags = [[True] * 60 + [False] * 40, [True] * 80 + [False] * 20]
-    found = share_of_runs(flags)
+    found = share_over_runs(flags)
     assert found.value == 0.7 and found.stderr == pytest.approx(0.1)  # √(0.02 / 2)
     assert found.ci95 == (0.0, 1.0)
     # Between the runs: 0.02 less what 100 games deviate, the mean of 0.0024 and 0.0016.
-    assert for_another(found, flags).stderr == pytest.approx(math.sqrt(0.01 + 0.018))
+    assert widened_for_another_run(found, flags).stderr == pytest.approx(math.sqrt(0.01 + 0.018))
     alike = [[True] * 50 + [False] * 50] * 2
-    assert for_another(share_of_runs(alike), alike).stderr == share(100, 200).stderr
-    assert share_of_runs(flags[:1]) == Estimate(0.6, games=100)
+    assert widened_for_another_run(share_over_runs(alike), alike).stderr == share(100, 200).stderr
+    assert share_over_runs(flags[:1]) == Estimate(0.6, games=100)
 
 
 def test_a_change_is_a_share_with_an_interval() -> None:

@@ -1,4 +1,4 @@
-"""Monte-Carlo search, tree search, rich results, tuned UCB: each against each opponent."""
+"""Monte-Carlo search, tree search, rich results and tuned UCB, each against three opponents."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def run(context: StudyContext, sims: int = SIMS) -> StudyResult:
-    """Change one thing at a time."""
+    """Play the report's agent, and the agent with one setting changed at a time."""
     rows = [
         MatchRow(
             name,
@@ -50,7 +50,7 @@ def run(context: StudyContext, sims: int = SIMS) -> StudyResult:
 
 def _against_first(match: Match, first: Match) -> str:
     """The difference from the agent as reported, in the same pairs of games."""
-    apart = paired_shares(*([points / 2 for points in each.pair_points] for each in (match, first)))
-    half = t_quantile(apart.dof) * apart.stderr
-    low, high = 100 * (apart.value - half), 100 * (apart.value + half)
-    return f"not published; {100 * apart.value:+.1f} points ({low:+.1f} to {high:+.1f}) in the same pairs"
+    difference = paired_shares(*([points / 2 for points in each.pair_points] for each in (match, first)))
+    half = t_quantile(difference.dof) * difference.stderr
+    low, high = 100 * (difference.value - half), 100 * (difference.value + half)
+    return f"not published; {100 * difference.value:+.1f} points ({low:+.1f} to {high:+.1f}) in the same pairs"

@@ -1,25 +1,16 @@
-"""With and without the eight placements of a tuple, and how many tables they should have."""
+"""Eight placements of each tuple or one, with one table, a table for each tuple, or one for each placement."""
 
 from __future__ import annotations
 
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
 from tuplet.studies.report_learner import LearnerVariant
-from tuplet.studies.run_tables import (
-    change,
-    change_told,
-    changes_for,
-    curves_for,
-    picture,
-    runs_of,
-    scores_of,
-    settings_told,
-)
+from tuplet.studies.run_tables import change, describe_change, learning_result, picture, runs_of, scores_of
 from tuplet.studies.verdicts import Cell
 from tuplet.values.patterns import parse
 
 CLAIM = (
-    "One report's author first had no isomorphisms (scores rose but stayed low), then asked "
+    "One report's author first had no isomorphisms (scores rose but stayed low), then considered "
     "whether 4 tables or 32 are right, and says 4; its program had a single one. It gives no "
     "numbers."
 )
@@ -34,27 +25,21 @@ VARIANTS = {
 
 
 def run(context: StudyContext, net: str = "4x6") -> StudyResult:
-    """Learn after-state values with each."""
+    """Learn after-state values with each variant."""
     runs, sizes = runs_of(context, VARIANTS, net), [16 ** len(cells) for cells in parse(net)]
-    cells, changes, right = [], {}, scores_of(runs[USUAL], "fresh")
+    cells, changes, reference = [], {}, scores_of(runs[USUAL], "fresh")
     for name, variant in VARIANTS.items():
         ours, note = scores_of(runs[name], "fresh"), " "
         if name != USUAL:
-            changes[name] = change(ours, right)
-            note = change_told(changes[name], USUAL)
+            changes[name] = change(ours, reference)
+            note = describe_change(changes[name], USUAL)
         tables = sizes[:1] if variant.shared else sizes * 8 if variant.table_per_placement else sizes
-        where = {"placements": 1 if variant.no_symmetry else 8, "tables": len(tables), "weights": sum(tables)}
-        cells.append(Cell(where, ours, None, "points", note))
-    own, look_ups = runs[USUAL][0]["settings"], 8 * len(sizes)
+        labels = {"placements": 1 if variant.no_symmetry else 8, "tables": len(tables), "weights": sum(tables)}
+        cells.append(Cell(labels, ours, None, "points", note))
+    settings, look_ups = runs[USUAL][0]["settings"], 8 * len(sizes)
     notes = [
-        f"Ours is the mean score of {own['fresh']:,} fresh games after {own['games']:,} games of "
+        f"Ours is the mean score of {settings['fresh']:,} fresh games after {settings['games']:,} games of "
         f"learning, the mean of {len(runs[USUAL])} runs.",
-        f"α is shared by all look-ups of a board: {look_ups} with eight placements, {len(sizes)} with one.",
+        f"α is divided among all look-ups of a board: {look_ups} with eight placements, {len(sizes)} with one.",
     ]
-    return StudyResult(
-        cells,
-        settings_told(runs, "no numbers"),
-        {"curve": lambda: picture(runs)},
-        notes,
-        {"curves": curves_for(runs), "changes": changes_for(changes)},
-    )
+    return learning_result(cells, runs, "no numbers", notes, {"curve": lambda: picture(runs)}, changes)

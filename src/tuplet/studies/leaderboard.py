@@ -32,7 +32,7 @@ CLAIM = (
     "machine at hand. `tuplet train --budget` takes the one that is ahead."
 )
 FRESH = 1000  # games played without learning when the time is over
-LONG = 30  # minutes from which on one run has to do, below there are two
+LONG = 30  # minutes: from here on there is one run, below there are two
 TILES = (8192, 16384, 32768)
 ENTRANTS = ("homework", "quick", "grown", "strong")
 RUNS = "runs"
@@ -85,7 +85,7 @@ def _entries(entrants: list[str], times: list[float]) -> list[tuple[str, float]]
     entries = []
     for entrant in entrants:
         name, at, own = entrant.partition("@")
-        _settings(name, 1.0, 0)  # refuses it now
+        _settings(name, 1.0, 0)  # raises for an unknown recipe before anything runs
         entries += [(name, time) for time in (_minutes(own) if at else times)]
     return list(dict.fromkeys(entries))
 

@@ -1,4 +1,4 @@
-"""How much does a player gain by looking ahead, for how much time a move?
+"""How much does a player gain by searching ahead, at what time a move?
 
 The same learned values, with searches of fixed depth and of fixed time. Timed games are played side by side, one to
 a core, and nothing else should run meanwhile: the results depend on the machine.
@@ -66,33 +66,35 @@ def run(
     if not isinstance(agent, LearnedAgent):
         raise UserError(f"{player} has no learned values: name a run, a weight file, or small")
     net = agent.network
-    ways = [Lookahead(depth, None, context.games(games)) for depth, games in DEPTHS.items()]
+    lookaheads = [Lookahead(depth, None, context.games(games)) for depth, games in DEPTHS.items()]
     read = partial(parse_duration, name="--times")
     for seconds in list_of(times, read, "--times must be times such as 0.1ms 1ms"):
         limit = 1000 * seconds
         full = GAMES if limit <= 1 else max(round(FEWER / limit), FEWEST)
-        ways.append(Lookahead(None, limit, context.games(full, least=4)))
-    cost = sum(way.cost * way.games for way in ways) / 100
+        lookaheads.append(Lookahead(None, limit, context.games(full, least=4)))
+    cost = sum(lookahead.cost * lookahead.games for lookahead in lookaheads) / 100
     parts = {
-        f"{way.name.replace(' ', '-')}-{first}": (
+        f"{lookahead.name.replace(' ', '-')}-{first}": (
             net,
-            way,
+            lookahead,
             downgrade or None,
             first,
-            min(PART, way.games - first),
+            min(PART, lookahead.games - first),
             context.seed,
             context.threads,
-            way.cost / cost,
+            lookahead.cost / cost,
         )
-        for way in ways
-        for first in range(0, way.games, PART)
+        for lookahead in lookaheads
+        for first in range(0, lookahead.games, PART)
     }
     alone = replace(context, threads=1, executor=None)  # one part uses all cores
     percent = context.count(
         "percent", [part[4] * part[7] for part in parts.values()], [part[1].name for part in parts.values()]
     )
     results = alone.parts(play_part, parts, percent)
-    cells = [_cell(way, [results[name] for name in parts if parts[name][1] == way]) for way in ways]
+    cells = [
+        _cell(lookahead, [results[name] for name in parts if parts[name][1] == lookahead]) for lookahead in lookaheads
+    ]
     settings = {
         "player": f"{player}: {net.name}",
         "tile from which boards are lowered": str(downgrade or "none"),
@@ -104,7 +106,7 @@ def run(
 
 def play_part(
     net: Network,
-    way: Lookahead,
+    lookahead: Lookahead,
     downgrade: int | None,
     first: int,
     games: int,
@@ -113,7 +115,7 @@ def play_part(
     percent: float,
     worker: Worker,
 ) -> dict[str, Any] | None:
-    """Play some games in one way, each `percent` of the study's work; None if it was stopped."""
+    """Play some games, each `percent` of the study's work; None if it was stopped."""
     done = np.zeros(1)
 
     def report(event: Progress) -> None:
@@ -127,8 +129,8 @@ def play_part(
                 first=first,
                 threads=threads,
                 seed=seed,
-                depth=way.depth,
-                time=None if way.milliseconds is None else way.milliseconds / 1000,
+                depth=lookahead.depth,
+                time=None if lookahead.milliseconds is None else lookahead.milliseconds / 1000,
                 downgrade=downgrade,
                 progress=report,
                 stop=worker.stop,
@@ -146,13 +148,13 @@ def play_part(
     }
 
 
-def _cell(way: Lookahead, parts: list[dict[str, Any]]) -> Cell:
+def _cell(lookahead: Lookahead, parts: list[dict[str, Any]]) -> Cell:
     scores = [score for part in parts for score in part["scores"]]
     milliseconds = 1000 * sum(part["seconds"] for part in parts) / sum(part["moves"] for part in parts)
     reached, words = tile_shares([tile for part in parts for tile in part["tiles"]], TILES)
     low, high = reached[TILES[-1]].ci95 or (0.0, 1.0)
     return Cell(
-        {"looks": way.name, "games": len(scores)},
+        {"looks": lookahead.name, "games": len(scores)},
         Estimate(float(np.mean(scores)), score_interval(scores)),
         None,
         "points",

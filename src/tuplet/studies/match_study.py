@@ -1,4 +1,4 @@
-"""Studies that play matches: rows of agent, opponent and published result, played and drawn in one way.
+"""Studies that play matches: rows of agent, opponent and published result, played and drawn.
 
 Also the agents of the EWN report, with every setting named: nothing is left to our defaults. The report's program
 had no solver and kept no tree from move to move; it simulated 25 games at a time, expanded a leaf after 200, and
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tuplet.arena.results import Match
 from tuplet.studies.context import Pairing, StudyContext
 from tuplet.studies.report import StudyResult
-from tuplet.studies.verdicts import Cell, Estimate, share, share_of_match
+from tuplet.studies.verdicts import Cell, Estimate, match_share, share
 from tuplet.system.pictures import error_bars, new_figure, style_axes
 
 SIMS = 290_000  # simulations a move
@@ -107,11 +107,11 @@ def run_match_study(
 def match_cell(labels: dict[str, str | float], match: Match, published: tuple[int, int] | None, note: str = "") -> Cell:
     """A match beside the wins and losses that were published."""
     counts: dict[str, Any] = {"wins": match.wins, "losses": match.losses}
-    theirs = None
+    estimate = None
     if published is not None:
-        theirs = share(published[0], sum(published))
+        estimate = share(published[0], sum(published))
         counts |= dict(zip(("published_wins", "published_losses"), published, strict=True))
-    return Cell(labels, share_of_match(match), theirs, "share", note, counts)
+    return Cell(labels, match_share(match), estimate, "share", note, counts)
 
 
 def draw_shares(panels: Mapping[str, Sequence[tuple[str, Cell]]], xlabel: str = "") -> Any:

@@ -4,9 +4,9 @@ Each learner has a network that sees the whole board, so that nothing but learni
 it and perfect play. After runs of growing length its exact expected score is computed
 (`tuplet.exact.regret.exact_regret`); what it lacks of optimal play's is its regret.
 
-Moves are always the best ones known: nothing is explored on purpose. OTD and OTC have an optimistic
-start, all values at what optimal play scores, so that what was not tried looks good. OTC has
-α = 0.3 and λ = 0: with one table for the whole board, α = 1 takes each first sample for the truth.
+Moves are always greedy: there is no exploration. OTD and OTC start optimistically, with all values at the score of
+optimal play, so that untried moves look good. OTC has α = 0.3 and λ = 0: with one table for the whole board, α = 1
+would replace each value by its first sample.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Row = tuple[str, str, str, int, float, float, float]
 
 
 def run(context: StudyContext, board: str = "2x2 2x3") -> StudyResult:
-    """Learn on each of the boards, in runs of up to so many games."""
+    """Learn on each of the boards, in runs of growing length."""
     games = context.games(GAMES, least=100)
     lengths = [k * 10**e for e in range(2, 9) for k in (1, 2, 5)]
     parts = {
@@ -52,9 +52,9 @@ def run(context: StudyContext, board: str = "2x2 2x3") -> StudyResult:
         for length in (*(n for n in lengths if n < games), games)
     }
     for size in dict.fromkeys(part[0] for part in parts.values()):
-        solvable(size)  # refuses it now
+        solvable(size)  # raises before anything runs
     rows: list[Row] = [
-        (*part[:4], *found) for part, found in zip(parts.values(), context.parts(_learned, parts).values(), strict=True)
+        (*part[:4], *result) for part, result in zip(parts.values(), context.parts(_train, parts).values(), strict=True)
     ]
     cells = [
         Cell(
@@ -68,23 +68,23 @@ def run(context: StudyContext, board: str = "2x2 2x3") -> StudyResult:
         for row in rows
         for score, regret, optimal in (row[4:],)
     ]
-    settings = {name: ", ".join(f"{k}={v}" for k, v in way.items()) for name, way in VARIANTS.items()}
+    settings = {name: ", ".join(f"{k}={v}" for k, v in variant.items()) for name, variant in VARIANTS.items()}
     notes = ["Ours is the regret: points a game behind optimal play, exact."]
     return StudyResult(cells, settings, {"regret": lambda: draw(rows)}, notes)
 
 
-def _learned(
+def _train(
     size: str, name: str, target: Target, games: int, seed: int, worker: Worker
 ) -> tuple[float, float, float] | None:
-    """A run, and how far it is from perfect play."""
+    """Train once; return the exact score, the regret, and the share of optimal moves."""
     solution = worker.share(size, lambda: solve(size, progress=False))
     initial = solution.expected_score if name in OPTIMISTS else 0.0
     net = Network(board=size, target=target, initial=initial)
-    learned = train(net, games=games, seed=seed, progress=False, stop=worker.stop, **VARIANTS[name])
-    if learned.interrupted:
+    run = train(net, games=games, seed=seed, progress=False, stop=worker.stop, **VARIANTS[name])
+    if run.interrupted:
         return None
-    found = exact_regret(solution, net)
-    return found.score, found.regret, found.optimal
+    result = exact_regret(solution, net)
+    return result.score, result.regret, result.optimal
 
 
 def draw(rows: list[Row]) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tuplet.studies.verdicts import SIZE, Cell, Row, Unit, judged
+from tuplet.studies.verdicts import SIZE, Cell, Row, Unit, judge
 from tuplet.system.intervals import Interval
 from tuplet.system.pictures import inline_svg
 from tuplet.system.tables import Displayable, TextTable
@@ -37,8 +37,8 @@ class Report(Displayable):
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The cells, judged."""
-        return judged(self.result.cells)
+        """The cells, judge."""
+        return judge(self.result.cells)
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""

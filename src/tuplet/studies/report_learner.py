@@ -1,21 +1,35 @@
-"""2048 learned as the reports' programs did it: plainly, one game after another, slips and all.
+"""2048 learned as the reports' programs did it: one game after another, with the errors that reports made.
 
-`LearnerVariant` says how a program learns. Without any of its flags it is TD(0) from the end of each game, as
-`train` does it: the same games, the same weights. The flags are what reports wrote, each by itself:
+`LearnerVariant` describes how a program learns. Without flags it is TD(0) from the end of each game, as in `train`:
+the same games, the same weights. Each flag is an error, or a choice, of some report:
 
-    states    s0 --r0--> s1 --r1--> s2 ... s(n-1) --r(n-1)--> end      V(s0) towards r0 + V(s1)
-    swapped_reward   the same, with the reward of the next move               V(s0) towards r1 + V(s1)
-    after-states   s'0 --r1--> s'1 --r2--> s'2 ... s'(n-1) --0--> end  V(s'0) towards r1 + V(s'1)
-    swapped_reward   the same, with the reward that led to it                 V(s'0) towards r0 + V(s'1)
+    states           s0 --r0--> s1 --r1--> s2 ... s(n-1) --r(n-1)--> end     V(s0) towards r0 + V(s1)
+    swapped_reward   the same, with the reward of the next move              V(s0) towards r1 + V(s1)
+    after-states     s'0 --r1--> s'1 --r2--> s'2 ... s'(n-1) --0--> end      V(s'0) towards r1 + V(s'1)
+    swapped_reward   the same, with the reward of the move that led to it    V(s'0) towards r0 + V(s'1)
 
-It also counts look-ups: the weights that a plain program reads. To choose by after-states it reads
-m for each legal move, by states m for each of the 2 x empty cells that a spawn may make of it
-(`expected_value`, which adds differences, reads fewer); to update a board it reads m twice, once
-for the error and once as it adds to them.
+Look-ups are counted: the weights that a plain program reads. To choose a move by after-states it reads m for each
+legal move; by states, m for each of the 2 x empty cells boards that a spawn can make of it (`expected_value` adds
+differences and reads fewer). To update a board it reads m twice: once for the error and once to add to the weights.
+
+`run_program` is one run, a part of a study. A stopped run leaves a checkpoint and continues from it to the same end;
+only `seconds` depends on the machine. The result of a finished run is a small JSON:
+
+    settings    all of them
+    blocks      lists with an entry for each block of games: games so far, mean_score, deviation of the scores,
+                max_score, look_ups so far, processor seconds so far
+    last        statistics of the last block, whose games were learned from
+    fresh       statistics of games played at the end without learning
+    finite      whether all weights are finite numbers
 """
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,23 +42,30 @@ from tuplet.games.g2048.rules import (
     empty_cells,
     largest,
     opening,
+    rules_for,
     slides,
     spawn,
     stuck,
     view,
     wide_slides,
 )
-from tuplet.games.g2048.statistics import Results
-from tuplet.kernel import draw, kernel, line_aligned, popcount, stream
+from tuplet.games.g2048.statistics import Results, account, make_results
+from tuplet.kernel import as_seed, draw, kernel, line_aligned, popcount, stream
+from tuplet.system.blocks import Worker
+from tuplet.system.files import atomic_write
+from tuplet.system.tensors import write_header
 from tuplet.values.network import check_memory
 from tuplet.values.patterns import Tuple, parse, placements, storage_order
 from tuplet.values.tables import Tables, expected_value, fetch, locate, table_starts, tables_for, total, value
 
 Array = np.ndarray[Any, Any]
 
+CHUNK = 25  # games between two checks of the stop flag
+SAVE = 120.0  # seconds between two checkpoints
+
 
 class LearnerVariant(NamedTuple):
-    """How a program learns; what is not set is right."""
+    """How a program learns; without flags it is correct."""
 
     states: bool = False  # values of states, not of after-states
     shared: bool = False  # one table for all tuples
@@ -52,7 +73,7 @@ class LearnerVariant(NamedTuple):
     no_symmetry: bool = False  # a tuple is looked up where it is, not in its eight placements
     undivided_alpha: bool = False  # each placement gets the whole of its tuple's part of an update
     swapped_reward: bool = False  # targets have the reward that belongs to the other kind of values
-    no_terminal_update: bool = False  # the last board of a game is not moved towards what came of it
+    no_terminal_update: bool = False  # the last board of a game is not updated
     skip_first: int = 0  # boards at the beginning of a game that are not learned from
     summed_expectation: bool = False  # expectations are summed over empty cells, not divided by their number
     no_terminal_check: bool = False  # a state without moves is worth what the tables say, not 0
@@ -76,7 +97,7 @@ class Program(NamedTuple):
 
 
 def tuples_of(net: str, variant: LearnerVariant) -> list[Tuple]:
-    """A network's tuples; ValueError if it has none, or they cannot be used that way."""
+    """A network's tuples; ValueError if it has none, or they cannot share a table."""
     tuples = parse(net)
     if variant.shared and len({len(cells) for cells in tuples}) > 1:
         raise UserError(f"tuples that share a table are equally long, those of {net!r} are not")
@@ -118,7 +139,7 @@ def make_program(rules: Rules2048, net: str, variant: LearnerVariant, alpha: flo
 
 @kernel
 def spawned_value(program: Program, board: np.uint64, high: np.uint64) -> np.float32:
-    """What a program by states takes an after-state to be worth: what a spawn makes of it."""
+    """The value of an after-state for a program that learns states: the expectation over the spawn."""
     rules, tables, variant = program.rules, program.tables, program.variant
     v = expected_value(rules, tables, board, high, program.found, program.seen)
     empty = empty_cells(rules.cells, board, high)
@@ -134,7 +155,7 @@ def spawned_value(program: Program, board: np.uint64, high: np.uint64) -> np.flo
 
 @kernel
 def walk_back(program: Program, count: np.uint64) -> np.uint64:
-    """Learn from the game of so many moves that stands in `path` and `gains`, from its end.
+    """Learn from the game of `count` moves in `path` and `gains`, from its end.
 
     Returns the number of look-ups.
     """
@@ -169,7 +190,7 @@ def play(
 ) -> None:
     """Play games number `first` to `first + games` of a seed, and learn from them.
 
-    What became of each, and its look-ups, are written from place `at` on.
+    Their results and look-ups are written from index `at` on.
     """
     rules, tables, states = program.rules, program.tables, program.variant.states
     after, after_high, rewards = program.after, program.after_high, program.rewards
@@ -216,3 +237,174 @@ def play(
         results.tiles[place] = largest(board, high)
         results.lengths[place] = np.int64(k)
         look_ups[place] = np.int64(read)
+
+
+def settings_of(
+    variant: LearnerVariant,
+    games: int,
+    seed: int,
+    *,
+    net: str = "4x6",
+    alpha: float = 0.1,
+    spawn4: float = 0.1,
+    fresh: int = 1000,
+) -> dict[str, Any]:
+    """All settings of a run, as files have them."""
+    return {
+        "net": net,
+        "alpha": alpha,
+        "spawn4": spawn4,
+        "games": games,
+        "seed": seed,
+        "block": block_of(games),
+        "fresh": fresh,
+        **variant._asdict(),
+    }
+
+
+def block_of(games: int) -> int:
+    """Games of which a curve has one point: 1,000, less in a short run."""
+    return max(1, min(1000, games // 20))
+
+
+def name_of(settings: Mapping[str, Any]) -> str:
+    """A file's name for a run: its flags, its games, and its seed."""
+    flags = [name for name in LearnerVariant._fields if settings[name] and name != "states"]
+    kind = "state" if settings["states"] else "afterstate"
+    return "-".join([kind, *flags, f"{settings['games']}", f"seed{settings['seed']}"])
+
+
+class _RunState(NamedTuple):
+    """The progress of a run; the arrays have an entry for each game, or block."""
+
+    results: Results
+    look_ups: Array  # int64[games]
+    seconds: Array  # float64[blocks]
+    done: Array  # int64[1]: games
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """What a checkpoint holds, the widest first."""
+        scores, tiles, lengths = self.results
+        return {
+            "done": self.done,
+            "scores": scores,
+            "lengths": lengths,
+            "look_ups": self.look_ups,
+            "seconds": self.seconds,
+            "tiles": tiles,
+        }
+
+
+def run_program(settings: dict[str, Any], checkpoint: str, worker: Worker) -> dict[str, Any] | None:
+    """Learn, from the checkpoint if there is one; None if it was stopped, with a checkpoint left."""
+    games, block, path = settings["games"], settings["block"], Path(checkpoint)
+    variant = LearnerVariant(*(settings[name] for name in LearnerVariant._fields))
+    rules, seed = rules_for(4, 4, settings["spawn4"]), as_seed(settings["seed"])
+    program = make_program(rules, settings["net"], variant, settings["alpha"])
+    blocks = -(-games // block)
+    run = _RunState(make_results(games), np.zeros(games, np.int64), np.zeros(blocks), np.zeros(1, np.int64))
+    if path.exists():
+        _load(path, settings, program, run)
+    play(program, False, seed, 0, 0, run.results, run.look_ups, 0)  # compiled before the clock runs
+    save_at = time.monotonic() + SAVE
+    with worker.showing(run.done):
+        while run.done[0] < games:
+            first = int(run.done[0])
+            if worker.stop.is_set() or time.monotonic() >= save_at:
+                _save(path, settings, program, run)
+                if worker.stop.is_set():
+                    return None
+                save_at = time.monotonic() + SAVE
+            count = min(CHUNK, block - first % block, games - first)
+            began = time.thread_time()
+            play(program, True, seed, first, count, run.results, run.look_ups, first)
+            run.seconds[first // block] += time.thread_time() - began
+            run.done[0] += count
+        fresh = _fresh(program, seed, settings, worker)
+    if fresh is None:
+        _save(path, settings, program, run)
+        return None
+    weights = program.tables.weights
+    ends = np.array([weights.min(), weights.max()])  # neither is finite if some weight is not
+    result = {
+        "settings": settings,
+        "blocks": _curve(run, block),
+        "last": _statistics(Results(*(part[-block:] for part in run.results))),
+        "fresh": _statistics(fresh),
+        "finite": bool(np.isfinite(ends).all()),
+    }
+    with suppress(FileNotFoundError):
+        path.unlink()
+    return result
+
+
+def _fresh(program: Program, seed: np.uint64, settings: Mapping[str, Any], worker: Worker) -> Results | None:
+    """Games without learning, with random numbers that training did not use; None if it was stopped."""
+    fresh_seed, count = np.uint64(stream(~seed, np.uint64(settings["games"]))), settings["fresh"]
+    results, look_ups = make_results(count), np.zeros(count, np.int64)
+    for first in range(0, count, CHUNK):
+        if worker.stop.is_set():
+            return None
+        games = min(CHUNK, count - first)
+        play(program, False, fresh_seed, first, games, results, look_ups, first)
+    return results
+
+
+def _curve(run: _RunState, block: int) -> dict[str, list[int] | list[float]]:
+    """The learning curve: statistics of each block."""
+    games, scores = len(run.look_ups), run.results.scores
+    ends = [min(start + block, games) for start in range(0, games, block)]
+    parts = [scores[start : start + block] for start in range(0, games, block)]
+    return {
+        "games": ends,
+        "mean_score": [float(part.mean()) for part in parts],
+        "deviation": [float(part.std(ddof=1)) if len(part) > 1 else 0.0 for part in parts],
+        "max_score": [int(part.max()) for part in parts],
+        "look_ups": [int(n) for n in np.cumsum(run.look_ups)[np.array(ends) - 1]],
+        "seconds": [round(float(s), 3) for s in np.cumsum(run.seconds)],
+    }
+
+
+def _statistics(results: Results) -> dict[str, Any]:
+    """Statistics of games, with each game's score and largest tile."""
+    tiles = [1 << int(exponent) for exponent in results.tiles]
+    return {**account(results), "scores": results.scores.tolist(), "tiles": tiles}
+
+
+def _save(path: Path, settings: Mapping[str, Any], program: Program, run: _RunState) -> None:
+    """Write a checkpoint: the progress, and the weights that are not 0."""
+    weights = program.tables.weights
+    where = np.flatnonzero(weights).astype(np.uint32)
+    arrays = {**run.arrays, "where": where, "weight": weights[where]}
+    arrays["tiles"] = arrays.pop("tiles")  # bytes last, so that all others begin at whole words
+    kinds = {name: (array.dtype.str[1:], len(array)) for name, array in arrays.items()}
+    with atomic_write(path) as file:
+        starts, _ = write_header(file, {"settings": json.dumps(settings)}, kinds)
+        for name, array in arrays.items():
+            file.seek(starts[name])
+            file.write(array.data)
+
+
+def _load(path: Path, settings: Mapping[str, Any], program: Program, run: _RunState) -> None:
+    """Continue from a checkpoint; UserError if it is damaged or has other settings."""
+    from safetensors import SafetensorError, safe_open
+
+    weights = program.tables.weights
+    try:
+        with safe_open(path, framework="numpy") as file:
+            if json.loads((file.metadata() or {}).get("settings", "null")) != settings:
+                raise UserError("it is of other settings")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        for name, room in run.arrays.items():
+            if arrays[name].shape != room.shape or arrays[name].dtype != room.dtype:
+                raise UserError(f"its {name} are of another size")
+            room[:] = arrays[name]
+        where = arrays["where"]
+        if len(where) and int(where.max()) >= len(weights) - 1:
+            raise UserError("it has more weights than the network")
+        if not 0 <= run.done[0] <= len(run.look_ups):
+            raise UserError("it has more games than the run")
+        weights[where] = arrays["weight"]
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise UserError(f"{path} is not a sound checkpoint ({error}): delete it") from None

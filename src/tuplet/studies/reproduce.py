@@ -22,7 +22,7 @@ from tuplet.system.progress import ProgressOption, watching
 from tuplet.system.stop import Stop
 from tuplet.system.tables import Displayable, Table, TextTable
 
-FOLDER = Path("studies")  # where studies are kept unless somebody says otherwise
+FOLDER = Path("studies")  # default parent folder of studies
 
 
 class About(NamedTuple):
@@ -63,7 +63,7 @@ class Listed(Displayable):
         """A line for each."""
         rows = [[name, *study] for name, study in STUDIES.items()]
         notes = ["tuplet reproduce NAME runs one; --scale 0.1 a tenth of it."]
-        return [TextTable("", ("study", "what it is of", "takes, on two cores"), rows, notes, words=(0, 1, 2))]
+        return [TextTable("", ("study", "about", "takes, on two cores"), rows, notes, words=(0, 1, 2))]
 
 
 def folder_of(name: str, out: str | Path | None) -> Path:
@@ -87,7 +87,7 @@ def reproduce(
 
     `scale` is the share of its games that is played. What is finished is kept in the folder `out`
     (studies/NAME), and at the end the report: a page, JSON, pictures. The work is done by all
-    cores, by so many threads, or by `executor`. `options` are a study's own: `sims`, the
+    cores, by `threads` threads, or by `executor`. `options` are those of the study: `sims`, the
     simulations a move where it is about search; `minutes` and `recipes` of the leaderboard;
     `learners` of rounds.
     """
@@ -104,14 +104,14 @@ def reproduce(
         raise UserError(f"the study {name} has no --{', --'.join(sorted(unknown))}")
     # One that is named with its default is the same study as one that is not.
     given = {option: value for option, value in given.items() if value != known[option].default}
-    new_figure(1, 1)  # says now, not after hours, that there is nothing to draw with
+    new_figure(1, 1)  # raises now, not after hours, if matplotlib is missing
     folder = folder_of(name, out)
     threads = cores() if threads is None else as_threads(threads)
     with watching(progress) as watch:
         pool = as_executor(executor)
         context = StudyContext(name, folder, scale, seed, threads, pool, watch, stop or Stop(), given)
         with context.locked():
-            found = run(context, **given)
+            result = run(context, **given)
             changed = {"scale": scale, "seed": seed, **given}
             usual = {"scale": 1.0, "seed": 0}
             words = [
@@ -119,7 +119,7 @@ def reproduce(
             ]
             command = " ".join(["tuplet reproduce", name, *words])
             about, claim = STUDIES[name].about, str(module.CLAIM)
-            report = Report(name, about, claim, command, scale, seed, found)
+            report = Report(name, about, claim, command, scale, seed, result)
             try:
                 write(report, folder)
             except OSError as error:  # the table is shown all the same

@@ -24,20 +24,20 @@ from tuplet.system.pictures import line_style, new_figure, style_axes
 
 CLAIM = (
     "No report has this: one network taught by 2, 4, 8 and 16 learners at once, whose changes are "
-    "merged every so often, against the same number of games learned by one."
+    "merged in rounds, against the same number of games learned by one."
 )
 GAMES, FRESH, LOOKS = 120_000, 1000, 6
-CABLES = {"seconds": 125e6, "fast_s": 1250e6}  # bytes a second of the one that merges: 1, 10 Gbit/s
+CABLES = {"seconds": 125e6, "fast_s": 1250e6}  # bytes a second of the merging machine's link: 1, 10 Gbit/s
 
 
 def run(context: StudyContext, learners: str = "1 2 4 8 16", net: str = "4x6") -> StudyResult:
-    """Learn with each number of learners, and evaluate now and then."""
+    """Learn with each number of learners, and evaluate at intervals."""
     counts = list_of(learners, _count, "--learners must be numbers of 1 to 4096, such as 1 2 4")
     games, fresh = context.games(GAMES, least=100), context.games(FRESH, least=20)
     parts = {}
     for count in counts:
         name = f"{net.replace(' ', '-')}-{count}-{games}-seed{context.seed}"
-        how: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "net": net,
             "learner": "tc",
             "schedule": "0.9:0.1",
@@ -47,16 +47,16 @@ def run(context: StudyContext, learners: str = "1 2 4 8 16", net: str = "4x6") -
             "threads": 1,
             "evaluate": f"{fresh}@{max(games // LOOKS, 1)}",
         }
-        parts[name] = (context.shared(name), how)
-    found = list(context.parts(trained, parts, context.count("games", [games] * len(parts))).values())
+        parts[name] = (context.shared(name), settings)
+    results = list(context.parts(trained, parts, context.count("games", [games] * len(parts))).values())
     first = min(  # the same games for all but one learner, whose rounds begin earlier
-        (each["before_s"] for count, each in zip(counts, found, strict=True) if count > 1), default=0.0
+        (each["before_s"] for count, each in zip(counts, results, strict=True) if count > 1), default=0.0
     )
     curves = {
         str(count): timed(each, first if count > 1 else each["before_s"])
-        for count, each in zip(counts, found, strict=True)
+        for count, each in zip(counts, results, strict=True)
     }
-    cells = [_cell(count, curves, each) for count, each in zip(counts, found, strict=True)]
+    cells = [_cell(count, curves, each) for count, each in zip(counts, results, strict=True)]
     settings = {
         "learning": f"TC(0.5) on {net}, a tenth of alpha in the last tenth of {games:,} games",
         "time": "processor seconds of the slowest task of each round, of merging, and of sending "
@@ -99,11 +99,11 @@ def _before(run: Run, lines: list[dict[str, Any]]) -> float:
     return moves[0] * float(sum(lines[0]["cpu_s"])) / max(moves[1], 1.0)
 
 
-def timed(found: dict[str, Any], before_s: float) -> list[dict[str, Any]]:
-    """What fresh games came to, with the time that it would have taken until then."""
+def timed(result: dict[str, Any], before_s: float) -> list[dict[str, Any]]:
+    """The evaluations, with the time that each would have taken."""
     points = []
-    for look in found["looks"]:
-        rounds = [each for each in found["rounds"] if each["games"] <= look["learned"]]
+    for look in result["looks"]:
+        rounds = [each for each in result["rounds"] if each["games"] <= look["learned"]]
         times = {
             name: round(before_s + sum(_took(each, cable) for each in rounds), 1) for name, cable in CABLES.items()
         }
@@ -119,8 +119,8 @@ def _took(line: dict[str, Any], cable: float) -> float:
     return float(slowest + line["merge_cpu_s"] + traffic / cable)
 
 
-def _cell(count: int, curves: dict[str, Any], found: dict[str, Any]) -> Cell:
-    last, rounds = curves[str(count)][-1], found["rounds"]
+def _cell(count: int, curves: dict[str, Any], result: dict[str, Any]) -> Cell:
+    last, rounds = curves[str(count)][-1], result["rounds"]
     alone = curves.get("1")
     facts = {"seconds": last["seconds"], "fast_s": last["fast_s"], "rounds": len(rounds)}
     note = f"in {last['seconds']:,.0f} s"
@@ -145,7 +145,7 @@ def _cell(count: int, curves: dict[str, Any], found: dict[str, Any]) -> Cell:
 
 
 def worth_at(curve: list[dict[str, Any]], seconds: float) -> float:
-    """The mean score of a curve at a time, between the looks before and after it.
+    """The mean score of a curve at a time, interpolated between evaluations.
 
     >>> worth_at([{"seconds": 10, "mean_score": 100}, {"seconds": 20, "mean_score": 140}], 15)
     120.0

@@ -16,9 +16,9 @@ from tuplet.errors import UserError
 from tuplet.learn.run import Run as LearnedRun
 from tuplet.learn.train import train_or_resume
 from tuplet.studies.context import PARTS, SETTINGS, StudyContext
-from tuplet.studies.report_learner import LearnerVariant, tuples_of
-from tuplet.studies.report_run import learned, name_of, settings_of
-from tuplet.studies.verdicts import Cell, Estimate, mean_of_runs, share
+from tuplet.studies.report import StudyResult
+from tuplet.studies.report_learner import LearnerVariant, name_of, run_program, settings_of, tuples_of
+from tuplet.studies.verdicts import Cell, Estimate, mean_over_runs, share
 from tuplet.system.blocks import Worker
 from tuplet.system.files import atomic_write
 from tuplet.system.intervals import Interval
@@ -26,12 +26,12 @@ from tuplet.system.pictures import escape_label, line_style, new_figure, style_a
 from tuplet.system.progress import Progress
 from tuplet.system.version import __version__
 
-Run = Mapping[str, Any]  # as `learned` returns it
+Run = Mapping[str, Any]  # the result of `run_program`
 
 SEEDS = 3
 GAMES = 100_000
 FRESH = 1000  # games played without learning when a run is finished
-BESIDE = ("td-state", "td-afterstate", "state-or-afterstate", "isomorphism", "td-targets")
+SIBLINGS = ("td-state", "td-afterstate", "state-or-afterstate", "isomorphism", "td-targets")
 UNITS = {"games": "games", "seconds": "seconds on one core", "look_ups": "weights read"}
 
 
@@ -50,7 +50,7 @@ FLAGS = {  # of `LearnerVariant`, in words
 
 
 class Published(NamedTuple):
-    """A print-out of so many games of one run."""
+    """Published statistics of one run."""
 
     mean: float
     reached: Mapping[int, float]
@@ -60,42 +60,42 @@ class Published(NamedTuple):
 
 def runs_of(
     context: StudyContext,
-    ways: Mapping[str, LearnerVariant],
+    variants: Mapping[str, LearnerVariant],
     net: str,
     full: int = GAMES,
     seeds: int = SEEDS,
     *,
     timed: bool = False,
 ) -> dict[str, list[Run]]:
-    """Runs of each way, one for each seed.
+    """Runs of each variant, one for each seed.
 
-    Those of a study beside this one are taken over, unless seconds are compared (`timed`): what
-    another machine, or a busier one, took says nothing about this one's.
+    Finished runs of a study in a neighbouring folder are copied, unless seconds are compared (`timed`), since they
+    may come from another machine.
     """
     games, fresh = context.games(full, least=20), context.games(FRESH, least=20)
-    for how in ways.values():
-        tuples_of(net, how)  # refuses it now
+    for variant in variants.values():
+        tuples_of(net, variant)  # raises for a bad network before anything runs
     planned = {
-        way: [settings_of(how, games, context.seed + n, net=net, fresh=fresh) for n in range(seeds)]
-        for way, how in ways.items()
+        name: [settings_of(variant, games, context.seed + n, net=net, fresh=fresh) for n in range(seeds)]
+        for name, variant in variants.items()
     }
     folder = context.folder / PARTS
     folder.mkdir(exist_ok=True)
     parts = {}
-    for n in range(seeds):  # of all ways the first ones first
+    for n in range(seeds):  # the first seed of all variants first
         for each in planned.values():
             name = name_of(each[n])
             parts[name] = (each[n], str(folder / f"{name}.safetensors"))
             if not timed:
-                _take_over(context, name, each[n])
-    found = context.parts(learned, parts, context.count("games", [games] * len(parts)))
-    return {way: [found[name_of(each)] for each in some] for way, some in planned.items()}
+                _copy_finished_run(context, name, each[n])
+    results = context.parts(run_program, parts, context.count("games", [games] * len(parts)))
+    return {variant: [results[name_of(each)] for each in settings] for variant, settings in planned.items()}
 
 
-def _take_over(context: StudyContext, name: str, settings: Mapping[str, Any]) -> None:
+def _copy_finished_run(context: StudyContext, name: str, settings: Mapping[str, Any]) -> None:
     """Copy a finished run of these settings from the folder of a study beside this one's."""
     own = context.folder / PARTS / f"{name}.json"
-    for study in () if own.exists() else BESIDE:
+    for study in () if own.exists() else SIBLINGS:
         folder = context.folder.resolve().parent / study
         with suppress(OSError, ValueError, RecursionError, AttributeError, KeyError, TypeError):
             beside = json.loads((folder / SETTINGS).read_bytes())
@@ -136,9 +136,9 @@ def list_of(text: str, read: Callable[[str], Any], message: str) -> list[Any]:
 
 
 def mean_at(points: Sequence[tuple[float, float, int]]) -> Estimate:
-    """The mean of runs' blocks (a mean, its scores' deviation, and how many), as `mean_of_runs`.
+    """The mean of runs' blocks (a mean, its scores' deviation, and how many), as `mean_over_runs`.
 
-    What runs deviate is not less than what follows from the scores.
+    The deviation between runs is at least what follows from the deviation of the scores.
     """
     means = [mean for mean, _, _ in points]
     if len(points) < 2:
@@ -155,8 +155,8 @@ def _over_runs(means: Sequence[float], inside: float, ends: Interval, games: int
     return Estimate(value, (max(low, ends[0]), min(high, ends[1])), mean.stderr, dof, games)
 
 
-def share_of_runs(runs: Sequence[Sequence[bool]]) -> Estimate:
-    """The share of runs' games that came to something, as sure as `mean_of_runs`."""
+def share_over_runs(runs: Sequence[Sequence[bool]]) -> Estimate:
+    """The share of runs' games that are true, with the uncertainty of `mean_over_runs`."""
     shares = [sum(each) / len(each) for each in runs]
     games = sum(map(len, runs))
     if len(runs) < 2:
@@ -164,11 +164,8 @@ def share_of_runs(runs: Sequence[Sequence[bool]]) -> Estimate:
     return _over_runs(shares, share(sum(map(sum, runs)), games).stderr ** 2, (0.0, 1.0), games)
 
 
-def for_another(ours: Estimate, runs: Sequence[Sequence[bool]]) -> Estimate:
-    """The same, to be tested against the share in games of one more run, somebody else's.
-
-    That run deviates as ours do, beyond what its games alone would.
-    """
+def widened_for_another_run(ours: Estimate, runs: Sequence[Sequence[bool]]) -> Estimate:
+    """Our estimate, to be tested against the share of one other run, which deviates as ours do."""
     shares = [sum(each) / len(each) for each in runs]
     if len(runs) < 2:
         return ours
@@ -177,46 +174,46 @@ def for_another(ours: Estimate, runs: Sequence[Sequence[bool]]) -> Estimate:
     return ours._replace(stderr=math.sqrt(ours.stderr**2 + between))
 
 
-def change(ours: Estimate, right: Estimate) -> Estimate:
-    """By what share of `right` ours differs from it: -0.1 is a tenth less (Welch 1947, of logs)."""
-    if min(ours.value, right.value) <= 0:
+def change(ours: Estimate, reference: Estimate) -> Estimate:
+    """The relative difference of ours from `reference`: -0.1 is a tenth less (Welch 1947, on logarithms)."""
+    if min(ours.value, reference.value) <= 0:
         return Estimate(math.nan)
-    sides = [((each.stderr / each.value) ** 2, each.dof) for each in (ours, right)]
-    apart = welch(math.log(ours.value / right.value), *sides)
+    sides = [((each.stderr / each.value) ** 2, each.dof) for each in (ours, reference)]
+    apart = welch(math.log(ours.value / reference.value), *sides)
     if not math.isfinite(apart.stderr):
         return Estimate(math.expm1(apart.value))
     low, high = apart.interval()
     return Estimate(math.expm1(apart.value), (math.expm1(low), math.expm1(high)))
 
 
-def change_told(found: Estimate, right: str) -> str:
+def describe_change(change: Estimate, reference: str) -> str:
     """A change in words.
 
-    >>> change_told(Estimate(-0.123, (-0.2, 0.01)), "as derived")
+    >>> describe_change(Estimate(-0.123, (-0.2, 0.01)), "as derived")
     '12.3 % less than "as derived" (-20.0 to +1.0 %)'
     """
-    words = f'{100 * abs(found.value):.1f} % {"less" if found.value < 0 else "more"} than "{right}"'
-    if found.ci95 is None:
+    words = f'{100 * abs(change.value):.1f} % {"less" if change.value < 0 else "more"} than "{reference}"'
+    if change.ci95 is None:
         return f"{words} (one run: no interval)"
-    low, high = (100 * end for end in found.ci95)
+    low, high = (100 * end for end in change.ci95)
     return f"{words} ({low:+.1f} to {high:+.1f} %)"
 
 
 def scores_of(runs: Sequence[Run], which: str) -> Estimate:
     """The mean score of the runs' last or fresh games."""
-    return mean_of_runs([run[which]["scores"] for run in runs])
+    return mean_over_runs([run[which]["scores"] for run in runs])
 
 
-def statistics(
-    where: Mapping[str, str | float],
+def statistics_cells(
+    labels: Mapping[str, str | float],
     runs: Sequence[Run],
     which: str,
     published: Published | None = None,
     note: str = "",
 ) -> list[Cell]:
-    """The print-out of courses, as cells: mean score, and the share that reached each tile."""
+    """The statistics that courses print, as cells: mean score, and the share of games that reached each tile."""
     theirs = None if published is None else Estimate(published.mean)
-    cells = [Cell({**where, "figure": "mean score"}, scores_of(runs, which), theirs, "points", note)]
+    cells = [Cell({**labels, "figure": "mean score"}, scores_of(runs, which), theirs, "points", note)]
     tiles = [run[which]["tiles"] for run in runs]
     if published is None:
         least = max(min(map(min, tiles)), 2)
@@ -225,11 +222,11 @@ def statistics(
         known = list(published.reached)
     for tile in known:
         flags, theirs = [[t >= tile for t in each] for each in tiles], None
-        ours = share_of_runs(flags)
+        ours = share_over_runs(flags)
         if published is not None:
             theirs = share(published.reached[tile] * published.games, published.games)
-            ours = for_another(ours, flags)
-        cells.append(Cell({**where, "figure": f"reached {tile}"}, ours, theirs, "share", note))
+            ours = widened_for_another_run(ours, flags)
+        cells.append(Cell({**labels, "figure": f"reached {tile}"}, ours, theirs, "share", note))
     return cells
 
 
@@ -257,11 +254,6 @@ def curves_for(lines: Mapping[str, Sequence[Run]], units: Sequence[str] = ("game
     }
 
 
-def changes_for(changes: Mapping[str, Estimate]) -> dict[str, Any]:
-    """Changes, for the JSON file."""
-    return {name: {"change": each.value, "ci95": each.ci95} for name, each in changes.items()}
-
-
 def draw_lines(
     axes: Any,
     lines: Mapping[str, Sequence[Run]],
@@ -270,7 +262,7 @@ def draw_lines(
     log: bool = False,
     marks: Mapping[str, float] | None = None,
 ) -> None:
-    """Mean scores against what was spent: a line for each way, a faint one for each of its runs."""
+    """Mean scores against what was spent: a line for each variant, a faint one for each of its runs."""
     from matplotlib.ticker import FuncFormatter
 
     for number, (name, runs) in enumerate(lines.items()):
@@ -311,13 +303,13 @@ def picture(lines: Mapping[str, Sequence[Run]], marks: Mapping[str, float] | Non
     return figure
 
 
-def settings_told(runs: Mapping[str, Sequence[Run]], reports: str) -> dict[str, str]:
+def describe_settings(runs: Mapping[str, Sequence[Run]], reports: str) -> dict[str, str]:
     """All settings of the runs, in words."""
-    told = {}
-    for name, some in runs.items():
-        own = some[0]["settings"]
+    variants = {}
+    for name, each in runs.items():
+        own = each[0]["settings"]
         flags = [words for flag, words in FLAGS.items() if own[flag]]
-        told[name] = "; ".join([*flags, *([] if own["states"] else ["values of after-states"])])
+        variants[name] = "; ".join([*flags, *([] if own["states"] else ["values of after-states"])])
     one = next(iter(runs.values()))
     own, seeds = one[0]["settings"], [str(run["settings"]["seed"]) for run in one]
     return {
@@ -327,6 +319,22 @@ def settings_told(runs: Mapping[str, Sequence[Run]], reports: str) -> dict[str, 
         "games": f"{own['games']:,} learned from, a point of a curve per {own['block']:,}; then "
         f"{own['fresh']:,} fresh ones, not learned from",
         "seeds": ", ".join(seeds),
-        **told,
+        **variants,
         "published": reports,
     }
+
+
+def learning_result(
+    cells: Sequence[Cell],
+    runs: Mapping[str, Sequence[Run]],
+    published: str,
+    notes: Sequence[str],
+    pictures: Mapping[str, Callable[[], Any]],
+    changes: Mapping[str, Estimate] | None = None,
+    units: Sequence[str] = ("games", "look_ups"),
+) -> StudyResult:
+    """The result of a study of learning: its cells, all settings, and the curves behind the pictures."""
+    extra = {"curves": curves_for(runs, units)}
+    if changes is not None:
+        extra["changes"] = {name: {"change": each.value, "ci95": each.ci95} for name, each in changes.items()}
+    return StudyResult(cells, describe_settings(runs, published), pictures, notes, extra)

@@ -8,18 +8,7 @@ from typing import Any
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
 from tuplet.studies.report_learner import LearnerVariant
-from tuplet.studies.run_tables import (
-    UNITS,
-    Run,
-    change,
-    change_told,
-    changes_for,
-    curves_for,
-    draw_lines,
-    mean_at,
-    runs_of,
-    settings_told,
-)
+from tuplet.studies.run_tables import UNITS, Run, change, describe_change, draw_lines, learning_result, mean_at, runs_of
 from tuplet.studies.verdicts import Cell
 from tuplet.system.pictures import new_figure
 
@@ -32,51 +21,45 @@ VARIANTS = {STATE: LearnerVariant(states=True), AFTERSTATE: LearnerVariant()}
 
 
 def run(context: StudyContext, net: str = "4x6") -> StudyResult:
-    """Learn both, and look where each is when as much was spent."""
+    """Learn both, and compare them where both have spent the same."""
     runs = runs_of(context, VARIANTS, net, timed=True)
     cells, changes = [], {}
     for by, unit in UNITS.items():
-        # What the thriftier of the two spent in all: the other had not as much for it.
+        # All that the cheaper of the two spent: both have a curve up to there.
         spent = min(min(run["blocks"][by][-1] for run in some) for some in runs.values())
         at = f"{_short(spent)} {unit}"
-        found = {name: mean_at([_point(run, by, spent) for run in some]) for name, some in runs.items()}
-        changes[by] = change(found[AFTERSTATE], found[STATE])
-        for name, ours in found.items():
-            note = change_told(changes[by], STATE) if name == AFTERSTATE else " "
+        means = {name: mean_at([_point(run, by, spent) for run in some]) for name, some in runs.items()}
+        changes[by] = change(means[AFTERSTATE], means[STATE])
+        for name, ours in means.items():
+            note = describe_change(changes[by], STATE) if name == AFTERSTATE else " "
             games = [_games(run, by, spent) for run in runs[name]]
-            where: dict[str, str | float] = {
+            labels: dict[str, str | float] = {
                 "equal": by.replace("_", "-"),
                 "spent": at,
                 "values": name,
                 "games by then": round(sum(games) / len(games)),
             }
-            cells.append(Cell(where, ours, None, "points", note))
-    own = runs[STATE][0]["settings"]
+            cells.append(Cell(labels, ours, None, "points", note))
+    settings = runs[STATE][0]["settings"]
     rates = {name: _per_game(some) for name, some in runs.items()}
     notes = [
-        f"Ours is the mean score of the block of {own['block']:,} games that was being learned "
-        f"from by then, the mean of {len(runs[STATE])} runs.",
-        "A look-up is a weight that a plain program reads: to choose by after-states m for each "
-        "move, by states m for each board that a spawn may make of each move, and twice m for an "
-        "update. Seconds are of our own kernels, which read fewer for states: they add up "
-        "differences.",
+        f"Ours is the mean score of the block of {settings['block']:,} games under way at "
+        f"that point, the mean of {len(runs[STATE])} runs.",
+        "A look-up is a weight that a plain program reads: m for each move to choose by "
+        "after-states, m for each board that a spawn can make of each move to choose by states, and "
+        "twice m for an update. Seconds are those of our kernels, which read fewer weights for states "
+        "by adding differences.",
         *(
             f"{name}: {seconds * 1e3:,.1f} ms and {look_ups / 1e6:,.2f} million look-ups a game."
             for name, (seconds, look_ups) in rates.items()
         ),
-        "Seconds depend on the machine, and on what else it does.",
+        "Seconds depend on the machine and on its other load.",
     ]
-    return StudyResult(
-        cells,
-        settings_told(runs, "in words only"),
-        {"curves": lambda: draw(runs)},
-        notes,
-        {"curves": curves_for(runs, [*UNITS]), "changes": changes_for(changes)},
-    )
+    return learning_result(cells, runs, "in words only", notes, {"curves": lambda: draw(runs)}, changes, [*UNITS])
 
 
 def _point(run: Run, by: str, spent: float) -> tuple[float, float, int]:
-    """The block that was under way when so much was spent: mean, deviation, and games."""
+    """The block under way when `spent` was reached: mean, deviation, and games."""
     blocks = run["blocks"]
     number = next(n for n, so_far in enumerate(blocks[by]) if so_far >= spent)
     games = blocks["games"][number] - (blocks["games"][number - 1] if number else 0)
@@ -84,7 +67,7 @@ def _point(run: Run, by: str, spent: float) -> tuple[float, float, int]:
 
 
 def _games(run: Run, by: str, spent: float) -> Any:
-    """How many games were learned from by then, those of the block under way as a share of it."""
+    """The number of games when `spent` was reached, interpolated within the block under way."""
     blocks, before, games = run["blocks"], 0.0, 0
     for so_far, end in zip(blocks[by], blocks["games"], strict=True):
         if so_far >= spent:
@@ -94,7 +77,7 @@ def _games(run: Run, by: str, spent: float) -> Any:
 
 
 def _short(number: float) -> str:
-    """A number with three digits that count.
+    """A number with three significant digits.
 
     >>> _short(100_000), _short(123.456), _short(10_512_345), _short(2.5e9)
     ('100,000', '123', '10.5 million', '2.5 billion')
@@ -113,7 +96,7 @@ def _per_game(runs: Sequence[Run]) -> tuple[float, float]:
 
 
 def draw(runs: Mapping[str, Sequence[Run]]) -> Any:
-    """A panel for each way to count what is spent."""
+    """A panel for each unit of cost."""
     figure = new_figure(11, 4)
     panels = figure.subplots(1, len(UNITS), sharey=True)
     for axes, by in zip(panels, UNITS, strict=True):

@@ -1,7 +1,7 @@
 """TD(0) on state values where one new tile in five is a 4: a million games, logarithmic axis.
 
-One run by `train`, kept in the folder `run` with its checkpoints. It takes hours; any run with these
-settings can be put there. (`tuplet train --net 4x6 --learner td --target state --alpha 0.1
+One run of `train`, kept in the folder `run` with its checkpoints. It takes hours; a finished run with these settings
+can be copied there. (`tuplet train --net 4x6 --learner td --target state --alpha 0.1
 --lambda 0 --spawn4 0.2 --games 1000000 --seed 0 --threads 1 --out run`)
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from tuplet.learn.self_play import fresh_games
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
-from tuplet.studies.report_run import block_of
+from tuplet.studies.report_learner import block_of
 from tuplet.studies.run_tables import FRESH, picture, train_part
 from tuplet.studies.verdicts import Cell, Estimate, share
 from tuplet.system.blocks import Worker
@@ -47,23 +47,24 @@ def run(context: StudyContext, net: str = "4x6") -> StudyResult:
     for count, mean in zip(blocks["games"], blocks["mean_score"], strict=True):
         if count == games or (count >= 1000 and count == 10 ** (len(str(count)) - 1)):
             figure = f"mean of the last {settings['block']:,}"
-            where: dict[str, str | float] = {"games learned from": count, "figure": figure}
-            cells.append(Cell(where, Estimate(mean), None, "points", "one run: no interval"))
+            labels: dict[str, str | float] = {"games learned from": count, "figure": figure}
+            cells.append(Cell(labels, Estimate(mean), None, "points", "one run: no interval"))
     after: dict[str, str | float] = {"games learned from": games}
-    played = result["fresh"]
-    mean = Estimate(played["mean_score"], tuple(played["ci95"]))
+    statistics = result["fresh"]
+    mean = Estimate(statistics["mean_score"], tuple(statistics["ci95"]))
     cells.append(Cell({**after, "figure": f"mean of {fresh:,} fresh"}, mean, None, "points", note))
-    for tile, part_of in played["reached"].items():
-        ours = share(part_of * fresh, fresh)
+    for tile, reached in statistics["reached"].items():
+        ours = share(reached * fresh, fresh)
         cells.append(Cell({**after, "figure": f"reached {tile}"}, ours, None, "share", note))
     notes = [
         f"One run: it takes hours. Its largest score was {max(blocks['max_score']):,}.",
-        "With more 4-tiles there are fewer moves to a score: mean scores of 90/10 and 80/20 are of "
-        "two different games.",
+        "With more 4-tiles, fewer moves make the same score: mean scores at 90/10 and at 80/20 cannot be compared.",
     ]
-    words = {key: str(value) for key, value in settings.items()}
+    settings_text = {key: str(value) for key, value in settings.items()}
     lines = {"state values, 80/20": [result]}
-    return StudyResult(cells, words, {"curve": lambda: picture(lines, log=True)}, notes, {"curves": {name: blocks}})
+    return StudyResult(
+        cells, settings_text, {"curve": lambda: picture(lines, log=True)}, notes, {"curves": {name: blocks}}
+    )
 
 
 def trained(folder: str, settings: dict[str, Any], fresh: int, worker: Worker) -> dict[str, Any] | None:

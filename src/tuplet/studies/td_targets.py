@@ -1,4 +1,4 @@
-"""The update as derived against the slips found in reports, one at a time: what each costs."""
+"""What the errors in the reports' updates cost, one at a time, against the update as derived."""
 
 from __future__ import annotations
 
@@ -8,22 +8,13 @@ from typing import Any
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
 from tuplet.studies.report_learner import LearnerVariant
-from tuplet.studies.run_tables import (
-    Run,
-    change,
-    change_told,
-    changes_for,
-    curves_for,
-    draw_lines,
-    runs_of,
-    scores_of,
-    settings_told,
-)
+from tuplet.studies.run_tables import Run, change, describe_change, draw_lines, learning_result, runs_of, scores_of
 from tuplet.studies.verdicts import Cell
 from tuplet.system.pictures import new_figure
 
 CLAIM = (
-    "Reports' listings do not all do what their formulas say. None says what that costs: their authors did not know."
+    "The listings of some reports do not compute what their formulas say. No report gives the cost: the authors did "
+    "not notice."
 )
 GAMES = 30_000
 STATE, AFTERSTATE = "states", "after-states"
@@ -54,7 +45,7 @@ VARIANTS: dict[tuple[str, str], tuple[LearnerVariant, str]] = {
     (AFTERSTATE, AS_DERIVED): (LearnerVariant(), ""),
     (AFTERSTATE, "its own move's reward in the target, not the next one's"): (
         LearnerVariant(swapped_reward=True),
-        "no report: the 1st one's the other way round",
+        "no report: the 1st report's, reversed",
     ),
     (AFTERSTATE, "α not divided over isomorphs: V moves 8 times as far"): (
         LearnerVariant(undivided_alpha=True),
@@ -72,39 +63,33 @@ VARIANTS: dict[tuple[str, str], tuple[LearnerVariant, str]] = {
 
 
 def run(context: StudyContext, net: str = "4x6") -> StudyResult:
-    """Learn with each slip, and without."""
-    runs = runs_of(context, {"; ".join(name): way for name, (way, _) in VARIANTS.items()}, net, GAMES)
+    """Learn with each error, and without."""
+    runs = runs_of(context, {"; ".join(name): variant for name, (variant, _) in VARIANTS.items()}, net, GAMES)
     cells, changes = [], {}
-    for (kind, slip), (_, source) in VARIANTS.items():
-        name, right = f"{kind}; {slip}", f"{kind}; {AS_DERIVED}"
+    for (kind, error), (_, source) in VARIANTS.items():
+        name, right = f"{kind}; {error}", f"{kind}; {AS_DERIVED}"
         ours, note = scores_of(runs[name], "fresh"), " "
-        if slip != AS_DERIVED:
+        if error != AS_DERIVED:
             changes[name] = change(ours, scores_of(runs[right], "fresh"))
-            note = change_told(changes[name], AS_DERIVED)
+            note = describe_change(changes[name], AS_DERIVED)
         if not all(run["finite"] for run in runs[name]):
             note += "; its weights are no longer finite numbers"
-        where = {"values of": kind, "update": slip, "found in": source}
-        cells.append(Cell(where, ours, None, "points", note))
-    own = runs[f"{STATE}; {AS_DERIVED}"][0]["settings"]
+        labels = {"values of": kind, "update": error, "found in": source}
+        cells.append(Cell(labels, ours, None, "points", note))
+    settings = runs[f"{STATE}; {AS_DERIVED}"][0]["settings"]
     notes = [
-        f"Ours is the mean score of {own['fresh']:,} fresh games after {own['games']:,} games of "
+        f"Ours is the mean score of {settings['fresh']:,} fresh games after {settings['games']:,} games of "
         f"learning, the mean of {len(runs[right])} runs.",
-        "What a slip costs is given in % of the mean without it. The intervals are of 95 % each, not of all together.",
+        "The cost of an error is in % of the mean without it. Each interval has 95 % confidence by itself.",
     ]
-    return StudyResult(
-        cells,
-        settings_told(runs, "no numbers"),
-        {"curves": lambda: draw(runs)},
-        notes,
-        {"curves": curves_for(runs), "changes": changes_for(changes)},
-    )
+    return learning_result(cells, runs, "no numbers", notes, {"curves": lambda: draw(runs)}, changes)
 
 
 def draw(runs: Mapping[str, Sequence[Run]]) -> Any:
-    """A panel for each kind of values."""
+    """A panel for state values and one for after-state values."""
     figure = new_figure(11, 7.5)
     for axes, kind in zip(figure.subplots(2, 1), (STATE, AFTERSTATE), strict=True):
-        lines = {name[len(kind) + 2 :]: some for name, some in runs.items() if name.startswith(f"{kind};")}
+        lines = {name[len(kind) + 2 :]: each for name, each in runs.items() if name.startswith(f"{kind};")}
         draw_lines(axes, lines)
         axes.set_ylabel("mean score of a block of games")
         axes.set_title(f"values of {kind}", fontsize=10, loc="left")

@@ -5,8 +5,8 @@ again, one move further ahead: the difference to their value is an error that th
 because it looks at too few cells, or has learned too little. To each candidate, every tuple of
 connected cells up to symmetry, a table is fitted that should say that difference, from three
 quarters of the games; what it takes off the squared errors in the last quarter, which it has not
-seen, is what it is worth. The best joins, its table is taken off the errors, and the others are
-asked again.
+seen, is what it is worth. The best one joins, its table is subtracted from the errors, and the
+others are tried again.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ CLAIM = (
 )
 GAMES = 20_000  # that the network learns from
 BOARDS = 1_000_000  # that errors are measured on
-EVERY = 4  # one after-state in so many is looked at
+EVERY = 4  # one after-state in this many is examined
 CHOSEN = 8  # tuples
 GROUPS = 4  # that candidates are tried in, each a part of the work
 MOST_ERROR = 1000  # points: larger ones are of games about to end, and would drown the others
-FIRM = 16  # boards that a weight must have seen until it is half sure of what they say
+FIRM = 16  # boards after which a weight has half of its evidence from them
 _ZERO, _EIGHT = np.uint64(0), np.uint64(8)
 
 
@@ -61,7 +61,7 @@ def run(context: StudyContext, net: str = "8g") -> StudyResult:
     have = parse(net)
     chosen: list[Tuple] = []
     tables: list[dict[str, float]] = []
-    context.parts(_learned, {"network": (net, games, context.seed, context.shared("network"))})
+    context.parts(_train, {"network": (net, games, context.seed, context.shared("network"))})
     for step in range(CHOSEN):
         found = _step(context, [*have, *chosen], [format_tuple(t) for t in chosen], boards, step)
         best = max(found, key=lambda name: found[name])
@@ -107,7 +107,7 @@ def _step(context: StudyContext, have: list[Tuple], chosen: list[str], boards: i
 
 
 def candidates(length: int, have: list[Tuple]) -> list[str]:
-    """Every tuple of so many connected cells, up to symmetry, but those that are there.
+    """Every tuple of `length` connected cells, up to symmetry, except those in `have`.
 
     >>> len(candidates(4, [])), candidates(4, parse("0123 4567 0145"))[0]
     (19, '0124')
@@ -134,8 +134,8 @@ def _beside(a: int, b: int) -> bool:
     return abs(a // 4 - b // 4) + abs(a % 4 - b % 4) == 1
 
 
-def _learned(net: str, games: int, seed: int, folder: str, worker: Worker) -> int | None:
-    """Learn for a while, and keep the network; the number of games."""
+def _train(net: str, games: int, seed: int, folder: str, worker: Worker) -> int | None:
+    """Train the network and save it; returns the number of games."""
     run = train(net, learner="tc", games=games, seed=seed, progress=False, stop=worker.stop)
     if run.interrupted:
         return None

@@ -1,10 +1,9 @@
-"""What a study found, beside what was published: estimates, and whether they agree.
+"""A study's estimates beside the published ones, and whether they agree.
 
-A cell differs where its difference is more than chance does: in nineteen studies of twenty no cell
-does so by chance alone (Holm 1979). It agrees where no difference was detected, but one of `SIZE`
-would have been, four times in five (`POWER`). Where it would not, there were too few games to tell.
-A number that was published without the counts behind it has no interval: there is nothing to test,
-and the verdict says so.
+"Differs": the difference is significant after Holm's correction (1979), so that in 19 of 20 studies no cell differs
+by chance alone. "Agrees": no difference was detected, and a difference of `SIZE` would have been with probability
+`POWER`. "Too few games": it would not have been. A number published without counts has no interval, so it is
+"not comparable".
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ from tuplet.system.intervals import Interval, share_interval, t_quantile
 
 Verdict = Literal["agrees", "differs", "too few games", "not comparable"]
 Unit = Literal["share", "points", "Elo", "number"]
-SIZE = 0.2  # of a difference that "agrees" rules out: in a share, else as a part of the published
+SIZE = 0.2  # the difference that "agrees" rules out: absolute for shares, else relative to the published value
 
 
 class Estimate(NamedTuple):
-    """A number, and how sure it is."""
+    """A number with its uncertainty."""
 
     value: float
-    ci95: Interval | None = None  # None: nobody knows
-    stderr: float = math.inf  # as a test takes it
-    dof: int = 1  # Student's
-    games: int | None = None  # that it is of
+    ci95: Interval | None = None  # None: not known
+    stderr: float = math.inf  # for tests
+    dof: int = 1  # degrees of freedom of Student's t
+    games: int | None = None  # number of games
 
 
 def share(count: float, total: float, ci95: Interval | None = None) -> Estimate:
     """A share of independent games; its error is that of Agresti & Caffo (2000).
 
-    They add a success and a failure, so that a share of 0 or 1 is not taken for certain.
+    They add a success and a failure, so that a share of 0 or 1 is not certain.
 
-    >>> found = share(90, 100)
-    >>> [round(x, 4) for x in (found.value, *found.ci95, found.stderr)]
+    >>> estimate = share(90, 100)
+    >>> [round(x, 4) for x in (estimate.value, *estimate.ci95, estimate.stderr)]
     [0.9, 0.8239, 0.9465, 0.0307]
     """
     middle = (count + 1) / (total + 2)
@@ -48,17 +47,14 @@ def share(count: float, total: float, ci95: Interval | None = None) -> Estimate:
     return Estimate(count / total, ci95 or share_interval(count, total), error, max(int(total) - 1, 1), round(total))
 
 
-def share_of_match(match: Match) -> Estimate:
-    """A's share of a match in pairs, as sure as so many independent games would make it."""
+def match_share(match: Match) -> Estimate:
+    """A's share of a match in pairs, with the uncertainty of the effective number of games."""
     games = effective_games(*match.pairs)
     return share(match.score * games, games, match.ci95)._replace(games=match.games)
 
 
-def mean_of_runs(runs: Sequence[Sequence[float]]) -> Estimate:
-    """The mean score of runs, each with scores of its own: what runs deviate is part of it.
-
-    With one run nobody knows how far the next would be from it: there is no interval.
-    """
+def mean_over_runs(runs: Sequence[Sequence[float]]) -> Estimate:
+    """The mean score over runs; the interval includes the deviation between runs, so one run has none."""
     value = math.fsum(math.fsum(scores) / len(scores) for scores in runs) / len(runs)
     mean = MeanDifference(value, *run_stderr(runs))
     games = sum(map(len, runs))
@@ -68,14 +64,14 @@ def mean_of_runs(runs: Sequence[Sequence[float]]) -> Estimate:
 
 
 class Cell(NamedTuple):
-    """A place in a study's table: ours, and what was published, if anything."""
+    """A row of a study's table: our estimate, and the published one if there is one."""
 
-    labels: Mapping[str, str | float]  # what it is of: {"agent": "MCS", "opponent": "hard"}
+    labels: Mapping[str, str | float]  # such as {"agent": "MCS", "opponent": "hard"}
     ours: Estimate
     published: Estimate | None = None
     unit: Unit = "share"
     note: str = ""
-    extra: Mapping[str, Any] = {}  # for the JSON file alone
+    extra: Mapping[str, Any] = {}  # only in the JSON file
 
 
 class Row(NamedTuple):
@@ -83,9 +79,9 @@ class Row(NamedTuple):
 
     cell: Cell
     verdict: Verdict
-    p: float | None  # after Holm: how likely so large a difference is where there is none
+    p: float | None  # p-value after Holm's correction
     note: str
-    detectable: float | None = None  # the difference that would be found with `POWER`
+    detectable: float | None = None  # the difference that would be detected with `POWER`
 
     def as_json(self) -> dict[str, Any]:
         """The keys that other tools read."""
@@ -106,47 +102,44 @@ class Row(NamedTuple):
         }
 
 
-def judged(cells: Sequence[Cell]) -> list[Row]:
+def judge(cells: Sequence[Cell]) -> list[Row]:
     """A verdict for each cell."""
     tested: dict[int, MeanDifference] = {}
     for number, (_, ours, published, *_) in enumerate(cells):
         if published is not None and math.isfinite(ours.stderr + published.stderr):
-            tested[number] = _apart(ours, published)
-    chances = [difference.p_value for difference in tested.values()]
-    corrected = dict(zip(tested, holm(chances), strict=True))
+            tested[number] = _difference(ours, published)
+    p_values = [difference.p_value for difference in tested.values()]
+    corrected = dict(zip(tested, holm(p_values), strict=True))
     rows = []
     for number, cell in enumerate(cells):
         p = corrected.get(number)
         if p is None or cell.published is None:
-            rows.append(Row(cell, "not comparable", None, "; ".join(filter(None, _untested(cell)))))
+            rows.append(Row(cell, "not comparable", None, "; ".join(filter(None, _untested_note(cell)))))
             continue
-        seen, most = _detectable(tested[number], len(tested)), 1.0
+        detectable, largest = _detectable(tested[number], len(tested)), 1.0
         if cell.unit != "share":
-            most = abs(cell.published.value)
-        unseen: Verdict = "agrees" if seen <= SIZE * most else "too few games"
-        verdict: Verdict = "differs" if p < ERROR else unseen
-        known = None if cell.unit == "share" and seen > most else seen  # shares differ by 1 at most
+            largest = abs(cell.published.value)
+        undetected: Verdict = "agrees" if detectable <= SIZE * largest else "too few games"
+        verdict: Verdict = "differs" if p < ERROR else undetected
+        known = None if cell.unit == "share" and detectable > largest else detectable  # shares differ by 1 at most
         rows.append(Row(cell, verdict, p, cell.note, known))
     return rows
 
 
-def _detectable(apart: MeanDifference, cells: int) -> float:
-    """The difference that would be found with `POWER`.
-
-    As strict as for the first of so many cells after Holm, which has all others against it.
-    """
-    called = t_quantile(apart.dof, 1 - ERROR / cells)
-    return (called + NormalDist().inv_cdf(POWER)) * apart.stderr
+def _detectable(difference: MeanDifference, cells: int) -> float:
+    """The difference that would be detected with `POWER`, at the strictest level of Holm's correction."""
+    critical = t_quantile(difference.dof, 1 - ERROR / cells)
+    return (critical + NormalDist().inv_cdf(POWER)) * difference.stderr
 
 
-def _apart(ours: Estimate, published: Estimate) -> MeanDifference:
-    """How far ours is from the published."""
+def _difference(ours: Estimate, published: Estimate) -> MeanDifference:
+    """Our value less the published one."""
     sides = ((each.stderr**2, each.dof) for each in (ours, published))
     return welch(ours.value - published.value, *sides)
 
 
-def _untested(cell: Cell) -> tuple[str, str]:
-    """What can be said where nothing can be tested."""
+def _untested_note(cell: Cell) -> tuple[str, str]:
+    """The note of a cell that cannot be tested."""
     _, ours, published, _, note, _ = cell
     if published is None:
         return note, "" if note else "not published"
