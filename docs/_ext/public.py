@@ -55,7 +55,8 @@ def package(name: str) -> str:
 
 def result_of(verb: Any) -> type | None:
     """The class of what a function returns, if it is ours and not public itself."""
-    found = get_type_hints(verb).get("return")
+    names = vars(tuplet) | {name: getattr(tuplet, name) for name in tuplet.__all__}  # those for type checkers, too
+    found = get_type_hints(verb, localns=names).get("return")
     if not inspect.isclass(found) or not found.__module__.startswith("tuplet."):
         return None
     return None if found.__name__ in tuplet.__all__ else found
