@@ -197,9 +197,9 @@ class Own(NamedTuple):
     moves: int
 @kernel
 def legal(game, position, moves, start):
-    for i in range(protocol.moves):
+    for i in range(game.moves):
         moves[start + i] = i
-    return protocol.moves
+    return game.moves
 @kernel
 def apply(game, position, move):
     return position
@@ -244,7 +244,7 @@ def test_code_for_a_users_game_is_cached_until_it_or_its_helpers_change(own_game
     assert run_cached(own_game, "path") == ["8", "6", "kept"]
     (own_game / "other.py").write_text("changed = True")
     assert run_cached(own_game) == ["8", "6", "kept"]
-    edited = OWN_GAME.replace("range(protocol.moves)", "range(3)").replace("return protocol.moves", "return 3")
+    edited = OWN_GAME.replace("range(game.moves)", "range(3)").replace("return game.moves", "return 3")
     (own_game / "mine.py").write_text(edited)
     assert run_cached(own_game) == ["27", "6", "compiled"]
     (own_game / "helper.py").write_text("FACTOR = 5")

@@ -200,8 +200,8 @@ def test_closing_the_iterator_does_not_wait_for_blocks(two: Cluster) -> None:
 
 
 def test_a_block_that_fails_says_where(two: Cluster) -> None:
-    for kind, told in ((ValueError, ValueError), (ImportError, ValueError), (OSError, OSError)):
-        with pytest.raises(told, match=r"no such thing \(on worker [01], .+\)"):
+    for kind, raised in ((tuplet.UserError, ValueError), (ImportError, ValueError), (OSError, OSError)):
+        with pytest.raises(raised, match=r"no such thing \(on worker [01], .+\)"):
             list(ordered_map(failing, [(kind,)], executor=two))
     with pytest.raises(ZeroDivisionError) as caught:
         list(ordered_map(failing, [(ZeroDivisionError,)], executor=two))

@@ -89,7 +89,7 @@ def test_both_pass_the_check(game: str) -> None:
 def test_a_move_beyond_the_number_of_actions_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     game = tuplet.game(RACE)
     monkeypatch.setattr(type(game), "actions", 2)
-    with pytest.raises(AssertionError, match="a move is number 2 of 2 actions"):
+    with pytest.raises(AssertionError, match="a move has the number 2 of 2 actions"):
         check_game(game, games=1)
 
 
@@ -99,7 +99,7 @@ def test_games_that_chance_ends_are_counted_and_read_again(tmp_path: Path) -> No
     assert result.as_json()["kinds"]["wins"]["win"] == result.wins
     for line in (tmp_path / "m").read_text().splitlines()[1:]:
         assert tuplet.Record.parse(line).over
-    with pytest.raises(ValueError, match="for one player"):
+    with pytest.raises(ValueError, match="has one player"):
         tuplet.match("easy", "easy", SOLO)
 
 

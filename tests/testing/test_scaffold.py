@@ -85,7 +85,7 @@ def test_the_game_finds_a_line_in_every_direction_and_none_around_a_corner(tmp_p
         ("ooxoo/xxoxx/ooxox/xxoxx/ooxoo", None),
     ):
         assert game.parse(board).winner == won, board
-    assert game.parse("ooxoo/xxoxx/ooxox/xxoxx/ooxoo").kind == "full"
+    assert game.parse("ooxoo/xxoxx/ooxox/xxoxx/ooxoo").termination == "full"
     found = package.analyze(game, "...../oxxx./.oo../...../.....", "alphabeta:depth=3")
     assert found.best == "e2"  # or x wins
     lost = package.analyze(game, "...../.xxx./.oo../...../.o...", "alphabeta:depth=3")

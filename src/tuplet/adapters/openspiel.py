@@ -125,7 +125,7 @@ class ChanceModel:
 
 
 class ChanceModel2048(ChanceModel):
-    """Two tiles before the first move, then one after each move: outcome 2n is a 2 on empty cell n, 2n + 1 a 4."""
+    """Two tiles before the first move, then one after each move. An outcome is twice the cell, and 1 more for a 4."""
 
     first = ("tile", "tile")
 
@@ -136,17 +136,28 @@ class ChanceModel2048(ChanceModel):
     def _board(self, dealt: tuple[int, ...]) -> Board:
         board = Board(rows=self.game.rows, columns=self.game.columns)
         for outcome in dealt:
-            board = board.place(board.empty[outcome // 2], 4 if outcome % 2 else 2)
+            board = board.place(outcome // 2, 4 if outcome % 2 else 2)
         return board
 
+    def _tiles(self, board: Board) -> Outcomes:
+        four = self.game.spawn4
+        shares = [(more, p / len(board.empty)) for more, p in ((0, 1 - four), (1, four)) if p > 0]
+        return [(2 * cell + more, p) for cell in board.empty for more, p in shares]
+
     def first_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:  # noqa: D102
-        return self.outcomes(self.game.position(self._board(dealt), 0, tile_due=True))
+        return self._tiles(self._board(dealt))
 
     def first_text(self, dealt: tuple[int, ...], outcome: int) -> str:  # noqa: D102
-        return self.text(self.game.position(self._board(dealt), 0, tile_due=True), outcome)
+        return self.text(dealt, outcome)
 
     def position(self, dealt: tuple[int, ...]) -> Position2048 | None:  # noqa: D102
         return self.game.position(self._board(dealt)) if len(dealt) == 2 else None
+
+    def outcomes(self, position: Position2048) -> Outcomes:  # noqa: D102
+        return self._tiles(position.board)
+
+    def text(self, position: Any, outcome: int) -> str:  # noqa: ARG002, D102
+        return f"{4 if outcome % 2 else 2}@{outcome // 2}"
 
 
 @cache

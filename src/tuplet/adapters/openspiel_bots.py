@@ -299,7 +299,7 @@ def make(spec: Spec, game: Game, **_: Any) -> OpenSpielAgent:
     """What `openspiel:bot=mcts,sims=1000` names, for a game."""
     spec.needs_trust("another library's bot")
     if game.players != 2:
-        raise UserError(f"OpenSpiel's bots play games for two here, not {game.name}")
+        raise UserError(f"{spec.text}: OpenSpiel's bots play games for two players here, not {game.name}")
     bot = from_text(Bot, spec.settings, spec.text)
     if bot.bot == "random" and bot != Bot(bot="random"):
         raise UserError(f"{spec.text}: any legal move needs no other settings")
