@@ -141,7 +141,7 @@ def test_local_classes_and_functions_play_in_processes(mine: Any, recwarn: Any) 
     for player in (Local, Local(), lambda: mine.Corner()):
         assert same(evaluate(player, games=3, threads=2), evaluate(player, games=3))
     kind = type("Here", (mine.Diagonal,), {})
-    assert match(kind, "easy", games=2, threads=2).played == match(kind, "easy", games=2).played
+    assert match(kind, "easy", games=2, threads=2).results == match(kind, "easy", games=2).results
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert same(evaluate(Local, games=3, executor=pool), evaluate(Local, games=3))
     assert not recwarn.list
