@@ -49,10 +49,7 @@ SMALL = "2048:board=3x4 2,2,0,0/0,0,0,0/0,0,0,0 0"
             ["review", '{"red":"a","blue":"b","start":"ewn:board=4x4,cubes=3 r1r2../r3.../...b3/..b2b1 red ?"}'],
             ["a game of ewn:", "tuplet show"],
         ),
-        (
-            ["review", f'{{"player":"a","start":"{SMALL}","moves":["left"]}}'],
-            ["no player of 3x4 comes with tuplet", "mcts"],
-        ),
+        (["review", f'{{"player":"a","start":"{SMALL}","moves":["left"]}}'], ["tuplet has no player of 3x4", "mcts"]),
     ],
 )
 def test_bad_input_is_told_in_words_that_help(

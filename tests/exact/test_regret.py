@@ -107,7 +107,7 @@ def test_the_command_compares_a_player_with_perfect_play(capsys, tmp_path: Path)
     assert f"{report['score']:.6f}" == "19.656540" and "ci95" not in report
     report = json.loads(said("greedy", "--table", table, "--games", "50", "--json"))
     assert report["games"] == 50 and report["regret_ci95"][0] < report["regret"]
-    assert "regret a game" in said("greedy", "--board", "2x2", "--spawn4", "0.2")
+    assert "regret per game" in said("greedy", "--board", "2x2", "--spawn4", "0.2")
     for arguments, word in (
         (("greedy", "--table", table, "--board", "2x3"), "leave out --board"),
         (("mcts:sims=10", "--table", table), "--games"),

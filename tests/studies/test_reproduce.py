@@ -131,7 +131,7 @@ def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_pat
         last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
         assert 0.3 <= last["elapsed_s"] <= 5 and not (folder / "weights.safetensors").exists()
     for wrong in ({"times": "soon"}, {"times": "0"}, {"recipes": "nope"}):
-        with pytest.raises(ValueError, match=r"--times must|take one of"):
+        with pytest.raises(ValueError, match=r"--times must|recipe must be one of"):
             reproduce("leaderboard", out=tmp_path / "b", **wrong)
 
 

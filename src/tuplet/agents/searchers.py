@@ -468,6 +468,8 @@ class AlphaBeta(Search):
             points=points,
             position=position,
             interrupted=self.interrupted,
+            depth=self._depth,
+            other_depth=shallow if len(values) > 1 and shallow < self._depth else None,
             depths=depths,
         )
 

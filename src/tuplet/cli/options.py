@@ -47,7 +47,7 @@ Spawn4 = Annotated[
 GameOption = Annotated[
     str,
     Parameter(
-        help="ewn, ewn-6x7, another variant of EWN such as ewn:board=4x4,cubes=3, or your own game: path/to/file.py:GAME."
+        help="ewn, ewn-6x7, a variant of EWN such as ewn:board=4x4,cubes=3, or your own game: path/to/file.py:GAME."
     ),
 ]
 Workers = Annotated[int | None, _in(PARALLEL)]  # threads, as the command's docstring describes them

@@ -115,13 +115,13 @@ class Record(Tabular):
         has_tiles, has_score = hasattr(self.start, "tiles"), hasattr(self.start, "score")
         rows: list[tuple[object, ...]] = []
         for number, (position, move) in enumerate(self.replay(), 1):
-            row = (number, position.turn, self.name(position.turn), position.notation, move)
+            row: tuple[object, ...] = (number, position.turn, self.name(position.turn), position.notation, move)
             row += (position.tiles,) if has_tiles else ()
             if has_score:
                 score = position.play(move).score
                 row += (score - position.score, score)
             rows.append(row)
-        columns = ("number", "side", "name", "position", "move")
+        columns: tuple[str, ...] = ("number", "side", "name", "position", "move")
         columns += (("tiles",) if has_tiles else ()) + (("reward", "score") if has_score else ())
         return Table(columns, rows)
 
