@@ -128,7 +128,7 @@ def read_run(path: Path) -> None:
 
 def read_games(path: Path) -> None:
     episode = game_of_file(path)
-    assert read_game(episode.text("episode")).text("episode") == episode.text("episode")
+    assert game_of_file(episode.text("episode")).text("episode") == episode.text("episode")
 
 
 @pytest.fixture(scope="module")
