@@ -28,7 +28,7 @@ import tuplet.cli.game_session as table
 from tuplet.agents.agent import RandomAgent
 from tuplet.games.analysis import Analysis, MoveValue
 class Telling(RandomAgent):
-    def thoughts(self):
+    def analyze(self, position):
         moves = [MoveValue("12", 0.625, visits=1234, ci95=(0.6, 0.65))]
         return Analysis(moves, "12", ["12", "10"], "depth 9")
 class Slow(RandomAgent):
@@ -120,9 +120,9 @@ def test_a_game_is_played_to_its_end(game: str, tmp_path: Path) -> None:
 def test_two_agents_are_watched() -> None:
     screen = at_terminal(
         [
-            ("speed 7", "+"),
-            ("speed 8", "-"),
-            ("speed 7", " "),
+            ("speed 3", "+"),
+            ("speed 4", "-"),
+            ("speed 3", " "),
             ("paused", "t"),
             ("gives no analysis", "n"),
             ("paused", "q"),
@@ -135,7 +135,7 @@ def test_two_agents_are_watched() -> None:
         "easy",
         "--watch",
         "--speed",
-        7,
+        3,
     )
     assert "then" in screen and "unfinished" in screen
 
