@@ -297,7 +297,6 @@ def _placements() -> tuple[dict[tuple[str, ...], int], dict[tuple[str, ...], int
 
 def make(spec: Spec, game: Game, **_: Any) -> OpenSpielAgent:
     """What `openspiel:bot=mcts,sims=1000` names, for a game."""
-    spec.needs_trust("another library's bot")
     if game.players != 2:
         raise UserError(f"{spec.text}: OpenSpiel's bots play games for two players here, not {game.name}")
     bot = from_text(Bot, spec.settings, spec.text)

@@ -25,6 +25,7 @@ class AgentType(NamedTuple):
     but: tuple[str, ...] = ()  # families that it does not play
     settings: str | type | None = None  # the dataclass of its settings
     about: str = ""  # one sentence; without one, `tuplet list` leaves the agent out
+    trust: str = ""  # what it is, if text from outside may not name it
 
     def plays(self, family: str) -> bool:
         """Whether it plays a family of games."""
@@ -36,6 +37,8 @@ class AgentType(NamedTuple):
 
     def agent(self, spec: Spec, game: Any, **options: Any) -> Any:
         """The agent that a text names."""
+        if self.trust:
+            spec.needs_trust(self.trust)  # before anything is imported
         if spec.settings and self.settings is None:
             raise UserError(f"{spec.name} has no settings")
         make: Any = resolve_name(self.make) if isinstance(self.make, str) else self.make
@@ -144,4 +147,9 @@ register_agent(
 )
 register_agent("easy", "tuplet.agents.agent:RandomAgent.make", **_NOT_2048, about="Any legal move.")
 register_agent("random", "tuplet.agents.agent:RandomAgent.make", **_NOT_2048)
-register_agent("openspiel", "tuplet.adapters.openspiel_bots:make", settings="tuplet.adapters.openspiel_bots:Bot")
+register_agent(
+    "openspiel",
+    "tuplet.adapters.openspiel_bots:make",
+    settings="tuplet.adapters.openspiel_bots:Bot",
+    trust="another library's bot",
+)
