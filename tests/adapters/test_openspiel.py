@@ -314,7 +314,7 @@ def test_what_is_not_dealt_yet_is_no_position() -> None:
         ("match openspiel:depth=3 easy --game ewn", "is not a setting; there are bot, sims, c"),
         ("match openspiel:bot=random,sims=5 easy --game ewn", "needs no other settings"),
         ("match openspiel:time=1 easy --game ewn-6x7", "time is of the standard ewn"),
-        ("analyze 2048 --agent openspiel:sims=9", "OpenSpiel's bots play games for two here, not 2048"),
+        ("analyze 2048 --agent openspiel:sims=9", "OpenSpiel's bots play games for two players here"),
     ],
 )
 def test_what_it_cannot_do_is_one_line(tuplet: Any, words: str, told: str) -> None:
