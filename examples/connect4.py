@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tuplet import Game, register_game
-from tuplet.games.protocol import NOBODY, ONGOING
+from tuplet.games.protocol import NO_WINNER, ONGOING
 from tuplet.kernel import inlined, popcount
 
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -85,7 +85,7 @@ def ending(game, position):
 @inlined
 def winner(game, ended):
     """A full board is a draw."""
-    return NOBODY if ended in (FULL, ONGOING) else ended - FIRST_WON
+    return NO_WINNER if ended in (FULL, ONGOING) else ended - FIRST_WON
 
 
 register_game(ConnectFour, 9, side=side, legal=legal, apply=apply, ending=ending, winner=winner)

@@ -11,7 +11,7 @@ from tuplet.errors import UserError
 from tuplet.games import protocol
 from tuplet.games.drawing import Cells
 from tuplet.games.position import Position
-from tuplet.games.protocol import NOBODY, Words, same_rules
+from tuplet.games.protocol import NO_WINNER, Words, same_rules
 from tuplet.kernel import as_seed, implementation_of, stream
 
 
@@ -57,7 +57,7 @@ class Game:
 
     def termination_of(self, ending: int) -> str:
         """How a game ended: one of `terminations`."""
-        return self.terminations[0 if protocol.winner(self.rules, ending) != NOBODY else -1]
+        return self.terminations[0 if protocol.winner(self.rules, ending) != NO_WINNER else -1]
 
     def write(self, words: Words) -> str:
         """A position as text, which `read` understands."""

@@ -9,7 +9,7 @@ import numpy as np
 from tuplet.errors import UserError
 from tuplet.games import protocol
 from tuplet.games.drawing import Cells, grid_svg, grid_text
-from tuplet.games.protocol import MOST_MOVES, NOBODY, ONGOING, Words, call_apply, call_ending, call_legal
+from tuplet.games.protocol import MOST_MOVES, NO_WINNER, ONGOING, Words, call_apply, call_ending, call_legal
 from tuplet.kernel import draw
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class Position:
     @property
     def winner(self) -> Any:
         """The side that has won; None if there is none."""
-        won = int(protocol.winner(self.rules, ending)) if (ending := self.ending) else NOBODY
-        return None if won == NOBODY else self.sides[won]
+        won = int(protocol.winner(self.rules, ending)) if (ending := self.ending) else NO_WINNER
+        return None if won == NO_WINNER else self.sides[won]
 
     @property
     def termination(self) -> str | None:

@@ -28,7 +28,7 @@ Words = tuple[np.uint64, np.uint64]  # a position
 Int = int | np.signedinteger[Any]  # a small number, Python's own or a kernel's
 
 ONGOING = 0  # what `ending` returns until the game is over
-NOBODY = 2  # what `winner` returns without a winner: a draw, a game for one, or one not over
+NO_WINNER = 2  # what `winner` returns without a winner: a draw, a game for one, or one not over
 MOST_MOVES = 48  # that a position of any game may have
 LONGEST = 10_000  # steps of a random game; one that goes on for ever counts as drawn
 
@@ -86,7 +86,7 @@ def ending(game: Any, position: Words) -> int:
 
 
 def winner(game: Any, ended: Int) -> int:
-    """The winner of a game with this ending: 0, 1, or NOBODY."""
+    """The winner of a game with this ending: 0, 1, or NO_WINNER."""
     return implementation_of(winner, game)(game, ended)  # type: ignore[no-any-return]
 
 
@@ -243,7 +243,7 @@ def _result(game: Any, position: Words, ended: Int, rich: bool) -> float:  # noq
     if ended == ONGOING:  # it went on for too long
         return 0.5
     won = winner(game, ended)
-    return 0.5 if won == NOBODY else 1.0 - won
+    return 0.5 if won == NO_WINNER else 1.0 - won
 
 
 @inlined

@@ -16,7 +16,7 @@ import numpy as np
 
 from tuplet.games.protocol import (
     MOST_MOVES,
-    NOBODY,
+    NO_WINNER,
     ONGOING,
     Int,
     Words,
@@ -92,7 +92,7 @@ def terminal_value(game: Any, position: Words, ended: Int, of: Int) -> float:
         return payoff(game, position, ended, False)
     low, high = value_range(game)
     won = winner(game, ended)
-    if won == NOBODY:
+    if won == NO_WINNER:
         return (low + high) / 2.0
     return high if won == of else low
 

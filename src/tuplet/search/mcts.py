@@ -15,7 +15,7 @@ import numpy as np
 
 from tuplet.games.protocol import (
     MOST_MOVES,
-    NOBODY,
+    NO_WINNER,
     ONGOING,
     Int,
     Words,
@@ -195,7 +195,7 @@ def simulate(
         result = payoff(game, last, last_ended, options.rich)
         if proven != UNPROVEN and winner(game, last_ended) != proven:
             # Random play missed the proven result.
-            result = 1.0 - (proven if winner(game, last_ended) == NOBODY else result)
+            result = 1.0 - (proven if winner(game, last_ended) == NO_WINNER else result)
         total += result
         squares += result * result
     return state, batch, total, squares

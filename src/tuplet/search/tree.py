@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.games.protocol import NOBODY, ONGOING, Int, Words, ending, is_chance, players, side, winner
+from tuplet.games.protocol import NO_WINNER, ONGOING, Int, Words, ending, is_chance, players, side, winner
 from tuplet.kernel import inlined, kernel
 
 Array = np.ndarray[Any, Any]
@@ -64,7 +64,7 @@ def add_node(game: Any, tree: Tree, parent: Int, move: Int, position: Words, sol
         tree.sides[node] = 0
         if solver and players(game) == 2:
             won = winner(game, ended)
-            tree.proven[node] = DRAWN if won == NOBODY else won
+            tree.proven[node] = DRAWN if won == NO_WINNER else won
     elif is_chance(game, position):
         tree.sides[node] = CHANCE
     else:

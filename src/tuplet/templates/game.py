@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tuplet import Game, register_game
-from tuplet.games.protocol import NOBODY, ONGOING
+from tuplet.games.protocol import NO_WINNER, ONGOING
 from tuplet.kernel import inlined, popcount
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
@@ -94,8 +94,8 @@ def ending(game, position):
 
 @inlined
 def winner(game, ended):
-    """The winner of a game that ended so: 0, 1, or NOBODY for a draw."""
-    return NOBODY if ended in (FULL, ONGOING) else ended - FIRST_WON
+    """The winner of a game that ended so: 0, 1, or NO_WINNER for a draw."""
+    return NO_WINNER if ended in (FULL, ONGOING) else ended - FIRST_WON
 
 
 # The number is the most legal moves of a position. More functions are possible: an estimate of a position's value, for

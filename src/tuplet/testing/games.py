@@ -16,7 +16,7 @@ from tuplet.games.perft import perft
 from tuplet.games.protocol import (
     LONGEST,
     MOST_MOVES,
-    NOBODY,
+    NO_WINNER,
     ONGOING,
     Int,
     Words,
@@ -196,8 +196,8 @@ def _check_ending(game: Game, position: Any, ended: int, problems: Problems) -> 
     )
     if game.players == 1:
         return
-    require(won in (0, 1, NOBODY), f"winner() is {won}", "0, 1 or NOBODY")
-    drawable = won != NOBODY or generic.has_draws(rules)
+    require(won in (0, 1, NO_WINNER), f"winner() is {won}", "0, 1 or NO_WINNER")
+    drawable = won != NO_WINNER or generic.has_draws(rules)
     require(drawable, "a game was drawn", "has_draws() says that it has none")
     expected = {0: 1.0, 1: 0.0}.get(won, 0.5)
     what = f"payoff() is {position.result} for a result of {expected}"

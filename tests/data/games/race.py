@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tuplet import Game, register_game
-from tuplet.games.protocol import NOBODY, ONGOING
+from tuplet.games.protocol import NO_WINNER, ONGOING
 from tuplet.kernel import inlined
 
 U = np.uint64
@@ -75,7 +75,7 @@ def ending(game, position):
 
 @inlined
 def winner(game, ended):
-    return NOBODY if ended in (ONGOING, 3) else ended - 1
+    return NO_WINNER if ended in (ONGOING, 3) else ended - 1
 
 
 register_game(
@@ -152,7 +152,7 @@ def solo_ending(game, position):
 
 @inlined
 def solo_winner(game, ended):
-    return NOBODY
+    return NO_WINNER
 
 
 @inlined

@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tuplet.games.protocol import MOST_MOVES, NOBODY, ONGOING, Int, Words, register_game
+from tuplet.games.protocol import MOST_MOVES, NO_WINNER, ONGOING, Int, Words, register_game
 from tuplet.kernel import draw, inlined, kernel, pext, popcount
 
 Array = np.ndarray[Any, Any]
@@ -227,9 +227,9 @@ def ending(game: EwnRules, position: Words) -> int:
 
 @inlined
 def winner(game: EwnRules, ended: Int) -> int:  # noqa: ARG001
-    """RED or BLUE; NOBODY while the game goes on."""
+    """RED or BLUE; NO_WINNER while the game goes on."""
     if ended == ONGOING:
-        return NOBODY
+        return NO_WINNER
     return RED if ended <= RED_ALL else BLUE
 
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.games.protocol import NOBODY, ONGOING, Int, Words, register_game
+from tuplet.games.protocol import NO_WINNER, ONGOING, Int, Words, register_game
 from tuplet.kernel import draw, inlined, kernel, pdep, pext, popcount
 
 Array = np.ndarray[Any, Any]
@@ -422,7 +422,7 @@ def _ending(game: Rules2048, position: Words) -> Int:
 
 @inlined
 def _winner(game: Rules2048, ended: Int) -> Int:  # noqa: ARG001
-    return NOBODY
+    return NO_WINNER
 
 
 @inlined
