@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,32 @@ from browsing import Looking, Server, axe, serving
 pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parents[1]
-CONNECT4 = f"{HERE.parent}/examples/connect4.py:CONNECT4"
-RACE = f"{HERE}/data/games/race.py:RACE"  # with chance, and without a board
 AGENTS = ("mcts:sims=200", "alphabeta:depth=2", "easy")
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(runs=tmp_path_factory.mktemp("runs"), rules=[CONNECT4, RACE]) as found:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of games whose name has a space."""
+    folder = tmp_path_factory.mktemp("my games")
+    for file in (HERE.parent / "examples/connect4.py", HERE / "data/games/race.py"):
+        shutil.copy(file, folder / f"spaced_{file.name}")  # no module of another test has this name
+    return folder
+
+
+@pytest.fixture(scope="module")
+def connect4(folder: Path) -> str:
+    return f"{folder}/spaced_connect4.py:CONNECT4"
+
+
+@pytest.fixture(scope="module")
+def race(folder: Path) -> str:
+    """A game with chance, and without a board."""
+    return f"{folder}/spaced_race.py:RACE"
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory, connect4: str, race: str) -> Iterator[Server]:
+    with serving(runs=tmp_path_factory.mktemp("runs"), rules=[connect4, race]) as found:
         yield found
 
 
@@ -33,14 +52,14 @@ def pages(chromium: Any, own: Server) -> Iterator[Looking]:
     found.close()
 
 
-def test_user_games_are_listed_and_every_call_takes_them(own: Server) -> None:
-    name = CONNECT4
+def test_user_games_are_listed_and_every_call_takes_them(own: Server, connect4: str, race: str) -> None:
+    name = tuplet.game(connect4).name
     listed = {each["game"]: each for each in own.ask("/api/games")[1]["games"]}
     assert listed[name]["title"] == "CONNECT4" and listed[name]["sides"] == ["yellow", "red"]
-    assert "ewn" in listed and RACE in listed
+    assert "ewn" in listed and tuplet.game(race).name in listed
     status, agents = own.ask(f"/api/agents?game={quote(name)}")
     assert status == 200 and {"mcts", "alphabeta"} <= {each["agent"] for each in agents["agents"]}
-    status, first = own.ask("/api/position", {"game": name})
+    status, first = own.ask("/api/position", {"game": connect4})  # as it was typed
     assert status == 200 and first["position"]["svg"].startswith("<svg")
     start = first["position"]["notation"]
     status, then = own.ask("/api/play", {"game": name, "position": start, "move": "4"})
@@ -56,11 +75,11 @@ def test_user_games_are_listed_and_every_call_takes_them(own: Server) -> None:
     assert status == 200 and read["kind"] == "game" and read["game"] == name
 
 
-def test_a_user_game_is_played_on_the_page(pages: Looking) -> None:
+def test_a_user_game_is_played_on_the_page(pages: Looking, connect4: str) -> None:
     page = pages.open("/2048", reduced_motion="reduce")
     page.click("nav a:has-text('CONNECT4')")
     page.wait_for_selector("#moves button:not([disabled])")
-    name = CONNECT4
+    name = connect4
     start = page.get_attribute("#board", "data-notation")
     assert start == tuplet.game(name).start().notation
     page.select_option("[data-side=red] .field > select:not([data-setting])", "easy")
@@ -89,9 +108,9 @@ def test_a_user_game_is_played_on_the_page(pages: Looking) -> None:
     assert again.get_attribute("#board", "data-notation") == start
 
 
-def test_agents_play_a_game_with_chance_to_its_end(pages: Looking) -> None:
-    sides = tuplet.game(RACE).sides
-    page = pages.open(f"/board?game={quote(RACE)}&" + "&".join(f"{side}=easy" for side in sides))
+def test_agents_play_a_game_with_chance_to_its_end(pages: Looking, race: str) -> None:
+    sides = tuplet.game(race).sides
+    page = pages.open(f"/board?game={quote(race)}&" + "&".join(f"{side}=easy" for side in sides))
     page.wait_for_selector("#caption:has-text('won'), #caption:has-text('drawn')")
     assert page.locator("#moves button").count() == 0
     page.click("label:has-text('You') >> nth=0")

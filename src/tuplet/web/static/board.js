@@ -194,7 +194,8 @@ async function choosePlayer(side) {
 /** Show what an address says. */
 async function restore(params, memory) {
   const games = (await get("/api/games")).games.filter((each) => isUserGame(each.game));
-  const chosen = games.find((each) => each.game === params.game) ?? games[0];
+  const name = params.game?.replaceAll(" ", "%20"); // as the server writes a path with spaces
+  const chosen = games.find((each) => each.game === name) ?? games[0];
   if (!chosen) throw new Error("there is no game here: start the server with tuplet serve --game path/to/file.py:GAME");
   halt();
   game.name = chosen.game;
