@@ -233,6 +233,17 @@ def test_a_model_is_replaced_and_its_story_is_handed_on(model: Path, tmp_path: P
     assert Network.load(tmp_path / "second").name == "0123 4567 0145 1256"
 
 
+def test_the_command_replaces_a_model_only_with_force(model: Path, tmp_path: Path, tuplet: Any) -> None:
+    shutil.copytree(model, tmp_path / "again")
+    (tmp_path / "again" / "README.md").write_text("edited")
+    words = ["convert", model, tmp_path / "again", "--to", "hub"]
+    refused = tuplet(*words)
+    assert refused.returncode == 2 and "add --force" in refused.stderr
+    assert (tmp_path / "again" / "README.md").read_text() == "edited"
+    assert tuplet(*words, "--force").returncode == 0
+    assert (tmp_path / "again" / "README.md").read_text() != "edited"
+
+
 def test_a_card_tells_of_the_best_of_a_population_and_of_weights_that_were_given(tmp_path: Path, tuplet: Any) -> None:
     found = population(seeds=2, net="01 56", games=40, evaluate_games=20, out=tmp_path / "pop")
     convert(tmp_path / "pop", tmp_path / "best", to="hub")

@@ -106,7 +106,7 @@ def test_json_is_what_the_function_returns(tuplet, tmp_path: Path, monkeypatch) 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["player", "there"], "there.py exists already"),
+        (["player", "there"], "there.py exists: add --force"),
         (["player", "rich"], "would hide the module rich"),
         (["player", "json"], "would hide the module json"),
         (["agent", "easy"], "a name that tuplet uses"),
@@ -129,6 +129,12 @@ def test_what_cannot_be_written_is_refused_in_one_line(
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and complaint in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["there.py"]
     assert (tmp_path / "there.py").read_text() == "mine"
+
+
+def test_force_replaces_a_file(tuplet, tmp_path: Path) -> None:
+    (tmp_path / "there.py").write_text("mine")
+    assert tuplet("new", "player", "there", "--force", cwd=tmp_path).returncode == 0
+    assert "class There" in (tmp_path / "there.py").read_text()
 
 
 def test_every_name_of_tuplets_own_is_taken() -> None:

@@ -73,7 +73,16 @@ def _register() -> None:
     @app.command(name="--install-completion", group=options)
     def install_completion() -> None:
         """Install completion of commands and options for your shell (bash, zsh, fish)."""
-        print(f"Installed: {app.install_completion()}. Start a new shell to use it.")
+        from cyclopts.completion.detect import ShellDetectionError
+
+        try:
+            file = app.install_completion()
+        except ShellDetectionError:
+            raise UserError("your shell is unknown: set SHELL to the path of bash, zsh or fish") from None
+        # Where an agent is expected, let bash complete a run folder or a weight file.
+        script = file.read_text(encoding="utf-8")
+        file.write_text(script.replace("\ncomplete -F ", "\ncomplete -o default -F "), encoding="utf-8")
+        print(f"Installed: {file}. Start a new shell to use it.")
 
     for flag in ("--help", "--version"):
         app[flag].group = options

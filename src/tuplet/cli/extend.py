@@ -8,7 +8,7 @@ from typing import Literal
 from cyclopts import App
 
 from tuplet.cli.common import long_call, show_result
-from tuplet.cli.options import Json, Out, Tls, add_command, examples_text
+from tuplet.cli.options import Force, Json, Out, Tls, add_command, examples_text
 
 
 def new(
@@ -17,6 +17,7 @@ def new(
     /,
     *,
     out: Out = None,
+    force: Force = False,
     json_: Json = False,
 ) -> None:
     """Write a commented file to start from, NAME.py, that works at once.
@@ -29,7 +30,7 @@ def new(
     name
         Its name: my_idea gives the file my_idea.py with the class MyIdea.
     out
-        The folder or file to write. A file that exists is never overwritten. [default: this folder]
+        The folder or file to write. [default: this folder]
 
     Examples
     --------
@@ -40,7 +41,7 @@ def new(
     """
     import tuplet
 
-    show_result(tuplet.new(kind, name, out=out), json_)
+    show_result(tuplet.new(kind, name, out=out, force=force), json_)
 
 
 def list_(

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from tuplet.cli.common import INTERRUPTED, check_writable, long_call, note, progress_display, show_result
 from tuplet.cli.options import LIMITS, METHOD, OUTPUT, Cluster, Csv, Force, Json, Out, Tls, with_settings
+from tuplet.errors import UserError
 from tuplet.learn.settings import Method, RunOptions
 
 if TYPE_CHECKING:
@@ -343,9 +344,14 @@ def convert(
 
     """
     import tuplet
+    from tuplet.learn.hub import CARD, check_model_folder
 
-    if to != "hub":  # a model folder is brought up to date, any other is refused
+    if to != "hub":
         check_writable(target, force=force)
+    else:
+        check_model_folder(target)
+        if (target / CARD).exists() and not force:
+            raise UserError(f"{target} exists: add --force to replace the model, or name another folder")
     with progress_display() as progress:  # Ctrl-C: the file is written whole, or not at all
         result = tuplet.convert(source, target, to=to, net=net, first=first, size=size, progress=progress)
     show_result(result, json_)

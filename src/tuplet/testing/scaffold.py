@@ -12,6 +12,7 @@ from typing import Any
 
 from tuplet.agents.listing import list_agents
 from tuplet.errors import UserError
+from tuplet.system.files import atomic_write
 from tuplet.system.tables import Displayable, TextTable
 from tuplet.system.user_code import is_library
 from tuplet.values.players import ABOUT
@@ -67,11 +68,11 @@ class NewFile(Displayable):
         return [TextTable(title, notes=[f"  {command}" for command in self.commands])]
 
 
-def new(kind: str, name: str, *, out: str | Path | None = None) -> NewFile:
+def new(kind: str, name: str, *, out: str | Path | None = None, force: bool = False) -> NewFile:
     """Write a commented file to start from, which works at once.
 
     `kind` is player, agent, environment, game, or program (which speaks the protocol of ewn-6x7). The file is NAME.py
-    in the current folder, or `out`, a folder or a path; an existing file is not overwritten.
+    in the current folder, or `out`, a folder or a path. An existing file is replaced only with `force`.
     """
     if kind not in KINDS:
         raise UserError(f"kind must be one of {', '.join(KINDS)} (got {kind!r})")
@@ -79,8 +80,8 @@ def new(kind: str, name: str, *, out: str | Path | None = None) -> NewFile:
     if out is not None and path.suffix != ".py":
         path = path / f"{name}.py"
     _check_name(name)
-    if path.exists():
-        raise FileExistsError(f"{path} exists already: choose another name or --out")
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} exists: add --force to replace it, or choose another name")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in")
     _check_name(path.stem)
@@ -93,8 +94,8 @@ def new(kind: str, name: str, *, out: str | Path | None = None) -> NewFile:
     for word in {class_, name.upper()} & used:
         raise UserError(f"{word} means something else in the file: choose another name than {name}")
     text = re.sub("template", lambda match: names[match[0]], text, flags=re.IGNORECASE)
-    with path.open("x", encoding="utf-8", newline="\n") as file:  # x: never overwrite
-        file.write(text)
+    with atomic_write(path) as file:
+        file.write(text.encode())
     if kind == "program":
         path.chmod(path.stat().st_mode | 0o111)
     program = path if path.is_absolute() or path.parent != Path() else f"./{path}"
