@@ -13,8 +13,7 @@ import tuplet
 from tuplet.games.drawing import CELL
 from tuplet.games.ewn.rules import payoff
 from tuplet.games.protocol import ending
-from tuplet.games.tree import TreeNode
-from tuplet.games.tree_drawing import EVEN, LOST, WON
+from tuplet.games.tree import EVEN, LOST, WON, TreeNode
 from tuplet.search.bandits import UCB1, Arm, Report, Tuned, worth
 
 # The report's settings, and a position six moves into a random game.

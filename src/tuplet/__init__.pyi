@@ -27,12 +27,11 @@ from .errors import UserError as UserError
 from .exact.solution import Solution as Solution
 from .exact.solve import solve as solve
 from .games.analysis import Analysis as Analysis, MoveValue as MoveValue
-from .games.ewn.position import EwnPosition as EwnPosition
+from .games.ewn.game import EwnPosition as EwnPosition
 from .games.formats import ParsedText as ParsedText, read as read, write as write
 from .games.g2048.board import MOVES as MOVES, Board as Board
-from .games.g2048.position import Position2048 as Position2048
-from .games.game import Game as Game
-from .games.position import Position as Position
+from .games.g2048.game import Position2048 as Position2048
+from .games.game import Game as Game, Position as Position
 from .games.protocol import register_game as register_game
 from .games.record import Forfeit as Forfeit, Record as Record
 from .games.registry import game as game

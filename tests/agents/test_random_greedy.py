@@ -9,8 +9,7 @@ import pytest
 
 from tuplet import Board, GreedyAgent, RandomAgent, RandomEnvironment, Record, Stop, evaluate, regret, solve
 from tuplet.agents.random_greedy import make_workspace, play_games
-from tuplet.games.g2048.game import Game2048
-from tuplet.games.g2048.position import Position2048, words_of
+from tuplet.games.g2048.game import Game2048, Position2048, words_of
 from tuplet.games.g2048.rules import rules_for
 from tuplet.games.g2048.statistics import make_results
 from tuplet.kernel import as_seed, stream

@@ -18,7 +18,7 @@ from tuplet.agents.searchers import Mcts, search_from
 from tuplet.agents.specs import Spec
 from tuplet.games import protocol as generic
 from tuplet.games.g2048 import Board
-from tuplet.games.g2048.position import words_of
+from tuplet.games.g2048.game import words_of
 from tuplet.games.g2048.rules import rules_for
 from tuplet.kernel import stream
 from tuplet.search import mcts, tree as trees

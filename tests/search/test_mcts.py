@@ -29,7 +29,7 @@ from tuplet.games import protocol as generic
 from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.games.ewn.rules import BLUE_ALL, BLUE_CORNER, RED_ALL, RED_CORNER
 from tuplet.games.g2048 import Board
-from tuplet.games.g2048.position import words_of
+from tuplet.games.g2048.game import words_of
 from tuplet.games.g2048.rules import rules_for
 from tuplet.kernel import stream
 from tuplet.search import mcts, tree as trees
@@ -589,7 +589,7 @@ from tuplet.games.g2048 import Board
 from tuplet.games.g2048.rules import rules_for
 from tuplet.search import tree as trees
 from tuplet.games.g2048.rules import Game2048
-from tuplet.games.g2048.position import words_of
+from tuplet.games.g2048.game import words_of
 u = np.uint64
 def show(tree):
     used = int(tree.counters[trees.USED])

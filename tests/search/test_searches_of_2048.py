@@ -16,8 +16,7 @@ from tuplet.arena.evaluate import play_episode
 from tuplet.games import protocol as generic
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.board import MOVES
-from tuplet.games.g2048.game import Game2048
-from tuplet.games.g2048.position import words_of
+from tuplet.games.g2048.game import Game2048, words_of
 from tuplet.games.g2048.rules import OVER, rules_for
 from tuplet.search import expectimax, mcts, transpositions, tree as trees
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tuplet.games.drawing import LINE, SQUARE, Cells, colours_of
-from tuplet.games.ewn.drawing import COLOURS as CUBES, GOALS
+from tuplet.games.ewn.game import COLOURS as CUBES, GOALS
 from tuplet.games.g2048.board import Board
 from tuplet.games.g2048.drawing import GRID, colours
 

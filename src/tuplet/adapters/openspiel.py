@@ -22,11 +22,9 @@ import numpy as np
 from tuplet.adapters import missing
 from tuplet.errors import UserError
 from tuplet.games import protocol as generic
-from tuplet.games.ewn.game import EwnGame
-from tuplet.games.ewn.position import EwnPosition
+from tuplet.games.ewn.game import EwnGame, EwnPosition
 from tuplet.games.g2048.board import Board
-from tuplet.games.g2048.game import Game2048
-from tuplet.games.g2048.position import Position2048
+from tuplet.games.g2048.game import Game2048, Position2048
 from tuplet.games.game import Game
 from tuplet.games.protocol import LONGEST, MOST_MOVES, call_legal, has_chance
 from tuplet.games.registry import game as game_of

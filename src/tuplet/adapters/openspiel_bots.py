@@ -26,8 +26,7 @@ from tuplet.errors import UserError
 from tuplet.games import agent_hooks
 from tuplet.games.ewn import SIDES, EwnPosition
 from tuplet.games.g2048.board import MOVES, Board, as_move
-from tuplet.games.g2048.game import Game2048
-from tuplet.games.g2048.position import Position2048
+from tuplet.games.g2048.game import Game2048, Position2048
 from tuplet.games.game import Game
 from tuplet.kernel import as_seed, stream
 from tuplet.system.settings import check, from_text, setting

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tuplet.games.ewn.position import EwnPosition
+from tuplet.games.ewn.game import EwnPosition
 from tuplet.games.ewn.rules import BLUE, GONE, MOST_CUBES, RED, EwnRules
 from tuplet.games.protocol import (
     MOST_MOVES,

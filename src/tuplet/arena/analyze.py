@@ -16,8 +16,7 @@ from tuplet.errors import UserError
 from tuplet.games import agent_hooks
 from tuplet.games.analysis import Analysis
 from tuplet.games.g2048 import Board
-from tuplet.games.game import Game
-from tuplet.games.position import Position
+from tuplet.games.game import Game, Position
 from tuplet.games.registry import find_game
 from tuplet.games.search_history import SearchHistory
 from tuplet.kernel import as_seed, stream

@@ -255,7 +255,7 @@ def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:
 
 
 def _svg(record: Record, ply: int | None) -> str:
-    from tuplet.games.ewn.drawing import position_svg
+    from tuplet.games.ewn.game import position_svg
 
     position, before, move = _after(record, ply)
     if position.game.family != "ewn":

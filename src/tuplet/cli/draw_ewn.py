@@ -6,7 +6,7 @@ from rich.text import Text
 
 from tuplet.cli.draw_board import BLUE, RED, BoardRenderer, Square
 from tuplet.games.ewn import SIDES, EwnPosition
-from tuplet.games.ewn.drawing import COLOURS, GOALS
+from tuplet.games.ewn.game import COLOURS, GOALS
 
 BRIGHT = {"red": RED, "blue": BLUE}  # cubes that may move
 ARROWS = {"red": "→↓↘↗", "blue": "←↑↖↙"}

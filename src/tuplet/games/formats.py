@@ -16,8 +16,7 @@ from typing import Any
 from tuplet.errors import UserError
 from tuplet.games.g2048 import format_2048verse, formats as formats_2048
 from tuplet.games.g2048.game import Game2048
-from tuplet.games.game import Game
-from tuplet.games.position import Position
+from tuplet.games.game import Game, Position
 from tuplet.games.record import Record
 from tuplet.games.registry import find_game, parse_position
 from tuplet.system.file_types import describe_file

@@ -19,7 +19,7 @@ from tuplet.arena import analyze as analyzing, evaluate as evaluating, review as
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
 from tuplet.games.formats import read as read_text, write as write_text
-from tuplet.games.position import Position
+from tuplet.games.game import Position
 from tuplet.kernel import as_seed, stream
 from tuplet.system.progress import ProgressOption
 from tuplet.system.stop import Stop

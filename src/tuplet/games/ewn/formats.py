@@ -19,8 +19,7 @@ from tuplet.games.ewn.rules import EMPTY, GONE, SIDES, UNKNOWN
 from tuplet.games.protocol import Words
 
 if TYPE_CHECKING:
-    from tuplet.games.ewn.game import EwnGame
-    from tuplet.games.ewn.position import EwnPosition
+    from tuplet.games.ewn.game import EwnGame, EwnPosition
 
 
 def write_position(position: EwnPosition) -> str:
