@@ -139,9 +139,9 @@ def test_growth_ends_with_the_very_same_tree() -> None:
     assert growth is not None and growth.simulations[-1] == 20_000
     assert len(growth.simulations) > 30 and growth.simulations == sorted(growth.simulations)
     for move in found.moves:
-        grown = growth.moves[move.move]
-        assert (grown.visits[-1], grown.values[-1], grown.ci95[-1]) == (move.visits, move.value, move.ci95)
-        assert grown.visits == sorted(grown.visits)
+        assert growth.moves[move.move][-1] == move
+        visits = [each.visits for each in growth.moves[move.move]]
+        assert visits == sorted(visits)
     shown = found._repr_html_()
     assert shown.startswith("<svg") and "<table>" in shown and shown.count("<svg") == 2
 

@@ -42,9 +42,11 @@ class SearchHistory(Tabular):
 
     def named(self, text_of: Callable[[int], str]) -> SearchHistory:
         """The same with moves as people write them, in place of their numbers."""
-        moves = {text_of(int(code)): history for code, history in self.moves.items()}
-        order = sorted(moves, key=lambda move: -moves[move][-1].visits)
-        return SearchHistory(self.simulations, {move: moves[move] for move in order}, self.title)
+        moves: dict[str, list[Any]] = {}
+        for code, history in sorted(self.moves.items(), key=lambda each: -each[1][-1].visits):
+            text = text_of(int(code))
+            moves[text] = [each._replace(move=text) for each in history]
+        return SearchHistory(self.simulations, moves, self.title)
 
     def as_json(self) -> dict[str, Any]:
         """As plain values: lists as long as `simulations`."""
