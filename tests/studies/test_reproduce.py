@@ -11,7 +11,6 @@ from base64 import b64decode
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from tuplet import evaluate, reproduce
 from tuplet.cli import run
 from tuplet.cli.measure import reproduce as command
 from tuplet.studies.context import StudyContext
-from tuplet.studies.reproduce import STUDIES
+from tuplet.studies.reproduce import STUDIES, study_function
 from tuplet.system import files
 from tuplet.system.blocks import Worker
 from tuplet.system.progress import Progress
@@ -216,7 +215,7 @@ def test_studies_are_listed_and_bad_calls_are_told(capsys, tmp_path: Path, monke
 
 
 def test_a_default_that_is_named_is_the_same_study(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("tuplet.studies.ewn_shortcuts.run.__defaults__", (60,))
+    monkeypatch.setattr("tuplet.studies.ewn_report.ewn_shortcuts.__defaults__", (60,))
     options = {"scale": 0.004, "out": tmp_path / "a"}
     assert reproduce("ewn-shortcuts", **options).command.endswith("--scale 0.004")
     named = reproduce("ewn-shortcuts", sims=60, **options)
@@ -228,8 +227,8 @@ def test_a_default_that_is_named_is_the_same_study(tmp_path: Path, monkeypatch) 
 def test_every_option_of_a_study_is_one_of_the_command() -> None:
     offered = set(inspect.signature(command).parameters)
     for name in STUDIES:
-        study = import_module(f"tuplet.studies.{name.replace('-', '_')}")
-        assert {*inspect.signature(study.run).parameters} - {"context"} <= offered, name
+        study = study_function(name)
+        assert {*inspect.signature(study).parameters} - {"context"} <= offered, name
 
 
 @pytest.mark.parametrize("freed", [True, False])

@@ -18,28 +18,22 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from tuplet.arena.match import match
 from tuplet.arena.results import Match
 from tuplet.arena.resumable import JobFolder, WriteQueue
 from tuplet.errors import UserError
+from tuplet.learn.run import Run
+from tuplet.learn.train import train_or_resume
 from tuplet.system.blocks import Worker, ordered_map
 from tuplet.system.files import atomic_write
 from tuplet.system.progress import Progress, RateMeter, Watcher
 from tuplet.system.stop import Stop, Stopped
 
 SETTINGS, GAMES, PARTS = "study.json", "games", "parts"
-
-
-class Pairing(NamedTuple):
-    """A match of a study."""
-
-    name: str  # of its file
-    a: str
-    b: str
-    games: int
-    sprt: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,11 +56,14 @@ class StudyContext:
         games = max(round(full * self.scale), least)
         return games + games % 2
 
-    def matches(self, pairings: Sequence[Pairing], game: str = "ewn-6x7") -> list[Match]:
-        """Play matches one after another, each with all workers."""
-        total, done, matches = sum(each.games for each in pairings), 0, []
+    def matches(self, pairings: Mapping[str, tuple[str, str, int]], sprt: str | None = None) -> dict[str, Match]:
+        """Play matches of ewn-6x7 (agent, opponent, games) one after another, each with all workers.
+
+        A match is saved in a file of its name.
+        """
+        total, done, matches = sum(games for *_, games in pairings.values()), 0, {}
         (self.folder / GAMES).mkdir(exist_ok=True)
-        for number, (name, a, b, games, sprt) in enumerate(pairings, 1):
+        for number, (name, (a, b, games)) in enumerate(pairings.items(), 1):
 
             def report(event: Progress, done: int = done, now: str = f"{number} of {len(pairings)}, {name}") -> None:
                 self.watch(event.within(done, total, match=now))
@@ -75,7 +72,6 @@ class StudyContext:
                 result = match(
                     a,
                     b,
-                    game,
                     games=games,
                     seed=self.seed,
                     threads=self.threads,
@@ -89,7 +85,7 @@ class StudyContext:
                 raise self.stopped(done, total, "games") from None
             if result.interrupted:
                 raise self.stopped(done + result.games, total, "games")
-            matches.append(result)
+            matches[name] = result
             done += games
         return matches
 
@@ -187,3 +183,26 @@ def _read_part(path: Path) -> Any:
         return None
     except (ValueError, RecursionError):
         raise UserError(f"{path} does not hold a part of a study: delete it") from None
+
+
+def train_part(folder: str, worker: Worker, **settings: Any) -> Run | None:
+    """Train in a folder as a part of a study, or continue there; None if it was stopped."""
+    unit, done = "time" if settings.get("budget") else "games", np.zeros(1)
+
+    def report(event: Progress) -> None:
+        done[0] = event.done if event.what == unit else done[0]
+
+    with worker.showing(done):
+        run = train_or_resume(folder, progress=report, stop=worker.stop, **settings)
+    return None if run.interrupted else run
+
+
+def list_of(text: str, read: Callable[[str], Any], message: str) -> list[Any]:
+    """The sorted values of a text such as "1 3 10"; UserError with this message if there is none, or a wrong one."""
+    try:
+        values = sorted({read(word) for word in text.replace(",", " ").split()})
+    except ValueError:
+        values = []
+    if not values:
+        raise UserError(f"{message} (got {text!r})")
+    return values

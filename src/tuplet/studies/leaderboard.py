@@ -17,20 +17,15 @@ from tuplet.arena.evaluate import evaluate
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.learn.recipes import choose
 from tuplet.learn.settings import Method, RunOptions, split
-from tuplet.studies.context import StudyContext
-from tuplet.studies.report import StudyResult
-from tuplet.studies.run_tables import list_of, tile_shares, train_part
-from tuplet.studies.verdicts import Cell, Estimate
+from tuplet.studies.context import StudyContext, list_of, train_part
+from tuplet.studies.report import Curve, StudyResult, draw_curves
+from tuplet.studies.verdicts import Cell, Estimate, tile_shares
 from tuplet.system.blocks import Worker
-from tuplet.system.pictures import error_bars, line_style, new_figure, style_axes
+from tuplet.system.pictures import error_bars
 from tuplet.system.settings import parse_duration
 from tuplet.system.stop import Stopped
 from tuplet.values.weights import WEIGHTS
 
-CLAIM = (
-    "No report has this: how far each recipe comes in a minute, in three, ten and thirty, on the "
-    "machine at hand. `tuplet train --budget` takes the one that is ahead."
-)
 FRESH = 1000  # games played without learning when the time is over
 LONG = 30  # minutes: from here on there is one run, below there are two
 TILES = (8192, 16384, 32768)
@@ -38,8 +33,12 @@ ENTRANTS = ("homework", "quick", "grown", "strong")
 RUNS = "runs"
 
 
-def run(context: StudyContext, times: str = "1m 3m 10m 30m", recipes: str = "", keep: bool = False) -> StudyResult:
-    """Train by each recipe for each of the times, then play."""
+def leaderboard(
+    context: StudyContext, times: str = "1m 3m 10m 30m", recipes: str = "", keep: bool = False
+) -> StudyResult:
+    """No report has this: how far each recipe comes in a minute, in three, ten and thirty, on the machine at hand.
+    `tuplet train --budget` takes the one that is ahead.
+    """
     entries = _entries(recipes.replace(",", " ").split() or [*ENTRANTS], _minutes(times))
     entrants = list(dict.fromkeys(recipe for recipe, _ in entries))
     planned = {
@@ -145,20 +144,13 @@ def _cell(recipe: str, minutes: float, runs: list[dict[str, Any]]) -> Cell:
 
 def draw(cells: list[Cell], entrants: list[str]) -> Any:
     """Mean score against minutes, a line for each recipe."""
-    figure = new_figure(7, 4)
-    axes = figure.subplots()
-    for number, each in enumerate(entrants):
-        own = [cell for cell in cells if cell.labels["recipe"] == each]
+    curves = []
+    for recipe in entrants:
+        own = [cell for cell in cells if cell.labels["recipe"] == recipe]
         minutes = [float(cell.labels["minutes"]) for cell in own]
-        values, bars = error_bars([(cell.ours.value, cell.ours.ci95) for cell in own])
-        style = {"marker": "o", "markersize": 4, "capsize": 2, "linewidth": 1.4, **line_style(number)}
-        axes.errorbar(minutes, values, yerr=bars, label=each, **style)
-    axes.set(xscale="log", xlabel="minutes of training", ylabel="mean score")
+        curves.append(Curve(recipe, minutes, *error_bars([(cell.ours.value, cell.ours.ci95) for cell in own])))
+    axes = draw_curves(curves, "minutes of training", "mean score", log=True, legend="best")
     ticks = sorted({float(cell.labels["minutes"]) for cell in cells})
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.yaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")
-    axes.set_ylim(bottom=0)
-    axes.legend(frameon=False)
-    style_axes(axes)
-    return figure
+    return axes.figure

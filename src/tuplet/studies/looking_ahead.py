@@ -17,22 +17,16 @@ from tuplet.agents.learned import LearnedAgent
 from tuplet.arena.evaluate import evaluate
 from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_interval
-from tuplet.studies.context import StudyContext
-from tuplet.studies.report import StudyResult
-from tuplet.studies.run_tables import list_of, tile_shares
-from tuplet.studies.verdicts import Cell, Estimate
+from tuplet.studies.context import StudyContext, list_of
+from tuplet.studies.report import Curve, StudyResult, draw_curves
+from tuplet.studies.verdicts import Cell, Estimate, tile_shares
 from tuplet.system.blocks import Worker
-from tuplet.system.pictures import error_bars, new_figure, style_axes
+from tuplet.system.pictures import error_bars
 from tuplet.system.progress import Progress
 from tuplet.system.settings import parse_duration
 from tuplet.system.stop import Stopped
 from tuplet.values.network import Network
 
-CLAIM = (
-    "No report has this: mean score, and how often 16384 and 32768 are reached, against the time "
-    "that a move may take. Of the literature, a network whose greedy play scores 324,710 reaches "
-    "32768 in 54 % of its games with about a millisecond a move."
-)
 DEPTHS = {1: 1000, 2: 300, 3: 100}  # moves ahead, and games in full
 GAMES = 100  # with a time limit of at most a millisecond a move
 FEWER, FEWEST = 60, 8  # with a longer one: FEWER divided by its milliseconds, but at least FEWEST
@@ -58,10 +52,13 @@ class Lookahead(NamedTuple):
         return self.milliseconds or 0.0003 * 10.0 ** (self.depth or 1)
 
 
-def run(
+def looking_ahead(
     context: StudyContext, player: str = "strong", times: str = "0.1ms 0.3ms 1ms 3ms 10ms", downgrade: int = 0
 ) -> StudyResult:
-    """Play by depth, then by time."""
+    """No report has this: mean score, and how often 16384 and 32768 are reached, against the time that a move may take.
+    Of the literature, a network whose greedy play scores 324,710 reaches 32768 in 54 % of its games with about a
+    millisecond a move.
+    """
     agent = agent_from(player, "2048")
     if not isinstance(agent, LearnedAgent):
         raise UserError(f"{player} has no learned values: name a run, a weight file, or small")
@@ -169,30 +166,33 @@ def _cell(lookahead: Lookahead, parts: list[dict[str, Any]]) -> Cell:
 
 def draw(cells: list[Cell]) -> Any:
     """Mean score against milliseconds a move, and how often 32768 is reached."""
-    figure = new_figure(7, 4)
-    axes = figure.subplots()
-    sides = {"depth": ("by depth", "s", 1, (0, 6)), "ms": ("by the clock", "o", 0, (0, -20))}
-    for unit, (label, marker, end, offset) in sides.items():  # on both sides, so that texts do not meet
-        own = [cell for cell in cells if unit in str(cell.labels["looks"])]
-        x = [float(cell.extra["milliseconds"]) for cell in own]
-        values, bars = error_bars([(cell.ours.value, cell.ours.ci95) for cell in own])
-        line = axes.errorbar(x, values, yerr=bars, marker=marker, capsize=2, label=label, linewidth=1.4)
-        for cell, at in zip(own, x, strict=True):
+    kinds = {  # by the unit of their names; texts are above the one and below the other, so that they do not meet
+        "depth": ("by depth", 1, (0, 6)),
+        "ms": ("by the clock", 0, (0, -20)),
+    }
+    groups = [[cell for cell in cells if unit in str(cell.labels["looks"])] for unit in kinds]
+    curves = [
+        Curve(
+            label,
+            [float(cell.extra["milliseconds"]) for cell in own],
+            *error_bars([(cell.ours.value, cell.ours.ci95) for cell in own]),
+        )
+        for (label, *_), own in zip(kinds.values(), groups, strict=True)
+    ]
+    axes = draw_curves(curves, "milliseconds a move", "mean score", log=True)
+    for number, ((_, end, offset), own) in enumerate(zip(kinds.values(), groups, strict=True)):
+        for cell in own:
             share = 100 * cell.extra["reached"][str(TILES[-1])][0]
             axes.annotate(
                 f"{cell.labels['looks']}\n{share:.0f} %",
-                (at, (cell.ours.ci95 or (cell.ours.value,) * 2)[end]),
+                (cell.extra["milliseconds"], (cell.ours.ci95 or (cell.ours.value,) * 2)[end]),
                 textcoords="offset points",
                 xytext=offset,
                 ha="center",
                 fontsize=7,
-                color=line.lines[0].get_color(),
+                color=f"C{number}",
             )
-    axes.set(xscale="log", xlabel="milliseconds a move", ylabel="mean score")
     axes.xaxis.set_major_formatter(lambda time, _: f"{time:g}")
-    axes.yaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")
-    axes.set_ylim(bottom=0)
     axes.margins(x=0.15)
-    axes.legend(frameon=False, loc="lower right", title=f"and how many games reach {TILES[-1]}")
-    style_axes(axes)
-    return figure
+    axes.get_legend().set_title(f"and how many games reach {TILES[-1]}")
+    return axes.figure

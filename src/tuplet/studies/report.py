@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from tuplet.studies.verdicts import SIZE, Cell, Row, Unit, judge
 from tuplet.system.intervals import Interval
-from tuplet.system.pictures import inline_svg
+from tuplet.system.pictures import escape_label, inline_svg, line_style, new_figure, style_axes
 from tuplet.system.tables import Displayable, TextTable
 
 
@@ -37,7 +37,7 @@ class Report(Displayable):
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The cells, judge."""
+        """The cells with their verdicts."""
         return judge(self.result.cells)
 
     def as_json(self) -> dict[str, Any]:
@@ -162,3 +162,42 @@ def label_text(value: str | float) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+class Curve(NamedTuple):
+    """A line of a picture."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    bars: Any = None  # as `Axes.errorbar` takes them
+
+
+def draw_curves(
+    curves: Sequence[Curve],
+    xlabel: str,
+    ylabel: str,
+    *,
+    axes: Any = None,
+    log: bool = False,
+    marker: str = "o",
+    legend: str | None = "lower right",
+) -> Any:
+    """Draw curves into `axes`, or into those of a new figure; returns the axes."""
+    axes = new_figure(7, 4).subplots() if axes is None else axes
+    for number, (name, x, y, bars) in enumerate(curves):
+        look = {"marker": marker, "markersize": 3.5, "capsize": 2, "linewidth": 1.4, **line_style(number)}
+        axes.errorbar(x, y, bars, label=escape_label(name), **look)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    if log:
+        axes.set_xscale("log")
+    else:
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+        axes.set_xlim(left=0)
+    axes.yaxis.set_major_formatter(lambda y, _: f"{y:,.0f}")
+    if all(y >= 0 for curve in curves for y in curve.y):
+        axes.set_ylim(bottom=0)
+    if legend is not None:
+        axes.legend(frameon=False, fontsize=8.5, loc=legend)
+    style_axes(axes)
+    return axes

@@ -53,7 +53,6 @@ from tuplet.games.g2048.statistics import Results, account, make_results
 from tuplet.kernel import as_seed, draw, kernel, line_aligned, popcount, stream
 from tuplet.system.blocks import Worker
 from tuplet.system.files import atomic_write
-from tuplet.system.tensors import write_header
 from tuplet.values.network import check_memory
 from tuplet.values.patterns import Tuple, parse, placements, storage_order
 from tuplet.values.tables import Tables, expected_value, fetch, locate, table_starts, tables_for, total, value
@@ -274,69 +273,56 @@ def name_of(settings: Mapping[str, Any]) -> str:
     return "-".join([kind, *flags, f"{settings['games']}", f"seed{settings['seed']}"])
 
 
-class _RunState(NamedTuple):
-    """The progress of a run; the arrays have an entry for each game, or block."""
-
-    results: Results
-    look_ups: Array  # int64[games]
-    seconds: Array  # float64[blocks]
-    done: Array  # int64[1]: games
-
-    @property
-    def arrays(self) -> dict[str, Array]:
-        """What a checkpoint holds, the widest first."""
-        scores, tiles, lengths = self.results
-        return {
-            "done": self.done,
-            "scores": scores,
-            "lengths": lengths,
-            "look_ups": self.look_ups,
-            "seconds": self.seconds,
-            "tiles": tiles,
-        }
-
-
 def run_program(settings: dict[str, Any], checkpoint: str, worker: Worker) -> dict[str, Any] | None:
     """Learn, from the checkpoint if there is one; None if it was stopped, with a checkpoint left."""
     games, block, path = settings["games"], settings["block"], Path(checkpoint)
     variant = LearnerVariant(*(settings[name] for name in LearnerVariant._fields))
     rules, seed = rules_for(4, 4, settings["spawn4"]), as_seed(settings["seed"])
     program = make_program(rules, settings["net"], variant, settings["alpha"])
-    blocks = -(-games // block)
-    run = _RunState(make_results(games), np.zeros(games, np.int64), np.zeros(blocks), np.zeros(1, np.int64))
+    results, look_ups, seconds = make_results(games), np.zeros(games, np.int64), np.zeros(-(-games // block))
+    done = np.zeros(1, np.int64)  # games
+    state = {"done": done, **results._asdict(), "look_ups": look_ups, "seconds": seconds}
     if path.exists():
-        _load(path, settings, program, run)
-    play(program, False, seed, 0, 0, run.results, run.look_ups, 0)  # compiled before the clock runs
+        _load(path, settings, program.tables.weights, state)
+    play(program, False, seed, 0, 0, results, look_ups, 0)  # compiled before the clock runs
     save_at = time.monotonic() + SAVE
-    with worker.showing(run.done):
-        while run.done[0] < games:
-            first = int(run.done[0])
+    with worker.showing(done):
+        while done[0] < games:
+            first = int(done[0])
             if worker.stop.is_set() or time.monotonic() >= save_at:
-                _save(path, settings, program, run)
+                _save(path, settings, program.tables.weights, state)
                 if worker.stop.is_set():
                     return None
                 save_at = time.monotonic() + SAVE
             count = min(CHUNK, block - first % block, games - first)
             began = time.thread_time()
-            play(program, True, seed, first, count, run.results, run.look_ups, first)
-            run.seconds[first // block] += time.thread_time() - began
-            run.done[0] += count
+            play(program, True, seed, first, count, results, look_ups, first)
+            seconds[first // block] += time.thread_time() - began
+            done[0] += count
         fresh = _fresh(program, seed, settings, worker)
     if fresh is None:
-        _save(path, settings, program, run)
+        _save(path, settings, program.tables.weights, state)
         return None
-    weights = program.tables.weights
-    ends = np.array([weights.min(), weights.max()])  # neither is finite if some weight is not
-    result = {
-        "settings": settings,
-        "blocks": _curve(run, block),
-        "last": _statistics(Results(*(part[-block:] for part in run.results))),
-        "fresh": _statistics(fresh),
-        "finite": bool(np.isfinite(ends).all()),
-    }
+    weights, starts = program.tables.weights, range(0, games, block)
+    ends = [min(start + block, games) for start in starts]
+    scores = [results.scores[start : start + block] for start in starts]
     with suppress(FileNotFoundError):
         path.unlink()
-    return result
+    return {
+        "settings": settings,
+        "blocks": {
+            "games": ends,
+            "mean_score": [float(part.mean()) for part in scores],
+            "deviation": [float(part.std(ddof=1)) if len(part) > 1 else 0.0 for part in scores],
+            "max_score": [int(part.max()) for part in scores],
+            "look_ups": [int(n) for n in np.cumsum(look_ups)[np.array(ends) - 1]],
+            "seconds": [round(float(s), 3) for s in np.cumsum(seconds)],
+        },
+        "last": _statistics(Results(*(part[-block:] for part in results))),
+        "fresh": _statistics(fresh),
+        # Neither the smallest nor the largest weight is finite if some weight is not.
+        "finite": bool(np.isfinite([weights.min(), weights.max()]).all()),
+    }
 
 
 def _fresh(program: Program, seed: np.uint64, settings: Mapping[str, Any], worker: Worker) -> Results | None:
@@ -346,24 +332,8 @@ def _fresh(program: Program, seed: np.uint64, settings: Mapping[str, Any], worke
     for first in range(0, count, CHUNK):
         if worker.stop.is_set():
             return None
-        games = min(CHUNK, count - first)
-        play(program, False, fresh_seed, first, games, results, look_ups, first)
+        play(program, False, fresh_seed, first, min(CHUNK, count - first), results, look_ups, first)
     return results
-
-
-def _curve(run: _RunState, block: int) -> dict[str, list[int] | list[float]]:
-    """The learning curve: statistics of each block."""
-    games, scores = len(run.look_ups), run.results.scores
-    ends = [min(start + block, games) for start in range(0, games, block)]
-    parts = [scores[start : start + block] for start in range(0, games, block)]
-    return {
-        "games": ends,
-        "mean_score": [float(part.mean()) for part in parts],
-        "deviation": [float(part.std(ddof=1)) if len(part) > 1 else 0.0 for part in parts],
-        "max_score": [int(part.max()) for part in parts],
-        "look_ups": [int(n) for n in np.cumsum(run.look_ups)[np.array(ends) - 1]],
-        "seconds": [round(float(s), 3) for s in np.cumsum(run.seconds)],
-    }
 
 
 def _statistics(results: Results) -> dict[str, Any]:
@@ -372,38 +342,32 @@ def _statistics(results: Results) -> dict[str, Any]:
     return {**account(results), "scores": results.scores.tolist(), "tiles": tiles}
 
 
-def _save(path: Path, settings: Mapping[str, Any], program: Program, run: _RunState) -> None:
+def _save(path: Path, settings: Mapping[str, Any], weights: Array, state: Mapping[str, Array]) -> None:
     """Write a checkpoint: the progress, and the weights that are not 0."""
-    weights = program.tables.weights
+    from safetensors.numpy import save
+
     where = np.flatnonzero(weights).astype(np.uint32)
-    arrays = {**run.arrays, "where": where, "weight": weights[where]}
-    arrays["tiles"] = arrays.pop("tiles")  # bytes last, so that all others begin at whole words
-    kinds = {name: (array.dtype.str[1:], len(array)) for name, array in arrays.items()}
     with atomic_write(path) as file:
-        starts, _ = write_header(file, {"settings": json.dumps(settings)}, kinds)
-        for name, array in arrays.items():
-            file.seek(starts[name])
-            file.write(array.data)
+        file.write(save({**state, "where": where, "weight": weights[where]}, {"settings": json.dumps(settings)}))
 
 
-def _load(path: Path, settings: Mapping[str, Any], program: Program, run: _RunState) -> None:
+def _load(path: Path, settings: Mapping[str, Any], weights: Array, state: Mapping[str, Array]) -> None:
     """Continue from a checkpoint; UserError if it is damaged or has other settings."""
     from safetensors import SafetensorError, safe_open
 
-    weights = program.tables.weights
     try:
         with safe_open(path, framework="numpy") as file:
             if json.loads((file.metadata() or {}).get("settings", "null")) != settings:
                 raise UserError("it is of other settings")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        for name, room in run.arrays.items():
+        for name, room in state.items():
             if arrays[name].shape != room.shape or arrays[name].dtype != room.dtype:
                 raise UserError(f"its {name} are of another size")
             room[:] = arrays[name]
         where = arrays["where"]
         if len(where) and int(where.max()) >= len(weights) - 1:
             raise UserError("it has more weights than the network")
-        if not 0 <= run.done[0] <= len(run.look_ups):
+        if not 0 <= state["done"][0] <= len(state["look_ups"]):
             raise UserError("it has more games than the run")
         weights[where] = arrays["weight"]
     except (SafetensorError, ValueError, KeyError) as error:

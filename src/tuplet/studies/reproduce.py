@@ -25,30 +25,31 @@ from tuplet.system.tables import Displayable, Table, TextTable
 FOLDER = Path("studies")  # default parent folder of studies
 
 
-class About(NamedTuple):
-    """A study in a line."""
+class Study(NamedTuple):
+    """An experiment. Its function has its name, and says in its docstring what was published."""
 
     about: str
     duration: str  # in full, on two cores
+    module: str
 
 
 STUDIES = {
-    "td-state": About("TD(0) on states, 100,000 games", "18 min"),
-    "td-afterstate": About("TD(0) on after-states, and one report's strength table", "10 min"),
-    "td-state-80-20": About("TD(0) on states where one new tile in five is a 4", "2 h"),
-    "state-or-afterstate": About("both of these at equal games, time and look-ups", "20 min"),
-    "isomorphism": About("eight placements of a tuple or one, how many tables", "20 min"),
-    "td-targets": About("what the slips in reports' updates cost", "30 min"),
-    "ewn-algorithms": About("MCS and MCTS, step by step, against three opponents", "2 h"),
-    "ewn-c": About("how much the exploration constant c matters", "2 h"),
-    "ewn-temperature": About("moves drawn at random, in the descent and at the end", "35 min"),
-    "ewn-variance": About("what the variance term of UCB1-Tuned gives", "1 h"),
-    "ewn-shortcuts": About("what shortcuts, batches and late expansion are worth", "40 min"),
-    "leaderboard": About("which recipe plays best after 1, 3, 10 and 30 minutes", "5 h"),
-    "tuples": About("which tuples should join a network: by what each takes off its error", "10 min"),
-    "looking-ahead": About("score against the time that a move may take, 0.1 to 10 ms", "1 h"),
-    "rounds": About("one training by several learners, merged in rounds (simulated)", "1 h"),
-    "regret": About("learned values approach perfect play on boards that are solved", "5 min"),
+    "td-state": Study("TD(0) on states, 100,000 games", "18 min", "td_reports"),
+    "td-afterstate": Study("TD(0) on after-states, and one report's strength table", "10 min", "td_reports"),
+    "td-state-80-20": Study("TD(0) on states where one new tile in five is a 4", "2 h", "td_reports"),
+    "state-or-afterstate": Study("both of these at equal games, time and look-ups", "20 min", "td_reports"),
+    "isomorphism": Study("eight placements of a tuple or one, how many tables", "20 min", "td_reports"),
+    "td-targets": Study("what the slips in reports' updates cost", "30 min", "td_reports"),
+    "ewn-algorithms": Study("MCS and MCTS, step by step, against three opponents", "2 h", "ewn_report"),
+    "ewn-c": Study("how much the exploration constant c matters", "2 h", "ewn_report"),
+    "ewn-temperature": Study("moves drawn at random, in the descent and at the end", "35 min", "ewn_report"),
+    "ewn-variance": Study("what the variance term of UCB1-Tuned gives", "1 h", "ewn_report"),
+    "ewn-shortcuts": Study("what shortcuts, batches and late expansion are worth", "40 min", "ewn_report"),
+    "leaderboard": Study("which recipe plays best after 1, 3, 10 and 30 minutes", "5 h", "leaderboard"),
+    "tuples": Study("which tuples should join a network: by what each takes off its error", "10 min", "tuples"),
+    "looking-ahead": Study("score against the time that a move may take, 0.1 to 10 ms", "1 h", "looking_ahead"),
+    "rounds": Study("one training by several learners, merged in rounds (simulated)", "1 h", "rounds"),
+    "regret": Study("learned values approach perfect play on boards that are solved", "5 min", "regret"),
 }
 
 
@@ -57,13 +58,21 @@ class Listed(Displayable):
 
     def table(self) -> Table:
         """A row for each."""
-        return Table(("study", "about", "takes"), [(name, *about) for name, about in STUDIES.items()])
+        return Table(("study", "about", "takes"), [(name, *study[:2]) for name, study in STUDIES.items()])
 
     def text_tables(self) -> list[TextTable]:
         """A line for each."""
-        rows = [[name, *study] for name, study in STUDIES.items()]
+        rows = [[name, *study[:2]] for name, study in STUDIES.items()]
         notes = ["tuplet reproduce NAME runs one; --scale 0.1 a tenth of it."]
         return [TextTable("", ("study", "about", "takes, on two cores"), rows, notes, words=(0, 1, 2))]
+
+
+def study_function(name: str) -> Callable[..., StudyResult]:
+    """The function of a study: it takes a `StudyContext` and the study's own options."""
+    function: Callable[..., StudyResult] = getattr(
+        import_module(f"tuplet.studies.{STUDIES[name].module}"), name.replace("-", "_")
+    )
+    return function
 
 
 def folder_of(name: str, out: str | Path | None) -> Path:
@@ -96,8 +105,7 @@ def reproduce(
     if not 0 < scale <= 1:
         raise UserError(f"--scale must be above 0 and at most 1 (got {scale:g})")
     as_seed(seed)
-    module = import_module(f"tuplet.studies.{name.replace('-', '_')}")
-    run: Callable[..., StudyResult] = module.run
+    run = study_function(name)
     given = {option: value for option, value in options.items() if value is not None}
     known = inspect.signature(run).parameters
     if unknown := set(given) - set(known):
@@ -118,8 +126,8 @@ def reproduce(
                 f"--{k}" if v is True else f"--{k} {quote(str(v))}" for k, v in changed.items() if usual.get(k) != v
             ]
             command = " ".join(["tuplet reproduce", name, *words])
-            about, claim = STUDIES[name].about, str(module.CLAIM)
-            report = Report(name, about, claim, command, scale, seed, result)
+            claim = " ".join(str(run.__doc__).split())
+            report = Report(name, STUDIES[name].about, claim, command, scale, seed, result)
             try:
                 write(report, folder)
             except OSError as error:  # the table is shown all the same

@@ -15,23 +15,19 @@ import numpy as np
 from tuplet.errors import UserError
 from tuplet.learn.parallel import rounds as learning
 from tuplet.learn.run import ROUNDS, Run, read_rounds
-from tuplet.studies.context import StudyContext
-from tuplet.studies.report import StudyResult
-from tuplet.studies.run_tables import list_of, train_part
+from tuplet.studies.context import StudyContext, list_of, train_part
+from tuplet.studies.report import Curve, StudyResult, draw_curves
 from tuplet.studies.verdicts import Cell, Estimate
 from tuplet.system.blocks import Worker
-from tuplet.system.pictures import line_style, new_figure, style_axes
 
-CLAIM = (
-    "No report has this: one network taught by 2, 4, 8 and 16 learners at once, whose changes are "
-    "merged in rounds, against the same number of games learned by one."
-)
 GAMES, FRESH, LOOKS = 120_000, 1000, 6
 CABLES = {"seconds": 125e6, "fast_s": 1250e6}  # bytes a second of the merging machine's link: 1, 10 Gbit/s
 
 
-def run(context: StudyContext, learners: str = "1 2 4 8 16", net: str = "4x6") -> StudyResult:
-    """Learn with each number of learners, and evaluate at intervals."""
+def rounds(context: StudyContext, learners: str = "1 2 4 8 16", net: str = "4x6") -> StudyResult:
+    """No report has this: one network taught by 2, 4, 8 and 16 learners at once, whose changes are merged in rounds,
+    against the same number of games learned by one.
+    """
     counts = list_of(learners, _count, "--learners must be numbers of 1 to 4096, such as 1 2 4")
     games, fresh = context.games(GAMES, least=100), context.games(FRESH, least=20)
     parts = {}
@@ -156,24 +152,13 @@ def worth_at(curve: list[dict[str, Any]], seconds: float) -> float:
 
 def draw(curves: dict[str, list[dict[str, Any]]], against: str) -> Any:
     """Mean score against games or against time, a line for each number of learners."""
-    figure = new_figure(7, 4)
-    axes = figure.subplots()
-    for number, (count, points) in enumerate(curves.items()):
-        label = "one learner" if count == "1" else f"{count} learners"
-        axes.plot(
+    words = {"learned": "games learned from", "seconds": "seconds that it would have taken"}
+    lines = [
+        Curve(
+            "one learner" if count == "1" else f"{count} learners",
             [point[against] for point in points],
             [point["mean_score"] for point in points],
-            marker="o",
-            markersize=3,
-            linewidth=1.4,
-            label=label,
-            **line_style(number),
         )
-    words = {"learned": "games learned from", "seconds": "seconds that it would have taken"}
-    axes.set(xlabel=words[against], ylabel="mean score of fresh games")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.yaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")
-    axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, loc="lower right")
-    style_axes(axes)
-    return figure
+        for count, points in curves.items()
+    ]
+    return draw_curves(lines, words[against], "mean score of fresh games").figure

@@ -33,10 +33,6 @@ from tuplet.values.tables import locate, make_tables, total, value
 
 Array = np.ndarray[Any, Any]
 
-CLAIM = (
-    "No report has this: networks of the literature were chosen by their authors, or by weeks of "
-    "trials. Here tuples are chosen by what each takes off the error of those that are there."
-)
 GAMES = 20_000  # that the network learns from
 BOARDS = 1_000_000  # that errors are measured on
 EVERY = 4  # one after-state in this many is examined
@@ -55,8 +51,10 @@ class Errors(NamedTuple):
     seen: int  # of the first games: the others are to test with
 
 
-def run(context: StudyContext, net: str = "8g") -> StudyResult:
-    """Choose tuples for a network, one after another."""
+def tuples(context: StudyContext, net: str = "8g") -> StudyResult:
+    """No report has this: networks of the literature were chosen by their authors, or by weeks of trials. Here tuples
+    are chosen by what each takes off the error of those that are there.
+    """
     games, boards = context.games(GAMES, least=20), context.games(BOARDS, least=200)
     have = parse(net)
     chosen: list[Tuple] = []

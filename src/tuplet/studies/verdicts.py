@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from tuplet.arena.differences import ERROR, POWER, MeanDifference, holm, run_stderr, welch
 from tuplet.arena.intervals import effective_games
 from tuplet.arena.results import Match
-from tuplet.system.intervals import Interval, share_interval, t_quantile
+from tuplet.system.intervals import Interval, finite, finite_interval, share_interval, t_quantile
 
 Verdict = Literal["agrees", "differs", "too few games", "not comparable"]
 Unit = Literal["share", "points", "Elo", "number"]
@@ -45,6 +45,12 @@ def share(count: float, total: float, ci95: Interval | None = None) -> Estimate:
     middle = (count + 1) / (total + 2)
     error = math.sqrt(middle * (1 - middle) / (total + 2))
     return Estimate(count / total, ci95 or share_interval(count, total), error, max(int(total) - 1, 1), round(total))
+
+
+def tile_shares(tiles: Sequence[int], limits: Sequence[int]) -> tuple[dict[int, Estimate], str]:
+    """The share of games that reached each of some tiles, also in words."""
+    reached = {limit: share(sum(tile >= limit for tile in tiles), len(tiles)) for limit in limits}
+    return reached, ", ".join(f"{limit} in {100 * each.value:.1f} %" for limit, each in reached.items())
 
 
 def match_share(match: Match) -> Estimate:
@@ -89,11 +95,11 @@ class Row(NamedTuple):
         return {
             **labels,
             "unit": unit,
-            "ours": _finite(ours.value),
-            "ours_ci95": _bounds(ours.ci95),
+            "ours": finite(ours.value),
+            "ours_ci95": ours.ci95 and finite_interval(ours.ci95),
             "ours_games": ours.games,
-            "published": None if published is None else published.value,
-            "published_ci95": None if published is None else _bounds(published.ci95),
+            "published": published and published.value,
+            "published_ci95": published and published.ci95 and finite_interval(published.ci95),
             "verdict": self.verdict,
             "p": self.p,
             "detectable": self.detectable,
@@ -107,7 +113,8 @@ def judge(cells: Sequence[Cell]) -> list[Row]:
     tested: dict[int, MeanDifference] = {}
     for number, (_, ours, published, *_) in enumerate(cells):
         if published is not None and math.isfinite(ours.stderr + published.stderr):
-            tested[number] = _difference(ours, published)
+            sides = ((each.stderr**2, each.dof) for each in (ours, published))
+            tested[number] = welch(ours.value - published.value, *sides)
     p_values = [difference.p_value for difference in tested.values()]
     corrected = dict(zip(tested, holm(p_values), strict=True))
     rows = []
@@ -116,26 +123,15 @@ def judge(cells: Sequence[Cell]) -> list[Row]:
         if p is None or cell.published is None:
             rows.append(Row(cell, "not comparable", None, "; ".join(filter(None, _untested_note(cell)))))
             continue
-        detectable, largest = _detectable(tested[number], len(tested)), 1.0
-        if cell.unit != "share":
-            largest = abs(cell.published.value)
+        # The difference that would be detected with `POWER`, at the strictest level of Holm's correction.
+        critical = t_quantile(tested[number].dof, 1 - ERROR / len(tested))
+        detectable = (critical + NormalDist().inv_cdf(POWER)) * tested[number].stderr
+        largest = 1.0 if cell.unit == "share" else abs(cell.published.value)
         undetected: Verdict = "agrees" if detectable <= SIZE * largest else "too few games"
         verdict: Verdict = "differs" if p < ERROR else undetected
         known = None if cell.unit == "share" and detectable > largest else detectable  # shares differ by 1 at most
         rows.append(Row(cell, verdict, p, cell.note, known))
     return rows
-
-
-def _detectable(difference: MeanDifference, cells: int) -> float:
-    """The difference that would be detected with `POWER`, at the strictest level of Holm's correction."""
-    critical = t_quantile(difference.dof, 1 - ERROR / cells)
-    return (critical + NormalDist().inv_cdf(POWER)) * difference.stderr
-
-
-def _difference(ours: Estimate, published: Estimate) -> MeanDifference:
-    """Our value less the published one."""
-    sides = ((each.stderr**2, each.dof) for each in (ours, published))
-    return welch(ours.value - published.value, *sides)
 
 
 def _untested_note(cell: Cell) -> tuple[str, str]:
@@ -148,11 +144,3 @@ def _untested_note(cell: Cell) -> tuple[str, str]:
     low, high = ours.ci95
     place = "below" if published.value < low else "above" if published.value > high else "within"
     return note, f"published without an interval; it lies {place} ours"
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _bounds(ci95: Interval | None) -> list[float | None] | None:
-    return None if ci95 is None else [_finite(bound) for bound in ci95]

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from tuplet import reproduce, train
-from tuplet.studies import td_state_80_20
 from tuplet.studies.report_learner import LearnerVariant, name_of, run_program, settings_of
-from tuplet.studies.run_tables import change, mean_at, share_over_runs, widened_for_another_run
+from tuplet.studies.td_reports import METHOD_80_20, change, mean_at, share_over_runs, widened_for_another_run
 from tuplet.studies.verdicts import Estimate, share
 from tuplet.system.blocks import Worker
 
@@ -106,7 +105,7 @@ def test_a_run_of_train_is_taken_over_into_its_study(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "study.json").write_bytes((tmp_path / "undivided_alpha" / "study.json").read_bytes())
-    settings = {**td_state_80_20.METHOD, "net": NET, "games": 200, "block": 10, "threads": 1}
+    settings = {**METHOD_80_20, "net": NET, "games": 200, "block": 10, "threads": 1}
     train(**settings, out=other / "run-200", progress=False)
     metrics = (other / "run-200" / "metrics.jsonl").read_bytes()
     assert reproduce("td-state-80-20", out=other, **options).as_json() == whole.as_json()
