@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 import tuplet as package
-from tuplet.agents.protocol.submissions import submissions
-from tuplet.agents.protocol.subprocess_agent import parse_memory
+from tuplet.agents.protocol.subprocess_agent import parse_memory, submissions
 from tuplet.arena.match_file import SavedMatch, load
 from tuplet.arena.results import Tournament
 from tuplet.arena.schedule import TIMEOUTS_TO_DROP, GameResult, TimeoutDropout, slot_of

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 import tuplet
 from tuplet import Record, game, read, write
 from tuplet.games.formats import FORMATS, MOST, read_game
-from tuplet.games.g2048 import format_2048verse
+from tuplet.games.g2048 import formats as formats_2048
 
 EWN = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
 FRAMEWORK = Path(__file__).parents[1] / "data" / "interop" / "framework" / "cpp-dummy.txt"
@@ -38,7 +38,7 @@ def played(name: str, seed: int = 1, most: int = 400) -> Record:
 # Three letters by the site's own definition: 128 of them, seven bits each, the highest first.
 def letters(move: int, four: int, x: int, y: int, time: int = 0x7FF) -> str:
     number = move + 4 * four + 16 * x + 128 * y + 1024 * time
-    return "".join(format_2048verse.LETTERS[number // 128**n % 128] for n in (2, 1, 0))
+    return "".join(formats_2048.LETTERS[number // 128**n % 128] for n in (2, 1, 0))
 
 
 UP, DOWN, LEFT, RIGHT = range(4)
@@ -53,16 +53,13 @@ NEW = "4x4-1_" + "".join(
     ]
 )
 #  the move, a bit for a 4, the column, the row; the first of 128 letters is a blank
-OLD = "replay_" + "".join(format_2048verse.OLD_LETTERS[at] for at in (0, 4, 96 + 12, 32 + 16 + 2, 64 + 8))
+OLD = "replay_" + "".join(formats_2048.OLD_LETTERS[at] for at in (0, 4, 96 + 12, 32 + 16 + 2, 64 + 8))
 
 
 def test_games_of_2048verse_are_read_by_the_sites_definition() -> None:
-    assert len(set(format_2048verse.LETTERS)) == len(set(format_2048verse.OLD_LETTERS)) == 128
-    assert format_2048verse.LETTERS[:3] + format_2048verse.LETTERS[62] + format_2048verse.LETTERS[-2:] == "012À¤¾"
-    assert (
-        format_2048verse.OLD_LETTERS[0] + format_2048verse.OLD_LETTERS[94:97] + format_2048verse.OLD_LETTERS[-2:]
-        == " ~Çüƒá"
-    )
+    assert len(set(formats_2048.LETTERS)) == len(set(formats_2048.OLD_LETTERS)) == 128
+    assert formats_2048.LETTERS[:3] + formats_2048.LETTERS[62] + formats_2048.LETTERS[-2:] == "012À¤¾"
+    assert formats_2048.OLD_LETTERS[0] + formats_2048.OLD_LETTERS[94:97] + formats_2048.OLD_LETTERS[-2:] == " ~Çüƒá"
     assert NEW.startswith("4x4-1_¾ú0") and OLD.endswith("_ $ìRh")
     for text in (NEW, OLD, f"\n  {OLD}\n", NEW.replace("-1_", "-_"), OLD.replace("_", ":", 1)):
         found = read(text).as_json()

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tuplet.agents.agent import Named, agent_from
-from tuplet.agents.protocol.submissions import Skipped, submissions
-from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, parse_memory
+from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, Skipped, parse_memory, submissions
 from tuplet.agents.specs import Pickled, Spec, label_of
 from tuplet.errors import UserError
 from tuplet.games.game import Game

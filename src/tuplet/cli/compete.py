@@ -148,7 +148,7 @@ def tournament(
 
 def _list_programs(folder: Path) -> int:
     """Say which programs of a folder play, before hours go by; returns how many."""
-    from tuplet.agents.protocol.submissions import submissions
+    from tuplet.agents.protocol.subprocess_agent import submissions
 
     programs, skipped = submissions(folder)
     if programs:  # else an error says that there are none

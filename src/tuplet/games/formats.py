@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.games.g2048 import format_2048verse, formats as formats_2048
+from tuplet.games.g2048 import formats as formats_2048
 from tuplet.games.g2048.game import Game2048
 from tuplet.games.game import Game, Position
 from tuplet.games.record import Record
@@ -244,7 +244,7 @@ def _is_game(text: str) -> bool:
 
 def _game_of_2048(line: str) -> Record:
     text = line.lstrip()
-    if format_2048verse.is_verse(text):
+    if formats_2048.is_verse(text):
         return formats_2048.read_verse(text, Game2048(any_tile=True))
     if not text.startswith("{"):
         return formats_2048.read_episode(line, Game2048(any_tile=True))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tuplet.agents.protocol import fallback_rules
+from tuplet.agents.protocol import fallback_rules as rules
+from tuplet.agents.protocol.fallback_rules import FallbackPosition
 
 DIRECTIONS = ("horizontal", "vertical", "diagonal forward", "the fourth diagonal")
 NAMES = ("Red", "Blue")
@@ -86,25 +87,23 @@ def out_of_turn(text: str) -> Advice:
     return TWICE if text.isdecimal() else CHATTER
 
 
-def diagnose_move(
-    position: fallback_rules.FallbackPosition, sent: str, before: fallback_rules.FallbackPosition | None
-) -> Advice:
+def diagnose_move(position: FallbackPosition, sent: str, before: FallbackPosition | None) -> Advice:
     """Why `sent`, which should begin with a legal move, does not. `before` is the position of its last move."""
     move = sent.strip()[:2]
     if len(move) < 2 or not set(move) <= set("0123456789"):
         return CHATTER
     own, side = position.cubes[position.turn], NAMES[position.turn]
-    alive = [cube for cube in range(fallback_rules.CUBES) if own[cube] != fallback_rules.GONE]
+    alive = [cube for cube in range(rules.CUBES) if own[cube] != rules.GONE]
     cube, direction = int(move[0]), int(move[1])
-    if before is not None and move in fallback_rules.legal_moves(before) and cube not in alive:
+    if before is not None and move in rules.legal_moves(before) and cube not in alive:
         return CAPTURED
-    if cube >= fallback_rules.CUBES:
+    if cube >= rules.CUBES:
         return Advice(f"there is no cube {cube}", "cubes are numbered from 0 to 5")
-    if cube not in {int(each[0]) for each in fallback_rules.legal_moves(position)}:
+    if cube not in {int(each[0]) for each in rules.legal_moves(position)}:
         return _diagnose_cube(position, move, alive)
     if direction > 3:
         return Advice(f"there is no direction {direction}", "directions are 0 to 3")
-    row, column = divmod(own[cube], fallback_rules.COLUMNS)
+    row, column = divmod(own[cube], rules.COLUMNS)
     return Advice(
         f"cube {cube} stands in row {row + 1}, column {column + 1} of 6x7, and direction "
         f"{direction} ({DIRECTIONS[direction]}) leads off the board for {side}",
@@ -112,10 +111,10 @@ def diagnose_move(
     )
 
 
-def _diagnose_cube(position: fallback_rules.FallbackPosition, move: str, alive: list[int]) -> Advice:
+def _diagnose_cube(position: FallbackPosition, move: str, alive: list[int]) -> Advice:
     """Why a cube was moved that may not move now: the facts, and possible causes."""
-    face = position.die[position.ply % fallback_rules.DIE]
-    may = sorted({move[0] for move in fallback_rules.legal_moves(position)})
+    face = position.die[position.ply % rules.DIE]
+    may = sorted({move[0] for move in rules.legal_moves(position)})
     fact = f"the die shows {face}, so that only cube {face} may move"
     if int(face) not in alive:
         fact = f"the die shows {face}, whose cube is gone: only cube {' or '.join(may)} may move"
@@ -126,12 +125,12 @@ def _diagnose_cube(position: fallback_rules.FallbackPosition, move: str, alive: 
     elif int(face) not in alive:
         perhaps.append("it looks for the nearest cubes wrongly")
         fixes.append("the nearest lower and the nearest higher number that are left may move")
-    if move[::-1] in fallback_rules.legal_moves(position):
+    if move[::-1] in rules.legal_moves(position):
         perhaps.append("the direction comes first")
         fixes.append("a move is the cube, then the direction")
     for off, word in ((1, "next"), (-1, "one before")):
-        other = position.die[(position.ply + off) % fallback_rules.DIE]
-        if move in fallback_rules.legal_moves(position._replace(die=other * fallback_rules.DIE)):
+        other = position.die[(position.ply + off) % rules.DIE]
+        if move in rules.legal_moves(position._replace(die=other * rules.DIE)):
             perhaps.append(f"it reads the die one off (the {word} is {other})")
             fixes.append("ply n, counted from 0 over both sides' moves, uses value n mod 21")
     if _is_other_sides(position, move):
@@ -143,10 +142,10 @@ def _diagnose_cube(position: fallback_rules.FallbackPosition, move: str, alive: 
     return Advice(f"{fact}; perhaps {', or '.join(perhaps)}", "; ".join(dict.fromkeys(fixes)))
 
 
-def _is_other_sides(position: fallback_rules.FallbackPosition, move: str) -> bool:
+def _is_other_sides(position: FallbackPosition, move: str) -> bool:
     """True if the move is legal for the other side, now or one ply before, or with the cubes swapped."""
-    faces = [position.die[(position.ply - back) % fallback_rules.DIE] for back in (0, 1)]
+    faces = [position.die[(position.ply - back) % rules.DIE] for back in (0, 1)]
     as_other = position._replace(ply=1 - position.turn)
     swapped = position._replace(cubes=(position.cubes[1], position.cubes[0]))
-    tried = [each._replace(die=face * fallback_rules.DIE) for face in faces for each in (as_other, swapped)]
-    return any(move[0] == each.die[0] and move in fallback_rules.legal_moves(each) for each in tried)
+    tried = [each._replace(die=face * rules.DIE) for face in faces for each in (as_other, swapped)]
+    return any(move[0] == each.die[0] and move in rules.legal_moves(each) for each in tried)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, NamedTuple
 
-from tuplet.agents.protocol import fallback_rules
+from tuplet.agents.protocol import fallback_rules as rules
 from tuplet.agents.protocol.program import size
-from tuplet.agents.protocol.submissions import program_command
+from tuplet.agents.protocol.subprocess_agent import program_command
 from tuplet.errors import UserError
 from tuplet.system.progress import Progress, ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
@@ -175,8 +175,8 @@ def _plan(games: int) -> list[tuple[str, str, Attempt]]:
 
 
 def _setup(rng: random.Random, faces: str = DIGITS) -> tuple[str, str, str]:
-    placed = ["".join(rng.sample(DIGITS, fallback_rules.CUBES)) for _ in range(2)]
-    die = [rng.choice(faces) for _ in range(fallback_rules.DIE)]
+    placed = ["".join(rng.sample(DIGITS, rules.CUBES)) for _ in range(2)]
+    die = [rng.choice(faces) for _ in range(rules.DIE)]
     return placed[0], placed[1], "".join(die)
 
 

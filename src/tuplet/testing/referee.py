@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tuplet.agents.protocol import fallback_rules, watchdog
+from tuplet.agents.protocol import fallback_rules as rules, watchdog
+from tuplet.agents.protocol.fallback_rules import FallbackPosition
 from tuplet.agents.protocol.program import Program, signal_name, size
 from tuplet.agents.protocol.subprocess_agent import START_UP, ProgramCommand
 from tuplet.games.record import Forfeit
@@ -45,36 +46,34 @@ class Wrong(Exception):  # noqa: N818  # a fault of the program
         self.finding = finding
 
 
-Opponent = Callable[[fallback_rules.FallbackPosition, random.Random], str]
+Opponent = Callable[[FallbackPosition, random.Random], str]
 
 
-def wanders(position: fallback_rules.FallbackPosition, rng: random.Random) -> str:
+def wanders(position: FallbackPosition, rng: random.Random) -> str:
     """Play a random move."""
-    return rng.choice(fallback_rules.legal_moves(position))
+    return rng.choice(rules.legal_moves(position))
 
 
-def _best_of(
-    rank: Callable[[fallback_rules.FallbackPosition, fallback_rules.FallbackPosition], tuple[int, ...]],
-) -> Opponent:
-    def choose(position: fallback_rules.FallbackPosition, rng: random.Random) -> str:
-        moves = fallback_rules.legal_moves(position)
+def _best_of(rank: Callable[[FallbackPosition, FallbackPosition], tuple[int, ...]]) -> Opponent:
+    def choose(position: FallbackPosition, rng: random.Random) -> str:
+        moves = rules.legal_moves(position)
         rng.shuffle(moves)
-        return min(moves, key=lambda move: rank(position, fallback_rules.play(position, move)))
+        return min(moves, key=lambda move: rank(position, rules.play(position, move)))
 
     return choose
 
 
-def _left(position: fallback_rules.FallbackPosition, side: int) -> int:
+def _left(position: FallbackPosition, side: int) -> int:
     """The sum of the steps to the goal of a side's cubes."""
-    return sum(fallback_rules.LEFT[side][square] for square in position.cubes[side] if square != fallback_rules.GONE)
+    return sum(rules.LEFT[side][square] for square in position.cubes[side] if square != rules.GONE)
 
 
-def _count(position: fallback_rules.FallbackPosition, side: int) -> int:
-    return sum(square != fallback_rules.GONE for square in position.cubes[side])
+def _count(position: FallbackPosition, side: int) -> int:
+    return sum(square != rules.GONE for square in position.cubes[side])
 
 
-def _won(before: fallback_rules.FallbackPosition, after: fallback_rules.FallbackPosition) -> bool:
-    return fallback_rules.winner(after) == before.turn
+def _won(before: FallbackPosition, after: FallbackPosition) -> bool:
+    return rules.winner(after) == before.turn
 
 
 # One hurries to win, one captures cubes but does not win, one does not advance.
@@ -112,17 +111,17 @@ class Coverage:
             self.memory = max(self.memory, watchdog.memory_of([program.group])[program.group])
             self._looked = time.monotonic()
 
-    def note_position(self, position: fallback_rules.FallbackPosition) -> None:
+    def note_position(self, position: FallbackPosition) -> None:
         """Note the situations of a position that the program is asked about."""
-        moves = fallback_rules.legal_moves(position)
+        moves = rules.legal_moves(position)
         cubes = {move[0] for move in moves}
-        face = position.die[position.ply % fallback_rules.DIE]
+        face = position.die[position.ply % rules.DIE]
         self.faces.add(face)
         present = (
             len(moves) == 1,
             len(cubes) == 2,
             len(cubes) == 1 and face not in cubes,
-            any(_won(position, fallback_rules.play(position, move)) for move in moves),
+            any(_won(position, rules.play(position, move)) for move in moves),
         )
         self.situations.update(name for name, is_so in zip(SITUATIONS, present, strict=False) if is_so)
 
@@ -172,17 +171,17 @@ class Referee:
         rng: random.Random,
         style: SendStyle = _PLAIN,
         plies: int | None = None,
-    ) -> fallback_rules.FallbackPosition:
+    ) -> FallbackPosition:
         """Play a game, or its first plies; returns the last position."""
-        position, before = fallback_rules.start(*setup), None
+        position, before = rules.start(*setup), None
         text = ("y" if self.games else "") + "".join(setup) + "fs"[side]
         if style.together and side:
             move = opponent(position, rng)
-            text, position = text + move, fallback_rules.play(position, move)
+            text, position = text + move, rules.play(position, move)
         self._expect_silence("before it was asked")
         self._send(text, style)
         self.games += 1
-        while fallback_rules.winner(position) is None and (plies is None or position.ply < plies):
+        while rules.winner(position) is None and (plies is None or position.ply < plies):
             if position.turn == side:
                 self.seen.note_position(position)
                 move = self._ask(position, before)
@@ -194,15 +193,15 @@ class Referee:
                 self.seen.note_memory(self.program)
                 move = opponent(position, rng)
                 self._send(move, style)
-            position = fallback_rules.play(position, move)
+            position = rules.play(position, move)
         if plies is None:
             self._note_end(position, side)
         return position
 
-    def _note_end(self, position: fallback_rules.FallbackPosition, side: int) -> None:
+    def _note_end(self, position: FallbackPosition, side: int) -> None:
         self.program.listen(PAUSE)  # for output after the end
         self._expect_silence("after the game was over")
-        won, seen = fallback_rules.winner(position) == side, self.seen
+        won, seen = rules.winner(position) == side, self.seen
         seen.games += 1
         seen.wins += won
         seen.longest = max(seen.longest, position.ply)
@@ -265,8 +264,8 @@ class Referee:
             means = "a referee takes it for a move: the game is lost"
             raise Wrong(self._finding(f"it sends {text!r} {when}", means, advice)) from None
 
-    def _ask(self, position: fallback_rules.FallbackPosition, before: fallback_rules.FallbackPosition | None) -> str:
-        program, legal = self.program, fallback_rules.legal_moves(position)
+    def _ask(self, position: FallbackPosition, before: FallbackPosition | None) -> str:
+        program, legal = self.program, rules.legal_moves(position)
         began = self.sent_at
         due = began + self.running.limit
         if not program.answers:
@@ -311,12 +310,7 @@ class Referee:
         what = f"no move within {allowed:.3g} s" + (f", only {part[:5]!r}" if part else "")
         return self._finding(what, "the game is lost: late", advice)._replace(late=True)
 
-    def _illegal(
-        self,
-        forfeit: Forfeit,
-        position: fallback_rules.FallbackPosition,
-        before: fallback_rules.FallbackPosition | None,
-    ) -> Finding:
+    def _illegal(self, forfeit: Forfeit, position: FallbackPosition, before: FallbackPosition | None) -> Finding:
         quoted = forfeit.reason.removeprefix("it sent ")
         advice = diagnoses.diagnose_move(position, quoted[1:3], before)
         if "asked" in forfeit.reason:  # after a legal move

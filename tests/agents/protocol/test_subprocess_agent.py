@@ -18,8 +18,7 @@ import numpy as np
 import pytest
 
 from tuplet.agents.agent import make_agent
-from tuplet.agents.protocol.submissions import program_command
-from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
+from tuplet.agents.protocol.subprocess_agent import SubprocessAgent, program_command
 from tuplet.arena.game import play_game
 from tuplet.games.ewn import EwnGame, EwnPosition, Side
 from tuplet.games.record import Forfeit, Record
@@ -414,7 +413,7 @@ import sys, time
 import numpy as np
 from pathlib import Path
 from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
-from tuplet.agents.protocol.submissions import program_command
+from tuplet.agents.protocol.subprocess_agent import program_command
 from tuplet.arena.game import play_game
 from tuplet.games.ewn import EwnGame
 start = EwnGame("ewn-6x7").setup(red="203541", blue="135204", die="145110431455221232514")

@@ -9,16 +9,32 @@ A program that is late, exits, uses too much memory, or answers anything but a l
 game: it is killed, with all it has started, and the next game starts it again. Otherwise it plays
 game after game. The clock of a move starts when the program can read the opponent's move; its first
 move has at least 2 s from the program's start, because starting takes time.
+
+A folder of programs has one for each student:
+
+    submissions/alice.py          a script of Python                            alice
+    submissions/bob               a file that can be executed                   bob
+    submissions/carol/run         of a folder: `run`, else `agent`, else the    carol
+    submissions/dave/dave_ewn     only file in it that can be executed, else
+    submissions/eve/main.py       `run.py`, `agent.py`, `main.py`, or its only  eve
+                                  script of Python
+
+Each is run in the folder of its file. Names that begin with a dot or an underscore are ignored;
+other entries that fit nowhere are skipped and reported with the reason.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +47,8 @@ from tuplet.system.settings import parse_size, split_settings
 GAME = "ewn-6x7"
 LIMIT = 2.0  # seconds per move, by the protocol
 START_UP = 2.0  # seconds that the first move has at least, from the program's start
+FIRST = ("run", "agent")  # of a folder: the files that are its program
+SCRIPTS = ("run.py", "agent.py", "main.py")
 _FORM = "a program is exec:COMMAND, exec[time=1.5]:COMMAND or exec[time=1.5,memory=1GB]:COMMAND"
 
 
@@ -190,3 +208,95 @@ def _command(spec: str, text: str) -> tuple[str, ...]:
             problem = f"is in this folder: write ./{command[0]}"
         raise UserError(f"{spec}: {command[0]} {problem}")
     return tuple(command)
+
+
+class Skipped(NamedTuple):
+    """An entry of a folder that does not play."""
+
+    name: str
+    why: str
+
+
+def program_command(
+    program: str | Sequence[str], time: float | None = None, memory: str | None = None
+) -> ProgramCommand:
+    """A program from a command, its words, or `exec:COMMAND`.
+
+    A Python script need not be executable. UserError if it does not exist.
+    """
+    text = program if isinstance(program, str) else shlex.join(program)
+    alone = Path(text)
+    if alone.suffix == ".py" and alone.is_file() and not os.access(alone, os.X_OK):
+        spec = f"exec:{shlex.join([sys.executable, text])}"
+    elif alone.is_file():
+        spec = f"exec:{shlex.quote(text if alone.is_absolute() else f'./{alone}')}"
+    else:
+        spec = text if text.startswith(("exec:", "exec[")) else f"exec:{text}"
+    command = ProgramCommand.parse(spec)
+    return ProgramCommand(
+        text,
+        command.command,
+        None,
+        command.limit if time is None else time,
+        command.memory if memory is None else parse_memory(memory),
+    )
+
+
+def submissions(
+    folder: str | Path, time: float | None = None, memory: int | None = None
+) -> tuple[list[ProgramCommand], list[Skipped]]:
+    """The programs of a folder in the order of their names, and the entries that were skipped."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder of programs")
+    programs: dict[str, Path] = {}
+    skipped = []
+    for path in sorted(folder.iterdir(), key=lambda each: each.name):
+        if path.name.startswith((".", "_")):
+            continue
+        file, why = _of_folder(path) if path.is_dir() else _of_file(path)
+        name = path.stem if path.is_file() and path.suffix in (".py", ".sh") else path.name
+        if file is None:
+            skipped.append(Skipped(path.name, why))
+        elif name in programs:
+            skipped.append(Skipped(path.name, f"there is another program of that name, {programs[name].name}"))
+        else:
+            programs[name] = file
+    limit = LIMIT if time is None else time
+    return [
+        ProgramCommand(name, _start_command(file), file.parent.resolve(), limit, memory)
+        for name, file in programs.items()
+    ], skipped
+
+
+def _start_command(file: Path) -> tuple[str, ...]:
+    """The command of a file: Python runs a script that is not executable, or has no #! line."""
+    path = str(file.resolve())
+    if file.suffix == ".py":
+        with file.open("rb") as script:
+            if not os.access(file, os.X_OK) or script.read(2) != b"#!":
+                return sys.executable, path
+    return (path,)
+
+
+def _of_file(path: Path) -> tuple[Path | None, str]:
+    if not path.is_file():
+        return None, "it is neither a file nor a folder"
+    if path.suffix == ".py" or os.access(path, os.X_OK):
+        return path, ""
+    return None, "it is not executable (chmod +x), and no script of Python"
+
+
+def _of_folder(path: Path) -> tuple[Path | None, str]:
+    files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith((".", "_"))]
+    can_run = [file for file in files if os.access(file, os.X_OK)]
+    scripts = [file for file in files if file.suffix == ".py"]
+    for names, among in ((FIRST, can_run), (SCRIPTS, scripts)):
+        named = [file for name in names for file in among if file.name == name]
+        rest = named or (among if len(among) == 1 else [])
+        if rest:
+            return rest[0], ""
+    if not can_run and not scripts:
+        return None, "nothing in it can be executed: chmod +x, or a script of Python"
+    several = ", ".join(file.name for file in (can_run or scripts)[:4])
+    return None, f"which one? {several}: call it run"

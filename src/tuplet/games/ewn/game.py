@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from tuplet.games.ewn.rules import (
 from tuplet.games.game import Game, Position
 from tuplet.games.protocol import Words
 from tuplet.kernel import draw
-from tuplet.system.settings import split_settings
+from tuplet.system.settings import check, from_text, setting
 
 Array = np.ndarray[Any, Any]
 
@@ -41,6 +42,25 @@ Square = tuple[int, int]  # row, column
 
 AHEAD = 12  # plies of a known die in the JSON of a position
 DIRECTIONS = {3: ((0, 1), (1, 0), (1, 1)), 4: ((0, 1), (1, 0), (1, 1), (-1, 1))}  # Red's steps
+
+
+@dataclass(frozen=True)
+class EwnSettings:
+    """The settings behind the name: `ewn:board=4x4,cubes=3`."""
+
+    board: str = setting("5x5")
+    cubes: int = setting(6, least=1, most=MOST_CUBES)  # of each side
+    die: Literal["cycle", "rolled", "chosen", "free"] | None = setting(None)  # rolled, or cycle if that is set
+    cycle: int | None = setting(None, least=1, most=60)  # how many values a known die has
+    directions: int = setting(3, least=3, most=4)
+    own: bool = setting(True)  # own cubes may be captured
+
+    def __post_init__(self) -> None:
+        check(self)
+        if not re.fullmatch("[3-9]x[3-9]", self.board):
+            raise UserError(f"board must be 3x3 to 9x9 (got {self.board!r})")
+        if self.cycle and self.die not in ("cycle", None):
+            raise UserError(f"cycle is a setting of die=cycle (got die={self.die})")
 
 
 class EwnGame(Game):
@@ -73,41 +93,30 @@ class EwnGame(Game):
             self.red, self.blue = tuple(_triangle(6)), ((3, 6), (4, 5), (4, 6), (5, 4), (5, 5), (5, 6))
             return
         spec = "".join(spec.split())  # spaces separate the words of a notation
-        name, _, settings = spec.partition(":")
+        name, _, text = spec.partition(":")
         if name != "ewn":
             raise UserError(f"{spec!r} is not a game: ewn, ewn-6x7, or ewn:board=4x4,cubes=3,...")
-        values = split_settings(settings, spec)
-        board = re.fullmatch(r"([3-9])x([3-9])", values.pop("board", "5x5"))
-        cubes = values.pop("cubes", "6")
-        die = values.pop("die", "cycle" if "cycle" in values else "rolled")
-        directions, own = values.pop("directions", "3"), values.pop("own", "yes")
-        cycle = values.pop("cycle", "21" if die == "cycle" else "0")
-        for rule, good in (
-            ("a board is 3x3 to 9x9", board is not None),
-            ("a side has 1 to 6 cubes", cubes in tuple("123456")),
-            (f"the die is one of {', '.join(DICE)}", die in DICE),
-            ("directions are 3 or 4", directions in ("3", "4")),
-            ("own captures are own=yes or own=no", own in ("yes", "no")),
-            ("a known cycle has 1 to 60 values", cycle.isdecimal() and (0 < int(cycle) <= 60) == (die == "cycle")),
-            (f"no setting is called {', '.join(values)}", not values),
-        ):
-            if not good:
-                raise UserError(f"{spec}: {rule}")
-        assert board is not None
-        self.rows, self.columns, self.cubes, self.die = int(board[1]), int(board[2]), int(cubes), die
-        self.directions, self.own_captures, self.first_cube, self.cycle = int(directions), own == "yes", 1, int(cycle)
+        settings = from_text(EwnSettings, text, spec)
+        self.rows, self.columns = int(settings.board[0]), int(settings.board[2])
+        self.cubes, self.directions, self.own_captures, self.first_cube = (
+            settings.cubes,
+            settings.directions,
+            settings.own,
+            1,
+        )
+        self.die = settings.die or ("cycle" if settings.cycle else "rolled")
+        self.cycle = (settings.cycle or 21) if self.die == "cycle" else 0
         self.red = tuple(_triangle(self.cubes))
         self.blue = tuple((self.rows - 1 - r, self.columns - 1 - c) for r, c in self.red)
         if set(self.red) & set(self.blue):
-            raise UserError(f"{spec}: {cubes} cubes do not fit on this board")
+            raise UserError(f"{spec}: {self.cubes} cubes do not fit on this board")
         # One name for each game, however it was typed: defaults are left out.
-        known = self.cycle not in (0, 21)
         written = (
-            ("board", f"{self.rows}x{self.columns}", "5x5"),
-            ("cubes", cubes, "6"),
-            ("cycle", str(self.cycle), "0") if known else ("die", die, "rolled"),
-            ("directions", directions, "3"),
-            ("own", own, "yes"),
+            ("board", settings.board, "5x5"),
+            ("cubes", self.cubes, 6),
+            ("cycle", self.cycle, 0) if self.cycle not in (0, 21) else ("die", self.die, "rolled"),
+            ("directions", self.directions, 3),
+            ("own", "yes" if self.own_captures else "no", "yes"),
         )
         unusual = ",".join(f"{key}={value}" for key, value, default in written if value != default)
         self.name = f"ewn:{unusual}" if unusual else "ewn"

@@ -1,4 +1,4 @@
-"""Games of 2048 as text: the lines of the 2048-Framework, and those of 2048verse.
+"""Games of 2048 as text: the lines of the 2048-Framework, and those of 2048verse.com.
 
 A line of the Framework is `SLIDER:PLACER@TIME|MOVES|WINNER@TIME`, times in milliseconds. A placement is the
 cell as an upper-case hexadecimal digit and the tile's exponent (lower case is read, too), a slide is `#U`,
@@ -16,23 +16,46 @@ A `Record` of 2048 begins with the first two tiles placed. Its `info` has what a
     header, winner       the names of a line that was read, as it has them
     opened_ms, closed_ms when the game began and ended
     times                milliseconds for each placement and slide
+
+A game of 2048verse.com is a line with three letters for each tile that appears:
+
+    4x4-1_¾ü0¾ûg¾úiÐ01...
+
+In front are rows and columns, and the mode of play. Three letters are a number of 21 bits, seven each by their place
+in LETTERS, the highest first. From the lowest bit on it is made of
+
+    bits   0-1  the move before the tile: up, down, left, right
+           2-3  the tile: 0 is a 2, 1 a 4
+           4-6  its column
+           7-9  its row
+          10-20 the time that passed, all ones if unknown
+
+and the first two tiles have no move before them. Older games have a letter for each tile, whose place in OLD_LETTERS
+has seven bits: from the highest on two of the move (up, right, down, left), one for a 4, two of the column, two of
+the row:
+
+    replay_ !@...        replay_3x3...
+
+Both as the site's own tools define them (github.com/2048Verse/2048-replay-utils). A board is a digit for each cell: 0,
+or the tile's exponent, letters from 10 on.
 """
 
 from __future__ import annotations
 
 import re
+import string
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from tuplet.errors import UserError
-from tuplet.games.g2048 import format_2048verse
-from tuplet.games.g2048.board import MOVES, Board
+from tuplet.games.g2048.board import MOVES, Board, as_size
 from tuplet.games.record import Record
 from tuplet.games.registry import find_game
 
 Placement = tuple[int, int]  # cell and tile
+Spawn = tuple[str, int, int, int]  # the move before, the tile, its row and its column
 
 _DIGITS = "0123456789ABCDEFGHI"  # an exponent is at most 17
 _MOVE = re.compile(
@@ -40,6 +63,15 @@ _MOVE = re.compile(
     r"(?:\[(?P<reward>[0-9]{1,18})\])?(?:\((?P<time>-?[0-9]{1,18})\))?"
 )
 _HEADER = re.compile(r"[^|\n]*@\d{1,18}\|")
+
+LETTERS = string.digits + string.ascii_lowercase + string.ascii_uppercase + "".join(map(chr, range(0xC0, 0x100))) + "¤¾"
+OLD_LETTERS = "".join(map(chr, range(0x20, 0x7F))) + bytes(range(0x80, 0xA1)).decode("cp850")
+NEW = re.compile(r"(\d{1,2}x\d{1,2})-[^_]{0,40}_")
+OLD = re.compile(r"replay(?:[:_](\dx\d)?)?")
+BOARD = re.compile(r"(?:\S*2048verse\.com/p/)?([0-9a-h]{16})")
+_MODE = 1  # that of all games seen
+_TURNS = ("up", "down", "left", "right")
+_UNTIMED = 0x7FF << 10
 
 
 class Format(NamedTuple):
@@ -156,11 +188,22 @@ def _stamp(text: str) -> tuple[str, int] | None:
     return (name, int(when)) if sound else None
 
 
+def is_verse(text: str) -> bool:
+    """Whether a text begins as games of 2048verse do."""
+    return bool(NEW.match(text) or OLD.match(text))
+
+
 def read_verse(text: str, game: Any) -> Record:
     """Read a game of 2048verse, replaying it; UserError for what is not legal."""
-    (rows, columns), spawns = format_2048verse.parse(text)
-    game = game.with_board(rows, columns)
-    record, count = new_record(game, "player"), 0
+    text = text.removeprefix("\ufeff").rstrip("\r\n")  # a blank at the end is a letter of the older format
+    if head := NEW.match(text):
+        spawns = _spawns(text[head.end() :].rstrip())
+    elif head := OLD.match(text):
+        spawns = _old_spawns(text[head.end() :])
+    else:
+        raise UserError("a game of 2048verse begins with 4x4-1_ or replay_")
+    rows, columns = as_size(head[1] or "4x4")
+    record, count = new_record(game.with_board(rows, columns), "player"), 0
     for count, (move, tile, row, column) in enumerate(spawns, 1):
         try:
             if row >= rows or column >= columns:
@@ -175,19 +218,48 @@ def read_verse(text: str, game: Any) -> Record:
     return record
 
 
+def _spawns(text: str) -> Iterator[Spawn]:
+    if len(text) % 3:
+        raise UserError(
+            f"2048verse: a tile is three letters, and {len(text):,} are no whole number of them: something is missing"
+        )
+    for at in range(0, len(text), 3):
+        digits = [LETTERS.find(letter) for letter in text[at : at + 3]]
+        if min(digits) < 0:
+            raise UserError(f"2048verse: {text[at : at + 3]!r} is not a tile")
+        bits = digits[0] << 14 | digits[1] << 7 | digits[2]
+        if bits >> 2 & 3 > 1:
+            raise UserError(f"2048verse: {text[at : at + 3]!r} is neither a 2 nor a 4")
+        yield _TURNS[bits & 3], 2 << (bits >> 2 & 3), bits >> 7 & 7, bits >> 4 & 7
+
+
+def _old_spawns(text: str) -> Iterator[Spawn]:
+    for number, letter in enumerate(text):
+        bits = OLD_LETTERS.find(letter)
+        if bits < 0 or (number < 2 and bits >= 32):
+            raise UserError(f"2048verse: {letter!r} is not a tile, number {number + 1:,}")
+        yield MOVES[bits >> 5], 2 << (bits >> 4 & 1), bits & 3, bits >> 2 & 3
+
+
 def write_verse(record: Record) -> str:
     """A game as 2048verse writes it; UserError if it cannot be written so."""
     if len(record.moves) > len(record.outcomes):
         raise UserError("2048verse has a tile after each move: after the last none has appeared")
-    opening = opening_of(record)
-    placed = [*opening, *(outcome_of(record, number) for number in range(len(record.outcomes)))]
-    start = record.start
-    return format_2048verse.text_of((start.rows, start.columns), ["up", "up", *record.moves], placed)
+    placed = [*opening_of(record), *(outcome_of(record, number) for number in range(len(record.outcomes)))]
+    rows, columns = record.start.rows, record.start.columns
+    text = f"{rows}x{columns}-{_MODE}_"
+    for move, (cell, tile) in zip(["up", "up", *record.moves], placed, strict=True):
+        if tile not in (2, 4):
+            raise UserError(f"2048verse has tiles of 2 and 4 (got {tile})")
+        row, column = divmod(cell, columns)
+        bits = _UNTIMED | row << 7 | column << 4 | (tile == 4) << 2 | _TURNS.index(move)
+        text += "".join(LETTERS[bits >> shift & 0x7F] for shift in (14, 7, 0))
+    return text
 
 
 FORMATS = {
     "episode": Format(lambda text: bool(_HEADER.match(text)), read_episode, write_episode),
-    "2048verse": Format(format_2048verse.is_verse, read_verse, write_verse),
+    "2048verse": Format(is_verse, read_verse, write_verse),
 }
 
 _NOTATION = re.compile(r"(?:(2048(?::\S+)?)\s+)?(\d+(?:,\d+)+(?:/\d+(?:,\d+)+)+)((?:\s+\d+)?(?:\s+\?)?)")
@@ -205,8 +277,10 @@ def read_notation(text: str, game: Any) -> Any:
 
 def read_board(text: str, game: Any, hint: Any = None) -> Any:
     """A board in any layout as a position; a board of the hint's size if the text leaves it open."""
-    board = format_2048verse.board_of(text)
-    if board is None:
+    digits = BOARD.fullmatch(text)
+    if digits is not None:  # of 2048verse's addresses
+        board = Board([1 << exponent if (exponent := int(digit, 18)) else 0 for digit in digits[1]])
+    else:
         try:
             board = Board(text)
         except ValueError:
