@@ -13,7 +13,7 @@ from tuplet.agents.learned import LearnedAgent
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import MOVES, Board
 from tuplet.games.g2048.rules import Rules2048, view
-from tuplet.kernel import kernel
+from tuplet.kernel import allocating, kernel
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, expected_value, move_values, value
 
@@ -61,7 +61,7 @@ def worth(low: np.uint64, high: np.uint64) -> np.int64:
     return points
 
 
-@kernel
+@allocating("four buffers")
 def best_moves(
     rules: Rules2048, tables: Tables, states: bool, gamma: np.float32, words: Array, masks: Array, moves: Array
 ) -> None:

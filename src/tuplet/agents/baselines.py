@@ -26,7 +26,7 @@ from tuplet.games.protocol import (
     side,
     winner,
 )
-from tuplet.kernel import inlined, kernel
+from tuplet.kernel import allocating, inlined, kernel
 
 Array = np.ndarray[Any, Any]
 
@@ -76,7 +76,7 @@ def _value(game: EwnRules, position: Words, depth: Int, alpha: float, beta: floa
     return best
 
 
-@kernel
+@allocating("a list of moves for each ply")
 def baseline_move(game: EwnRules, position: Words, depth: Int) -> Int:
     """The move of a baseline: the first that is strictly better than all before it."""
     moves = np.zeros((depth + 1) * MOST_MOVES, np.uint8)

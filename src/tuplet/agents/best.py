@@ -34,7 +34,7 @@ from tuplet.games.protocol import (
     side,
     winner,
 )
-from tuplet.kernel import draw, kernel, now
+from tuplet.kernel import allocating, draw, now
 from tuplet.search import expectimax, transpositions
 
 Array = np.ndarray[Any, Any]
@@ -50,7 +50,7 @@ CHECK_NODES = 50_000  # spent on checking that
 LONGEST = 256  # plies: more than any game has
 
 
-@kernel
+@allocating("a list of moves")
 def _play_line(
     rules: EwnRules, position: Words, state: np.uint64, work: expectimax.Workspace, line: Array, until: float
 ) -> tuple[np.uint64, Int]:

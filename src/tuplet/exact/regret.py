@@ -33,7 +33,7 @@ from tuplet.games.g2048.board import MOVES, Board, as_move
 from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.rules import Rules2048, largest, rules_for, slide
 from tuplet.games.g2048.symmetry import canonical, canonical_all
-from tuplet.kernel import as_seed, kernel, stream
+from tuplet.kernel import allocating, as_seed, kernel, stream
 from tuplet.system.progress import Progress, Watcher
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
@@ -209,7 +209,7 @@ def _random_shares(rules: Rules2048, boards: Array, shares: Array) -> None:
             shares[i, move] /= max(legal, 1)
 
 
-@kernel
+@allocating("rewards and values of four moves")
 def _network_shares(
     rules: Rules2048, tables: Tables, states: bool, gamma: np.float32, boards: Array, shares: Array
 ) -> None:

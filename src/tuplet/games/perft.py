@@ -17,10 +17,10 @@ from tuplet.games.protocol import (
     is_chance,
     legal,
 )
-from tuplet.kernel import kernel
+from tuplet.kernel import allocating
 
 
-@kernel
+@allocating("a list of moves for each ply")
 def perft(game: Any, position: Words, depth: int) -> int:
     """The number of paths of `depth` steps; an outcome of chance is a step.
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.kernel import draw, implementation_of, inlined, kernel, register
+from tuplet.kernel import allocating, draw, implementation_of, inlined, kernel, register
 
 Array = np.ndarray[Any, Any]
 Words = tuple[np.uint64, np.uint64]  # a position
@@ -197,7 +197,7 @@ def random_outcome(game: Any, position: Words, bits: np.uint64) -> Int:
     return last
 
 
-@kernel
+@allocating("a list of moves")
 def meets_chance(game: Any, position: Words) -> bool:
     """Whether chance acts after a move."""
     moves = np.zeros(MOST_MOVES, np.uint8)
@@ -262,7 +262,7 @@ def _all_alike(game: Any, position: Words, move: Int, child: Words) -> Int:  # n
     return 0
 
 
-@kernel
+@allocating("a list of moves")
 def _random_game(game: Any, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """Random moves to the end."""
     moves = np.zeros(MOST_MOVES, np.uint8)

@@ -7,11 +7,12 @@ and tests compare the two.
 from tuplet.kernel.bits import line_aligned, load_pair, pdep, pext, popcount, prefetch
 from tuplet.kernel.cache_folders import cache_folder, cache_root, user_code_digest
 from tuplet.kernel.clock import now
-from tuplet.kernel.compile import compiling, describe_error, inlined, kernel
+from tuplet.kernel.compile import allocating, compiling, describe_error, inlined, kernel
 from tuplet.kernel.dispatch import implementation_of, register
 from tuplet.kernel.random import as_seed, draw, mix, stream
 
 __all__ = [
+    "allocating",
     "as_seed",
     "cache_folder",
     "cache_root",

@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic, overload
 
-from tuplet.kernel.compile import INLINED
+from tuplet.kernel.compile import INLINED, UNCOUNTED
 
 Array = np.ndarray[Any, Any]
 
@@ -101,12 +101,12 @@ _pext_instruction = _instruction("llvm.x86.bmi.pext.64")
 _pdep_instruction = _instruction("llvm.x86.bmi.pdep.64")
 
 
-@overload(pext, strict=False)  # type: ignore[untyped-decorator]
+@overload(pext, strict=False, jit_options=UNCOUNTED)  # type: ignore[untyped-decorator]
 def _compile_pext(bits: Any, mask: Any) -> Callable[..., Any]:  # noqa: ARG001
     return (lambda bits, mask: _pext_instruction(bits, mask)) if cpu_has("bmi2") else pext
 
 
-@overload(pdep, strict=False)  # type: ignore[untyped-decorator]
+@overload(pdep, strict=False, jit_options=UNCOUNTED)  # type: ignore[untyped-decorator]
 def _compile_pdep(bits: Any, mask: Any) -> Callable[..., Any]:  # noqa: ARG001
     return (lambda bits, mask: _pdep_instruction(bits, mask)) if cpu_has("bmi2") else pdep
 
@@ -119,7 +119,7 @@ def _population(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001
     return types.uint64(types.uint64), generate
 
 
-@overload(popcount, strict=False)  # type: ignore[untyped-decorator]
+@overload(popcount, strict=False, jit_options=UNCOUNTED)  # type: ignore[untyped-decorator]
 def _compile_popcount(bits: Any) -> Callable[..., Any]:  # noqa: ARG001
     return lambda bits: _population(bits)
 
@@ -139,7 +139,7 @@ def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:  # noqa: ARG0
     return types.void(array, types.uint64), generate
 
 
-@overload(prefetch, strict=False)  # type: ignore[untyped-decorator]
+@overload(prefetch, strict=False, jit_options=UNCOUNTED)  # type: ignore[untyped-decorator]
 def _compile_prefetch(array: Any, index: Any) -> Callable[..., Any]:  # noqa: ARG001
     return lambda array, index: _prefetch(array, index)
 

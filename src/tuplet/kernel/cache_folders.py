@@ -32,7 +32,7 @@ from numba import types
 from platformdirs import user_cache_path
 
 PACKAGE = Path(__file__).resolve().parent.parent
-_HOLDS_KERNELS = re.compile(rb"^(@kernel|@inlined|@intrinsic|@overload|register)", re.M)
+_HOLDS_KERNELS = re.compile(rb"^(@kernel|@inlined|@allocating|@intrinsic|@overload|register)", re.M)
 _CONSTANTS = re.compile(rb"^from (tuplet[\w.]*) import (?:\([^)]*|.*)\b[A-Z][A-Z0-9_]+\b", re.M)
 _INSTALLED = {Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")}
 _STARTED = time.time()

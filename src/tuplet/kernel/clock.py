@@ -13,6 +13,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from tuplet.kernel.compile import UNCOUNTED
+
 _MONOTONIC = 6 if sys.platform == "darwin" else 1  # the system's number for that clock
 
 
@@ -51,6 +53,6 @@ def _clock(typing_context: Any) -> Any:  # noqa: ARG001
     return types.float64(), generate
 
 
-@overload(now, strict=False)  # type: ignore[untyped-decorator]
+@overload(now, strict=False, jit_options=UNCOUNTED)  # type: ignore[untyped-decorator]
 def _compile_now() -> Callable[..., Any]:
     return lambda: _clock()

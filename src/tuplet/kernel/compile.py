@@ -1,4 +1,4 @@
-"""`@kernel` and `@inlined`: the only place where tuplet calls Numba's compiler.
+"""`@kernel`, `@inlined` and `@allocating`: the only place where tuplet calls Numba's compiler.
 
 Machine code is cached in a folder that is named by its sources (`cache_folders.py`). One process compiles a kernel, the
 others wait for its code (`compile_lock.py`).
@@ -20,16 +20,25 @@ from tuplet.kernel.compile_lock import acquire, release
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-INLINED = {"forceinline": True}  # also the `jit_options` of an inlined overload
+# Numba counts the references to an array at every call that passes it, atomically: half the time of a search, where a
+# call passes a tuple of 15 arrays. Kernels that make no array need no counts.
+UNCOUNTED = {"_nrt": False}  # also the `jit_options` of an overload
+_COUNTED = {"_nrt": True}  # said in full: else a kernel inherits what its first caller has
+INLINED = {**UNCOUNTED, "forceinline": True}  # and of an inlined one
 
 
 def kernel(function: F) -> F:
     """Compile `function` when first called; it releases the GIL, and its machine code is cached.
 
     Division follows IEEE rules (no ZeroDivisionError); sums are never reordered, so that the same seed gives the same
-    bytes.
+    bytes. A kernel of tuplet makes no arrays and returns none: it counts no references. Kernels of other modules may.
     """
-    return _compiled(function)
+    return _compiled(function, **_counting(function, UNCOUNTED))
+
+
+def allocating(reason: str) -> Callable[[F], F]:  # noqa: ARG001  # for the reader
+    """A kernel that makes arrays, or returns one, and so counts references; `reason` says what for."""
+    return lambda function: _compiled(function, **_COUNTED)
 
 
 def inlined(function: F) -> F:
@@ -38,7 +47,17 @@ def inlined(function: F) -> F:
     Numba passes an array as seven words on the stack, and LLVM leaves larger helpers as calls: a move of 2048 took 22 %
     longer with a network that fits the cache, 5 to 10 % with 4x6.
     """
-    return _compiled(function, **INLINED)
+    return _compiled(function, **_counting(function, INLINED))
+
+
+def counts_references(function: Callable[..., Any]) -> bool:
+    """Whether a kernel counts references to arrays; a plain function does."""
+    return bool(getattr(function, "targetoptions", {}).get("_nrt", True))
+
+
+def _counting(function: Callable[..., Any], options: dict[str, bool]) -> dict[str, bool]:
+    """The options of a kernel: users' kernels may allocate, so they count."""
+    return options if is_tuplet(function.__module__) else {**options, **_COUNTED}
 
 
 def _compiled(function: F, **options: Any) -> F:

@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import overload
 
 from tuplet.kernel.cache_folders import note_module
-from tuplet.kernel.compile import INLINED
+from tuplet.kernel.compile import INLINED, counts_references
 
 _IMPLEMENTATIONS: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 
@@ -22,7 +22,9 @@ def register(function: Callable[..., Any], kind: type, code: Callable[..., Any])
     """Implement `function` by the kernel `code` for a first argument of type `kind`."""
     if function not in _IMPLEMENTATIONS:
         _IMPLEMENTATIONS[function] = {}
-        overload(function, strict=False, jit_options=INLINED)(_chooser(function))
+        for counting in (False, True):
+            options = {**INLINED, "_nrt": counting}
+            overload(function, strict=False, jit_options=options)(_chooser(function, counting))
     _IMPLEMENTATIONS[function][kind] = code
     note_module(kind, code)
     _distinguish(kind)
@@ -51,13 +53,13 @@ def implementation_of(function: Callable[..., Any], first: Any) -> Callable[...,
     return _IMPLEMENTATIONS[function][type(first)]
 
 
-def _chooser(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that Numba calls to choose an implementation."""
+def _chooser(function: Callable[..., Any], counting: bool) -> Callable[..., Any]:
+    """The function that Numba calls to choose an implementation, of those that count references or of the others."""
 
     def choose(first: Any, *_: Any) -> Any:
         if not isinstance(first, types.BaseNamedTuple):
             return None
         code = _IMPLEMENTATIONS[function].get(first.instance_class)
-        return getattr(code, "py_func", code)
+        return getattr(code, "py_func", code) if code and counts_references(code) == counting else None
 
     return choose

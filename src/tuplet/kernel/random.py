@@ -13,7 +13,7 @@ import numpy as np
 from numba.extending import overload
 
 from tuplet.errors import UserError
-from tuplet.kernel.compile import kernel
+from tuplet.kernel.compile import UNCOUNTED, kernel
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -41,7 +41,7 @@ def step(state: np.uint64) -> np.uint64:
     return np.uint64((int(state) + int(STEP)) & _WORD)
 
 
-@overload(mix, strict=False)  # type: ignore[untyped-decorator]  # Numba has no types
+@overload(mix, strict=False, jit_options=UNCOUNTED)  # type: ignore[untyped-decorator]  # Numba has no types
 def _compile_mix(bits: Any) -> Callable[..., Any]:  # noqa: ARG001
     def scramble(bits: Any) -> Any:
         bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
@@ -51,7 +51,7 @@ def _compile_mix(bits: Any) -> Callable[..., Any]:  # noqa: ARG001
     return scramble
 
 
-@overload(step, strict=False)  # type: ignore[untyped-decorator]
+@overload(step, strict=False, jit_options=UNCOUNTED)  # type: ignore[untyped-decorator]
 def _compile_step(state: Any) -> Callable[..., Any]:  # noqa: ARG001
     return lambda state: state + STEP
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from tuplet.games.g2048.rules import LONGEST_GAME, WIDE, Rules2048, largest, opening, slides, spawn, view, wide_slides
 from tuplet.games.g2048.statistics import Results
-from tuplet.kernel import draw, inlined, kernel, line_aligned, stream
+from tuplet.kernel import allocating, draw, inlined, kernel, line_aligned, stream
 from tuplet.learn.learners import prefetch_memory, update_weights
 from tuplet.values.tables import (
     Tables,
@@ -128,7 +128,7 @@ def n_step_return(rewards: Array, first: np.uint64, last: np.uint64, gamma: np.f
     return earned, discount
 
 
-@kernel
+@allocating("the values of the last n boards")
 def learn_backward(
     tables: Tables,
     hyper: Hyperparameters,
@@ -193,7 +193,7 @@ def learn_backward(
     return target
 
 
-@kernel
+@allocating("weight_indices returns an array")
 def td_update(
     tables: Tables, hyper: Hyperparameters, states: bool, path: Array, rewards: Array, k: np.uint64, count: np.uint64
 ) -> None:

@@ -36,7 +36,7 @@ from tuplet.games.protocol import (
     value_range,
     winner,
 )
-from tuplet.kernel import inlined, kernel, now
+from tuplet.kernel import allocating, inlined, kernel, now
 from tuplet.search.transpositions import AT_LEAST, AT_MOST, ENTRY, EXACT, NO_MOVE, key_of, look_up, store
 
 Array = np.ndarray[Any, Any]
@@ -280,7 +280,7 @@ def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, p
     return best
 
 
-@kernel
+@allocating("history // 8")
 def iterative_deepening(
     game: Any, position: Words, deepest: Int, seconds: float, most_nodes: Int, work: Workspace
 ) -> tuple[Int, float, Int]:

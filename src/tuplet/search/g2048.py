@@ -392,7 +392,8 @@ def search_root(
             ahead = last = 1
             clock[STOPPED] = 0.0
             continue
-        work.root_values[:] = trial
+        for move in range(4):
+            work.root_values[move] = trial[move]
         reached = ahead
         clock[REACHED] = reached
         ahead += 1

@@ -33,7 +33,7 @@ from tuplet.games.protocol import (
     value_range,
     winner,
 )
-from tuplet.kernel import draw, inlined, kernel, now
+from tuplet.kernel import allocating, draw, inlined, kernel, now
 from tuplet.search.bandits import Arm, Tuned, gumbel, preference, wants_prior, worth
 from tuplet.search.transpositions import NO_MOVE
 from tuplet.search.tree import CHANCE, DRAWN, FULL, NO_NODE, ROOT, SIMULATIONS, UNPROVEN, USED, Tree, add_node
@@ -114,7 +114,7 @@ def select(game: Any, tree: Tree, options: Options, node: Int, state: np.uint64)
     return state, node
 
 
-@kernel
+@allocating("a weight for each child")
 def _set_priors(game: Any, tree: Tree, options: Options, node: Int) -> None:
     """Give the children of a node the bandit's prior probabilities."""
     mover = np.int64(tree.sides[node])
@@ -245,7 +245,7 @@ def _simulate_children(game: Any, tree: Tree, options: Options, node: Int, state
     return state
 
 
-@kernel
+@allocating("a list of moves")
 def search(game: Any, tree: Tree, options: Options, simulations: Int, seconds: float, state: np.uint64) -> np.uint64:
     """Simulate until the tree has this many simulations, time is up, the root is proven, or stop is set.
 
@@ -294,7 +294,7 @@ def mean_result(game: Any, position: Words, games: Int, state: np.uint64) -> flo
     return total / games
 
 
-@kernel
+@allocating("a list of moves")
 def obvious_move(game: Any, position: Words) -> Int:
     """The move that wins at once, or the only one; else NO_MOVE."""
     moves = np.zeros(MOST_MOVES, np.uint8)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.protocol import NO_WINNER, ONGOING, Int, Words, ending, is_chance, players, side, winner
-from tuplet.kernel import inlined, kernel
+from tuplet.kernel import allocating, inlined, kernel
 
 Array = np.ndarray[Any, Any]
 
@@ -78,7 +78,7 @@ def reset(game: Any, tree: Tree, position: Words) -> None:
     add_node(game, tree, NO_NODE, 0, position, False)
 
 
-@kernel
+@allocating("a number for each node")
 def reroot(tree: Tree, position: Words) -> bool:
     """Make `position` the root and keep its subtree; False if it is not within two moves of the root.
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.g2048.rules import Rules2048, opening, rules_for, slides, spawn
-from tuplet.kernel import draw, kernel, stream
+from tuplet.kernel import allocating, draw, stream
 from tuplet.learn.train import train
 from tuplet.search.g2048 import LeafValues, Workspace, frontier_value, leaf_values, make_workspace
 from tuplet.studies.context import StudyContext
@@ -178,7 +178,7 @@ def measured(net: Network, count: int, seed: int) -> Errors:
     return Errors(boards, np.clip(errors, -MOST_ERROR, MOST_ERROR), seen)
 
 
-@kernel
+@allocating("after-states of four moves")
 def collect(
     rules: Rules2048, leaves: LeafValues, work: Workspace, seed: np.uint64, boards: Array, errors: Array, games: Array
 ) -> None:
@@ -210,7 +210,7 @@ def collect(
         game += 1
 
 
-@kernel
+@allocating("indices of eight weights")
 def fit(
     plan: Array, weights: Array, counts: Array, boards: Array, errors: Array, seen: int, take: bool
 ) -> tuple[float, float]:

@@ -29,7 +29,7 @@ from tuplet.games.protocol import (
 )
 from tuplet.games.record import FORFEITS, Record
 from tuplet.games.registry import game as game_of
-from tuplet.kernel import draw, implementation_of, kernel, stream
+from tuplet.kernel import allocating, draw, implementation_of, stream
 from tuplet.search.tree import MOST_OUTCOMES
 from tuplet.testing.agents import Problems, check_agent
 
@@ -83,7 +83,7 @@ def check_game(game: str | Game, *, games: int = 20, seed: int = 0) -> None:
     problems.raise_any()
 
 
-@kernel
+@allocating("two lists of moves")
 def _survey(game: Any, position: Words, state: np.uint64, games: Int, seen: Array) -> tuple[bool, Words]:
     """Play random games until one is stuck: whether one was, and where. Notes a position of each ending."""
     moves = np.zeros(2 * MOST_MOVES, np.uint8)

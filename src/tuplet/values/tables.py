@@ -9,7 +9,7 @@ import numpy as np
 
 from tuplet.games.g2048.board import Size
 from tuplet.games.g2048.rules import Rules2048, empty_cells, slide, stuck, view
-from tuplet.kernel import inlined, kernel, line_aligned, load_pair, popcount, prefetch
+from tuplet.kernel import allocating, inlined, kernel, line_aligned, load_pair, popcount, prefetch
 from tuplet.values.layout import ABSENT, compute_indices, index_of
 from tuplet.values.patterns import Tuple, placements, storage_order
 
@@ -289,7 +289,7 @@ def add(weights: Array, indices: Array, start: np.uint64, m: np.uint64, amount: 
             weights[other] += amount
 
 
-@kernel
+@allocating("returns its array")
 def weight_indices(tables: Tables, board: np.uint64) -> Array:
     """The indices of the board's m weights."""
     m = np.uint64(tables.plan.shape[1])
@@ -300,14 +300,14 @@ def weight_indices(tables: Tables, board: np.uint64) -> Array:
     return indices
 
 
-@kernel
+@allocating("weight_indices returns an array")
 def value(tables: Tables, board: np.uint64) -> np.float32:
     """V of one board."""
     m = np.uint64(tables.plan.shape[1])
     return total(tables.weights, weight_indices(tables, board), np.uint64(0), m)
 
 
-@kernel
+@allocating("weight_indices returns an array")
 def update(tables: Tables, board: np.uint64, target: np.float32, alpha: np.float32) -> np.float32:
     """V += alpha (target - V), in equal parts to each of the m weights; returns target - V."""
     start, m = np.uint64(0), np.uint64(tables.plan.shape[1])
@@ -375,7 +375,7 @@ def expected_value(
     return np.float32((np.float64(1) - share) * twos + share * fours)
 
 
-@kernel
+@allocating("indices and weights of a board")
 def move_values(
     rules: Rules2048,
     tables: Tables,

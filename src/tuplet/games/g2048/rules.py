@@ -23,7 +23,7 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.games.protocol import NO_WINNER, ONGOING, Int, Words, register_game
-from tuplet.kernel import draw, inlined, kernel, pdep, pext, popcount
+from tuplet.kernel import allocating, draw, inlined, kernel, pdep, pext, popcount
 
 Array = np.ndarray[Any, Any]
 
@@ -84,7 +84,9 @@ def rules_for(rows: int = 4, columns: int = 4, spawn4: float = 0.1) -> Rules2048
 
 @cache
 def _table(length: int) -> Array:
-    return _fill_table(np.zeros(1 << 16, np.uint64), length)
+    table = np.zeros(1 << 16, np.uint64)
+    _fill_table(table, length)
+    return table
 
 
 @kernel
@@ -113,7 +115,7 @@ def slide_line(line: np.uint64, length: int, backwards: bool) -> tuple[np.uint64
 
 
 @kernel
-def _fill_table(table: Array, length: int) -> Array:
+def _fill_table(table: Array, length: int) -> None:
     for row in range(1 << (4 * length)):
         line = pdep(np.uint64(row), np.uint64(0x0F0F0F0F))
         first, reward = slide_line(line, length, False)
@@ -122,7 +124,6 @@ def _fill_table(table: Array, length: int) -> Array:
             reward = TOO_WIDE
         first, last = pext(first, np.uint64(0x0F0F0F0F)), pext(last, np.uint64(0x0F0F0F0F))
         table[row] = first | (last << np.uint64(16)) | (reward << np.uint64(32))
-    return table
 
 
 @inlined
@@ -441,7 +442,7 @@ def _estimate(game: Rules2048, position: Words) -> float:
     return np.float64(position[1] >> _SCORE) + np.float64(popcount(_empty(game, position)))
 
 
-@kernel
+@allocating("after-states and a list of moves")
 def _playout(
     game: Rules2048,
     position: Words,

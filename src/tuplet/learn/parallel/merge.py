@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.kernel import kernel
+from tuplet.kernel import allocating, kernel
 from tuplet.system.files import atomic_write
 from tuplet.system.tensors import write_header
 from tuplet.values.network import Network
@@ -101,7 +101,7 @@ def list_changed(
     return int(n)
 
 
-@kernel
+@allocating("sums of a block")
 def mean_of(
     weights: Array, own: Array, where: Array, theirs: Array, memory: Array, ends: Array, merge_by: int, merged: Array
 ) -> int:
