@@ -22,6 +22,19 @@ def test_board_round_trips_through_lists_text_words_and_repr(cells: list[int]) -
     assert printed == cells
 
 
+@given(st.lists(tiles, min_size=12, max_size=12), st.sampled_from(["up", "right", "down", "left"]))
+def test_motion_says_where_each_tile_of_a_move_comes_from(cells: list[int], move: str) -> None:
+    board = Board(cells, rows=3, columns=4)
+    came: dict[int, list[int]] = {}
+    for start, end, merged in board.motion(move):
+        came.setdefault(end, []).append(board[start])
+        assert merged == (sum(to == end for _, to, _ in board.motion(move)) == 2)
+    assert sorted(start for start, _, _ in board.motion(move)) == [c for c, tile in enumerate(cells) if tile]
+    after = board.move(move)[0]
+    assert [sum(came.get(cell, [])) for cell in range(12)] == after.tiles
+    assert all(len(set(tiles)) == 1 and len(tiles) <= 2 for tiles in came.values())
+
+
 @pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2), (3, 3), (4, 3), (2, 4)])
 def test_small_boards_slide_within_their_edges(shape: tuple[int, int]) -> None:
     rows, columns = shape

@@ -14,9 +14,9 @@ they are linear in exclusive-or, so that filling an empty cell changes an index 
 
 A *place* is eight bytes: the cells of one placement of a tuple, first those that stand low in a
 byte of the index (0, 2, 4, 6), then those that stand high, `ABSENT` beyond the tuple's length.
-With AVX2 the bytes of eight placements are moved at once, and an index takes 32 bits: twice as
-many to a vector as with 64. Tables of more than 2^32 weights have indices of 64 bits; the type of
-the array that they are written to tells.
+With AVX2 (or WebAssembly's vectors) the bytes of eight placements are moved at once, and an index
+takes 32 bits: twice as many to a vector as with 64. Tables of more than 2^32 weights have indices of
+64 bits; the type of the array that they are written to tells.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ def _shuffled(typing_context: Any, nibbles: Any, plan: Any, odd: Any, k: Any, ou
 
         def shuffle(vector: Any, mask: Any) -> Any:
             kind = ir.FunctionType(bytes_, [bytes_, bytes_])
-            call = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx2.pshuf.b")
+            name = "llvm.x86.avx2.pshuf.b" if cpu_has("avx2") else "tuplet_shuffle_bytes"  # of kernel/wasm.ll
+            call = cgutils.get_or_insert_function(builder.module, kind, name)
             mask = builder.bitcast(mask, bytes_)
             return builder.bitcast(builder.call(call, [vector, mask]), numbers)
 
@@ -147,7 +148,7 @@ def _shuffled(typing_context: Any, nibbles: Any, plan: Any, odd: Any, k: Any, ou
 
 @overload(compute_indices, strict=False, jit_options=INLINED)  # type: ignore[untyped-decorator]
 def _compile_indices(nibbles: Any, plan: Any, out: Any, start: Any) -> Callable[..., Any]:
-    if not cpu_has("avx2"):
+    if not (cpu_has("avx2") or cpu_has("simd128")):
         return compute_indices
 
     def vectors(nibbles: Any, plan: Any, out: Any, start: Any) -> None:

@@ -11,7 +11,7 @@ from tuplet.errors import UserError
 from tuplet.games.analysis import MoveValue
 from tuplet.games.g2048.board_text import numbers
 from tuplet.games.g2048.drawing import board_svg
-from tuplet.games.g2048.rules import LARGEST, slide_line
+from tuplet.games.g2048.rules import LARGEST, motion, slide_line
 from tuplet.kernel import draw
 
 Move = Literal["up", "right", "down", "left"]
@@ -167,17 +167,14 @@ class Board:
         >>> Board([2, 0, 0, 2] + 12 * [0]).motion("left")
         [(0, 0, True), (3, 0, True)]
         """
-        name, found = as_move(move), []
-        for line in self._lines(across=name in ("left", "right")):
-            order = list(reversed(line) if name in ("right", "down") else line)
-            came: list[list[int]] = []  # the cells whose tiles come to each cell of the line
-            for cell in order:
-                exponent = self.exponents[cell]
-                if exponent and came and [self.exponents[c] for c in came[-1]] == [exponent]:
-                    came[-1].append(cell)
-                elif exponent:
-                    came.append([cell])
-            found += [(c, to, len(at) > 1) for to, at in zip(order, came, strict=False) for c in at]
+        targets, number = np.zeros(16, np.uint8), MOVES.index(as_move(move))
+        meeting = int(motion(self.rows, self.columns, *self.packed, number, targets))
+        found = []
+        for i, exponent in enumerate(self.exponents):
+            target = int(targets[4 * (i // self.columns) + i % self.columns])
+            if exponent:
+                to = target // 4 * self.columns + target % 4
+                found.append((i, to, bool(meeting >> 4 * target & 1)))
         return found
 
     def _lines(self, across: bool) -> list[range]:

@@ -217,6 +217,38 @@ def slide(
     return out, out_high, reward
 
 
+@kernel
+def motion(
+    rows: int, columns: int, board: np.uint64, high: np.uint64, move: int | np.signedinteger[Any], targets: Array
+) -> np.uint64:
+    """Where a move takes each tile: `targets[cell]` is the cell it comes to.
+
+    Returns the cells (bit 4c for cell c) in which two tiles meet.
+    """
+    across, backwards = move in (LEFT, RIGHT), move in (RIGHT, DOWN)
+    lines, length = (rows, columns) if across else (columns, rows)
+    meeting = np.uint64(0)
+    for line in range(lines):
+        previous, at = np.uint64(0), -1
+        for i in range(length):
+            step = length - 1 - i if backwards else i
+            cell = 4 * line + step if across else 4 * step + line
+            shift = np.uint64(4 * cell)
+            exponent = ((board >> shift) & _NIBBLE) | (((high >> shift) & np.uint64(1)) << np.uint64(4))
+            if exponent == np.uint64(0):
+                continue
+            merges = exponent == previous
+            if not merges:
+                at += 1
+            previous = np.uint64(0) if merges else exponent
+            place = length - 1 - at if backwards else at
+            target = 4 * line + place if across else 4 * place + line
+            targets[cell] = target
+            if merges:
+                meeting |= np.uint64(1) << np.uint64(4 * target)
+    return meeting
+
+
 @inlined
 def quick_slide(
     across: Array, down: Array, board: np.uint64, move: int | np.signedinteger[Any]
