@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 import time
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from positions import random_positions
 from tuplet.agents.searchers import AlphaBeta
 from tuplet.games import protocol as generic
 from tuplet.games.ewn import EwnGame, EwnPosition
-from tuplet.kernel import kernel
+from tuplet.games.ewn.rules import EwnRules
+from tuplet.kernel import inlined, kernel, mix
 from tuplet.search import expectimax, transpositions
 
 u = np.uint64
@@ -107,6 +110,71 @@ def test_values_and_moves_are_those_of_a_search_that_looks_at_everything(name: s
                 assert values[move] == pytest.approx(best, abs=1e-9), position.notation
             assert move in values
     assert unequal > 12
+
+
+class Guesses(NamedTuple):
+    """EWN with estimates that say nothing: any number between the two, drawn once for all."""
+
+    rules: EwnRules
+    low: float
+    high: float
+
+
+def of_rules(name: str) -> Any:
+    """A kernel of a game, of the rules within."""
+    code = generic.implementation_of(getattr(generic, name), EwnGame("ewn").rules)
+    scope: dict[str, Any] = {"code": code, "__name__": __name__}
+    arguments = ", ".join(inspect.signature(code).parameters)
+    exec(f"def call({arguments}): return code({arguments.replace('game', 'game.rules', 1)})", scope)
+    return inlined(scope["call"])
+
+
+@inlined
+def guess(game, position):  # type: ignore[no-untyped-def]
+    bits = mix(position[0] ^ mix(position[1])) >> u(11)
+    return game.low + (game.high - game.low) * np.float64(bits) * 2.0**-53
+
+
+generic.register_game(
+    Guesses,
+    24,
+    estimate=guess,
+    **{name: of_rules(name) for name in (*generic.REQUIRED, *generic.DEFAULTS) if name not in ("estimate", "players")},
+)
+
+
+@pytest.mark.parametrize("limits", [(-0.99, 0.99), (-0.1, 0.8)])
+@pytest.mark.parametrize("name", ["ewn", *ROLLED])
+def test_windows_at_chance_nodes_cut_off_nothing_that_matters(name: str, limits: tuple[float, float]) -> None:
+    """By values that no order of moves foresees."""
+    work, moves = expectimax.make_workspace(14), np.zeros(48 * 4, np.uint8)
+    for number, (_, _, position) in enumerate(random_positions(name, 25)):
+        game, depth = Guesses(position.rules, *limits), 2 + number % 2
+        values = {}
+        for code in position.legal_actions():
+            values[code] = -plain_value(game, position.after(code).words, depth - 1, moves)
+        clear(work)
+        move, value, _ = expectimax.iterative_deepening(game, position.words, depth, 60.0, 1 << 60, work)
+        if len(values) > 1:
+            assert value == pytest.approx(max(values.values()), abs=1e-9), position.notation
+            assert values[move] == pytest.approx(value, abs=1e-9), position.notation
+
+
+def test_a_chance_node_looks_at_each_position_once_however_many_dice_lead_to_it() -> None:
+    work, seen = expectimax.make_workspace(14), 0
+    for _, _, position in random_positions("ewn", 30):
+        chance = position.after(position.legal_actions()[0])
+        if chance.over:
+            continue
+        rolled = [chance.roll(number) for number in range(1, 7)]
+        after = [each.after(code).words for each in rolled for code in each.legal_actions()]
+        clear(work)
+        work.counters[:] = 0
+        work.limits[:] = np.inf, np.inf, 0.0
+        expectimax.negamax(chance.rules, chance.words, np.int64(1), -1.0, 1.0, np.int64(1), work)
+        assert work.counters[expectimax.NODES] == 1 + len(set(after))
+        seen += len(set(after)) < len(after)
+    assert seen > 10
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -93,6 +93,16 @@ def test_a_move_beyond_the_number_of_actions_is_found(monkeypatch: pytest.Monkey
         check_game(game, games=1)
 
 
+def test_chance_that_matters_after_the_move_must_not_be_called_forgotten(tmp_path: Path) -> None:
+    yes = "@inlined\ndef yes(game):\n    return True\n\n\nregister_game(\n    Race,"
+    source = FILE.read_text().replace("register_game(\n    Race,", yes, 1)
+    (tmp_path / "forgetful.py").write_text(
+        source.replace("    winner=winner,", "    winner=winner, forgets_outcome=yes,")
+    )
+    with pytest.raises(AssertionError, match=r"forgets_outcome\(\), but"):
+        check_game(f"{tmp_path / 'forgetful.py'}:RACE", games=1)
+
+
 def test_games_that_chance_ends_are_counted_and_read_again(tmp_path: Path) -> None:
     result = tuplet.match("easy", Spec("random"), RACE, games=20, out=tmp_path / "m")
     assert not result.forfeits and result.draws > 0

@@ -30,6 +30,7 @@ Int = int | np.signedinteger[Any]  # a small number, Python's own or a kernel's
 ONGOING = 0  # what `ending` returns until the game is over
 NO_WINNER = 2  # what `winner` returns without a winner: a draw, a game for one, or one not over
 MOST_MOVES = 48  # that a position of any game may have
+MOST_FORGOTTEN = 64  # outcomes of a chance node whose outcome is forgotten
 LONGEST = 10_000  # steps of a random game; one that goes on for ever counts as drawn
 
 _HALF = np.uint64(32)
@@ -78,6 +79,16 @@ def probability(game: Any, position: Words, outcome: Int) -> float:
 def apply_outcome(game: Any, position: Words, outcome: Int) -> Words:
     """The position after an outcome of chance."""
     return implementation_of(apply_outcome, game)(game, position, outcome)  # type: ignore[no-any-return]
+
+
+def forgets_outcome(game: Any) -> bool:
+    """Whether chance only decides which moves are legal: a die that names the piece to move.
+
+    A move then has the same number and leads to the same position whatever the outcome before it, and searches look
+    at that position once. Chance must not end the game or change whose turn it is; there are MOST_FORGOTTEN outcomes
+    and MOST_MOVES such moves or fewer.
+    """
+    return implementation_of(forgets_outcome, game)(game)  # type: ignore[no-any-return]
 
 
 def ending(game: Any, position: Words) -> int:
@@ -239,6 +250,11 @@ def _unchanged(game: Any, position: Words, outcome: Int) -> Words:  # noqa: ARG0
 
 
 @inlined
+def _remembered(game: Any) -> bool:  # noqa: ARG001
+    return False
+
+
+@inlined
 def _result(game: Any, position: Words, ended: Int, rich: bool) -> float:  # noqa: ARG001
     if ended == ONGOING:  # it went on for too long
         return 0.5
@@ -293,6 +309,7 @@ DEFAULTS: dict[str, Callable[..., Any]] = {
     "count_outcomes": _no_outcomes,
     "probability": _never,
     "apply_outcome": _unchanged,
+    "forgets_outcome": _remembered,
     "payoff": _result,
     "playout": _random_game,
     "estimate": _no_idea,

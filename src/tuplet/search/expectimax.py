@@ -1,8 +1,12 @@
 """Expectimax, and alpha-beta where there is no chance: one search for both.
 
 Negamax with iterative deepening, principal variation search (Marsland & Campbell 1982), a
-transposition table, and Star1 pruning at chance nodes (Ballard 1983). Depth counts the moves of
-players; a chance outcome costs none. Values are those of the side to move.
+transposition table, and Star1 and Star2 pruning at chance nodes (Ballard 1983). Depth counts the
+moves of players; a chance outcome costs none. Values are those of the side to move.
+
+Where a move leads to the same position whatever the outcome before it (`forgets_outcome`), a chance
+node lists the moves of all outcomes once. Moves that the same outcomes allow form a *group* (in EWN, the
+moves of a cube): a group is worth its best move, an outcome its best group, and the node the mean over outcomes.
 
 A win or a loss is proven by its value alone; a draw has the value of an even position. So where a
 game can be drawn, the search counts the heuristic leaves (GUESSED): a value without any is proven.
@@ -25,6 +29,7 @@ from tuplet.games.protocol import (
     count_outcomes,
     ending,
     estimate,
+    forgets_outcome,
     has_draws,
     is_chance,
     legal,
@@ -52,15 +57,23 @@ LATE, VERY_LATE, SHALLOW = 2, 4, 4
 # value rests on. PROVEN: whether the last result is proven. REACHED: the last completed depth.
 NODES, STOPPED, DUE, GUESSED, PROVEN, REACHED = range(6)
 DEADLINE, MOST_NODES, REDUCES = range(3)  # limits
+LOWER, UPPER = range(2)  # bounds of a group's value
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 class Workspace(NamedTuple):
     """A search's working memory."""
 
     table: Array  # ENTRY[2^k]
-    words: Array  # uint64[DEEPEST * MOST_MOVES * 2]: the positions after each move, by ply
-    moves: Array  # uint8[DEEPEST * MOST_MOVES]
-    order: Array  # int64[DEEPEST * MOST_MOVES]: the priority of each move
+    words: Array  # uint64[(DEEPEST + 1) * MOST_MOVES * 2]: the positions after each move, by ply
+    moves: Array  # uint8[(DEEPEST + 1) * MOST_MOVES]
+    order: Array  # int64[(DEEPEST + 1) * MOST_MOVES]: the priority of each move
+    allowed: Array  # uint64[256]: by move, the outcomes that allow it; zero between uses
+    group_of: Array  # uint8[(DEEPEST + 1) * MOST_MOVES]: the group of each move
+    group_outcomes: Array  # uint64[(DEEPEST + 1) * MOST_MOVES]: the outcomes of each group, as bits
+    group_shares: Array  # float64[(DEEPEST + 1) * MOST_MOVES]: their probability
+    group_ranked: Array  # uint8[(DEEPEST + 1) * MOST_MOVES]: the groups, the most probable first
+    group_bounds: Array  # float64[(DEEPEST + 1) * MOST_MOVES * 2]: LOWER and UPPER of each group
     history: Array  # int64[DEEPEST * 256]: history heuristic, by ply and move
     counters: Array  # int64[6]
     limits: Array  # float64[3]
@@ -70,11 +83,18 @@ class Workspace(NamedTuple):
 
 def make_workspace(bits: int = 20, reduces: bool = False) -> Workspace:
     """Allocate a workspace with a table of 2^bits entries, 16 bytes each."""
+    size = (DEEPEST + 1) * MOST_MOVES
     work = Workspace(
         np.zeros(1 << bits, ENTRY),
-        np.zeros(DEEPEST * MOST_MOVES * 2, np.uint64),
-        np.zeros(DEEPEST * MOST_MOVES, np.uint8),
-        np.zeros(DEEPEST * MOST_MOVES, np.int64),
+        np.zeros(size * 2, np.uint64),
+        np.zeros(size, np.uint8),
+        np.zeros(size, np.int64),
+        np.zeros(256, np.uint64),
+        np.zeros(size, np.uint8),
+        np.zeros(size, np.uint64),
+        np.zeros(size),
+        np.zeros(size, np.uint8),
+        np.zeros(size * 2),
         np.zeros(DEEPEST * 256, np.int64),
         np.zeros(6, np.int64),
         np.zeros(3),
@@ -122,6 +142,119 @@ def _move_to_front(words: Array, moves: Array, order: Array, at: Int, end: Int) 
             words[2 * i + 1], words[2 * at + 1] = words[2 * at + 1], words[2 * i + 1]
 
 
+@inlined
+def _gather_moves(game: Any, position: Words, start: Int, work: Workspace) -> tuple[Int, Int]:
+    """List the moves of all outcomes of a chance node, each once, and their groups.
+
+    Returns the end of the list and the number of groups. The groups' bounds are those of nothing known.
+    """
+    words, moves, allowed = work.words, work.moves, work.allowed
+    end = start
+    for outcome in range(count_outcomes(game, position)):
+        if probability(game, position, outcome) <= 0.0:
+            continue
+        rolled = apply_outcome(game, position, outcome)
+        first = end
+        for i in range(first, first + legal(game, rolled, moves, first)):
+            move = np.int64(moves[i])
+            if allowed[move] == _ZERO:
+                words[2 * end], words[2 * end + 1] = apply(game, rolled, move)
+                moves[end] = move
+                end += 1
+            allowed[move] |= _ONE << np.uint64(outcome)
+    low, high = value_range(game)
+    groups = 0
+    for i in range(start, end):
+        outcomes = allowed[moves[i]]
+        allowed[moves[i]] = _ZERO
+        group = 0
+        while group < groups and work.group_outcomes[start + group] != outcomes:
+            group += 1
+        work.group_of[i] = group
+        if group == groups:
+            groups += 1
+            work.group_outcomes[start + group] = outcomes
+            work.group_bounds[2 * (start + group) + LOWER] = low
+            work.group_bounds[2 * (start + group) + UPPER] = high
+    return end, groups
+
+
+@inlined
+def _outcome_bound(work: Workspace, start: Int, groups: Int, bound: Int, outcome: Int, without: Int) -> float:
+    """The bound of an outcome's value by its groups, `without` one of them; -inf if it has no other."""
+    best = -np.inf
+    for group in range(groups):
+        if (work.group_outcomes[start + group] >> np.uint64(outcome)) & _ONE != _ZERO and group != without:
+            best = max(best, work.group_bounds[2 * (start + group) + bound])
+    return best
+
+
+@inlined
+def _expectation(game: Any, position: Words, work: Workspace, start: Int, groups: Int, bound: Int) -> float:
+    """The bound of a chance node's value by those of its groups."""
+    total, least, most = 0.0, np.inf, -np.inf
+    for outcome in range(count_outcomes(game, position)):
+        share = probability(game, position, outcome)
+        if share > 0.0:
+            value = _outcome_bound(work, start, groups, bound, outcome, -1)
+            total += share * value
+            least, most = min(least, value), max(most, value)
+    return min(max(total, least), most)  # rounding must not turn six sixths of a win into less
+
+
+@inlined
+def _decisive_value(
+    game: Any, position: Words, work: Workspace, start: Int, groups: Int, group: Int, bound: Int, target: float
+) -> float:
+    """The value of a group that brings the node's bound to `target`, while the other groups have theirs.
+
+    An outcome that another group decides does not depend on the value; taking out such outcomes lowers it.
+    """
+    value = np.inf
+    while True:
+        total = share = 0.0
+        for outcome in range(count_outcomes(game, position)):
+            part = probability(game, position, outcome)
+            if part <= 0.0:
+                continue
+            other = _outcome_bound(work, start, groups, bound, outcome, group)
+            if (work.group_outcomes[start + group] >> np.uint64(outcome)) & _ONE != _ZERO and other < value:
+                share += part
+            else:
+                total += part * other
+        if share <= 0.0:  # the group decides nothing
+            return np.inf if bound == LOWER else -np.inf
+        before, value = value, (target - total) / share
+        if value >= before:
+            return value
+
+
+@inlined
+def _rank_groups(game: Any, position: Words, work: Workspace, start: Int, groups: Int) -> None:
+    """Sort the groups, the most probable first."""
+    shares, ranked = work.group_shares, work.group_ranked
+    for group in range(groups):
+        shares[start + group] = 0.0
+        for outcome in range(count_outcomes(game, position)):
+            if (work.group_outcomes[start + group] >> np.uint64(outcome)) & _ONE != _ZERO:
+                shares[start + group] += probability(game, position, outcome)
+        at = start + group
+        while at > start and shares[start + ranked[at - 1]] < shares[start + group]:
+            ranked[at] = ranked[at - 1]
+            at -= 1
+        ranked[at] = group
+
+
+@inlined
+def _next_of_group(work: Workspace, start: Int, end: Int, group: Int) -> Int:
+    """The most promising move of a group that is not DONE; -1 if there is none."""
+    best: Int = -1
+    for i in range(start, end):
+        if work.group_of[i] == group and work.order[i] != DONE and (best < 0 or work.order[i] > work.order[best]):
+            best = i
+    return best
+
+
 @kernel
 def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, ply: Int, work: Workspace) -> float:
     """The value of an unfinished position to the side to move, exact if within (alpha, beta).
@@ -130,15 +263,121 @@ def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, p
     possible, GUESSED is raised unless the value is proven.
     """
     counters = work.counters
+    counters[NODES] += 1
+    if counters[NODES] >= counters[DUE]:
+        left = work.limits[MOST_NODES] - counters[NODES]
+        if left < 0.0 or work.stop[0] or now() > work.limits[DEADLINE]:
+            counters[STOPPED] = 1
+        counters[DUE] += np.int64(min(left + 1.0, 1024.0))
+    if counters[STOPPED]:
+        return 0.0
+
     low, high = value_range(game)
     draws = _can_be_drawn(game)
     guesses = counters[GUESSED] if draws else 0
     mover = side(game, position)
+    table, key = work.table, key_of(position)
+    bucket = key & np.uint64(len(table) - 4)
+    table_move: Int = NO_MOVE
+    merges = is_chance(game, position) and forgets_outcome(game)
+    if depth > 1 or merges:
+        table_move, deep, value = look_up(table, key, bucket, depth, alpha, beta)
+        if deep > 0:
+            if draws and deep != PROVEN_DEPTH:
+                counters[GUESSED] += 1
+            return value
+
+    words, moves, order, history = work.words, work.moves, work.order, work.history
+    reduces = work.limits[REDUCES] > 0.0
+    start = ply * MOST_MOVES
+    # Chance nodes are no function of their own: Numba cannot cache two kernels that call each other.
+    if merges:
+        bounds = work.group_bounds
+        last, groups = _gather_moves(game, position, start, work)
+        for i in range(start, last):
+            child = (words[2 * i], words[2 * i + 1])
+            ended, code = ending(game, child), np.int64(moves[i])
+            if ended == ONGOING and depth > 1:
+                order[i] = move_priority(game, position, code, child) + history[ply << 8 | code]
+                continue
+            order[i] = DONE
+            counters[NODES] += 1
+            if ended != ONGOING:
+                value = terminal_value(game, child, ended, mover)
+            else:
+                value = estimate(game, child) if side(game, child) == mover else -estimate(game, child)
+                if draws:
+                    counters[GUESSED] += 1
+            own = 2 * (start + np.int64(work.group_of[i]))
+            bounds[own + LOWER] = max(bounds[own + LOWER], value)
+        if depth > 1:
+            _rank_groups(game, position, work, start, groups)
+        # Star2: the best move of each group first, for lower bounds; then, as in Star1, the others. The window of
+        # a group is what can bring the node's value into its own window, by the bounds of the other groups.
+        for turn in range(2 if depth > 1 else 0):
+            for rank in range(groups):
+                group = np.int64(work.group_ranked[start + rank])
+                own = 2 * (start + group)
+                pick = _next_of_group(work, start, last, group)
+                if pick < 0:
+                    bounds[own + UPPER] = bounds[own + LOWER]
+                if bounds[own + LOWER] >= bounds[own + UPPER]:
+                    continue
+                floor = max(low, _decisive_value(game, position, work, start, groups, group, UPPER, alpha))
+                top = min(high, _decisive_value(game, position, work, start, groups, group, LOWER, beta))
+                if floor >= high or top <= low:  # the other groups decide
+                    value = alpha if floor >= high else beta
+                    store(table, key, bucket, depth, AT_MOST if floor >= high else AT_LEAST, NO_MOVE, value)
+                    return value
+                best, late = bounds[own + LOWER], turn
+                while pick >= 0:
+                    child, code = (words[2 * pick], words[2 * pick + 1]), np.int64(moves[pick])
+                    order[pick] = DONE
+                    least = max(floor, best)
+                    less = 1
+                    if reduces and late >= LATE and depth >= SHALLOW:
+                        less = 3 if late >= VERY_LATE and depth >= SHALLOW + 2 else 2
+                    sign, lo, hi = _child_window(game, child, mover, least, top if late == 0 else least + TINY)
+                    value = sign * negamax(game, child, depth - less, lo, hi, ply + 1, work)
+                    if value > least and less > 1:
+                        value = sign * negamax(game, child, depth - 1, lo, hi, ply + 1, work)
+                    if late > 0 and least < value < top:
+                        sign, lo, hi = _child_window(game, child, mover, least, top)
+                        value = sign * negamax(game, child, depth - 1, lo, hi, ply + 1, work)
+                    if counters[STOPPED]:
+                        return 0.0
+                    if value > least:
+                        best = value
+                        history[ply << 8 | code] += depth * depth
+                    if best >= top:
+                        break
+                    late += 1
+                    pick = _next_of_group(work, start, last, group)
+                    if turn == 0:
+                        break
+                bounds[own + LOWER] = best
+                if best >= top:
+                    if top < high:
+                        value = max(_expectation(game, position, work, start, groups, LOWER), beta)
+                        store(table, key, bucket, depth, AT_LEAST, NO_MOVE, value)
+                        return value
+                    bounds[own + UPPER] = best
+                elif pick < 0:
+                    bounds[own + UPPER] = max(best, floor)
+                    if best <= floor and floor > low:
+                        value = min(_expectation(game, position, work, start, groups, UPPER), alpha)
+                        store(table, key, bucket, depth, AT_MOST, NO_MOVE, value)
+                        return value
+        value = _expectation(game, position, work, start, groups, LOWER)
+        if value >= high or value <= low or (draws and counters[GUESSED] == guesses):
+            depth = np.int64(PROVEN_DEPTH)
+        store(table, key, bucket, depth, EXACT, NO_MOVE, value)
+        return value
     if is_chance(game, position):
         # The expectation, by Star1: stops once the other outcomes cannot bring it into the window.
-        # (Not a function of its own: Numba cannot cache two kernels that call each other.)
         total, rest = 0.0, 1.0
         least, most = high, low
+        kind: Int = EXACT
         for outcome in range(count_outcomes(game, position)):
             share = probability(game, position, outcome)
             if share <= 0.0:
@@ -147,7 +386,8 @@ def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, p
             floor = max(low, (alpha - total - high * rest) / share)
             top = min(high, (beta - total - low * rest) / share)
             if floor >= high or top <= low:  # the outcomes so far decide
-                return alpha if floor >= high else beta
+                total, kind = (alpha, AT_MOST) if floor >= high else (beta, AT_LEAST)
+                break
             child = apply_outcome(game, position, outcome)
             ended = ending(game, child)
             if ended != ONGOING:
@@ -159,33 +399,21 @@ def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, p
             if counters[STOPPED]:
                 return 0.0
             if value <= floor and floor > low:
-                return min(total + high * rest, alpha)
+                total, kind = min(total + high * rest, alpha), AT_MOST
+                break
             if value >= top and top < high:
-                return max(total + low * rest, beta)
+                total, kind = max(total + low * rest, beta), AT_LEAST
+                break
             least, most = min(least, value), max(most, value)
-        return min(max(total, least), most)  # rounding must not turn six sixths of a win into less
+        if kind == EXACT:
+            total = min(max(total, least), most)  # rounding must not turn six sixths of a win into less
+        if depth > 1:
+            deep = depth
+            if (kind == EXACT and (total >= high or total <= low)) or (draws and counters[GUESSED] == guesses):
+                deep = np.int64(PROVEN_DEPTH)
+            store(table, key, bucket, deep, kind, NO_MOVE, total)
+        return total
 
-    counters[NODES] += 1
-    if counters[NODES] >= counters[DUE]:
-        left = work.limits[MOST_NODES] - counters[NODES]
-        if left < 0.0 or work.stop[0] or now() > work.limits[DEADLINE]:
-            counters[STOPPED] = 1
-        counters[DUE] += np.int64(min(left + 1.0, 1024.0))
-    if counters[STOPPED]:
-        return 0.0
-
-    table, key = work.table, key_of(position)
-    bucket = key & np.uint64(len(table) - 4)
-    table_move: Int = NO_MOVE
-    if depth > 1:
-        table_move, deep, value = look_up(table, key, bucket, depth, alpha, beta)
-        if deep > 0:
-            if draws and deep != PROVEN_DEPTH:
-                counters[GUESSED] += 1
-            return value
-
-    words, moves, order, history = work.words, work.moves, work.order, work.history
-    start = ply * MOST_MOVES
     end = start + legal(game, position, moves, start)
     for i in range(start, end):
         child = apply(game, position, np.int64(moves[i]))
@@ -232,7 +460,6 @@ def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, p
             order[i] = FIRST
         else:
             order[i] = move_priority(game, position, move, child) + history[ply << 8 | move]
-    reduces = work.limits[REDUCES] > 0.0
     for at in range(start, end):
         if best >= beta:
             break
@@ -294,7 +521,8 @@ def iterative_deepening(
     counters[DUE] = min(most_nodes, 1024)
     work.limits[DEADLINE] = now() + seconds
     work.limits[MOST_NODES] = most_nodes
-    work.history[:] = work.history // 8
+    for i in range(len(work.history)):
+        work.history[i] //= 8
     mover = side(game, position)
     next_ply = np.int64(1)  # a literal would compile `negamax` twice, and not be cached
     count = legal(game, position, moves, 0)

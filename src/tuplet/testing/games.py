@@ -15,6 +15,7 @@ from tuplet.games.game import Game
 from tuplet.games.perft import perft
 from tuplet.games.protocol import (
     LONGEST,
+    MOST_FORGOTTEN,
     MOST_MOVES,
     NO_WINNER,
     ONGOING,
@@ -172,6 +173,8 @@ def _check_position(game: Game, position: Any, problems: Problems) -> None:
         sound = shares and abs(sum(shares) - 1) < 1e-9 and min(shares) >= 0
         what = f"the probabilities of chance's outcomes sum to {sum(shares):g}"
         require(sound, what, "probability() or count_outcomes()")
+        if generic.forgets_outcome(rules):
+            _check_forgetting(position, count, problems)
         return
     _check_moves(position, problems)
     most = max(position.legal_actions(), default=0)
@@ -184,6 +187,28 @@ def _check_position(game: Game, position: Any, problems: Problems) -> None:
         require(over, "a random game does not end", "playout() stops too early, or the game goes on for ever")
         cause = "playout() draws from something else than its state"
         require(after == again, "a random game differs from itself", cause)
+
+
+def _check_forgetting(position: Any, count: int, problems: Problems) -> None:
+    """Check that a move leads to the same position whatever the outcome of chance before it."""
+    require, rules, words = problems.require, position.rules, position.words
+    cause = "return False there: a search keeps outcomes apart then"
+    fits = count <= MOST_FORGOTTEN
+    require(fits, f"forgets_outcome(), but chance has {count} outcomes of {MOST_FORGOTTEN} at most", cause)
+    after: dict[int, tuple[int, int]] = {}
+    for outcome in range(count if fits else 0):
+        rolled = generic.apply_outcome(rules, words, outcome)
+        rolled = np.uint64(rolled[0]), np.uint64(rolled[1])
+        plain = generic.ending(rules, rolled) == ONGOING and generic.side(rules, rolled) == generic.side(rules, words)
+        require(plain, "forgets_outcome(), but chance ends the game or changes whose turn it is", cause)
+        moves = np.zeros(2 * MOST_MOVES, np.uint8)
+        for code in moves[: int(generic.legal(rules, rolled, moves, 0))].tolist():
+            child = generic.apply(rules, rolled, code)
+            pair = int(child[0]), int(child[1])
+            same = after.setdefault(code, pair) == pair
+            require(same, f"forgets_outcome(), but what move {code} leads to depends on the outcome", cause)
+    what = f"forgets_outcome(), but the outcomes have {len(after)} moves together, of {MOST_MOVES} at most"
+    require(len(after) <= MOST_MOVES, what, cause)
 
 
 def _check_ending(game: Game, position: Any, ended: int, problems: Problems) -> None:

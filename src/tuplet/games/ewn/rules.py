@@ -211,6 +211,12 @@ def apply_outcome(game: EwnRules, position: Words, outcome: Int) -> Words:  # no
 
 
 @inlined
+def forgets_outcome(game: EwnRules) -> bool:  # noqa: ARG001
+    """Always True: the die says which cubes may move, and is rolled again after the move."""
+    return True
+
+
+@inlined
 def ending(game: EwnRules, position: Words) -> int:
     """ONGOING, RED_CORNER, RED_ALL, BLUE_CORNER or BLUE_ALL."""
     red, blue = position
@@ -487,6 +493,7 @@ register_game(
     count_outcomes=count_outcomes,
     probability=probability,
     apply_outcome=apply_outcome,
+    forgets_outcome=forgets_outcome,
     ending=ending,
     winner=winner,
     payoff=payoff,
