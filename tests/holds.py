@@ -15,9 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tuplet.arena.intervals import Z_AFTER_TEST, pair_share, share_at
-from tuplet.arena.ratings import ratings
-from tuplet.arena.sprt import Sprt
+from tuplet.arena.statistics import Z_AFTER_TEST, Sprt, pair_share, ratings, share_at
 from tuplet.games.g2048.statistics import score_interval
 from tuplet.system.intervals import Z
 

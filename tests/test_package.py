@@ -161,7 +161,7 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
         "tuplet.games.g2048.board",
         "tuplet.games.g2048.statistics",
         "tuplet.learn.settings",
-        "tuplet.arena.intervals",
+        "tuplet.arena.statistics",
         "tuplet.games.ewn.game",
         "tuplet.games.record",
         "tuplet.games.g2048.game",

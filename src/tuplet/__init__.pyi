@@ -21,8 +21,12 @@ from .arena.match import match as match, tournament as tournament
 from .arena.population import Population as Population, population as population
 from .arena.regret import regret as regret
 from .arena.review import Review as Review, review as review
-from .arena.sweep import Sweep as Sweep
-from .arena.sweeps import sweep_eval as sweep_eval, sweep_match as sweep_match, sweep_train as sweep_train
+from .arena.sweep import (
+    Sweep as Sweep,
+    sweep_eval as sweep_eval,
+    sweep_match as sweep_match,
+    sweep_train as sweep_train,
+)
 from .errors import UserError as UserError
 from .exact.solution import Solution as Solution
 from .exact.solve import solve as solve

@@ -15,9 +15,9 @@ import pytest
 
 import tuplet as package
 from tuplet.agents.protocol.subprocess_agent import parse_memory, submissions
+from tuplet.arena.match import TIMEOUTS_TO_DROP, TimeoutDropout
 from tuplet.arena.match_file import SavedMatch, load
-from tuplet.arena.results import Tournament
-from tuplet.arena.schedule import TIMEOUTS_TO_DROP, GameResult, TimeoutDropout, slot_of
+from tuplet.arena.results import GameResult, Tournament, slot_of
 from tuplet.games.record import Record
 
 GOOD = (Path(__file__).parents[2] / "examples" / "ewn_program.py").read_text()

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 
 from holds import drawn_pairs, means, pair_results, rated, shares, shares_after_test
-from tuplet.arena.intervals import Z, effective_games, elo, pair_share, share_at
 from tuplet.arena.match import _Schedule
 from tuplet.arena.match_file import _result
-from tuplet.arena.ratings import ratings
 from tuplet.arena.results import GameResult, Match, Tournament
-from tuplet.arena.sprt import Sprt, _of_five, _of_three
+from tuplet.arena.statistics import Sprt, Z, _of_five, _of_three, effective_games, elo, pair_share, ratings, share_at
 from tuplet.games.record import FORFEITS
 from tuplet.system.intervals import mean_interval, share_interval
 

@@ -13,9 +13,8 @@ import pytest
 
 from tuplet import Run, Stop, Stopped, Sweep, evaluate, sweep_eval, sweep_match, sweep_train, train
 from tuplet.arena.differences import compare_to_best, holm, independent_runs, paired_scores, paired_shares
-from tuplet.arena.grids import Axis, label, points_of, template
 from tuplet.arena.match_file import load
-from tuplet.arena.sweeps import SweepFolder
+from tuplet.arena.sweep import Axis, SweepFolder, label, points_of, template
 
 AGENTS = "{easy,normal}"
 
@@ -250,7 +249,7 @@ def test_half_a_line_that_a_full_disk_left_is_no_part_of_the_next(tmp_path: Path
     code = """
         import json, resource, signal, sys, warnings
         from pathlib import Path
-        from tuplet.arena.sweeps import SweepFolder
+        from tuplet.arena.sweep import SweepFolder
         folder = SweepFolder(Path(sys.argv[1]), {"kind": "eval", "seed": 0}, ["a"])
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         with folder.open():

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tuplet.arena.results import Match
-from tuplet.arena.schedule import GameResult
+from tuplet.arena.results import GameResult, Match
 from tuplet.studies.page import page
 from tuplet.studies.report import Report, StudyResult
 from tuplet.studies.verdicts import Cell, Estimate, judge, match_share, mean_over_runs, share

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist, fmean
@@ -21,7 +20,7 @@ from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_variance
 from tuplet.learn.run import CONFIG, Run
 from tuplet.system.intervals import share_interval
-from tuplet.system.progress import Progress, ProgressOption, Watcher, watching
+from tuplet.system.progress import Progress, ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, Table, TextTable, percent, plural, table_of
 from tuplet.values.network import Network
@@ -220,18 +219,16 @@ def compare(
     options |= {"time": time, "downgrade": downgrade, "executor": executor, "stop": stop or Stop()}
     with watching(progress) as watch, suppress(Stopped):
         for player in texts:
-            report = partial(_report, watch, len(done) * games, len(texts) * games, names[len(done)])
+
+            def report(event: Progress, before: int = len(done) * games, now: str = names[len(done)]) -> None:
+                watch(event.within(before, len(texts) * games, now=now))
+
             done.append(evaluate(player, progress=report, **options))
     compared = [i for i, each in enumerate(done) if each.summary.games > 1]
     if len(compared) < 2:
         raise Stopped("stopped before two players had played games to compare")
     settings = _settings([players[i] for i in compared])
     return Comparison([names[i] for i in compared], [done[i] for i in compared], settings)
-
-
-def _report(watch: Watcher, before: int, total: int, name: str, event: Progress) -> None:
-    """Report progress of one player's games as progress of all."""
-    watch(event.within(before, total, now=name))
 
 
 def _player(player: Any) -> Any:

@@ -7,25 +7,25 @@ agents, the start and the random streams.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tuplet.agents.agent import Named, Settings, settings_of
+from tuplet.agents.agent import Named, Settings, agent_from, settings_of
 from tuplet.agents.distribution import choose_executor
-from tuplet.agents.protocol.subprocess_agent import ProgramCommand
-from tuplet.agents.specs import Pickled, Spec, as_pickled, as_spec, trusted
+from tuplet.agents.protocol.subprocess_agent import LIMIT, ProgramCommand, Skipped, parse_memory, submissions
+from tuplet.agents.specs import Pickled, Spec, as_pickled, as_spec, label_of, trusted
 from tuplet.arena.game import play_game
 from tuplet.arena.match_file import MOST_AGENTS, MatchFile
 from tuplet.arena.page import Reports
-from tuplet.arena.results import Match, Tournament
-from tuplet.arena.schedule import GameResult, Participants, ProgramFolder, TimeoutDropout, pairings, slot_of
-from tuplet.arena.sprt import Sprt
+from tuplet.arena.results import DISQUALIFIED, GameResult, Match, ScheduleSlot, Tournament, pairings, slot_of
+from tuplet.arena.statistics import Sprt
 from tuplet.errors import UserError
 from tuplet.games.game import Game
 from tuplet.games.record import FORFEITS, Record
@@ -37,6 +37,7 @@ from tuplet.system.stop import Stop, Stopped
 from tuplet.system.version import __version__
 
 MOST_GAMES = 10_000_000
+TIMEOUTS_TO_DROP = 4  # a program with this many timeouts, and no move, is dropped
 
 
 def match(
@@ -296,3 +297,119 @@ class _Schedule:
                 figures["LLR"] = f"{self.test.llr(*self.pairs):.2f}"
         rate, done = self._pace.rate(self._moves), len(self.results)
         return Progress("games", done, self.total, rate, figures=figures, before=self._loaded)
+
+
+class Participants:
+    """The agents of a match or tournament, in the order in which they were named."""
+
+    def __init__(self, named: Sequence[Named], game: str | Game) -> None:
+        self.named, self.game = [_unpickled_program(each) for each in named], game
+        self.agents: list[Any] = []
+        try:
+            for each in self.named:
+                if isinstance(each, ProgramCommand):
+                    each.check()
+                self.agents.append(agent_from(each, game))
+        except BaseException:  # close those that were made
+            self.close()
+            raise
+
+    def labels(self) -> list[str]:
+        """Their names: the text that named each, or its own. Objects of the same name are numbered."""
+        names: list[str] = []
+        for named, agent in zip(self.named, self.agents, strict=True):
+            name = label = label_of(named, agent)
+            while not isinstance(named, str | Spec) and label in names:
+                label = f"{name}-{int(label[len(name) + 1 :] or 1) + 1}"
+            names.append(label)
+        return names
+
+    def replace(self, index: int) -> None:
+        """Make an agent anew: after a forfeit its state is unknown."""
+        self._close(index)
+        self.agents[index] = agent_from(self.named[index], self.game)
+
+    def pause_programs(self, *playing: int) -> None:
+        """End the programs that do not play now: all of them share memory and cores."""
+        for index, named in enumerate(self.named):
+            if isinstance(named, ProgramCommand) and index not in playing:
+                self._close(index)
+
+    def close(self) -> None:
+        """Close the agents that were made here."""
+        for index in range(len(self.agents)):
+            self._close(index)
+
+    def _close(self, index: int) -> None:
+        if self.agents[index] is not self.named[index]:
+            with suppress(Exception):  # an error while closing changes no result
+                self.agents[index].close()
+
+
+def _unpickled_program(named: Named) -> Named:
+    thing = named.unpickle() if isinstance(named, Pickled) else named
+    return thing if isinstance(thing, ProgramCommand) else named
+
+
+@dataclass(frozen=True)
+class ProgramFolder:
+    """The programs in a folder, and their limits."""
+
+    programs: list[ProgramCommand]
+    skipped: list[Skipped]
+    time: float  # seconds per move
+    memory: int | None  # bytes of a process group
+
+    @classmethod
+    def open(cls, folder: str | Path, time: float | None, memory: str | int | None) -> ProgramFolder:
+        """Find the programs of a folder; UserError if there are none."""
+        allowed = parse_memory(memory) if isinstance(memory, str) else memory
+        limit = LIMIT if time is None else float(time)
+        programs, skipped = submissions(folder, limit, allowed)
+        if not programs:
+            why = f": {skipped[0].name}: {skipped[0].why}" if skipped else ""
+            raise UserError(f"there is no program in {folder}{why}")
+        return cls(programs, skipped, limit, allowed)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The limits, and a digest of each program, for the file of games."""
+        return {
+            "limits": {"time": self.time, "memory": self.memory},
+            "programs": {
+                each.name: hashlib.sha256(Path(each.command[-1]).read_bytes()).hexdigest()[:16]
+                for each in self.programs
+            },
+        }
+
+
+class TimeoutDropout:
+    """Drops a program that has timed out in each of its first games and never made a move.
+
+    It sees games in schedule order, so that the decision does not depend on which game finished first.
+    """
+
+    def __init__(self, programs: Sequence[int]) -> None:
+        self._timeouts = dict.fromkeys(programs, 0)  # of programs that have not moved yet
+
+    @property
+    def dropped(self) -> frozenset[int]:
+        """The participants that do not play any more."""
+        return frozenset(index for index, count in self._timeouts.items() if count >= TIMEOUTS_TO_DROP)
+
+    def add(self, slot: ScheduleSlot, result: GameResult) -> None:
+        """Take note of a game."""
+        for order, index in enumerate((slot.first, slot.second)):
+            if result.plies > order:
+                self._timeouts.pop(index, None)
+            elif index in self._timeouts and result.first == order and result.kind == "late":
+                self._timeouts[index] += 1
+
+    def forfeit(self, slot: ScheduleSlot, names: Sequence[str], start: Any) -> Record | None:
+        """The lost game of a program that was dropped; None if both play."""
+        for side, index in zip(start.sides, (slot.first, slot.second), strict=True):
+            if index in self.dropped:
+                record = Record((names[slot.first], names[slot.second]), start)
+                record.forfeit(side, "late", f"{names[index]}: it {DISQUALIFIED}")
+                return record
+        return None

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from tuplet.agents.agent import settings_by_name
-from tuplet.arena.results import Match, Tournament
+from tuplet.arena.results import GameResult, Match, Tournament, slot_of
 from tuplet.arena.resumable import LineFile, check_same_settings
-from tuplet.arena.schedule import GameResult, slot_of
-from tuplet.arena.sprt import Sprt
+from tuplet.arena.statistics import Sprt
 from tuplet.errors import UserError
 from tuplet.games.game import Game
 from tuplet.games.record import FORFEITS, Record

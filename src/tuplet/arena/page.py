@@ -18,8 +18,7 @@ from typing import Any
 
 from tuplet.agents.protocol.program import size
 from tuplet.arena.match_file import SavedMatch
-from tuplet.arena.results import Match, Tournament, disqualified_text, elo_text
-from tuplet.arena.schedule import slot_of
+from tuplet.arena.results import Match, Tournament, disqualified_text, elo_text, slot_of
 from tuplet.errors import UserError
 from tuplet.games.drawing import colours_of
 from tuplet.games.game import Game

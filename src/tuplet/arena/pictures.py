@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tuplet.arena.intervals import PairCounts, pair_share
+from tuplet.arena.statistics import PairCounts, pair_share
 from tuplet.system.intervals import Interval
 from tuplet.system.pictures import escape_label, new_figure, save_figure, style_axes
 

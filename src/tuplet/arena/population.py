@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.arena.evaluate import Evaluation, evaluate
-from tuplet.arena.grids import Axis, label, points_of
-from tuplet.arena.sweeps import EVALUATION_SEED, MOST_SEEDS, Grid, TrainedRun, train_runs
+from tuplet.arena.sweep import EVALUATION_SEED, MOST_SEEDS, Axis, Grid, TrainedRun, label, points_of, train_runs
 from tuplet.errors import UserError
 from tuplet.system.blocks import cores
 from tuplet.system.files import atomic_write

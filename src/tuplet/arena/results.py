@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from tuplet.agents.specs import short_names
-from tuplet.arena.intervals import Z_AFTER_TEST, PairCounts, elo, pair_share
 from tuplet.arena.pictures import draw_ratings, draw_shares, shorten
-from tuplet.arena.ratings import Rating, ratings
-from tuplet.arena.schedule import DISQUALIFIED, GameResult, slot_of
-from tuplet.arena.sprt import Decision, Sprt
+from tuplet.arena.statistics import Z_AFTER_TEST, Decision, PairCounts, Rating, Sprt, elo, pair_share, ratings
 from tuplet.games.record import FORFEITS
 from tuplet.system.intervals import Interval, Z, finite, finite_interval
 from tuplet.system.pictures import inline_svg
@@ -24,8 +22,52 @@ _MOST_FORFEITS = 5  # shown of a match
 _GAME_COLUMNS = ("game", "pair", "a", "b", "first", "winner", "points_a", "points_b", "ended_by", "plies", "reason")
 
 
+DISQUALIFIED = "timed out in its first four games and was disqualified"
+
 Score = tuple[int, int, int]  # wins, draws, losses
 Forfeit = dict[str, Any]  # agent, side, kind, reason, games, first: as `Match.forfeits` has them
+
+
+class ScheduleSlot(NamedTuple):
+    """A game of the schedule: a pair of every pairing is played, then the next pair of every pairing."""
+
+    pairing: int  # its index
+    pair: int  # of this pairing
+    game: int  # of the pair: in game 0 A moves first, in game 1 B
+    first: int  # participant who moves first
+    second: int
+
+
+@cache
+def pairings(agents: int) -> list[tuple[int, int]]:
+    """All pairs of participants, in the order in which they meet."""
+    return list(combinations(range(agents), 2))
+
+
+def slot_of(number: int, agents: int = 2) -> ScheduleSlot:
+    """The slot of game `number` (from 0) in a round-robin schedule."""
+    all_pairings = pairings(agents)
+    pair, rest = divmod(number, 2 * len(all_pairings))
+    pairing, game = divmod(rest, 2)
+    return ScheduleSlot(pairing, pair, game, *all_pairings[pairing][:: -1 if game else 1])
+
+
+class GameResult(NamedTuple):
+    """What a result keeps of a finished game; scores are 0 (lost), ½ (drawn) or 1 (won)."""
+
+    a: float  # A's score
+    first: float  # the score of the side that moved first
+    kind: str  # how the game ended
+    plies: int
+    reason: str  # of a forfeit
+
+    @classmethod
+    def of(
+        cls, winner: str | None, sides: Sequence[str], game: int, kind: str, plies: int, reason: str = ""
+    ) -> GameResult:
+        """The result of the first (0: A moved first) or second (1) game of a pair; a draw has no winner."""
+        first = 0.5 if winner is None else float(winner == sides[0])
+        return cls(1 - first if game else first, first, kind, plies, reason)
 
 
 @dataclass(frozen=True, repr=False)

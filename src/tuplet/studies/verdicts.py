@@ -14,8 +14,8 @@ from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 from tuplet.arena.differences import ERROR, POWER, MeanDifference, holm, run_stderr, welch
-from tuplet.arena.intervals import effective_games
 from tuplet.arena.results import Match
+from tuplet.arena.statistics import effective_games
 from tuplet.system.intervals import Interval, finite, finite_interval, share_interval, t_quantile
 
 Verdict = Literal["agrees", "differs", "too few games", "not comparable"]
