@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuplet import Game, register_game
+from tuplet import Encoding, Game, register_game
+from tuplet.games.encoding import mirrored
 from tuplet.games.protocol import NO_WINNER, ONGOING
 from tuplet.kernel import inlined, popcount
 
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 FIRST_WON, SECOND_WON, FULL = 1, 2, 3  # how a game ends
+KINDS = 4  # contents of a cell, for learning: empty, own, the opponent's, next to be filled
 
 
 class ConnectFour(NamedTuple):
@@ -88,7 +90,23 @@ def winner(game, ended):
     return NO_WINNER if ended in (FULL, ONGOING) else ended - FIRST_WON
 
 
-register_game(ConnectFour, 9, side=side, legal=legal, apply=apply, ending=ending, winner=winner)
+@inlined
+def encode(game, tables, position, codes, numbers):
+    """For learning: 1 is a disc of the side to move, 2 the opponent's, 3 an empty cell that can be filled next."""
+    count, height = 0, game.rows + 1
+    for column in range(game.columns):
+        for row in range(game.rows):
+            bit = ONE << np.uint64(column * height + row)
+            taken = position[1] & bit != ZERO
+            content = 3 if not taken else 1 if position[0] & bit != ZERO else 2
+            codes[count] = ((game.rows - 1 - row) * game.columns + column) * KINDS + content
+            count += 1
+            if not taken:
+                break
+    return count
+
+
+register_game(ConnectFour, 9, side=side, legal=legal, apply=apply, ending=ending, winner=winner, encode=encode)
 
 
 class Connect4(Game):
@@ -98,6 +116,12 @@ class Connect4(Game):
     terminations = ("line", "full")
     colours = {"Y": "#d9a514", "R": "#c8402f", "yellow": "#d9a514", "red": "#c8402f"}  # noqa: RUF012
     openings = 4  # discs that games of a match begin with, so that no two pairs are alike
+
+    @property
+    def encoding(self):
+        """For learning: every block of 2x4, 4x2 and 3x3 cells, and their mirror images."""
+        rows, columns = self.rules.rows, self.rules.columns
+        return Encoding(rows, columns, KINDS, "2x4 4x2 3x3", symmetries=(mirrored(rows, columns),))
 
     @property
     def actions(self):

@@ -31,6 +31,7 @@ from .errors import UserError as UserError
 from .exact.solution import Solution as Solution
 from .exact.solve import solve as solve
 from .games.analysis import Analysis as Analysis, MoveValue as MoveValue
+from .games.encoding import Encoding as Encoding
 from .games.ewn.game import EwnPosition as EwnPosition
 from .games.formats import ParsedText as ParsedText, read as read, write as write
 from .games.g2048.board import MOVES as MOVES, Board as Board
@@ -53,6 +54,7 @@ from .testing.cluster import ClusterCheck as ClusterCheck, check_cluster as chec
 from .testing.programs import Check as Check, check as check
 from .testing.scaffold import NewFile as NewFile, new as new
 from .values.average import average as average
+from .values.game_network import GameNetwork as GameNetwork
 from .values.network import Network as Network
 from .values.patterns import NETWORKS as NETWORKS
 from .web.serve import serve as serve

@@ -256,7 +256,7 @@ def test_lengths_that_lie_are_refused_before_anything_is_allocated(
     def allocate(*_: object) -> None:
         raise AssertionError("allocated")
 
-    monkeypatch.setattr("tuplet.values.network.Network._allocate", allocate)
+    monkeypatch.setattr("tuplet.values.network.allocate", allocate)
     path = tmp_path / "harmed"
     length = struct.pack("<Q", 256)
     for kind, good in files.items():

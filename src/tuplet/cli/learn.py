@@ -16,6 +16,7 @@ from tuplet.learn.settings import Method, RunOptions
 
 if TYPE_CHECKING:
     from tuplet.games.g2048.statistics import Summary
+    from tuplet.learn.game_play import GameSummary
     from tuplet.learn.run import Run
 
 
@@ -40,6 +41,8 @@ Metrics = Annotated[bool, Parameter(name="--json", group=OUTPUT, help="Print onl
 @with_settings(RunOptions, LIMITS)
 @with_settings(Method, METHOD)
 def train(
+    game: str = "2048",
+    /,
     *,
     recipe: Recipe = None,
     folder: Annotated[Path | None, Parameter(name="--resume")] = None,
@@ -52,12 +55,15 @@ def train(
     json_: Metrics = False,
     **settings: Any,
 ) -> int:
-    """Train a network to play 2048, and save it in a run folder.
+    """Train a network to play a game, and save it in a run folder.
 
-    Prints statistics after every 1,000 games. Ctrl-C saves the run; tuplet resume continues it.
+    Prints statistics after every 1,000 games of 2048, and each evaluation of other games. Ctrl-C saves the run;
+    tuplet resume continues it.
 
     Parameters
     ----------
+    game
+        2048, ewn, ewn-6x7, ewn:board=4x4,cubes=3, or your own game that has an encoding, file.py:GAME.
     folder
         Continue the run in this folder, as tuplet resume does.
     out
@@ -70,12 +76,15 @@ def train(
     tuplet train --budget 10m --out runs/first
     tuplet train --recipe homework --games 20000 --seed 1
     tuplet train --net 4x6 --learner tc --lambda 0.5 --games 100000 --evaluate 1000@10m
+    tuplet train ewn --budget 60s --out runs/ewn
 
     """
     import tuplet
     from tuplet.learn.run import free_folder
 
     given = _given(settings)
+    if game != "2048":
+        given["game"] = game
     if folder is not None:
         more = {"cluster": cluster, "tls": tls, "csv": csv, "force": force, "tensorboard": tensorboard, "json_": json_}
         return resume(folder, **more, **given, **_given({"recipe": recipe, "out": out}))  # type: ignore[arg-type]
@@ -92,6 +101,7 @@ def resume(
     /,
     *,
     learner: str | None = None,
+    game: str | None = None,
     cluster: Cluster = None,
     tls: Tls = None,
     csv: Csv = None,
@@ -110,6 +120,8 @@ def resume(
         The run folder.
     learner
         Your own learning rule, as the run names it: file.py:LEARNER. (A run folder alone never runs code.)
+    game
+        Your own game, as the run names it: file.py:GAME.
     csv
         Write a table of the metrics, a line for each block of games.
 
@@ -124,7 +136,7 @@ def resume(
 
     check_writable(csv, force=force)
     with long_call(False, cluster, tls) as call:
-        changes = _given({"learner": learner, **settings})
+        changes = _given({"learner": learner, "game": game, **settings})
         done = tuplet.resume(run, **changes, **call, loggers=_loggers(tensorboard, json_))
     return _report(done, csv, json_)
 
@@ -198,19 +210,28 @@ class _Announcer:
 
     def on_begin(self, run: Run) -> None:
         method = run.method
-        note(f"{run.folder}: {method.net}, {method.name}. {run.description}.")
+        game = "" if method.game == "2048" else f"{method.game}, "
+        note(f"{run.folder}: {game}{method.net}, {method.name}. {run.description}.")
 
 
 class _Printer(_Announcer):
     """Prints each block of games and each evaluation, too."""
 
-    def on_block(self, games: int, summary: Summary) -> None:
-        from tuplet.games.g2048.statistics import printout
+    def on_block(self, games: int, summary: Summary | GameSummary) -> None:
+        from tuplet.games.g2048.statistics import Summary, printout
 
-        _print(printout(games, summary))
+        if isinstance(summary, Summary):
+            _print(printout(games, summary))
 
     def on_evaluation(self, evaluation: dict[str, Any]) -> None:
-        mean, best, (low, high) = evaluation["mean_score"], evaluation["max_score"], evaluation["ci95"]
+        mean, (low, high) = evaluation["mean_score"], evaluation["ci95"]
+        if "opponent" in evaluation:
+            _print(
+                f"{evaluation['learned']}\tagainst {evaluation['opponent']}: {100 * mean:.1f} %"
+                f"\t({evaluation['games']} games, 95 %: {100 * low:.1f} to {100 * high:.1f})"
+            )
+            return
+        best = evaluation.get("max_score", "-")
         _print(
             f"{evaluation['learned']}\tfresh games: avg = {mean:.1f}\tmax = {best}"
             f"\t({evaluation['games']} games, 95 %: {low:.1f} to {high:.1f})"

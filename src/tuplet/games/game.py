@@ -30,6 +30,7 @@ class Game:
     colours: Mapping[str, str] = {}  # of the texts on the board
     openings: int = 0  # random steps that games of a match begin with, so that they differ
     formats: Mapping[str, Any] = {}  # text formats of records besides JSON, by name: g2048/formats.py
+    encoding: Any = None  # an `Encoding`, if it can be learned: how a position looks to a network
     actions: Any = 255  # all moves have numbers below it; Any, as a game may make it a property
 
     def __init__(self, rules: Any, name: str) -> None:
@@ -91,6 +92,12 @@ class Game:
     def start(self, seed: int = 0) -> Any:
         """A first position; where there are several, the seed chooses."""
         return self.initial_position(np.uint64(stream(as_seed(seed), np.uint64(0))))[1]
+
+    self_play_varies = False  # whether `self_play_start` gives other rules for other states
+
+    def self_play_start(self, state: np.uint64) -> tuple[Any, Words]:  # noqa: ARG002
+        """Rules and a first position for some games of self-play; kernels vary it further (`random_start`)."""
+        return self.rules, self.first()
 
     def opening(self, state: np.uint64) -> tuple[np.uint64, Any]:
         """The random stream's next state, and a first position followed by `openings` random steps."""

@@ -9,8 +9,8 @@ A player moves with `apply`; where `is_chance` is true, chance acts with `apply_
 from the side given by `side`: the one that moves next, also where chance acts before it.
 
 Every game has `side`, `legal`, `apply`, `ending` and `winner`; a game with chance has `is_chance`,
-`count_outcomes`, `probability` and `apply_outcome`, a game for one has `players` and `payoff`. The rest
-has defaults, at the end of this module: those of a game for two that may be drawn.
+`count_outcomes`, `probability` and `apply_outcome`, a game for one has `players` and `payoff`; a game that can be
+learned has `encode`. The rest has defaults, at the end of this module: those of a game for two that may be drawn.
 """
 
 from __future__ import annotations
@@ -133,6 +133,25 @@ def move_priority(game: Any, position: Words, move: Int, child: Words) -> Int:
     return implementation_of(move_priority, game)(game, position, move, child)  # type: ignore[no-any-return]
 
 
+def encode(game: Any, tables: Any, position: Words, codes: Array, numbers: Array) -> int:
+    """Describe a position to a network, as the side that moves next sees it (see `encoding.Encoding`).
+
+    For every cell that is not empty, `cell * kinds + content` is written to `codes`, for each feature its number to
+    `numbers`. Returns how many codes were written. `tables` are those of the encoding.
+    """
+    return implementation_of(encode, game)(game, tables, position, codes, numbers)  # type: ignore[no-any-return]
+
+
+def random_start(game: Any, position: Words, state: np.uint64) -> Any:
+    """The random stream's next state, and a first position like the one given: another placement of the pieces."""
+    return implementation_of(random_start, game)(game, position, state)
+
+
+def reward(game: Any, position: Words, after: Words) -> float:
+    """The points that a move earns, in a game for one whose `payoff` is the sum of its rewards."""
+    return implementation_of(reward, game)(game, position, after)  # type: ignore[no-any-return]
+
+
 @kernel
 def call_legal(game: Any, position: Words, moves: Array) -> int:
     """`legal`, to be called from Python."""
@@ -173,6 +192,11 @@ def register_game(kind: type, most: int, **kernels: Callable[..., Any]) -> None:
 
 
 _MOST: dict[type, int] = {}
+
+
+def has_rewards(game: Any) -> bool:
+    """Whether points are earned move by move, and not only at the end."""
+    return implementation_of(reward, game) is not _no_reward
 
 
 def has_chance(game: Any) -> bool:
@@ -278,6 +302,21 @@ def _all_alike(game: Any, position: Words, move: Int, child: Words) -> Int:  # n
     return 0
 
 
+@inlined
+def _nothing(game: Any, tables: Any, position: Words, codes: Array, numbers: Array) -> int:  # noqa: ARG001
+    return 0
+
+
+@inlined
+def _one_start(game: Any, position: Words, state: np.uint64) -> tuple[np.uint64, Words]:  # noqa: ARG001
+    return state, position
+
+
+@inlined
+def _no_reward(game: Any, position: Words, after: Words) -> float:  # noqa: ARG001
+    return 0.0
+
+
 @allocating("a list of moves")
 def _random_game(game: Any, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """Random moves to the end."""
@@ -315,4 +354,7 @@ DEFAULTS: dict[str, Callable[..., Any]] = {
     "estimate": _no_idea,
     "value_range": _from_loss_to_win,
     "move_priority": _all_alike,
+    "encode": _nothing,
+    "random_start": _one_start,
+    "reward": _no_reward,
 }

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import as_size
-from tuplet.games.g2048.statistics import Results, make_results
 from tuplet.learn.curves import Metrics
 from tuplet.learn.run import (
     CONFIG,
@@ -32,8 +31,11 @@ from tuplet.learn.run import (
     read_rounds,
     write_lines,
 )
+from tuplet.learn.self_play import statistics_of
 from tuplet.learn.settings import Method, RunOptions, save_settings
 from tuplet.system.files import atomic_write
+from tuplet.values.network import Network
+from tuplet.values.packed import AnyNetwork
 from tuplet.values.patterns import parse_stages
 from tuplet.values.weights import WEIGHTS, read_weights, save_weights
 
@@ -46,7 +48,7 @@ class Checkpoint(NamedTuple):
     games: int
     block_start: int  # the number of the unfinished block's first game
     elapsed_s: float
-    pending: Results  # the unfinished block's games
+    pending: Any  # results of the network's kind: the unfinished block's games
     evaluations: list[Metrics]  # not yet in a line of metrics
 
     @property
@@ -118,9 +120,8 @@ class CheckpointWriter:
                 file.write(json.dumps({"checkpoints": [*self._saved_states, now.state]}).encode())
             notes = {"games": str(now.games), "block_start": str(now.block_start)}
             extra = {}
-            if len(now.pending.scores):
-                pending = zip(Results._fields, now.pending, strict=True)
-                extra = {f"block.{name}": part for name, part in pending}
+            if len(now.pending[0]):
+                extra = {f"block.{name}": part for name, part in now.pending._asdict().items()}
             save_weights(self.run.network, folder / WEIGHTS, notes, extra)
             self._saved_states = [now.state]
             self._keep_copy(now.games)
@@ -210,9 +211,7 @@ def load_checkpoint(folder: Path, method: Method, options: RunOptions) -> tuple[
     metrics, rounds = read_metrics(folder / METRICS), read_rounds(folder / ROUNDS)
     net, notes, extra = read_weights(folder)
     run = Run(method, options, net, folder)
-    expected = (as_size(method.board), parse_stages(method.stages), method.target, method.gamma, method.spawn4)
-    actual = (net.size, net.stages, net.target, net.gamma, net.spawn4)
-    if actual != expected or net.tuples not in [tuples for _, tuples in method.growth()]:
+    if not _belongs(net, method):
         raise UserError(f"{folder}: {WEIGHTS} and {CONFIG} do not belong together")
     try:
         games, start = int(notes["games"]), int(notes["block_start"])
@@ -221,8 +220,9 @@ def load_checkpoint(folder: Path, method: Method, options: RunOptions) -> tuple[
             before = [m["elapsed_s"] for m in metrics if m["games"] <= games]
             state = {"elapsed_s": notes.get("elapsed_s", before[-1] if before else 0.0)}
         elapsed_s = float(state["elapsed_s"])
-        fields = zip(Results._fields, make_results(0), strict=True)
-        pending = Results(*(extra.get(f"block.{name}", empty) for name, empty in fields))
+        none = statistics_of(net).make_results(0)
+        fields = zip(none._fields, none, strict=True)
+        pending = type(none)(*(extra.get(f"block.{name}", empty) for name, empty in fields))
         valid = 0 <= start <= games <= start + options.block and 0 <= elapsed_s < math.inf
         valid = valid and {len(part) for part in pending} == {games - start}
     except (KeyError, ValueError):
@@ -233,6 +233,15 @@ def load_checkpoint(folder: Path, method: Method, options: RunOptions) -> tuple[
     run.metrics = [m for m in metrics if m["games"] <= start]
     run.rounds = [each for each in rounds if each["games"] <= games]
     return run, Checkpoint(games, start, elapsed_s, pending, state.get("evaluations", []))
+
+
+def _belongs(net: AnyNetwork, method: Method) -> bool:
+    """Whether a network is one that a method trains."""
+    if not isinstance(net, Network):
+        return (net.game.name, net.name, net.gamma) == (method.game, method.net, method.gamma)
+    expected = (as_size(method.board), parse_stages(method.stages), method.target, method.gamma, method.spawn4)
+    actual = (net.size, net.stages, net.target, net.gamma, net.spawn4)
+    return method.game == "2048" and actual == expected and net.tuples in [tuples for _, tuples in method.growth()]
 
 
 def _read_state(folder: Path, games: int, block_start: int) -> dict[str, Any]:

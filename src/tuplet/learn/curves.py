@@ -67,8 +67,11 @@ def points_of(run: History) -> list[Point]:
     """A run's blocks as they are drawn: all of about the same size.
 
     A run that ends leaves a short block; if it is resumed, another short block completes it. The
-    two become one point. A short block at the very end joins the one before it.
+    two become one point. A short block at the very end joins the one before it. The points of a game other than 2048
+    are its evaluations.
     """
+    if run.method.game != "2048":
+        return [Point(e["learned"], e["elapsed_s"], e["mean_score"], e["games"]) for e in run.evaluations]
     points: list[Point] = []
     before = 0
     for m in run.metrics:
@@ -125,12 +128,15 @@ def group_by_method(runs: Sequence[History]) -> list[list[History]]:
 
 def describe_method(method: Method) -> list[str]:
     """A method in a few phrases: five that are always there, and others where they are not the default."""
-    default = Method(net=method.net, learner=method.learner)
+    default = Method(net=method.net, learner=method.learner, game=method.game)
     rate = f"α = {method.alpha:g}"
     if method.schedule in ("linear", "cosine"):
         rate += f" falling to 0 ({method.schedule})"
     for after, by in steps_of(method.schedule):
         rate += f", {method.alpha * by:.3g} from {100 * after:g} % on"  # type: ignore[operator]
+    if method.game != "2048":
+        explored = [f"ε = {method.explore:g}", f"up to {method.opening} random moves"]
+        return [method.game, str(method.net), method.name, rate, *explored]
     target = method.target.replace("after", "after-")
     more = {
         "board": method.board,
@@ -144,6 +150,10 @@ def describe_method(method: Method) -> list[str]:
     return [str(method.net), method.name, f"{target} values", rate, f"{100 * method.spawn4:g} % fours"] + [
         text for name, text in more.items() if getattr(method, name) != getattr(default, name)
     ]
+
+
+def _score_text(score: float, share: bool) -> str:
+    return f"{100 * score:.1f} %" if share else f"{score:,.0f}"
 
 
 def draw_curves(
@@ -162,9 +172,13 @@ def draw_curves(
     figure = new_figure(8, 4.5)
     from matplotlib.ticker import FuncFormatter
 
-    empty = [run.name for run in runs if not run.metrics]
+    empty = [run.name for run in runs if not points_of(run)]
     if empty:
-        raise UserError(f"{empty[0]} has no finished block of games to draw yet")
+        raise UserError(f"{empty[0]} has no finished block of games or evaluation to draw yet")
+    games = {run.method.game for run in runs}
+    if len(games) > 1:
+        raise UserError(f"one picture shows runs of one game (got {', '.join(sorted(games))})")
+    shares = runs[0].options.opponent is not None
 
     axes = figure.add_subplot()
     groups = group_by_method(runs) if band else [[run] for run in runs]
@@ -189,13 +203,13 @@ def draw_curves(
     top = max([highest, *evaluated, *(high for curve in curves for high in curve.high)])
     axes.set_ylim(0, 1.05 * min(top, HEADROOM * highest))
     axes.xaxis.set_major_formatter(FuncFormatter(_short))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:,.0f}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda score, _: _score_text(score, shares)))
     axes.set_xlabel("games" if by == "games" else "minutes")
-    axes.set_ylabel("mean score")
+    axes.set_ylabel(f"score against {runs[0].options.opponent}" if shares else "mean score")
     style_axes(axes)
     _draw_legend(figure, axes, curves, shared)
     ends = [
-        (curve.x[-1], curve.means[-1], f"{curve.means[-1]:,.0f}", line_style(n)["color"])
+        (curve.x[-1], curve.means[-1], _score_text(curve.means[-1], shares), line_style(n)["color"])
         for n, curve in enumerate(curves)
     ]
     spread_labels(figure, axes, ends, 5 + (DODGE * len(curves) / 2 if evaluated else 0))

@@ -80,6 +80,10 @@ def choose(recipe: str | None, settings: dict[str, Any]) -> dict[str, Any]:
     if isinstance(budget, str):
         budget = parse_duration(budget, "budget")
     fixed = {"net", "grow", "board", "learner", "target", "stages", "initial", "delay", "order", "steps"}
+    if settings.get("game", "2048") != "2048":
+        if recipe is not None:
+            raise UserError(f"recipes are for 2048: leave out --recipe to train {settings['game']}")
+        return {**settings, **({"budget": budget} if budget is not None else {})}
     if recipe is None and budget is not None and not fixed & set(settings):
         recipe = for_budget(budget)
     own = dict(RECIPES[recipe].settings) if recipe is not None else {}

@@ -8,11 +8,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.games.g2048.statistics import Results, account, make_results, summarise
 from tuplet.learn.checkpoints import Checkpoint, CheckpointWriter
 from tuplet.learn.curves import Metrics
 from tuplet.learn.run import Run
-from tuplet.learn.self_play import Chunk
+from tuplet.learn.self_play import Chunk, statistics_of
 from tuplet.learn.settings import Method, RunOptions, schedule_of, steps_of
 from tuplet.system.progress import Progress, RateMeter
 from tuplet.system.stop import Stop
@@ -81,7 +80,8 @@ class Recorder:
         self.moves = 0  # in this process
         self.threads: int | None = None  # that share the tables now, if their number is tuned
         self.evaluations: list[Metrics] = []  # not yet in a line of metrics
-        self._block = make_results(run.options.block)
+        self._statistics = statistics_of(run.network)
+        self._block = self._statistics.make_results(run.options.block)
         self._block_start = run.games  # the number of the block's first game
         if checkpoint is not None:
             self._block_start, self.evaluations = checkpoint.block_start, [*checkpoint.evaluations]
@@ -96,9 +96,9 @@ class Recorder:
         """Whether the block has all its games, and waits to be closed."""
         return self.run.games - self._block_start == self.run.options.block
 
-    def pending(self) -> Results:
+    def pending(self) -> Any:
         """The unfinished block's games."""
-        return Results(*(part[: self.run.games - self._block_start] for part in self._block))
+        return type(self._block)(*(part[: self.run.games - self._block_start] for part in self._block))
 
     def checkpoint(self, elapsed_s: float) -> Checkpoint:
         """What a checkpoint of now has to hold."""
@@ -109,7 +109,7 @@ class Recorder:
 
         A block that ends with game `keep_open` or a later one stays open, for an evaluation.
         """
-        count, block, at = len(chunk.results.scores), self.run.options.block, 0
+        count, block, at = len(chunk.results[0]), self.run.options.block, 0
         while at < count:
             part = min(block - (chunk.first + at) % block, count - at)
             place = chunk.first + at - self._block_start
@@ -142,7 +142,7 @@ class Recorder:
         line: Metrics = {
             "games": self.run.games,
             "elapsed_s": round(elapsed_s, 3),
-            **account(results),
+            **self._statistics.account(results),
             "moves_per_s": round(rate),
         }
         if self.threads is not None:
@@ -153,7 +153,7 @@ class Recorder:
         self.saver.write_line()
         self._block_start = self.run.games
         self._block_began, self._block_moves = elapsed_s, self.moves
-        self.loggers.call("on_block", self.run.games, summarise(results))
+        self.loggers.call("on_block", self.run.games, self._statistics.summarise(results))
 
     def restart_meter(self) -> None:
         """Measure the speed anew: there was a pause."""
@@ -164,17 +164,25 @@ class Recorder:
         run, rate, block = self.run, self._meter.rate(self.moves), self.pending()
         figures: dict[str, str] = {}
         shares: dict[str, float] = {}
-        summary = summarise(block) if len(block.scores) >= ENOUGH else None
-        if run.metrics:
+        summary = self._statistics.summarise(block) if len(block[0]) >= ENOUGH else None
+        if run.method.game != "2048":
+            if summary is not None or run.metrics:
+                error = run.metrics[-1]["td_error"] if summary is None else summary.error
+                figures["TD error"] = f"{error:.3f}"
+        elif run.metrics:
             mean, shares = run.metrics[-1]["mean_score"], run.metrics[-1]["reached"]
         elif summary is not None:
             mean, shares = summary.mean_score, {str(t): s for t, s in summary.reached.items()}
-        if run.metrics or summary:
+        if run.method.game == "2048" and (run.metrics or summary):
             best = max([m["max_score"] for m in run.metrics] + [summary.max_score if summary else 0])
             figures = {"mean": f"{mean:,.0f}", "best": f"{best:,}"}
         if self.last_evaluation is not None and run.options.evaluate:
             low, high = self.last_evaluation["ci95"]
-            figures["fresh"] = f"{self.last_evaluation['mean_score']:,.0f} ± {(high - low) / 2:,.0f}"
+            mean, half = self.last_evaluation["mean_score"], (high - low) / 2
+            if run.options.opponent is None:
+                figures["fresh"] = f"{mean:,.0f} ± {half:,.0f}"
+            else:
+                figures[f"against {run.options.opponent}"] = f"{100 * mean:.1f} ± {100 * half:.1f} %"
         games, budget = run.options.games, run.options.budget
         if budget is not None and (games is None or elapsed_s / budget > run.games / games):
             figures = {"games": f"{run.games:,}", **figures}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from tuplet.errors import UserError
-from tuplet.learn.curves import Axis, History, Metrics, draw_curves, metrics_table
+from tuplet.learn.curves import Axis, History, Metrics, draw_curves, metrics_table, points_of
 from tuplet.learn.settings import Method, RunOptions, load_settings
 from tuplet.system.file_types import describe_file
 from tuplet.system.files import atomic_write, lock_file, read_lines, remove_partial_files
 from tuplet.system.pictures import as_svg, inline_svg
 from tuplet.system.tables import Displayable, Table, Tabular, TextTable, format_duration, percent, plural
-from tuplet.values.network import Network
-from tuplet.values.weights import WEIGHTS
+from tuplet.values.packed import AnyNetwork
+from tuplet.values.weights import WEIGHTS, read_weights
 
 CONFIG, METRICS, ROUNDS, STATE, LOCK = "config.toml", "metrics.jsonl", "rounds.jsonl", "state.json", ".lock"
 KEPT = "checkpoints"  # the folder of those that --keep keeps
@@ -39,7 +40,7 @@ class Run(History, Displayable):
     """A run in progress or finished. `metrics` has a dictionary for each block of games."""
 
     def __init__(
-        self, method: Method, options: RunOptions, network: Network | None = None, folder: Path | None = None
+        self, method: Method, options: RunOptions, network: AnyNetwork | None = None, folder: Path | None = None
     ) -> None:
         super().__init__(method, options, folder)
         self.rounds: list[Metrics] = []  # of `--tasks`
@@ -52,11 +53,11 @@ class Run(History, Displayable):
         self._network = network
 
     @property
-    def network(self) -> Network:
+    def network(self) -> Any:  # a Network, or a GameNetwork for other games than 2048
         """The network as learned so far (read from the folder when first used)."""
         if self._network is None:
             assert self.folder is not None
-            self._network = Network.load(self.folder)
+            self._network = read_weights(self.folder).network
         return self._network
 
     @staticmethod
@@ -107,6 +108,10 @@ class Run(History, Displayable):
         if not self.metrics:
             return [TextTable(title)]
         last = self.metrics[-1]
+        if self.method.game != "2048":
+            rows = [[e["learned"], percent(e["mean_score"]), *map(percent, e["ci95"])] for e in self.evaluations[-5:]]
+            against = f"evaluations against {self.options.opponent}, 95 %"
+            return [TextTable(title, ["games", "score", "from", "to"], rows, [against], words=())]
         rows = [
             [tile, percent(share), percent(last.get("ended", {}).get(tile, 0.0))]
             for tile, share in last.get("reached", {}).items()
@@ -120,7 +125,7 @@ class Run(History, Displayable):
         return super()._repr_html_() + inline_svg(self.plot)
 
     def __repr__(self) -> str:
-        last = f", mean score {self.metrics[-1]['mean_score']:,.0f}" if self.metrics else ""
+        last = f", mean score {points_of(self)[-1].mean:,.4g}" if self.metrics and points_of(self) else ""
         ended = ", interrupted" if self.interrupted else ""
         return f"<Run {self.name}: {plural(self.games, 'game')}{last}{ended}>"
 
@@ -138,7 +143,7 @@ class Plot(Tabular):
         keys = ("games", "elapsed_s", "mean_score")
         return {
             "picture": None if self.path is None else str(self.path),
-            "curves": {run.name: [{key: m[key] for key in keys} for m in run.metrics] for run in self.runs},
+            "curves": {run.name: [{key: m[key] for key in keys if key in m} for m in run.metrics] for run in self.runs},
             "evaluations": {run.name: run.evaluations for run in self.runs},
         }
 
@@ -197,7 +202,8 @@ def _check_round(entry: Metrics) -> None:
 
 
 def _check_block(entry: Metrics) -> None:
-    _check_scores(entry, "games", "elapsed_s", "mean_score", "max_score")
+    kind = ("mean_moves", "td_error") if "td_error" in entry else ("mean_score", "max_score")
+    _check_scores(entry, "games", "elapsed_s", *kind)
     evaluations = entry.get("evaluations", [])
     if not isinstance(evaluations, list):
         raise TypeError("evaluations must be a list")
@@ -263,6 +269,8 @@ def free_folder(method: Method, parent: Path = Path("runs")) -> Path:
     parts = [tuples[:40], method.learner] + (["state"] if method.target == "state" else [])
     if method.board != "4x4":
         parts.insert(0, method.board)
+    if method.game != "2048":
+        parts = [re.sub(r"[^\w-]+", "-", method.game.rpartition("/")[2])[:40], *parts]
     base = parent / "-".join(parts)
     folders = chain([base], (base.with_name(f"{base.name}-{number}") for number in count(2)))
     return next(folder for folder in folders if not folder.exists())

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.errors import UserError
+from tuplet.games.g2048 import statistics
 from tuplet.games.g2048.rules import Rules2048, rules_for
 from tuplet.games.g2048.statistics import Results, account, make_results, score_interval
 from tuplet.kernel import stream
+from tuplet.learn import game_play
 from tuplet.learn.learners import LEARNERS, TD
 from tuplet.learn.td import (
     DIVERGED,
@@ -30,7 +32,8 @@ from tuplet.system.progress import Progress, Watcher
 from tuplet.system.settings import parse_duration
 from tuplet.system.stop import Stop
 from tuplet.values.network import Network
-from tuplet.values.tables import Tables, index_type
+from tuplet.values.packed import AnyNetwork
+from tuplet.values.tables import index_type
 
 CHUNK = 25  # games that a thread plays before it looks at the clock
 MOST_EVALUATION_GAMES = 10**7
@@ -44,15 +47,28 @@ class Chunk(NamedTuple):
     """Games that were played and learned from."""
 
     first: int  # game number
-    results: Results
+    results: Any  # of the network's kind: see `statistics_of`
     moves: int  # including those of restarted games
     rule: Any  # the learner's rule that updated the weights
 
 
-def learn_chunk(
-    net: Network, tables: Tables, hyper: Hyperparameters, seed: int, first: int, games: int, worker: Worker
-) -> Chunk:
+def statistics_of(net: AnyNetwork) -> Any:
+    """The module with the results of a network's games: `make_results`, `summarise` and `account`."""
+    return statistics if isinstance(net, Network) else game_play
+
+
+def chunk_of(net: AnyNetwork) -> int:
+    """How many games a thread plays before it looks at the clock."""
+    return CHUNK if isinstance(net, Network) else game_play.CHUNK
+
+
+def learn_chunk(net: AnyNetwork, tables: Any, hyper: Any, seed: int, first: int, games: int, worker: Worker) -> Chunk:
     """Play some games and learn from them."""
+    if not isinstance(net, Network):
+        played = game_play.learn_chunk(net, tables, hyper, seed, first, games, worker)
+        if not np.isfinite(played.errors).all():
+            raise DivergedError
+        return Chunk(first, played, int(played.lengths.sum()), hyper.rule)
     results, work = make_results(games), _workspace(net, worker)
     work.tally[:] = 0
     rules = rules_for(*net.size, net.spawn4)
@@ -119,14 +135,24 @@ def parse_evaluate(text: str) -> EvaluationPlan | None:
 
 
 def fresh_games(
-    net: Network, games: int, *, seed: int, learned: int, threads: int, stop: Stop, watch: Watcher
+    net: AnyNetwork,
+    games: int,
+    *,
+    opponent: str = "random",
+    seed: int,
+    learned: int,
+    threads: int,
+    stop: Stop,
+    watch: Watcher,
 ) -> dict[str, Any] | None:
     """Evaluate a network that has learned from `learned` games of a run; None if stopped before the last game.
 
-    Returns the evaluation of a line of metrics: games, mean score with its 95 % interval, best
-    score, and shares by tile.
+    Returns the evaluation of a line of metrics: games, mean score with its 95 % interval, and for 2048 the best
+    score, and shares by tile; for games for two the score is the share of points against `opponent`.
     """
     own_seed = np.uint64(stream(~np.uint64(seed), np.uint64(learned)))  # not that of training
+    if not isinstance(net, Network):
+        return game_play.evaluate_match(net, games, opponent, own_seed, threads=threads, stop=stop, watch=watch)
     return greedy_statistics(net, games, own_seed, threads=threads, stop=stop, watch=watch)
 
 

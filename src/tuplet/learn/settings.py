@@ -22,12 +22,12 @@ from tuplet.system.settings import check, setting
 
 if TYPE_CHECKING:
     from tuplet.learn.learners import Learner
-    from tuplet.learn.td import Hyperparameters
-    from tuplet.values.network import Network
     from tuplet.values.patterns import Tuple
 
 _MOST_BYTES = 1 << 16  # of a config.toml
 _WHOLE = 0.9  # from this share of a run on, all games are whole ones
+# Settings of `Method` that only 2048 has.
+ONLY_2048 = ("grow", "board", "stages", "target", "steps", "initial", "delay", "order", "restart", "spawn4")
 USUAL_GAMES = 100_000  # where neither games nor a budget is named
 
 
@@ -35,10 +35,12 @@ USUAL_GAMES = 100_000  # where neither games nor a budget is named
 class Method:
     """How a network learns. None means: choose what suits the other settings."""
 
+    game: str = setting("2048", "The game to learn.", hidden=True)
     net: str | None = setting(
         None,
-        'The network: 4x6, 5x6, 8x6, 8g, 12g, 16g, 5x4, 4x5, 2x7, 2x8, or tuples ("0123 4567").',
-        usual="4x6; on 2x2, 2x3, 3x2 and 3x3, tuples of all or most cells",
+        'The network: 4x6, 5x6, 8x6, 8g, 12g, 16g, 5x4, 4x5, 2x7, 2x8, or tuples ("0123 4567"). For other games than '
+        '2048: blocks of cells ("2x3 3x2") and tuples ("0-1-5").',
+        usual="4x6; on 2x2, 2x3, 3x2 and 3x3, tuples of all or most cells; for other games, the game's own",
     )
     grow: str = setting(
         "",
@@ -63,7 +65,7 @@ class Method:
         "The learning rate, divided among the weights of a board.",
         above=0,
         most=1,
-        usual="1.0 for tc, 0.1 for td",
+        usual="1.0 for tc, 0.1 for td; half of that for games for two",
     )
     schedule: str = setting(
         "constant",
@@ -77,7 +79,7 @@ class Method:
         "TD(lambda): 0 learns from the next move only, 1 from the whole rest of the game.",
         least=0,
         most=1,
-        usual="0.5 for tc, 0 for td",
+        usual="0.5 for tc, 0 for td; 0 for other games with chance",
         option="lambda",
     )
     steps: int = setting(
@@ -97,8 +99,50 @@ class Method:
         "rest is short. Not done in the last tenth of the run.",
     )
     spawn4: float = setting(0.1, "The probability that a new tile is a 4.")
+    explore: float | None = setting(
+        None, "For other games than 2048: the probability of a random move in self-play.", least=0, most=1, usual="0.05"
+    )
+    opening: int | None = setting(
+        None,
+        "For other games than 2048: self-play begins with up to this many random moves.",
+        least=0,
+        most=1000,
+        usual="6",
+    )
 
     def __post_init__(self) -> None:
+        if self.game == "2048":
+            self._complete_2048()
+        else:
+            self._complete_game()
+
+    def _complete_game(self) -> None:
+        """Check the settings for another game than 2048, and fill in what is left open."""
+        from tuplet.games import protocol
+        from tuplet.games.registry import find_game
+        from tuplet.learn.learners import learner_named
+        from tuplet.values.game_network import encoding_of, parse_tuples
+
+        check(self)
+        game, learner = find_game(self.game), learner_named(self.learner)
+        for each in fields(self):
+            if each.name in ONLY_2048 and getattr(self, each.name) != each.default:
+                raise UserError(f"--{each.name} is for 2048: leave it out to train {self.game}")
+        encoding = encoding_of(game)
+        for name, default in {
+            "net": encoding.net,
+            "alpha": learner.alpha / game.players,
+            "lam": 0.0 if protocol.has_chance(game.rules) else learner.lam,
+            "explore": 0.05,
+            "opening": 6,
+        }.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, default)
+        parse_tuples(encoding, str(self.net))
+        object.__setattr__(self, "learner", learner.name)  # a file must not name code
+        schedule_of(self.schedule)
+
+    def _complete_2048(self) -> None:
         from tuplet.games.g2048.board import as_size
         from tuplet.games.g2048.rules import as_share
         from tuplet.learn.learners import learner_named
@@ -122,6 +166,8 @@ class Method:
         schedule_of(self.schedule)
         forward = self.order == "forward"
         problems = {
+            "--explore is for other games than 2048": self.explore is not None,
+            "--opening is for other games than 2048": self.opening is not None,
             f"delay must be less than 1 (got {self.delay:g})": self.delay == 1,
             "--delay needs TC: use --learner tc": self.delay and not learner.memory_per_weight,
             "--steps and --lambda cannot be combined: leave out one of them": self.steps > 1 and self.lam,
@@ -145,19 +191,25 @@ class Method:
 
         return learner_named(self.learner)
 
-    def network(self) -> Network:
+    def network(self) -> Any:
         """A new network for this method."""
+        from tuplet.games.registry import find_game
+        from tuplet.values.game_network import GameNetwork
         from tuplet.values.network import Network
 
-        net = Network(
-            self.net,
-            board=self.board,
-            stages=self.stages,
-            initial=self.initial,
-            target=self.target,
-            gamma=self.gamma,
-            spawn4=self.spawn4,
-        )
+        net: Any
+        if self.game == "2048":
+            net = Network(
+                self.net,
+                board=self.board,
+                stages=self.stages,
+                initial=self.initial,
+                target=self.target,
+                gamma=self.gamma,
+                spawn4=self.spawn4,
+            )
+        else:
+            net = GameNetwork(find_game(self.game), self.net, gamma=self.gamma)
         if self.registered.memory_per_weight:
             net.learner_memory(self.registered.memory, self.registered.memory_per_weight)
         return net
@@ -166,12 +218,15 @@ class Method:
         """The network's tuples, and those that join later: from which share of the run on, which tuples."""
         from tuplet.games.g2048.board import as_size
 
+        if self.game != "2048":
+            return [(0.0, [])]
         return growth_of(str(self.net), self.grow, as_size(self.board))
 
-    def hyperparameters_at(self, progress: float, begun: bool = False) -> Hyperparameters:
+    def hyperparameters_at(self, progress: float, begun: bool = False) -> Any:
         """How to learn at this share of the run. A learner that has begun is not delayed any more."""
         import numpy as np
 
+        from tuplet.learn.game_play import GameHyperparameters
         from tuplet.learn.learners import TD
         from tuplet.learn.td import Hyperparameters
 
@@ -181,10 +236,14 @@ class Method:
         delayed = progress < self.delay
         alpha = self.delay_alpha if delayed else self.alpha
         learner = TD if delayed else self.registered
+        rate, gamma = np.float32(alpha * schedule_of(self.schedule)(progress)), np.float32(self.gamma)
+        if self.game != "2048":
+            explore, opening = np.float64(self.explore or 0), np.int64(self.opening or 0)
+            return GameHyperparameters(learner.rule, rate, gamma, np.float32(self.lam), explore, opening)
         return Hyperparameters(
             learner.rule,
-            np.float32(alpha * schedule_of(self.schedule)(progress)),
-            np.float32(self.gamma),
+            rate,
+            gamma,
             self.order == "forward",
             np.float32(self.lam),
             self.steps,
@@ -246,17 +305,26 @@ class RunOptions:
         "",
         "Evaluate during training and at its end: 1000@10m plays 1,000 games without learning "
         "every ten minutes, 200@5000 plays 200 every 5,000 games.",
-        usual="none",
+        usual="none; 400@50000 for other games than 2048",
+    )
+    opponent: str | None = setting(
+        None,
+        "For games for two: the opponent of evaluations, random or playouts=N, which plays N random games for each "
+        "move and takes the best.",
+        usual="playouts=50",
     )
     serial: int = setting(1000, "With TC: games before a second thread starts.", least=0, hidden=True)
     block: int = setting(1000, "Games in a line of metrics.", least=1, most=10**7, hidden=True)
     given: bool = setting(False, "The run began with trained weights.", hidden=True)
 
     def __post_init__(self) -> None:
+        from tuplet.learn.game_play import parse_opponent
         from tuplet.learn.self_play import parse_evaluate
 
         check(self)
         parse_evaluate(self.evaluate)
+        if self.opponent is not None:
+            parse_opponent(self.opponent)
         if self.games is None and self.budget is None:
             object.__setattr__(self, "games", USUAL_GAMES)
 
@@ -273,6 +341,7 @@ class RunOptions:
 class MethodSettings(TypedDict, total=False):
     """The settings of `Method` by name, for editors and type checkers (`net` comes first)."""
 
+    game: str
     grow: str
     board: str
     stages: str
@@ -289,6 +358,8 @@ class MethodSettings(TypedDict, total=False):
     order: Literal["backward", "forward"]
     restart: bool
     spawn4: float
+    explore: float | None
+    opening: int | None
 
 
 class ChangeableOptions(TypedDict, total=False):
@@ -301,6 +372,7 @@ class ChangeableOptions(TypedDict, total=False):
     checkpoint: float | str
     keep: int
     evaluate: str
+    opponent: str | None
 
 
 class TrainSettings(MethodSettings, ChangeableOptions, total=False):
@@ -312,9 +384,10 @@ class TrainSettings(MethodSettings, ChangeableOptions, total=False):
 
 
 class ResumeSettings(ChangeableOptions, total=False):
-    """The keyword arguments of `resume`; `learner` says where the code of your own learner is."""
+    """The keyword arguments of `resume`; `learner` and `game` say where the code of your own ones is."""
 
     learner: str
+    game: str
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -335,6 +408,8 @@ def split(settings: Mapping[str, Any], *, trusted: bool = False) -> tuple[Method
     from tuplet.learn.learners import learner_named
 
     check_names(settings)
+    if "game" in settings:
+        settings = _with_game(dict(settings), trusted)
     if trusted and isinstance(settings.get("learner"), str):
         settings = {**settings, "learner": learner_named(settings["learner"], trusted=True).name}
     names = {kind: {each.name for each in fields(kind)} for kind in (Method, RunOptions)}
@@ -344,9 +419,32 @@ def split(settings: Mapping[str, Any], *, trusted: bool = False) -> tuple[Method
     )
 
 
+def _with_game(settings: dict[str, Any], trusted: bool) -> dict[str, Any]:
+    """The same settings with the game's own name; a board of `2048:board=3x3` becomes a setting."""
+    from tuplet.games.registry import find_game
+
+    game = find_game(settings["game"], trusted=trusted)
+    if game.family != "2048":
+        from tuplet.learn.game_play import EVALUATE
+
+        settings.setdefault("evaluate", EVALUATE)
+        if game.players == 2 and settings.get("opponent") is None:
+            settings["opponent"] = "playouts=50"
+        return {**settings, "game": game.name}
+    own: Any = game
+    board = f"{own.rows}x{own.columns}"
+    if board != "4x4":
+        settings.setdefault("board", board)
+    if own.spawn4 != 0.1:
+        settings.setdefault("spawn4", own.spawn4)
+    return {**settings, "game": "2048"}
+
+
 def save_settings(path: Path, method: Method, options: RunOptions) -> None:
     """Write `config.toml`."""
     values = {**asdict(method), **asdict(options)}
+    if values["game"] == "2048":
+        del values["game"]
     with atomic_write(path) as file:
         tomli_w.dump({name: value for name, value in values.items() if value is not None}, file)
 

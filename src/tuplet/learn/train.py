@@ -13,6 +13,7 @@ from tuplet.errors import UserError
 from tuplet.games.formats import read_game
 from tuplet.games.g2048.rules import view
 from tuplet.games.record import Record
+from tuplet.games.registry import find_game, game as load_game
 from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
 from tuplet.learn.recorder import Loggers
@@ -24,13 +25,14 @@ from tuplet.system.blocks import as_executor
 from tuplet.system.progress import ProgressOption, watching
 from tuplet.system.stop import Stop
 from tuplet.system.tables import plural
+from tuplet.values.game_network import GameNetwork
 from tuplet.values.network import Network
 
 CHANGEABLE = {"games", "budget", "threads", "tasks", "checkpoint", "keep", "evaluate"}  # by `resume`
 
 
 def train(
-    net: Network | str | None = None,
+    net: Network | GameNetwork | str | None = None,
     *,
     recipe: str | None = None,
     out: str | Path | Callable[[Method], Path] | None = None,
@@ -40,7 +42,7 @@ def train(
     executor: Any = None,
     **settings: Unpack[TrainSettings],
 ) -> Run:
-    """Train a network to play 2048 by self-play, and return the run.
+    """Train a network to play 2048, or the `game` given, by self-play, and return the run.
 
     `games` or `budget` (seconds, or "10m") says when to stop. A budget, or a `recipe`, picks the
     network and the learner unless they are given. The settings are those of `Method` and `RunOptions`:
@@ -53,9 +55,14 @@ def train(
     """
     stop = stop or Stop()
     checked_loggers = Loggers(loggers, stop)
-    network = net if isinstance(net, Network) else None
+    network = net if isinstance(net, Network | GameNetwork) else None
     chosen: dict[str, Any] = {**settings}
-    if network is not None:
+    if isinstance(network, GameNetwork):
+        find_game(network.game)  # so that the settings can name it
+        chosen |= {"net": network.name, "game": network.game.name, "gamma": network.gamma}
+        if network.trained:
+            chosen["given"] = True
+    elif network is not None:
         if "initial" in chosen:
             raise UserError("a network has its initial value already: leave out initial")
         chosen |= {
@@ -83,8 +90,10 @@ def train(
             return training.train()
 
 
-def _prepared(net: Network, method: Method) -> Network:
+def _prepared(net: Network | GameNetwork, method: Method) -> Network | GameNetwork:
     """A network whose values will mean what the method learns."""
+    if isinstance(net, GameNetwork):
+        return net
     if net.target != method.target and net.trained:
         raise UserError(
             f"this network has {net.target} values and cannot learn {method.target} values: start with a new network"
@@ -106,14 +115,16 @@ def resume(
 
     `games` and `budget` are totals, including what is done already; `threads`, `tasks`, `checkpoint`,
     `keep` and `evaluate` may change, too. `learner="file.py:NAME"` says where the code of your own
-    learner is. A run whose alpha had fallen and that is continued beyond its length goes on as a run of
-    the new length would: at the full rate again, until it settles once more (`run.description` says
-    so).
+    learner is, and `game="file.py:GAME"` that of your own game. A run whose alpha had fallen and that is
+    continued beyond its length goes on as a run of the new length would: at the full rate again, until it
+    settles once more (`run.description` says so).
     """
     stop = stop or Stop()
     checked_loggers = Loggers(loggers, stop)
     options: dict[str, Any] = {**changes}
     check_names(set(options) - {"recipe", "out"})
+    if "game" in options:
+        load_game(options.pop("game"))  # the code of the user's own game; the folder names it
     if ":" in str(options.get("learner", "")):
         learner_named(options.pop("learner"), trusted=True)
     fixed = set(options) - CHANGEABLE

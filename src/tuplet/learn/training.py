@@ -26,13 +26,12 @@ from tuplet.learn.parallel.thread_tuning import ThreadTuner
 from tuplet.learn.parallel.worker import Task, join_chunks
 from tuplet.learn.recorder import Loggers, Recorder, describe_plan
 from tuplet.learn.run import CONFIG, ROUNDS, Run, as_run_folder
-from tuplet.learn.self_play import CHUNK, Chunk, DivergedError, fresh_games, learn_chunk, parse_evaluate
+from tuplet.learn.self_play import Chunk, DivergedError, chunk_of, fresh_games, learn_chunk, parse_evaluate
 from tuplet.learn.settings import RunOptions, load_settings
-from tuplet.learn.td import Hyperparameters
 from tuplet.system.blocks import Worker, ordered_map
 from tuplet.system.progress import COMPILING, Progress, Watcher
 from tuplet.system.stop import Stop
-from tuplet.values.network import check_memory
+from tuplet.values.network import Network, check_memory
 from tuplet.values.patterns import format_tuple
 from tuplet.values.tables import stage_size
 
@@ -193,7 +192,7 @@ class Training:
         """Show how far it is."""
         self.watch(self.recorder.progress(self.clock.elapsed_s))
 
-    def hyperparameters(self, games: int) -> Hyperparameters:
+    def hyperparameters(self, games: int) -> Any:
         """How to learn at this number of games."""
         progress = self.options.progress(games, self.clock.elapsed_s)
         return self.method.hyperparameters_at(progress, begun=self._learner_games > 0)
@@ -205,6 +204,7 @@ class Training:
     def _grow_if_due(self) -> None:
         while self._grows(self.run.games):
             tuples = self._growth.pop(0)[1]
+            assert isinstance(self.net, Network)
             self.net.grow(" ".join(format_tuple(cells, self.net.size) for cells in tuples))
             self.tables = self.net.tables_with_memory(self.learner.memory, self.learner.memory_per_weight)
 
@@ -251,7 +251,8 @@ class Training:
                 return
             if self._rounds is not None and plan_round(first, self.options.tasks):
                 return
-            end = min(CHUNK * (first // CHUNK + 1), block * (first // block + 1), self.options.games or math.inf)
+            chunk = chunk_of(self.net)
+            end = min(chunk * (first // chunk + 1), block * (first // block + 1), self.options.games or math.inf)
             yield first, int(end) - first, until
             first = int(end)
 
@@ -265,7 +266,7 @@ class Training:
     def _record(self, chunk: Chunk, began: float, last: float) -> None:
         """Count games that were learned from; the last block before an evaluation waits for it."""
         if isinstance(chunk.rule, type(self.learner.rule)):
-            self._learner_games += len(chunk.results.scores)
+            self._learner_games += len(chunk.results[0])
         keep_open = math.inf if self._evaluation is None else last
         self.recorder.add(chunk, began, self.clock.elapsed_s, keep_open)
 
@@ -290,7 +291,7 @@ class Training:
         first = at = self.run.games
         end = int(min(first + plan.tasks * games, last))
         while at < end and not self._grows(at):
-            at = min(CHUNK * (at // CHUNK + 1), end)
+            at = min(chunk_of(self.net) * (at // chunk_of(self.net) + 1), end)
         ends = [first + (at - first) * n // plan.tasks for n in range(plan.tasks + 1)]
         return [
             Task(self.method, options, begin, end - begin, elapsed_s, self._learner_games > 0)
@@ -323,6 +324,7 @@ class Training:
             result = fresh_games(
                 self.net,
                 self._evaluation.games,
+                opponent=self.options.opponent or "random",
                 seed=self.options.seed,
                 learned=self.run.games,
                 threads=self.options.threads,

@@ -93,7 +93,7 @@ class Network:
         self.spawn4 = float(as_share(spawn4))
         self.initial = float(initial)
         self.stride = kernels.stage_size(self.tuples, 1 << len(self.stages))  # weights per stage
-        self.weights = self._allocate(self.stride << len(self.stages))
+        self.weights = allocate(self.name, self.stride << len(self.stages))
         if self.initial != 0:
             for t in range(self.original_tuples):
                 self.table(t)[:] = self.initial_weight(t)
@@ -107,13 +107,30 @@ class Network:
         """
         from tuplet.values.weights import read_weights  # which imports this module
 
-        return read_weights(path).network
+        network = read_weights(path).network
+        if not isinstance(network, Network):
+            raise UserError(f"{path} holds values of {network.game.name}, not of 2048")
+        return network
 
     def save(self, path: str | Path) -> Path:
         """Write the visited weights to a weight file (safetensors)."""
         from tuplet.values.weights import save_weights
 
         return save_weights(self, path)
+
+    def empty_copy(self) -> Network:
+        """A network of the same kind, with no weights of its own yet."""
+        copy = Network(
+            self.name,
+            board=self.size,
+            stages=self.stages,
+            target=self.target,
+            gamma=self.gamma,
+            spawn4=self.spawn4,
+            original_tuples=self.original_tuples,
+        )
+        copy.initial = self.initial
+        return copy
 
     def __repr__(self) -> str:
         return f"Network({self.name!r}, target={self.target!r}, weights={len(self.weights):,})"
@@ -129,6 +146,24 @@ class Network:
     def m(self) -> int:
         """The number of weights summed for a value: eight for each tuple."""
         return 8 * len(self.tuples)
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What a weight file says of it."""
+        return {
+            "board": "x".join(str(n) for n in self.size),
+            "tuples": format_tuples(self.tuples, self.size),
+            "stages": " ".join(str(tile) for tile in self.stages),
+            "target": self.target,
+            "gamma": repr(self.gamma),
+            "spawn4": repr(self.spawn4),
+            "initial": repr(self.initial),
+            **({"born": str(self.original_tuples)} if self.original_tuples < len(self.tuples) else {}),
+        }
+
+    def file_order(self, number: int) -> kernels.FileOrder:
+        """The order of a table in files."""
+        return kernels.FileOrder(self.tuples[number % len(self.tuples)])
 
     @property
     def trained(self) -> bool:
@@ -233,7 +268,7 @@ class Network:
         """
         if self.memory is None or self.memory.name != name:
             weights = len(self.weights)
-            self.memory = Memory(name, self._allocate(count * weights, beside=weights).reshape(-1, count))
+            self.memory = Memory(name, allocate(self.name, count * weights, beside=weights).reshape(-1, count))
         if self.memory.values.shape[1] != count:
             raise UserError(f"{name} needs {count} numbers for each weight (got {self.memory.values.shape[1]})")
         return self.memory.values
@@ -254,10 +289,10 @@ class Network:
         size = stride * stages
         check_memory(tuples, size * (1 + floats))
         self.tuples, self.stride = more, stride
-        self.weights = self._allocate(size, beside=floats * size)
+        self.weights = allocate(self.name, size, beside=floats * size)
         self.weights[stride:] = np.nan
         if memory is not None:
-            self.memory = Memory(memory.name, self._allocate(floats * size, beside=size).reshape(-1, floats))
+            self.memory = Memory(memory.name, allocate(self.name, floats * size, beside=size).reshape(-1, floats))
         for number, old in enumerate(slices):
             stage, t = divmod(number, count)
             new = self.table_slice(stage * len(more) + t)
@@ -266,13 +301,14 @@ class Network:
                 self.memory.values[new] = memory.values[old]
         self.__dict__.pop("tables", None)
 
-    def _allocate(self, count: int, beside: int = 0) -> Array:
-        """Float32 zeros, which use no memory until touched. The check counts those `beside` them, too."""
-        check_memory(self.name, count + beside)
-        try:
-            return line_aligned(count, np.float32)  # sixteen weights that are read together share a cache line
-        except MemoryError:
-            raise MemoryError(f"there is not enough memory for network {self.name}: use shorter tuples") from None
+
+def allocate(name: str, count: int, beside: int = 0) -> Array:
+    """Float32 zeros for a network, which use no memory until touched. The check counts those `beside` them, too."""
+    check_memory(name, count + beside)
+    try:
+        return line_aligned(count, np.float32)  # sixteen weights that are read together share a cache line
+    except MemoryError:
+        raise MemoryError(f"there is not enough memory for network {name}: use shorter tuples") from None
 
 
 def check_memory(name: str, numbers: int) -> None:

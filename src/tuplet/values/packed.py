@@ -30,15 +30,16 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from tuplet.errors import UserError
+from tuplet.games.game import Game
 from tuplet.system.blocks import cores
 from tuplet.system.files import atomic_write
 from tuplet.system.progress import Progress, Watcher
+from tuplet.values.game_network import GameNetwork, find_game_of, network_from
 from tuplet.values.network import COHERENCE, Network, are_valid_weights
-from tuplet.values.patterns import format_tuples
-from tuplet.values.tables import FileOrder
 from tuplet.values.weight_cache import fill_cached
 
 Array = np.ndarray[Any, Any]
+AnyNetwork = Network | GameNetwork
 
 FORMAT_1, FORMAT_3 = "tuplet-packed-1", "tuplet-packed-3"
 STEP = 8.0  # points: on 4x5, rounding to 16 made no measurable difference in play
@@ -72,7 +73,7 @@ class Packing(NamedTuple):
 
 
 def write_packed(
-    net: Network,
+    net: AnyNetwork,
     path: Path,
     *,
     size: int | None = None,
@@ -87,19 +88,16 @@ def write_packed(
     largest = _check_packable(net, path)
     # Fine enough for small values, and coarse enough for 16 bits.
     finest = max(min(STEP, largest / 1024), largest / MAX_LEVEL) or 1.0
-    head: dict[str, Any] = {
-        "format": FORMAT_1,
-        "tuples": format_tuples(net.tuples),
-        "step": finest,
-        "target": net.target,
-        "gamma": net.gamma,
-        "spawn4": net.spawn4,
-    }
-    if size is None and len(net.weights) <= MAX_WEIGHTS[FORMAT_1]:
+    meaning = {name: getattr(net, name) for name in ("target", "gamma", "spawn4") if hasattr(net, name)}
+    head: dict[str, Any] = {"format": FORMAT_1, "tuples": net.metadata["tuples"], "step": finest, **meaning}
+    of_2048 = isinstance(net, Network)
+    if not of_2048:
+        head |= {"game": net.metadata["game"], "weights": len(net.weights)}
+    if of_2048 and size is None and len(net.weights) <= MAX_WEIGHTS[FORMAT_1]:
         xz = lzma.LZMACompressor()
         with atomic_write(path) as file:
             file.write(xz.compress(json.dumps(head).encode() + b"\n"))
-            for t in range(len(net.tuples)):
+            for t in range(len(net.sizes)):
                 file.write(xz.compress(_byte_planes(_levels(net, t, finest))))
             file.write(xz.flush())
         return None
@@ -116,15 +114,16 @@ def write_packed(
     return Packing(trial.step, trial.least, trial.kept, path.stat().st_size)
 
 
-def _check_packable(net: Network, path: Path) -> float:
+def _check_packable(net: AnyNetwork, path: Path) -> float:
     """Raise UserError if a packed file cannot hold a network; returns its largest absolute weight."""
-    longest, count = max(map(len, net.tuples)), len(net.weights)
-    reasons = {
-        f"has {net.size[0]}x{net.size[1]} boards": net.size != (4, 4),
-        "has stages": bool(net.stages),
-        f"has tuples of {longest} cells": longest > MAX_CELLS,
-        f"has {count:,} weights": count > MAX_WEIGHTS[FORMAT_3],
-    }
+    reasons = {f"has {len(net.weights):,} weights": len(net.weights) > MAX_WEIGHTS[FORMAT_3]}
+    if isinstance(net, Network):
+        longest = max(map(len, net.tuples))
+        reasons |= {
+            f"has {net.size[0]}x{net.size[1]} boards": net.size != (4, 4),
+            "has stages": bool(net.stages),
+            f"has tuples of {longest} cells": longest > MAX_CELLS,
+        }
     why = next((reason for reason, holds in reasons.items() if holds), None)
     if why:
         raise UserError(
@@ -132,15 +131,15 @@ def _check_packable(net: Network, path: Path) -> float:
             f"and {MAX_WEIGHTS[FORMAT_3]:,} weights in all. This network {why}: "
             f"write {path.with_suffix('.safetensors')} instead"
         )
-    if not all(are_valid_weights(net.table(t)) for t in range(len(net.tuples))):
+    if not all(are_valid_weights(net.table(t)) for t in range(len(net.sizes))):
         raise UserError("the weights are no longer finite numbers")
-    return max(float(np.abs(net.table(t)).max()) for t in range(len(net.tuples)))
+    return max(float(np.abs(net.table(t)).max()) for t in range(len(net.sizes)))
 
 
-def _levels(net: Network, t: int, step: float, least: float = 0.0) -> Array:
+def _levels(net: AnyNetwork, t: int, step: float, least: float = 0.0) -> Array:
     """A table's levels, int16; 0 for weights whose A (or, if unknown, absolute value) is below `least`."""
     levels, place = [], net.table_slice(t)
-    for _, indices in FileOrder(net.tuples[t]).parts():
+    for _, indices in net.file_order(t).parts():
         weights = net.weights[place][indices]
         if least:
             known = _knows_errors(net)
@@ -150,7 +149,7 @@ def _levels(net: Network, t: int, step: float, least: float = 0.0) -> Array:
     return np.concatenate(levels)
 
 
-def _knows_errors(net: Network) -> bool:
+def _knows_errors(net: AnyNetwork) -> bool:
     """Whether TC's memory tells how much a weight was updated.
 
     With a high initial value, weights that were seldom updated are not near 0 and must be kept.
@@ -177,7 +176,7 @@ class _Trial(NamedTuple):
         return sum(map(len, self.tables))
 
 
-def _pack(net: Network, finest: float, coarseness: float, watch: Watcher) -> _Trial:
+def _pack(net: AnyNetwork, finest: float, coarseness: float, watch: Watcher) -> _Trial:
     """Round and compress all tables."""
     step = float(np.float32(finest * max(coarseness, 1.0)))
     least = (_SELDOM if _knows_errors(net) else _SMALL) * finest * coarseness
@@ -191,15 +190,15 @@ def _pack(net: Network, finest: float, coarseness: float, watch: Watcher) -> _Tr
 
     tables, kept = [], 0
     with ThreadPoolExecutor(min(cores(), 4), "tuplet") as pool:
-        for count, table in pool.map(pack, range(len(net.tuples))):
+        for count, table in pool.map(pack, range(len(net.sizes))):
             tables.append(table)
             kept += count
             figures = {"rounded to": f"{step:.3g} points"}
-            watch(Progress("tables packed", len(tables), len(net.tuples), figures=figures))
+            watch(Progress("tables packed", len(tables), len(net.sizes), figures=figures))
     return _Trial(coarseness, step, least, kept, tables)
 
 
-def _fit(net: Network, finest: float, room: int | None, watch: Watcher) -> _Trial | None:
+def _fit(net: AnyNetwork, finest: float, room: int | None, watch: Watcher) -> _Trial | None:
     """The finest packing found that fits into `room` bytes; None if none does.
 
     On logarithmic scales, size against coarseness is nearly a straight line: the next trial is
@@ -227,14 +226,14 @@ def _fit(net: Network, finest: float, room: int | None, watch: Watcher) -> _Tria
     return best
 
 
-def read_packed(path: Path) -> Network:
+def read_packed(path: Path, game: Game | None = None) -> AnyNetwork:
     """The network in a packed file. Raises UserError if it is not valid.
 
     Unpacks no more than the tables of the tuples it names.
     """
     try:
         with path.open("rb") as file:
-            return _read(file)
+            return _read(file, path, game)
     except (lzma.LZMAError, EOFError, KeyError, TypeError, OverflowError, RecursionError, ValueError) as error:
         raise UserError(f"{path} is not a valid packed file: {error or 'cut off'}") from None
 
@@ -255,24 +254,32 @@ def packed_notes(path: Path) -> dict[str, str]:
     return {k: str(v) for k, v in notes.items()} if isinstance(notes, dict) else {}
 
 
-def _read(file: BinaryIO) -> Network:
+def _read(file: BinaryIO, path: Path, game: Game | None) -> AnyNetwork:
     stream = _Stream(file)
     head = json.loads(stream.line())
     if head["format"] == "tuplet-packed-2":
         raise UserError("it was packed by a development version of tuplet: convert the training run again")
     if head["format"] not in MAX_WEIGHTS:
         raise UserError("it is an xz file, but not one of tuplet's networks")
-    for name in ("step", "gamma", "spawn4"):
+    of_2048 = "game" not in head
+    for name in ("step", "gamma", *(("spawn4",) if of_2048 else ())):
         if not isinstance(head[name], int | float) or isinstance(head[name], bool):
             raise UserError(f"its {name} is not a number")
-    tuples = str(head["tuples"]).split()
-    longest = max(map(len, tuples), default=0)
-    if longest > MAX_CELLS or sum(16 ** len(cells) for cells in tuples) > MAX_WEIGHTS[head["format"]]:
-        raise UserError("its tuples are too long or too many for a packed file")
     step = np.float32(head["step"])
     if not 0 < step < 1e6:
         raise UserError(f"its step of {step} is not above 0 and below a million")
-    net = Network(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
+    net: AnyNetwork
+    if of_2048 and game is None:
+        tuples = str(head["tuples"]).split()
+        longest = max(map(len, tuples), default=0)
+        if longest > MAX_CELLS or sum(16 ** len(cells) for cells in tuples) > MAX_WEIGHTS[head["format"]]:
+            raise UserError("its tuples are too long or too many for a packed file")
+        net = Network(tuples, target=head["target"], gamma=head["gamma"], spawn4=head["spawn4"])
+    else:
+        of = find_game_of(str(head.get("game", "2048")), path, game)
+        if not 0 < int(head["weights"]) <= MAX_WEIGHTS[FORMAT_3]:
+            raise UserError("it has too many weights for a packed file")
+        net = network_from(of, {name: str(head[name]) for name in ("tuples", "gamma", "weights")})
     if head["format"] == FORMAT_1:
         fill_cached(file, net.weights, lambda: _read_planes(file, stream, net, step))
     else:
@@ -281,17 +288,17 @@ def _read(file: BinaryIO) -> Network:
     return net
 
 
-def _read_planes(file: BinaryIO, stream: _Stream, net: Network, step: np.float32) -> None:
+def _read_planes(file: BinaryIO, stream: _Stream, net: AnyNetwork, step: np.float32) -> None:
     """Read the tables of version 1."""
     for t, size in enumerate(net.sizes):
-        net.table(t)[FileOrder(net.tuples[t]).indices(np.arange(size))] = stream.numbers(size, "<i2") * step
+        net.table(t)[net.file_order(t).indices(np.arange(size))] = stream.numbers(size, "<i2") * step
     if stream.finish() or file.read(1):
         raise UserError("it goes on after its last table")
 
 
-def _read_tables(file: BinaryIO, net: Network, step: np.float32, sizes: Any) -> None:
+def _read_tables(file: BinaryIO, net: AnyNetwork, step: np.float32, sizes: Any) -> None:
     """Read the tables of version 3, in parallel."""
-    if not isinstance(sizes, list) or len(sizes) != len(net.tuples):
+    if not isinstance(sizes, list) or len(sizes) != len(net.sizes):
         raise UserError("it does not have the size of each table")
     for size, weights in zip(sizes, net.sizes, strict=True):
         if type(size) is not int or not 0 < size <= 3 * weights + 1024:
@@ -302,12 +309,12 @@ def _read_tables(file: BinaryIO, net: Network, step: np.float32, sizes: Any) -> 
 
     def read(t: int, data: bytes) -> None:
         stream = _Stream(BytesIO(data))
-        used = np.unpackbits(np.frombuffer(stream.exactly(net.sizes[t] // 8), np.uint8), bitorder="little")
-        where = np.flatnonzero(used)
+        used = np.unpackbits(np.frombuffer(stream.exactly(-(-net.sizes[t] // 8)), np.uint8), bitorder="little")
+        where = np.flatnonzero(used[: net.sizes[t]])
         zigzag = stream.numbers(len(where), "<u2").astype(np.int32)
         if stream.finish():
             raise UserError(f"table {t} ends before its {len(data):,} bytes")
-        net.table(t)[FileOrder(net.tuples[t]).indices(where)] = ((zigzag >> 1) ^ -(zigzag & 1)) * step
+        net.table(t)[net.file_order(t).indices(where)] = ((zigzag >> 1) ^ -(zigzag & 1)) * step
 
     with ThreadPoolExecutor(min(cores(), 4), "tuplet") as pool:
         list(pool.map(read, range(len(sizes)), [file.read(size) for size in sizes]))

@@ -11,7 +11,7 @@ may be added: a checkpoint keeps its unfinished block of games there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -20,16 +20,17 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import as_size
+from tuplet.games.game import Game
 from tuplet.system.file_types import describe_file
 from tuplet.system.files import atomic_write
 from tuplet.system.tensors import is_written, write_header
 from tuplet.system.worker_calls import file_digest
 from tuplet.values.external_formats import detect_format, read_external
+from tuplet.values.game_network import GameNetwork, find_game_of, network_from
 from tuplet.values.network import Network, are_valid_weights, check_memory
-from tuplet.values.packed import packed_head, packed_notes, read_packed
+from tuplet.values.packed import AnyNetwork, packed_head, packed_notes, read_packed
 from tuplet.values.patterns import format_tuples, parse, parse_stages
 from tuplet.values.players import find_player
-from tuplet.values.tables import FileOrder
 
 Array = np.ndarray[Any, Any]
 
@@ -44,28 +45,17 @@ _STEP = 1 << 20  # weights read or written at a time
 class WeightFile(NamedTuple):
     """The contents of a weight file."""
 
-    network: Network
+    network: Any  # a Network, or a GameNetwork for other games than 2048
     notes: dict[str, str]
     extra: dict[str, Array]
 
 
 def save_weights(
-    net: Network, path: str | Path, notes: Mapping[str, str] | None = None, extra: Mapping[str, Array] | None = None
+    net: AnyNetwork, path: str | Path, notes: Mapping[str, str] | None = None, extra: Mapping[str, Array] | None = None
 ) -> Path:
     """Write a weight file beside `path` and rename it into place."""
     path = Path(path)
-    metadata = {
-        "format": FORMAT,
-        "board": "x".join(str(n) for n in net.size),
-        "tuples": format_tuples(net.tuples, net.size),
-        "stages": " ".join(str(tile) for tile in net.stages),
-        "target": net.target,
-        "gamma": repr(net.gamma),
-        "spawn4": repr(net.spawn4),
-        "initial": repr(net.initial),
-        **({"born": str(net.original_tuples)} if net.original_tuples < len(net.tuples) else {}),
-        **(notes or {}),
-    }
+    metadata = {"format": FORMAT, **net.metadata, **(notes or {})}
     arrays: dict[str, tuple[str, int]] = {}
     counts = [_count(net, t) for t in range(len(net.sizes))]
     for t, count in enumerate(counts):
@@ -87,12 +77,12 @@ def save_weights(
     return path
 
 
-def _floats(net: Network) -> int:
+def _floats(net: AnyNetwork) -> int:
     """The numbers per weight in a learner's memory."""
     return 0 if net.memory is None else net.memory.values.shape[1]
 
 
-def _memory(net: Network, t: int) -> Array:
+def _memory(net: AnyNetwork, t: int) -> Array:
     """A learner's memory of one table's weights, float32[weights, k]; k is 0 if there is none."""
     return np.empty((net.sizes[t], 0), np.float32) if net.memory is None else net.memory.values[net.table_slice(t)]
 
@@ -105,16 +95,16 @@ def _changed(weights: Array, memory: Array, initial: np.float32) -> Array:
     return changed
 
 
-def _count(net: Network, t: int) -> int:
+def _count(net: AnyNetwork, t: int) -> int:
     """The number of weights of a table that a file holds."""
     table, memory, initial = net.table(t), _memory(net, t), net.initial_weight(t)
     steps = range(0, len(table), _STEP)
     return sum(int(_changed(table[i : i + _STEP], memory[i : i + _STEP], initial).sum()) for i in steps)
 
 
-def _write_table(file: BinaryIO, net: Network, t: int, starts: list[int]) -> None:
+def _write_table(file: BinaryIO, net: AnyNetwork, t: int, starts: list[int]) -> None:
     table, memory, initial = net.table(t), _memory(net, t), net.initial_weight(t)
-    for first, indices in FileOrder(net.tuples[t % len(net.tuples)]).parts():
+    for first, indices in net.file_order(t).parts():
         weights, numbers = table[indices], memory[indices]
         changed = _changed(weights, numbers, initial)
         weights, numbers = weights[changed], numbers[changed]
@@ -159,15 +149,26 @@ def estimate_weights(path: str | Path) -> int:
                 notes = file.metadata() or {}
         elif detect_format(path) == "packed":
             notes = packed_head(path)
+    if str(notes.get("weights", "")).isdecimal():
+        return int(notes["weights"])
     tuples, stages = str(notes.get("tuples", "")).split(), str(notes.get("stages", "")).split()
     listed = sum(16 ** len(cells) for cells in tuples[:64] if len(cells) < 9) << len(stages[:5])
     return listed or path.stat().st_size // 4
 
 
-def read_weights(path: str | Path, *, memory: bool = True) -> WeightFile:
+def load_game_network(path: str | Path, game: Game) -> GameNetwork:
+    """The network of a run folder, a weight file or a bundled player that holds values of this game, for play."""
+    network = read_weights(path, memory=False, game=game).network
+    if not isinstance(network, GameNetwork):
+        raise UserError(f"{path} holds values of 2048, not of {game.name}")
+    return network
+
+
+def read_weights(path: str | Path, *, memory: bool = True, game: Game | None = None) -> WeightFile:
     """Read a weight file, tuplet's or another program's.
 
-    `memory=False` leaves out the learner's memory, which play does not need. Raises UserError if
+    A file of values for another game than 2048 names that game; one of the user's own must have been loaded, or be
+    passed as `game`. `memory=False` leaves out the learner's memory, which play does not need. Raises UserError if
     the file is not valid.
     """
     from safetensors import SafetensorError, safe_open
@@ -177,17 +178,17 @@ def read_weights(path: str | Path, *, memory: bool = True) -> WeightFile:
     if file_format is None:
         raise UserError(f"{path} is not a weight file tuplet recognises: it is {describe_file(path)}")
     if file_format == "packed":
-        return WeightFile(read_packed(path), packed_notes(path), {})
+        return WeightFile(read_packed(path, game), packed_notes(path), {})
     if file_format != "tuplet":
         return WeightFile(read_external(path, file_format), {}, {})
     try:
         with safe_open(path, framework="numpy") as file:
-            return _read(file, path, memory)
+            return _read(file, path, memory, game)
     except SafetensorError as error:
         raise UserError(f"{path} is not a valid weight file: {error}") from None
 
 
-def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
+def _read(file: Any, path: Path, with_memory: bool, game: Game | None) -> WeightFile:
     """Check all sizes, then make the network and read its tables."""
     notes: dict[str, str] = file.metadata() or {}
     if str(notes.get("format")).startswith("tuplet-solution"):
@@ -198,15 +199,7 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
     def invalid(why: object) -> UserError:
         return UserError(f"{path} is not a valid weight file: {why}")
 
-    try:
-        size = as_size(notes.pop("board", "4x4"))
-        tuples = parse(notes.pop("tuples"), size)
-        stages = parse_stages(notes.pop("stages", ""))
-        settings: dict[str, Any] = {"target": notes.pop("target")}
-        settings |= {name: float(notes.pop(name)) for name in ("gamma", "spawn4", "initial")}
-        settings["original_tuples"] = int(notes.pop("born", len(tuples)))
-    except (KeyError, ValueError) as error:
-        raise invalid(error) from None
+    make, text, count, numbers = _described(notes, path, game, invalid)
 
     arrays = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  # not a dict
     names = {name[2:] for name in arrays if name.startswith("0.")} - {"where", "weight"}
@@ -214,7 +207,7 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
         raise invalid(f"more than one learner's memory: {', '.join(sorted(names))}")
     memory_name = next(iter(names), None)
     tables, floats = [], 0
-    for t in range(len(tuples) << len(stages)):
+    for t in range(count):
         parts = []
         for name, dtype in (("where", "U32"), ("weight", "F32"), (memory_name, "F32")):
             if name is None:
@@ -223,12 +216,12 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
             if part is None or part.get_dtype() != dtype or len(part.get_shape()) != 1:
                 raise invalid(f"no {dtype} array {t}.{name}")
             parts.append(part)
-        count, *lengths = (part.get_shape()[0] for part in parts)
-        if memory_name and count:
-            floats = floats or lengths[1] // count
-        if lengths != [count, floats * count][: len(lengths)]:
+        changed, *lengths = (part.get_shape()[0] for part in parts)
+        if memory_name and changed:
+            floats = floats or lengths[1] // changed
+        if lengths != [changed, floats * changed][: len(lengths)]:
             raise invalid(f"the arrays of table {t} differ in length")
-        tables.append((parts, count))
+        tables.append((parts, changed))
     if floats > MAX_STATE_FLOATS:
         raise invalid(f"{floats} numbers of a learner for each weight (at most {MAX_STATE_FLOATS})")
     for name, part in arrays.items():
@@ -238,19 +231,18 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
         raise invalid("its extra arrays are larger than an unfinished block of games")
     if not with_memory:
         floats = 0
-    text = format_tuples(tuples, size)
     try:
-        check_memory(text, (sum(16 ** len(cells) for cells in tuples) << len(stages)) * (1 + floats))
-        net = Network(text, board=size, stages=stages, **settings)
+        check_memory(text, numbers * (1 + floats))
+        net = make()
     except ValueError as error:
         raise invalid(error) from None
 
     if memory_name and floats:
         net.learner_memory(memory_name, floats)
-    for t, (parts, count) in enumerate(tables):
-        order, table, memory = FileOrder(net.tuples[t % len(tuples)]), net.table(t), _memory(net, t)
-        for start in range(0, count, _STEP):
-            stop = min(start + _STEP, count)
+    for t, (parts, changed) in enumerate(tables):
+        order, table, memory = net.file_order(t), net.table(t), _memory(net, t)
+        for start in range(0, changed, _STEP):
+            stop = min(start + _STEP, changed)
             where, weights = parts[0][start:stop], parts[1][start:stop]
             if int(where.max()) >= len(table):
                 raise invalid(f"an index of table {t} is too large")
@@ -261,3 +253,30 @@ def _read(file: Any, path: Path, with_memory: bool) -> WeightFile:
             if not (are_valid_weights(weights) and np.isfinite(memory[indices]).all()):
                 raise invalid("some weights are not finite numbers, or too large to be summed")
     return WeightFile(net, notes, {name: file.get_tensor(name) for name in arrays})
+
+
+def _described(
+    notes: dict[str, str], path: Path, game: Game | None, invalid: Callable[[object], UserError]
+) -> tuple[Callable[[], AnyNetwork], str, int, int]:
+    """What a file's metadata describe: a function that makes the network, its name, and its numbers of
+    tables and weights.
+    """
+    if "game" in notes or game is not None:
+        of = find_game_of(notes.pop("game", "2048"), path, game)
+        try:
+            empty = network_from(of, notes)
+        except (KeyError, ValueError) as error:
+            raise invalid(error) from None
+        return (lambda: empty), empty.name, len(empty.sizes), len(empty.weights)
+    try:
+        size = as_size(notes.pop("board", "4x4"))
+        tuples = parse(notes.pop("tuples"), size)
+        stages = parse_stages(notes.pop("stages", ""))
+        settings: dict[str, Any] = {"target": notes.pop("target")}
+        settings |= {name: float(notes.pop(name)) for name in ("gamma", "spawn4", "initial")}
+        settings["original_tuples"] = int(notes.pop("born", len(tuples)))
+    except (KeyError, ValueError) as error:
+        raise invalid(error) from None
+    weights = sum(16 ** len(cells) for cells in tuples) << len(stages)
+    text = format_tuples(tuples, size)
+    return (lambda: Network(text, board=size, stages=stages, **settings)), text, len(tuples) << len(stages), weights

@@ -12,7 +12,9 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.games.drawing import Cells, grid_svg
+from tuplet.games.encoding import Encoding
 from tuplet.games.ewn import formats
+from tuplet.games.ewn.encoding import make_encoding
 from tuplet.games.ewn.rules import (
     ANY,
     BLUE,
@@ -136,6 +138,21 @@ class EwnGame(Game):
     def actions(self) -> int:
         """The numbers of all moves, choices of the die included, are below it."""
         return CHOICE + self.cubes if self.die == "chosen" else self.cubes << 3
+
+    @property
+    def encoding(self) -> Encoding:
+        """How a position looks to a network."""
+        return _encoding(self)
+
+    @property
+    def self_play_varies(self) -> bool:  # type: ignore[override]
+        """Whether games differ by a known die."""
+        return bool(self.cycle)
+
+    def self_play_start(self, state: np.uint64) -> tuple[EwnRules, Words]:
+        """Rules with a random known die, if the game has one, and a first position."""
+        position = self.initial_position(state)[1]
+        return position.rules, position.words
 
     def square(self, row: int, column: int) -> int:
         """The number of a square."""
@@ -436,6 +453,11 @@ def _rules(game: EwnGame, die: tuple[int, ...]) -> EwnRules:
         turns=np.uint64(turns),
         **tables,
     )
+
+
+@lru_cache(maxsize=16)
+def _encoding(game: EwnGame) -> Encoding:
+    return make_encoding(game.rules)
 
 
 @lru_cache(maxsize=256)

@@ -394,20 +394,21 @@ def fill_arrival(arrival: Array, movable: Array, cycle: Array, turns: int, faces
                     steps, ply, waited = 0, turn, 0
                     while steps < STRIDE - 1 and waited < UNREACHABLE - 1:
                         waited += 1
-                        if _moves(movable, lost, np.int64(cycle[ply]), cube):
+                        if can_move(movable, lost, np.int64(cycle[ply]), cube):
                             steps += 1
                             arrival[at + steps] = waited
                         ply = (ply + 2) % turns
                 else:
                     helps = 0
                     for die in range(faces):
-                        helps += free or _moves(movable, lost, die, cube)
+                        helps += free or can_move(movable, lost, die, cube)
                     for steps in range(1, STRIDE):
                         arrival[at + steps] = min(4 * steps * faces // max(helps, 1), UNREACHABLE - 1)
 
 
 @kernel
-def _moves(movable: Array, lost: int, die: Int, cube: int) -> bool:
+def can_move(movable: Array, lost: Int, die: Int, cube: int) -> bool:
+    """Whether the die lets a cube move, if the cubes of the mask `lost` are gone."""
     pair = np.int64(movable[lost << 3 | die])
     lower, higher = pair & 15, pair >> 4
     return bool(lower == cube or higher == cube)

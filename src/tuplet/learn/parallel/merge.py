@@ -18,7 +18,7 @@ import numpy as np
 from tuplet.kernel import allocating, kernel
 from tuplet.system.files import atomic_write
 from tuplet.system.tensors import write_header
-from tuplet.values.network import Network
+from tuplet.values.packed import AnyNetwork
 from tuplet.values.tables import index_type
 
 Array = np.ndarray[Any, Any]
@@ -39,12 +39,12 @@ class Changes(NamedTuple):
         return sum(part.nbytes for part in self)
 
 
-def memory_of(net: Network) -> Array:
+def memory_of(net: AnyNetwork) -> Array:
     """A learner's memory of each weight: float32[weights, k], k may be 0."""
     return np.empty((len(net.weights), 0), np.float32) if net.memory is None else net.memory.values
 
 
-def changes_between(before: Network, after: Network) -> Changes:
+def changes_between(before: AnyNetwork, after: AnyNetwork) -> Changes:
     """The weights and memory that differ, to the bit, between two networks of the same tables."""
     old, new = memory_of(before), memory_of(after)
     changed, parts = np.empty(_STEP, index_type(after.weights)), []
@@ -64,14 +64,14 @@ def changes_between(before: Network, after: Network) -> Changes:
     return Changes(where, np.take(after.weights, where), np.take(new, where, axis=0))
 
 
-def apply(net: Network, changes: Changes) -> None:
+def apply(net: AnyNetwork, changes: Changes) -> None:
     """Write changes into a network's tables."""
     net.weights[changes.where] = changes.weights
     if changes.memory.shape[1]:
         memory_of(net)[changes.where] = changes.memory
 
 
-def merge(net: Network, parts: Sequence[Changes], merge_by: int | None = None) -> Changes:
+def merge(net: AnyNetwork, parts: Sequence[Changes], merge_by: int | None = None) -> Changes:
     """Merge the changes of learners, in their order, into the network that they started with.
 
     `merge_by` is which number of a learner's memory says how much a weight has learned. Returns the

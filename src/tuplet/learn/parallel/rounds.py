@@ -29,7 +29,7 @@ from tuplet.learn.self_play import CHUNK
 from tuplet.system.blocks import as_executor, is_local, ordered_map
 from tuplet.system.stop import Stop
 from tuplet.system.worker_calls import file_digest
-from tuplet.values.network import Network
+from tuplet.values.packed import AnyNetwork
 
 ALONE = 10_000  # games for each task of a round: with twice as many, two tasks
 SHARE = 0.1  # a round's games, of all games before it
@@ -63,7 +63,7 @@ def plan_round(games: int, most: int) -> RoundPlan | None:
 class Rounds:
     """The rounds of a run: snapshots of its tables, which tasks start from."""
 
-    def __init__(self, net: Network, folder: Path | None, executor: Any = None) -> None:
+    def __init__(self, net: AnyNetwork, folder: Path | None, executor: Any = None) -> None:
         self.net, self.run = net, uuid.uuid4().hex
         self.executor = as_executor(executor)
         self.local = is_local(self.executor)  # workers share this process's memory

@@ -17,14 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.games.g2048.statistics import Results
 from tuplet.learn.parallel.merge import Changes, apply, changes_between, load_changes, memory_of
-from tuplet.learn.self_play import CHUNK, Chunk, learn_chunk
+from tuplet.learn.self_play import Chunk, chunk_of, learn_chunk
 from tuplet.learn.settings import Method, RunOptions
 from tuplet.system.blocks import Worker
 from tuplet.system.memory import available_memory
 from tuplet.system.worker_calls import copy_of
 from tuplet.values.network import Network
+from tuplet.values.packed import AnyNetwork
+from tuplet.values.weights import read_weights
 
 
 class Step(NamedTuple):
@@ -37,9 +38,10 @@ class Step(NamedTuple):
     path: str = ""
     digest: str = ""
 
-    def apply(self, net: Network) -> None:
+    def apply(self, net: AnyNetwork) -> None:
         """Bring a network to the next snapshot."""
         if self.grow:
+            assert isinstance(net, Network)  # other games' networks do not grow
             net.grow(self.grow)
         else:
             apply(net, self.changes or load_changes(copy_of(self.digest) or self.path))
@@ -60,10 +62,10 @@ class Snapshot(NamedTuple):
         """Whether the steps lead here from the snapshot `name`."""
         return name == self.name or name in [step.before for step in self.steps]
 
-    def bring(self, net: Network | None, name: str) -> Network:
+    def bring(self, net: AnyNetwork | None, name: str) -> AnyNetwork:
         """A network at snapshot `name`, brought to this one."""
         if net is None or not self.reachable_from(name):
-            net, name = Network.load(copy_of(self.digest) or self.path), self.base
+            net, name = read_weights(copy_of(self.digest) or self.path).network, self.base
         for step in self.steps:
             if step.before == name:
                 step.apply(net)
@@ -98,15 +100,15 @@ class TaskResult(NamedTuple):
 class RunTables:
     """A run's tables in a process that learns for it."""
 
-    net: Network | None = None
+    net: AnyNetwork | None = None
     name: str = ""  # of the snapshot that `net` holds
-    spare: list[tuple[str, Network]] = field(default_factory=list)  # copies, and their snapshots
+    spare: list[tuple[str, AnyNetwork]] = field(default_factory=list)  # copies, and their snapshots
     in_use: int = 0  # copies
     pinned: bool = False  # the run itself is in this process
     free: threading.Condition = field(default_factory=threading.Condition)
 
     @contextmanager
-    def copy(self, snapshot: Snapshot) -> Iterator[tuple[Network, Network]]:
+    def copy(self, snapshot: Snapshot) -> Iterator[tuple[AnyNetwork, AnyNetwork]]:
         """The snapshot, and a copy to learn in, which must be the snapshot again at the end."""
         with self.free:
             if self.name != snapshot.name:
@@ -134,18 +136,8 @@ class RunTables:
                 self.free.notify_all()
 
 
-def _copy(net: Network) -> Network:
-    copy = Network(
-        net.name,
-        board=net.size,
-        stages=net.stages,
-        initial=0.0,
-        target=net.target,
-        gamma=net.gamma,
-        spawn4=net.spawn4,
-        original_tuples=net.original_tuples,
-    )
-    copy.initial = net.initial
+def _copy(net: AnyNetwork) -> AnyNetwork:
+    copy = net.empty_copy()
     copy.weights[:] = net.weights
     if net.memory is not None:
         copy.learner_memory(net.memory.name, net.memory.values.shape[1])[:] = net.memory.values
@@ -189,21 +181,23 @@ def run_task(snapshot: Snapshot, task: Task, worker: Worker) -> TaskResult | Non
     return TaskResult(chunk, changes, time.perf_counter() - began, learned - ready, around)
 
 
-def learn_task(net: Network, task: Task, worker: Worker) -> Chunk | None:
+def learn_task(net: AnyNetwork, task: Task, worker: Worker) -> Chunk | None:
     """Learn from a task's games in these tables; None if stopped before the last."""
     method, options = task.method, task.options
     tables = net.tables_with_memory(method.registered.memory, method.registered.memory_per_weight)
     chunks = []
-    for first in range(task.first, task.first + task.games, CHUNK):
+    chunk = chunk_of(net)
+    for first in range(task.first, task.first + task.games, chunk):
         if worker.stop.is_set():
             return None
         hyper = method.hyperparameters_at(options.progress(first, task.elapsed_s), task.begun)
-        games = min(CHUNK, task.first + task.games - first)
+        games = min(chunk, task.first + task.games - first)
         chunks.append(learn_chunk(net, tables, hyper, options.seed, first, games, worker))
     return join_chunks(chunks)
 
 
 def join_chunks(chunks: list[Chunk]) -> Chunk:
     """Chunks that follow each other as one."""
-    results = Results(*map(np.concatenate, zip(*(chunk.results for chunk in chunks), strict=True)))
+    kind = type(chunks[0].results)
+    results = kind(*map(np.concatenate, zip(*(chunk.results for chunk in chunks), strict=True)))
     return Chunk(chunks[0].first, results, sum(chunk.moves for chunk in chunks), chunks[-1].rule)
