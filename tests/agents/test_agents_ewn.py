@@ -176,7 +176,7 @@ def test_a_bad_name_is_refused_in_one_line_that_says_what_there_is(spec: str, wo
     assert "\n" not in str(refused.value)
 
 
-def test_anybodys_own_class_is_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_class_with_choose_is_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_agent_of_a_test.py").write_text(
         "class Last:\n    def choose(self, position):\n        return position.legal_moves()[-1]\n"
     )
@@ -302,7 +302,7 @@ def test_time_may_be_set_before_each_move() -> None:
             assert time.perf_counter() - began < seconds + 30
 
 
-def test_thoughts_are_of_the_last_move() -> None:
+def test_the_analysis_is_of_the_last_move() -> None:
     position = start()
     for spec in ("mcts:sims=2000", "mcs:sims=2000", "alphabeta:depth=4", "best:nodes=3000"):
         agent: Any = make_agent(spec)
@@ -418,7 +418,7 @@ def test_warming_up_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -
     assert agent.time == 5
 
 
-def test_traps_are_looked_for_only_where_the_outlook_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_traps_are_searched_only_in_bad_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
     monkeypatch.setattr(opponent_model.OpponentModel, "move", lambda *question: asked.append(question[3]))
@@ -464,7 +464,7 @@ def test_a_position_without_a_choice_is_refused(spec: str) -> None:
             make_agent(spec, "ewn").choose(position)
 
 
-def test_a_watched_alpha_beta_tells_each_depth_as_if_it_had_been_the_last() -> None:
+def test_a_watched_alpha_beta_reports_each_depth_as_if_it_were_the_last() -> None:
     start = EwnGame("ewn-6x7").setup(die="442244101345413510354")
     seen: list[Any] = []
     found = analyze("ewn-6x7", start, "alphabeta:depth=6", watch=seen.append)

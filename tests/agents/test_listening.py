@@ -39,7 +39,7 @@ def wait_until(true: Any) -> None:
 
 
 @pytest.mark.parametrize(("make", "position"), SEARCHES)
-def test_a_search_without_a_clock_ends_when_it_is_told(make: Any, position: Any) -> None:
+def test_a_search_without_a_time_limit_stops_on_request(make: Any, position: Any) -> None:
     agent, found = make(), []
     agent.stop = stop = Stop()
     thread = threading.Thread(target=lambda: found.append(agent.choose(position)), daemon=True)
@@ -52,7 +52,7 @@ def test_a_search_without_a_clock_ends_when_it_is_told(make: Any, position: Any)
     assert time.monotonic() - asked < 5  # 0.3 s, on a machine that does nothing else
 
 
-def test_ctrl_c_is_heard_in_the_middle_of_a_kernel() -> None:
+def test_ctrl_c_interrupts_a_running_kernel() -> None:
     """Python's own KeyboardInterrupt, in the main thread, and the search works again after it."""
     agent = make_agent("alphabeta:depth=60", LARGE)
 
@@ -111,7 +111,7 @@ def test_a_move_that_was_cut_short_does_not_count() -> None:
     assert not episode.moves and not episode.over
 
 
-def test_agents_listen_for_as_long_as_they_are_asked() -> None:
+def test_agents_have_the_stop_only_during_the_call() -> None:
     class Mine:
         def stop(self) -> None:
             """A method of somebody's own stays what it is."""

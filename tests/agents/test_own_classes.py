@@ -173,14 +173,14 @@ def test_everything_takes_classes_objects_and_what_makes_them(own: Any) -> None:
         review(record, own.Any)
 
 
-def test_a_tournament_tells_its_objects_apart(own: Any) -> None:
+def test_a_tournament_distinguishes_objects_of_one_class(own: Any) -> None:
     everybody = [own.Way, own.Way(), partial(own.Way, way="1"), "mine_own:Way,way=0"]
     played = tuplet.tournament(everybody, games=2)
     assert played.agents == ["Way", "Way-2", "Way,way=1", "mine_own:Way,way=0"]
 
 
 @pytest.mark.long
-def test_who_draws_from_his_stream_plays_the_same_games_on_any_number_of_cores(
+def test_agents_that_draw_from_their_stream_play_the_same_games_on_any_number_of_cores(
     own: Any, recwarn: Any, tmp_path: Path
 ) -> None:
     """Classes, objects and partials, in processes: settings get there."""

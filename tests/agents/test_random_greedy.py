@@ -77,7 +77,7 @@ def test_their_mean_scores_are_the_exact_ones() -> None:
         assert abs(scores.mean() - exact) < 4 * scores.std() / np.sqrt(len(scores))
 
 
-def test_the_kernel_allocates_nothing_and_stops_when_told() -> None:
+def test_the_kernel_allocates_nothing_and_stops_on_request() -> None:
     from numba.core.runtime import _nrt_python, rtsys
 
     _nrt_python.memsys_enable_stats()

@@ -24,7 +24,7 @@ from tuplet.system.settings import describe_settings
         ("best", {"time": 1.0, "table": 21, "reduce": True, "traps": True}),
     ],
 )
-def test_settings_are_told_in_full_and_make_the_same_agent(text: str, told: dict[str, Any]) -> None:
+def test_all_settings_are_reported_and_make_the_same_agent(text: str, told: dict[str, Any]) -> None:
     start = game("ewn-6x7").start(1)
     settings = settings_of(make_agent(text), start)
     assert told.items() <= settings.items()
@@ -34,7 +34,7 @@ def test_settings_are_told_in_full_and_make_the_same_agent(text: str, told: dict
     assert settings_of(again, start) == settings
 
 
-def test_what_depends_on_the_game_is_what_the_game_has() -> None:
+def test_settings_that_depend_on_the_game_are_those_of_the_game() -> None:
     rolled = game("ewn").start(1)
     assert settings_of(make_agent("alphabeta", "ewn"), rolled)["depth"] == 4
     assert settings_of(make_agent("hard", "ewn"), rolled) == {}
@@ -43,7 +43,7 @@ def test_what_depends_on_the_game_is_what_the_game_has() -> None:
     assert settings_of(make_agent("random", "2048")) == {}
 
 
-def test_every_result_tells_them(tuplet, tmp_path) -> None:
+def test_every_result_reports_the_settings(tuplet, tmp_path) -> None:
     match = package.match("mcts:sims=50", "easy", games=2, out=tmp_path / "games")
     assert json.loads(tuplet("show", tmp_path / "games", "--json").stdout) == match.as_json()
     assert match.as_json()["settings"]["a"]["ucb"] == "tuned"

@@ -10,7 +10,7 @@ from tuplet import LearnedAgent, Spec, analyze, evaluate, make_agent, match
 from tuplet.agents.specs import short_names
 
 
-def test_what_a_network_says_names_neither_programs_nor_classes(tmp_path: Path) -> None:
+def test_untrusted_text_names_neither_programs_nor_classes(tmp_path: Path) -> None:
     for text in ("exec:/bin/true", "exec[time=1]:/bin/true", "os:abort", "mine:Agent"):
         with pytest.raises(ValueError, match="cannot be named from here"):
             make_agent(Spec(text, folder=tmp_path))
@@ -19,7 +19,7 @@ def test_what_a_network_says_names_neither_programs_nor_classes(tmp_path: Path) 
             make_agent(Spec(text, folder=tmp_path), "2048")
 
 
-def test_nor_files_outside_of_its_folder(trained_run: Path) -> None:
+def test_untrusted_text_names_no_file_outside_its_folder(trained_run: Path) -> None:
     folder = trained_run.parent
     inside = Spec("run", folder=folder)
     assert isinstance(make_agent(inside, "2048"), LearnedAgent)
@@ -39,7 +39,7 @@ def test_nor_files_outside_of_its_folder(trained_run: Path) -> None:
         make_agent(Spec("run"), "2048")
 
 
-def test_what_is_harmless_needs_no_trust() -> None:
+def test_plain_agent_names_need_no_trust() -> None:
     for text in ("easy", "hard", "mcts:sims=10", "best:nodes=100"):
         assert make_agent(Spec(text))
     for text in ("random", "greedy", "small", "mcts:sims=10", "expectimax:depth=1", "expectimax:values=small"):
@@ -53,7 +53,7 @@ def test_a_spec_is_taken_wherever_a_name_is(trained_run: Path) -> None:
     assert match(Spec("easy"), "easy", games=2).a == "easy"
 
 
-def test_agents_are_told_apart_by_short_names() -> None:
+def test_short_names_distinguish_agents() -> None:
     names = ["hard", "mcts:sims=3,c=1", "mcts:sims=3,c=2"]
     assert short_names(names) == ["hard", "mcts:c=1", "mcts:c=2"]
     same = ["mcts:c=1,sims=3", "mcts:sims=3,c=1"]  # the same settings, in another order

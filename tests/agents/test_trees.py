@@ -27,7 +27,7 @@ def walk(node: TreeNode, deep: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("blue", [False, True])
-def test_a_tree_says_what_the_search_found(blue: bool) -> None:
+def test_a_tree_view_has_the_values_of_the_search(blue: bool) -> None:
     position = game("ewn-6x7").start(3)
     position = position.play(position.legal_moves()[0]) if blue else position
     agent = make_agent("mcts:sims=3000")
@@ -67,7 +67,7 @@ def test_a_view_goes_to_a_depth_or_to_a_share_and_is_never_too_large() -> None:
         make_agent("alphabeta").tree()
 
 
-def test_what_chance_does_is_shown_with_its_likelihood() -> None:
+def test_outcomes_of_chance_are_shown_with_their_probability() -> None:
     found = analyze("ewn", NOTATION, "mcts:sims=5000", tree=2)
     assert found.tree is not None
     rolls = [node for _, node in walk(found.tree.root) if node.chance is not None]
@@ -90,7 +90,7 @@ def test_a_proof_is_shown() -> None:
     assert "proven" in str(found.tree) and "proven" in found.tree.svg()
 
 
-def test_json_text_and_picture_tell_the_same(tuplet, tmp_path: Path) -> None:
+def test_json_text_and_picture_agree(tuplet, tmp_path: Path) -> None:
     picture, grown = tmp_path / "tree.svg", tmp_path / "growth.svg"
     words = ["analyze", "ewn", NOTATION, "--agent", "mcts:sims=2000", "--tree", "2"]
     done = tuplet(*words, "--json", "--out", picture, "--plot", grown)

@@ -108,6 +108,6 @@ def test_a_board_is_read_however_it_is_pasted(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["2,0,x", "1 " * 16, "1 2 4 8 " * 4, "18 3 " + "0 " * 14])
-def test_what_is_no_board_is_refused(text: str) -> None:
+def test_text_that_is_not_a_board_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a board|is not a tile"):
         Board(text)

@@ -70,7 +70,7 @@ def test_a_changed_notation_is_refused_or_means_what_it_says(name, seed, data) -
 @example("ewn-6x7 " + "/".join(["......."] * 6) + " red 999:1")
 @example("ewn r\u0663.../...../...../...../....b1 red ?")
 @example("ewn: board=3x3,cubes=1 r1../.../..b1 red ?")
-def test_garbage_is_no_position_and_no_record(text: str) -> None:
+def test_garbage_is_neither_a_position_nor_a_record(text: str) -> None:
     for parse in (EwnPosition.parse, Record.parse):
         with pytest.raises(ValueError, match=r"."):
             parse(text)
@@ -196,10 +196,10 @@ def test_examples_in_docstrings_are_true() -> None:
         (lambda: EwnGame("chess").setup(), "not a game"),
         (lambda: EwnGame("ewn:board=2x2").setup(), "3x3 to 9x9"),
         (lambda: EwnGame("ewn:board=3x3").setup(), "do not fit"),
-        (lambda: EwnGame("ewn:cubes=7").setup(), "cubes must be a whole number from 1 to 6"),
+        (lambda: EwnGame("ewn:cubes=7").setup(), "cubes must be 1 to 6"),
         (lambda: EwnGame("ewn:die=loaded").setup(), "die must be cycle, rolled, chosen or free"),
         (lambda: EwnGame("ewn:die=rolled,cycle=5").setup(), "cycle"),
-        (lambda: EwnGame("ewn:cycle=61").setup(), "from 1 to 60"),
+        (lambda: EwnGame("ewn:cycle=61").setup(), "cycle must be 1 to 60"),
         (lambda: EwnGame("ewn:size=4").setup(), "size"),
         (lambda: EwnGame("ewn:board").setup(), "write name=value"),
         (lambda: EwnGame("ewn").setup(red="123455"), "red's cubes are 1 to 6"),
@@ -217,6 +217,6 @@ def test_examples_in_docstrings_are_true() -> None:
         (lambda: EwnPosition.parse("ewn ....r1/...../...../...../..... red 7"), "not a die"),
     ],
 )
-def test_what_is_not_possible_is_refused_with_the_reason(call, complaint: str) -> None:
+def test_impossible_positions_and_moves_are_refused_with_the_reason(call, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         call()

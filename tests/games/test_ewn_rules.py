@@ -20,9 +20,9 @@ from tuplet.games import protocol as generic
 from tuplet.games.ewn import EwnPosition
 from tuplet.games.ewn.game import DICE, EwnGame
 from tuplet.games.ewn.rules import BLUE_ALL, CHOICE, MOST_MOVES, RED_ALL, RED_CORNER, _fast_playout, _plain_playout
-from tuplet.games.perft import perft
 from tuplet.games.protocol import call_apply, call_ending, call_legal
 from tuplet.kernel import draw, kernel, stream
+from tuplet.testing.games import perft
 
 u = np.uint64
 
@@ -152,7 +152,7 @@ import sys
 import numpy as np
 from tuplet.games import protocol as generic
 from tuplet.games.ewn import EwnPosition
-from tuplet.games.perft import perft
+from tuplet.testing.games import perft
 u, moves = np.uint64, np.zeros(48, np.uint8)
 for number, line in enumerate(sys.stdin):
     position = EwnPosition.parse(line)
@@ -314,7 +314,7 @@ def turns_to_the_goal(game: naive.Game, plain: naive.Position, side: str, cube: 
 
 
 @pytest.mark.parametrize("name", naive.MEMBERS)
-def test_estimates_tell_who_is_how_many_turns_ahead(name: str) -> None:
+def test_estimates_show_how_many_turns_a_side_is_ahead(name: str) -> None:
     game, source = naive.MEMBERS[name], random.Random(name)
     for _ in range(300):
         plain = naive.random_position(game, source)

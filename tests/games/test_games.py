@@ -12,8 +12,8 @@ import pytest
 
 import tuplet
 from tuplet.games.g2048 import Board
-from tuplet.games.perft import perft
 from tuplet.games.registry import find_game
+from tuplet.testing.games import perft
 
 CONNECT4 = f"{Path(__file__).parents[2] / 'examples' / 'connect4.py'}:CONNECT4"
 GAMES = [
@@ -42,7 +42,7 @@ def walk(position, source: random.Random, steps: int):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_every_game_is_held_in_the_same_way(name: str) -> None:
+def test_every_game_has_the_same_interface(name: str) -> None:
     game = tuplet.game(name)
     assert tuplet.game(game) is game and tuplet.game(name) is game
     assert game.name == name.replace(" ", "%20")
@@ -115,12 +115,12 @@ def test_2048_is_the_game_that_is_learned() -> None:
         ("", "is not a game"),
     ],
 )
-def test_what_is_no_game_is_refused_with_the_reason(name: str, complaint: str) -> None:
+def test_a_text_that_names_no_game_is_refused_with_the_reason(name: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         tuplet.game(name)
 
 
-def test_who_is_not_trusted_cannot_name_code() -> None:
+def test_untrusted_text_cannot_name_code() -> None:
     for text in ("json:tool", "mine.py:GAME"):
         with pytest.raises(ValueError, match="is not loaded"):
             find_game(text)
@@ -140,7 +140,7 @@ def test_who_is_not_trusted_cannot_name_code() -> None:
         "......./......./......./......./......./......",
     ],
 )
-def test_a_board_that_cannot_be_is_refused(text: str) -> None:
+def test_an_impossible_board_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"rows of|hangs|as many"):
         tuplet.game(CONNECT4).parse(text)
 
@@ -152,7 +152,7 @@ def test_tiles_that_would_make_a_262144_are_refused(board: str) -> None:
         tuplet.game(f"2048:board={size}").parse(board)
 
 
-def test_what_comes_of_a_board_can_be_read_again() -> None:
+def test_positions_after_a_board_can_be_read_again() -> None:
     """The fullest board with a free cell: fifteen tiles, 8 to 131072."""
     tiles = [str(1 << e) for e in range(17, 2, -1)] + ["0"]
     board = "/".join(",".join(tiles[r : r + 4]) for r in range(0, 16, 4))

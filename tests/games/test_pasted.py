@@ -85,7 +85,7 @@ def test_a_board_is_read_as_it_was_pasted(form: str) -> None:
         ("2 " * 9000, "a text of 18,000 letters"),
     ],
 )
-def test_what_is_not_clear_is_refused_with_the_reason(text: str, complaint: str) -> None:
+def test_ambiguous_text_is_refused_with_the_reason(text: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         Board(text)
 

@@ -106,7 +106,7 @@ def test_a_file_of_2048verse_has_a_byte_for_each_letter(tmp_path: Path, monkeypa
         '{"notation": "2048 2,0,0,4/0,8,0,0/0,0,0,0/0,0,0,0 0", "score": 0}',
     ],
 )
-def test_a_board_is_read_in_every_dress(text: str) -> None:
+def test_a_board_is_read_in_every_layout(text: str) -> None:
     found = read(text).as_json()
     assert found["kind"] == "position" and found["game"] == "2048"
     assert found["position"] == game("2048").parse("2,0,0,4/0,8,0,0/0,0,0,0/0,0,0,0").as_json()
@@ -193,7 +193,7 @@ def test_the_frameworks_line_is_read_and_written() -> None:
         ("ewn r1", None, "four words"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_one_line(text: str, hint: str | None, complaint: str) -> None:
+def test_unreadable_text_is_a_one_line_error(text: str, hint: str | None, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint) as told:
         read(text, hint)
     assert "\n" not in str(told.value) and len(str(told.value)) < 300
@@ -217,7 +217,7 @@ def test_what_cannot_be_read_is_told_in_one_line(text: str, hint: str | None, co
         (("mine.py:GAME", "0:0", [], "record"), "is not loaded"),
     ],
 )
-def test_what_cannot_be_written_is_told_in_one_line(arguments: tuple[Any, ...], complaint: str) -> None:
+def test_a_game_that_a_format_cannot_express_is_a_one_line_error(arguments: tuple[Any, ...], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint) as told:
         write(*arguments)
     assert "\n" not in str(told.value)

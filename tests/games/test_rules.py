@@ -199,7 +199,7 @@ def test_random_play_has_the_exact_mean(rows, columns, spawn4, exact, margin) ->
     assert mean == pytest.approx(exact, abs=margin)
 
 
-def test_spawns_are_uniform_and_of_the_asked_share() -> None:
+def test_spawns_are_uniform_with_the_given_share_of_fours() -> None:
     rules = rules_for(4, 4, 0.25)
     board, _ = Board([2, 0, 0, 8] * 4).packed
     counts = np.zeros((16, 3), int)

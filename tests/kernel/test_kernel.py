@@ -170,7 +170,7 @@ from typing import NamedTuple
 import numpy as np
 from tuplet.games import protocol
 from tuplet.kernel import kernel
-from tuplet.games.perft import perft
+from tuplet.testing.games import perft
 if "ewn" in sys.argv:
     from tuplet.games.ewn import EwnPosition
     position = EwnGame("ewn").setup().roll(1)

@@ -26,7 +26,7 @@ COUNTING = {
     "exact.regret._network_shares": "values of four moves, once for many boards",
     "games.ewn.rules._plain_playout": MOVES,
     "games.g2048.rules._playout": MOVES,
-    "games.perft.perft": MOVES,
+    "testing.games.perft": MOVES,
     "games.protocol._random_game": MOVES,
     "games.protocol.meets_chance": MOVES,
     "learn.parallel.merge.mean_of": "sums of a block, once for a whole table",

@@ -119,7 +119,7 @@ def test_a_block_that_fails_ends_the_others_and_leaves_no_thread() -> None:
     assert threading.active_count() == before
 
 
-def test_what_a_thread_makes_is_kept_from_block_to_block_and_closed_at_the_end() -> None:
+def test_objects_of_a_thread_are_kept_between_blocks_and_closed_at_the_end() -> None:
     Counter.closed.clear()
     counts = [count for _, count in ordered_map(place, ((n,) for n in range(12)), threads=1)]
     assert counts == [*range(1, 13)]
@@ -140,7 +140,7 @@ def test_a_process_keeps_things_too_and_only_the_last_few() -> None:
     assert len(Counter.closed) >= 4
 
 
-def test_a_worker_sent_elsewhere_keeps_what_that_process_does_and_hears_of_its_own_call() -> None:
+def test_a_worker_sent_to_another_process_shares_its_objects_and_stops_with_its_call() -> None:
     one, other = Worker(), Worker()
     there, again, others = (pickle.loads(pickle.dumps(each)) for each in (one, one, other))
     made = there.keep("counter", Counter)
@@ -149,7 +149,7 @@ def test_a_worker_sent_elsewhere_keeps_what_that_process_does_and_hears_of_its_o
     assert there.stop.is_set() and again.stop.is_set() and not others.stop.is_set()
 
 
-def test_threads_make_what_they_share_once_and_what_they_keep_each() -> None:
+def test_shared_objects_are_made_once_and_kept_ones_once_per_thread() -> None:
     made: list[str] = []
     began = threading.Barrier(4, timeout=30)
 

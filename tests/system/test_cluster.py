@@ -317,7 +317,7 @@ def test_a_frozen_workers_block_runs_on_another_worker(two: Cluster, monkeypatch
     assert [square for square, _ in squares(4, 0, two)] == [0, 1, 4, 9]
 
 
-def test_a_folder_that_is_not_here_is_no_workers_fault(two: Cluster, tmp_path: Path) -> None:
+def test_a_missing_local_folder_is_not_blamed_on_workers(two: Cluster, tmp_path: Path) -> None:
     until(lambda: len(two.members.workers) == 2)
     with pytest.raises(FileNotFoundError), two.share(tmp_path / "nowhere"):
         pass
@@ -326,7 +326,7 @@ def test_a_folder_that_is_not_here_is_no_workers_fault(two: Cluster, tmp_path: P
     assert wrong.why.endswith("nowhere: No such file or directory")
 
 
-def test_a_scheduler_that_dies_costs_nothing_that_was_done(
+def test_finished_blocks_survive_the_death_of_the_scheduler(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tuplet.system.cluster._CONNECT", 2.0)
@@ -492,7 +492,7 @@ def test_threads_of_a_worker_share_the_tables_of_a_network(machines: Machines, t
     assert len(set(threads)) == 2 and len(set(tables)) == 1
 
 
-def test_what_a_worker_lacks_is_said_and_where(
+def test_an_error_names_the_worker_and_what_it_lacks(
     machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "of_mine.py").write_text(
@@ -513,7 +513,7 @@ def test_what_a_worker_lacks_is_said_and_where(
             tuplet.match("exec:./agent", "easy", games=2, executor=workers)
 
 
-def test_a_classs_programs_that_a_worker_lacks_do_not_just_lose(machines: Machines, blind: Path) -> None:
+def test_programs_that_a_worker_lacks_are_an_error_and_not_a_loss(machines: Machines, blind: Path) -> None:
     program(blind / "alice")
     machines.kill("sees")
     with cluster(str(machines.file)) as workers:

@@ -50,7 +50,7 @@ def folder(tmp_path: Path, trained_run: Path) -> Path:
         ("plot match -o out.png", "a saved match, for tuplet show"),
     ],
 )
-def test_the_wrong_file_is_named_for_what_it_is(tuplet: Any, folder: Path, words: str, told: str) -> None:
+def test_a_wrong_file_is_described_in_the_error(tuplet: Any, folder: Path, words: str, told: str) -> None:
     done = tuplet(*words.split(), cwd=folder)
     assert done.returncode == 2 and not done.stdout
     assert told in done.stderr and done.stderr.count("\n") == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 from tuplet.system.files import atomic_write, remove_partial_files
 
 
-def test_two_that_write_a_file_at_once_do_not_mix_what_they_write(tmp_path: Path) -> None:
+def test_two_writers_of_a_file_do_not_mix_their_content(tmp_path: Path) -> None:
     """Threads of one process, or processes of two machines that have the same number."""
     path = tmp_path / "file"
     with atomic_write(path) as one:
@@ -20,7 +20,7 @@ def test_two_that_write_a_file_at_once_do_not_mix_what_they_write(tmp_path: Path
     assert [*tmp_path.iterdir()] == [path]
 
 
-def test_what_a_killed_writer_left_is_swept(tmp_path: Path) -> None:
+def test_partial_files_of_killed_writers_are_removed(tmp_path: Path) -> None:
     writer = atomic_write(tmp_path / "file")
     writer.__enter__()
     assert len([*tmp_path.iterdir()]) == 1

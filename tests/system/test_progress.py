@@ -81,7 +81,7 @@ def test_there_is_no_rate_before_the_second_arrival(monkeypatch: pytest.MonkeyPa
     assert pace.rate(11000.0) is not None
 
 
-def test_games_of_an_earlier_call_say_nothing_of_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_games_of_an_earlier_call_do_not_count_for_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time, "perf_counter", lambda: now)
     summary = progress._Summary()
@@ -97,7 +97,7 @@ def test_at_a_terminal_there_is_a_bar() -> None:
     assert "━━━" in screen and "left" in screen and "games" in screen
 
 
-def test_things_that_come_in_lumps_are_no_faster_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_in_lumps_do_not_raise_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """A game of 300 moves that takes 15 s is 20 moves a second, though it is counted at its end."""
     now, told = 0.0, []
     monkeypatch.setattr(time, "perf_counter", lambda: now)

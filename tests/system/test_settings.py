@@ -32,7 +32,7 @@ class Some:
         check(self)
 
 
-def test_numbers_of_numpy_are_taken_and_become_pythons() -> None:
+def test_numpy_numbers_become_python_numbers() -> None:
     some = Some(count=np.int64(3), rate=np.float32(0.5), loud=np.bool_(True), time=np.array(2.5), name="x")
     assert some == Some(count=3, rate=0.5, loud=True, time=2.5, name="x")
     assert [type(v) for v in (some.count, some.rate, some.loud)] == [int, float, bool]
@@ -68,12 +68,12 @@ def test_the_help_of_a_budget_names_all_that_keeps_it_from_picking_a_recipe() ->
         ({"time": "soon"}, "time must be a time such as 5ms"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_the_reason(wrong: dict[str, Any], words: str) -> None:
+def test_a_bad_setting_is_refused_with_the_reason(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Some(**wrong)
 
 
-def test_texts_become_what_their_types_say() -> None:
+def test_texts_are_converted_by_the_type_of_the_setting() -> None:
     some = from_text(Some, "count=3, rate = 0.5,way=right,loud=yes,name=x", "some")
     assert some == Some(count=3, rate=0.5, way="right", loud=True, name="x")
     assert Some(time="2m").time == 120  # type: ignore[arg-type]

@@ -86,11 +86,11 @@ def test_an_evaluation_and_a_match_judge_what_is_finished(trained_run: Path) -> 
         lambda **w: regret("mcts:sims=1000000000000", board="2x2", games=9, **w),
     ],
 )
-def test_a_call_that_has_nothing_yet_says_so(call: Callable[..., Any]) -> None:
+def test_a_call_that_is_stopped_without_results_raises_stopped(call: Callable[..., Any]) -> None:
     assert isinstance(stopped(call, lambda _: True), Stopped)
 
 
-def test_a_review_says_how_far_it_came() -> None:
+def test_a_stopped_review_reports_how_far_it_is() -> None:
     """It calls nobody before its first move is judged."""
     stop, record = Stop(), play_episode(GreedyAgent(), RandomEnvironment(1))
     threading.Timer(0.3, stop.set).start()

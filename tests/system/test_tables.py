@@ -64,7 +64,7 @@ def test_rows_of_reviews_analyses_trees_and_growth(trained_run: Path) -> None:
     assert {row["move"]: row["visits"] for row in last} == {row["move"]: row["visits"] for row in moves}
 
 
-def test_rows_of_what_is_empty_are_none(tmp_path: Path) -> None:
+def test_an_empty_result_has_no_rows(tmp_path: Path) -> None:
     assert package.list_runs(tmp_path).to_dicts() == []
     over = "ewn b1..../...../...../...../.....  red 1"
     assert package.analyze("ewn", over, "easy").to_dicts() == []
@@ -83,13 +83,13 @@ def test_rows_of_a_population_are_its_runs(tmp_path: Path) -> None:
     assert [row["mean_score"] for row in found.to_dicts()] == [m.mean_score for m in found.members]
 
 
-def test_what_differs_from_row_to_row_is_none_and_what_is_nested_has_columns() -> None:
+def test_missing_values_are_none_and_nested_ones_have_columns() -> None:
     table = table_of([{"a": {"b": {"c": 1}}, "x_ci95": None}, {"list": [1, 2, 3]}])
     assert table.columns == ["a_b_c", "x_ci95_low", "x_ci95_high", "list"]
     assert table.rows == [[1, None, None, None], [None, None, None, [1, 2, 3]]]
 
 
-def test_whatever_shows_tables_has_rows() -> None:
+def test_every_displayable_result_has_rows() -> None:
     """Also what will be added: a result with sheets has JSON, and so rows, or says so itself."""
 
     def kinds(kind: type) -> set[type]:

@@ -79,6 +79,6 @@ def test_an_error_in_a_users_file_names_its_line(tmp_path: Path, text: str, comp
         find(f"{tmp_path / 'broken.py'}:Mine", trusted=True)
 
 
-def test_what_is_not_there_has_no_line() -> None:
+def test_the_error_of_a_missing_module_has_no_line_number() -> None:
     with pytest.raises(ValueError, match=r"No module named 'no_such_module'$"):
         find("no_such_module:Mine", trusted=True)

@@ -137,7 +137,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_with_a_game_is_named_with_its_cause(name: str, reports: dict[str, str]) -> None:
+def test_problems_of_a_game_are_reported_with_their_cause(name: str, reports: dict[str, str]) -> None:
     _, _, problem, cause = WRONG[name]
     assert problem in reports[name] and cause in reports[name]
 
@@ -193,7 +193,7 @@ class Vague(Decent):
         (Vague, "analyze() returns str"),
     ],
 )
-def test_what_is_wrong_with_an_agent_is_named(agent: type, problem: str) -> None:
+def test_problems_of_an_agent_are_reported(agent: type, problem: str) -> None:
     check_agent(Decent, "ewn")
     with pytest.raises(CheckFailed, match=re.escape(problem)) as failed:
         check_agent(agent, "ewn")

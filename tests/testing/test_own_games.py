@@ -15,10 +15,10 @@ import pytest
 
 import tuplet
 from tuplet.agents.specs import Spec
-from tuplet.games.perft import perft
 from tuplet.games.protocol import REQUIRED, register_game
 from tuplet.system import user_code
 from tuplet.testing import check_agent, check_game
+from tuplet.testing.games import perft
 
 pytestmark = pytest.mark.slow
 
@@ -86,7 +86,7 @@ def test_both_pass_the_check(game: str) -> None:
     check_agent("easy", game)
 
 
-def test_a_move_beyond_the_number_of_actions_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_beyond_the_number_of_actions_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     game = tuplet.game(RACE)
     monkeypatch.setattr(type(game), "actions", 2)
     with pytest.raises(AssertionError, match="a move has the number 2 of 2 actions"):

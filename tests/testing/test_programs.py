@@ -169,7 +169,7 @@ def test_a_good_program_passes_and_its_speed_is_reported(write, tuplet) -> None:
 
 
 @pytest.mark.parametrize("name", ZOO)
-def test_what_is_wrong_is_said_with_its_cause_and_both_sides_words(write, look, name: str) -> None:
+def test_a_problem_is_reported_with_its_cause_and_the_transcript(write, look, name: str) -> None:
     old, new, what, cause = ZOO[name]
     assert old in GOOD
     text = GOOD.replace(old, new)
@@ -197,7 +197,7 @@ def test_hopeless_programs_are_not_tried_for_ever(write, look) -> None:
     assert [trial.ok for trial in found.trials] == [False] * 3 + [None] * 3
 
 
-def test_exit_codes_tell_wrong_programs_from_wrong_words(write, tuplet) -> None:
+def test_exit_codes_distinguish_wrong_programs_from_wrong_arguments(write, tuplet) -> None:
     path = write(GOOD.replace('f"{cube}{direction}"', 'f"{direction}{cube}"'))
     done = tuplet("check", f"{shlex.quote(sys.executable)} {path}", "--time", 0.5, "--games", 2)
     assert done.returncode == 1 and "likely cause" in done.stdout and " > " in done.stdout
@@ -259,7 +259,7 @@ class Prompt:
         pass
 
 
-def test_the_referees_own_pauses_are_no_time_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_referees_pauses_do_not_count_as_the_programs_time(monkeypatch: pytest.MonkeyPatch) -> None:
     def sleep(seconds: float) -> None:
         Prompt.now += seconds
 

@@ -41,7 +41,7 @@ def run_line(tuplet, line: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_it_says_to_type_next_works(kind: str, tuplet, tmp_path: Path) -> None:
+def test_the_suggested_commands_work(kind: str, tuplet, tmp_path: Path) -> None:
     name = f"my_{kind}"
     done = tuplet("new", kind, name, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -137,6 +137,6 @@ def test_force_replaces_a_file(tuplet, tmp_path: Path) -> None:
     assert "class There" in (tmp_path / "there.py").read_text()
 
 
-def test_every_name_of_tuplets_own_is_taken() -> None:
+def test_names_that_tuplet_uses_are_refused() -> None:
     listed = {row["agent"] for game in ("2048", "ewn") for row in package.list_agents(game).rows}
     assert listed | {*(entry.name for entry in AGENTS), *ABOUT} <= taken_names()

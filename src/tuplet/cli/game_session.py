@@ -163,7 +163,7 @@ class GameSession:
             if side in self.analyses:
                 lines += analysis_lines(name, *self.analyses[side], self.renderer, room)
             else:
-                can = agent_hooks.can_analyze(agent)
+                can = agent_hooks.has(agent, "analyze")
                 lines.append(f"{name}: no analysis yet" if can else f"{name} gives no analysis")
         return lines
 
@@ -190,6 +190,6 @@ def choose_and_analyze(agent: Any, position: Any) -> tuple[str | Exception, Anal
     """The same, with the agent's analysis of the position if it gives one."""
     move = choose(agent, position)
     with suppress(Exception):
-        if not isinstance(move, Exception) and agent_hooks.can_analyze(agent):
+        if not isinstance(move, Exception) and agent_hooks.has(agent, "analyze"):
             return move, agent_hooks.analysis_of(agent, position, move)
     return move, None

@@ -58,14 +58,9 @@ def is_stopped(stop: Stop | None) -> bool:
     return stop is not None and stop.is_set()
 
 
-def can_analyze(agent: object) -> bool:
-    """Whether the agent has an analysis to show."""
-    return has(agent, "analyze")
-
-
 def analysis_of(agent: Any, position: Any, chosen: str) -> Analysis:
     """The agent's analysis of a position in which it has chosen a move; the move alone if it has none."""
-    analysis = agent.analyze(position) if can_analyze(agent) else None
+    analysis = agent.analyze(position) if has(agent, "analyze") else None
     if not isinstance(analysis, Analysis) or chosen not in (move.move for move in analysis.moves):
         others = [move for move in position.legal_moves() if move != chosen]
         name = getattr(agent, "name", type(agent).__name__)

@@ -103,12 +103,7 @@ class Game:
         """The random stream's next state, and a first position followed by `openings` random steps."""
         state, position = self.initial_position(state)
         for _ in range(self.openings):
-            if position.is_chance:
-                state, outcome = position.random_outcome(state)
-                after = position.apply_outcome(outcome)
-            else:
-                state, move = position.random_move(state)
-                after = position.play(move)
+            state, after = position.random_step(state)
             if after.over:
                 break
             position = after
@@ -274,6 +269,14 @@ class Position:
         moves = self.legal_moves()
         state, bits = draw(np.uint64(state))
         return np.uint64(state), moves[(int(bits) >> 32) * len(moves) >> 32]
+
+    def random_step(self, state: np.uint64) -> tuple[np.uint64, Any]:
+        """The random stream's next state, and the position after a random move or outcome of chance."""
+        if self.is_chance:
+            state, outcome = self.random_outcome(state)
+            return state, self.apply_outcome(outcome)
+        state, move = self.random_move(state)
+        return state, self.play(move)
 
     def chance_prompt(self) -> str:
         """What must be done where chance acts."""

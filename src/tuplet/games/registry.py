@@ -45,8 +45,8 @@ def find_game(name: str | Game, *, trusted: bool = False) -> Game:
     A text that is not `trusted` cannot load code: it finds the user's own game only if that was loaded before.
     """
     if not isinstance(name, str):
-        built_in = BUILT_IN.get(_key(name.name))
-        return name if built_in and type(name).__module__ == built_in[0] else _enter(name)
+        is_ours = _is_built_in(name.name) and type(name).__module__.startswith("tuplet.games.")
+        return name if is_ours else _enter(name)
     if (written := name.replace(" ", "%20")) in _own:  # as `_load` writes a path
         return _own[written]
     text = "".join(name.split())
@@ -67,17 +67,13 @@ def is_found(name: str) -> bool:
     return _is_built_in(name) or user_code.names_code(name.replace("%20", " "))
 
 
-def _key(text: str) -> str:
-    return text.partition(":")[0]
-
-
 def _is_built_in(text: str) -> bool:
-    return _key(text) in BUILT_IN
+    return text.partition(":")[0] in BUILT_IN
 
 
 @lru_cache(maxsize=256)
 def _built_in(text: str) -> Game:
-    module, name = BUILT_IN[_key(text)]
+    module, name = BUILT_IN[text.partition(":")[0]]
     return attrgetter(name)(import_module(module))(text)  # type: ignore[no-any-return]
 
 

@@ -207,14 +207,14 @@ class Cluster(WorkerPool):
 
         It is not taken from a silent worker, whose heartbeats may only be late.
         """
-        attempts: dict[asyncio.Task[bytes], Any] = {}
+        attempts: dict[asyncio.Future[bytes], Any] = {}
         try:
             while True:
                 if not attempts or (block.stuck.done() and self.members.workers and not self.members.writes):
                     there, priority = [*self.members.workers], block.failures + len(attempts)
                     block.allowed |= {*there}
                     future = self.client.submit(run_block, block.call, workers=there, pure=False, priority=priority)
-                    attempts[asyncio.create_task(_result(future))] = future
+                    attempts[asyncio.ensure_future(future)] = future
                 block.sent = [*attempts.values()]
                 block.stuck = asyncio.get_running_loop().create_future()
                 await asyncio.wait([*attempts, block.stuck], return_when=asyncio.FIRST_COMPLETED)
@@ -278,10 +278,6 @@ class Cluster(WorkerPool):
             only_silent = block.sent and all(future.key in keys for future in block.sent)
             if only_silent and not block.stuck.done():
                 block.stuck.set_result(None)
-
-
-async def _result(future: Any) -> bytes:
-    return await future  # type: ignore[no-any-return]
 
 
 _known: dict[Any, Cluster] = {}  # by client

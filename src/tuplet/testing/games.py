@@ -12,7 +12,6 @@ from tuplet.agents.agent import make_agent
 from tuplet.arena.game import play_game
 from tuplet.games import protocol as generic
 from tuplet.games.game import Game
-from tuplet.games.perft import perft
 from tuplet.games.protocol import (
     LONGEST,
     MOST_FORGOTTEN,
@@ -23,6 +22,7 @@ from tuplet.games.protocol import (
     Words,
     apply,
     apply_outcome,
+    count_outcomes,
     ending,
     is_chance,
     legal,
@@ -72,7 +72,7 @@ def check_game(game: str | Game, *, games: int = 20, seed: int = 0) -> None:
             if position.over:
                 ended += 1
                 break
-            state, position = _step(position, state)
+            state, position = position.random_step(state)
     problems.where = ""
     never = f"none of {games} random games ended within {LONGEST:,} steps"
     require(ended, never, "ending() never says so, or the game can go on for ever: limit it")
@@ -122,14 +122,6 @@ def _check_many(game: Game, state: np.uint64, problems: Problems) -> None:
     for words in seen[seen.any(1)]:
         with problems.catch("a finished position", "see there"):
             _check_position(game, start.at((words[0], words[1])), problems)
-
-
-def _step(position: Any, state: np.uint64) -> tuple[np.uint64, Any]:
-    if position.is_chance:
-        state, outcome = position.random_outcome(state)
-        return state, position.apply_outcome(outcome)
-    state, move = position.random_move(state)
-    return state, position.play(move)
 
 
 def _check_names(game: Game, problems: Problems) -> None:
@@ -239,7 +231,7 @@ def _check_moves(position: Any, problems: Problems) -> None:
     codes = [int(code) for code in moves[MOST_MOVES : MOST_MOVES + max(count, 0)]]
     require(count > 0, *NO_MOVE)
     most = generic.most_moves(rules)
-    what = f"{count} moves, but register_game was told of {most} at most"
+    what = f"{count} moves, but register_game was given {most} as the most"
     require(count <= most, what, "the number there is too small")
     untouched = (moves[:MOST_MOVES] == _MARK).all()
     require(untouched, "legal() writes before `start`", "moves[start + i], not moves[i]")
@@ -263,6 +255,27 @@ def _check_moves(position: Any, problems: Problems) -> None:
             same = np.array_equal(np.array(here, np.uint64), np.array(there, np.uint64))
             both = f"{function.__name__}() gives {there} compiled, {here} uncompiled"
             require(same, both, "np.uint64 mixed with Python's numbers becomes signed in compiled code")
+
+
+@allocating("a list of moves for each ply")
+def perft(game: Any, position: Words, depth: int) -> int:
+    """The number of paths of `depth` steps; an outcome of chance is a step.
+
+    Games that end earlier are not counted.
+    """
+    if depth == 0:
+        return 1
+    if ending(game, position) != ONGOING:
+        return 0
+    count = 0
+    if is_chance(game, position):
+        for outcome in range(count_outcomes(game, position)):
+            count += perft(game, apply_outcome(game, position, outcome), depth - 1)
+        return count
+    moves = np.zeros(MOST_MOVES, np.uint8)
+    for i in range(legal(game, position, moves, 0)):
+        count += perft(game, apply(game, position, np.int64(moves[i])), depth - 1)
+    return count
 
 
 def _check_searches(game: Game, start: Any, problems: Problems) -> None:

@@ -173,7 +173,7 @@ class AgentGame:
             move = str(agent.choose(before))
             if job.stop.is_set():
                 return True  # this may not be its choice: it was interrupted
-            if self.analysis and agent_hooks.can_analyze(agent) and (job.ready or job.pace):
+            if self.analysis and agent_hooks.has(agent, "analyze") and (job.ready or job.pace):
                 details["analysis"] = agent_hooks.analysis_of(agent, before, move)
         after, reward = endpoints.apply_move(before, move)
         self.rng, self.position, outcome = endpoints.apply_chance(after, None, self.rng)

@@ -406,7 +406,7 @@ def test_space_in_the_input_is_ignored_and_only_moves_are_sent(referee) -> None:
     assert one.end() == (0, "", "")
 
 
-def test_games_follow_each_other_until_told_to_stop(referee) -> None:
+def test_games_follow_each_other_until_a_stop(referee) -> None:
     luck = random.Random(8)
     one = referee("hard")
     winners = []

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -35,34 +34,23 @@ from tuplet.games.ewn.rules import (
 from tuplet.games.game import Game, Position
 from tuplet.games.protocol import Words
 from tuplet.kernel import draw
-from tuplet.system.settings import check, from_text, setting
+from tuplet.system.settings import split_settings
 
 Array = np.ndarray[Any, Any]
 
 DICE = ("cycle", "rolled", "chosen", "free")
+SETTINGS = {  # of `ewn:...`: the default, a pattern for what is allowed, and that in words
+    "board": ("5x5", "[3-9]x[3-9]", "3x3 to 9x9"),
+    "cubes": ("6", "[1-6]", "1 to 6"),
+    "die": ("rolled", "|".join(DICE), "cycle, rolled, chosen or free"),
+    "cycle": ("0", "0*([1-9]|[1-5][0-9]|60)", "1 to 60"),
+    "directions": ("3", "[34]", "3 or 4"),
+    "own": ("yes", "yes|no", "yes or no"),
+}
 Square = tuple[int, int]  # row, column
 
 AHEAD = 12  # plies of a known die in the JSON of a position
 DIRECTIONS = {3: ((0, 1), (1, 0), (1, 1)), 4: ((0, 1), (1, 0), (1, 1), (-1, 1))}  # Red's steps
-
-
-@dataclass(frozen=True)
-class EwnSettings:
-    """The settings behind the name: `ewn:board=4x4,cubes=3`."""
-
-    board: str = setting("5x5")
-    cubes: int = setting(6, least=1, most=MOST_CUBES)  # of each side
-    die: Literal["cycle", "rolled", "chosen", "free"] | None = setting(None)  # rolled, or cycle if that is set
-    cycle: int | None = setting(None, least=1, most=60)  # how many values a known die has
-    directions: int = setting(3, least=3, most=4)
-    own: bool = setting(True)  # own cubes may be captured
-
-    def __post_init__(self) -> None:
-        check(self)
-        if not re.fullmatch("[3-9]x[3-9]", self.board):
-            raise UserError(f"board must be 3x3 to 9x9 (got {self.board!r})")
-        if self.cycle and self.die not in ("cycle", None):
-            raise UserError(f"cycle is a setting of die=cycle (got die={self.die})")
 
 
 class EwnGame(Game):
@@ -98,29 +86,31 @@ class EwnGame(Game):
         name, _, text = spec.partition(":")
         if name != "ewn":
             raise UserError(f"{spec!r} is not a game: ewn, ewn-6x7, or ewn:board=4x4,cubes=3,...")
-        settings = from_text(EwnSettings, text, spec)
-        self.rows, self.columns = int(settings.board[0]), int(settings.board[2])
-        self.cubes, self.directions, self.own_captures, self.first_cube = (
-            settings.cubes,
-            settings.directions,
-            settings.own,
-            1,
-        )
-        self.die = settings.die or ("cycle" if settings.cycle else "rolled")
-        self.cycle = (settings.cycle or 21) if self.die == "cycle" else 0
+        given = split_settings(text, spec)
+        if "cycle" in given:
+            given.setdefault("die", "cycle")
+        for name, value in given.items():
+            if name not in SETTINGS:
+                raise UserError(f"{spec}: '{name}={value}' is not a setting; there are {', '.join(SETTINGS)}")
+            _, pattern, what = SETTINGS[name]
+            if not re.fullmatch(pattern, value):
+                raise UserError(f"{spec}: {name} must be {what} (got {value!r})")
+        values = {name: default for name, (default, _, _) in SETTINGS.items()} | given
+        self.rows, self.columns, self.cubes = int(values["board"][0]), int(values["board"][2]), int(values["cubes"])
+        self.directions, self.own_captures, self.first_cube = int(values["directions"]), values["own"] == "yes", 1
+        self.die, self.cycle = values["die"], int(values["cycle"])
+        if self.cycle and self.die != "cycle":
+            raise UserError(f"{spec}: cycle is a setting of die=cycle (got die={self.die})")
         self.red = tuple(_triangle(self.cubes))
         self.blue = tuple((self.rows - 1 - r, self.columns - 1 - c) for r, c in self.red)
         if set(self.red) & set(self.blue):
             raise UserError(f"{spec}: {self.cubes} cubes do not fit on this board")
         # One name for each game, however it was typed: defaults are left out.
-        written = (
-            ("board", settings.board, "5x5"),
-            ("cubes", self.cubes, 6),
-            ("cycle", self.cycle, 0) if self.cycle not in (0, 21) else ("die", self.die, "rolled"),
-            ("directions", self.directions, 3),
-            ("own", "yes" if self.own_captures else "no", "yes"),
-        )
-        unusual = ",".join(f"{key}={value}" for key, value, default in written if value != default)
+        if self.die == "cycle":
+            self.cycle = self.cycle or 21
+            values["cycle"] = str(self.cycle)
+            del values["cycle" if self.cycle == 21 else "die"]
+        unusual = ",".join(f"{name}={value}" for name, value in values.items() if value != SETTINGS[name][0])
         self.name = f"ewn:{unusual}" if unusual else "ewn"
 
     @property
