@@ -106,7 +106,7 @@ def test_2048_is_the_game_that_is_learned() -> None:
         ("chess", "'chess' is not a game: 2048, ewn"),
         ("2048:board=5x5", "2x2 to 4x4"),
         ("2048:spawn4=2", "spawn4 must be 0 to 1"),
-        ("2048:speed=2", "no setting is called speed"),
+        ("2048:speed=2", "speed is not a setting; there are board, spawn4"),
         ("ewn:board=1x1", "3x3 to 9x9"),
         ("ewn-5x5", "is not a game"),
         ("nowhere.py:GAME", "cannot import nowhere.py"),

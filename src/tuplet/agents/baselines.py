@@ -15,6 +15,7 @@ from tuplet.games.ewn.rules import BLUE, GONE, MOST_CUBES, RED, EwnRules
 from tuplet.games.protocol import (
     MOST_MOVES,
     ONGOING,
+    Array,
     Int,
     Words,
     apply,
@@ -27,8 +28,6 @@ from tuplet.games.protocol import (
     winner,
 )
 from tuplet.kernel import allocating, inlined, kernel
-
-Array = np.ndarray[Any, Any]
 
 WON = 10_000.0
 NO_CUBES = 999

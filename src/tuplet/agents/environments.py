@@ -56,7 +56,7 @@ class RandomEnvironment:
         return cell, tile
 
 
-def environment_from(named: Any, seed: int = 0, spawn4: float = 0.1) -> Environment:
+def environment_from(named: Any, seed: int = 0) -> Environment:
     """An environment from its name (random, or module:Class), its class, a function, or itself."""
     if isinstance(named, Pickled):
         named = named.unpickle()
@@ -65,7 +65,7 @@ def environment_from(named: Any, seed: int = 0, spawn4: float = 0.1) -> Environm
         return make_from_class(named, name, "place", "board", seed)  # type: ignore[no-any-return]
     spec = as_spec(named)
     if spec.text == "random":
-        return RandomEnvironment(seed, spawn4)
+        return RandomEnvironment(seed)
     if spec.is_class:
         return spec.make_user_class("place", "board", seed)  # type: ignore[no-any-return]
     raise UserError(f"{spec.text!r} is not an environment: take random, or module:Class")

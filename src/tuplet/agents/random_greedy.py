@@ -11,9 +11,8 @@ import numpy as np
 
 from tuplet.games.g2048.rules import WIDE, Rules2048, largest, opening, slides, spawn, wide_slides
 from tuplet.games.g2048.statistics import Results
+from tuplet.games.protocol import Array
 from tuplet.kernel import draw, inlined, kernel, line_aligned, stream
-
-Array = np.ndarray[Any, Any]
 
 _LINE = 8  # words of a cache line
 _ZERO, _HALF = np.uint64(0), np.uint64(32)

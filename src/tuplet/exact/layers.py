@@ -10,15 +10,14 @@ the sum. Nine cells then fit into 32 bits.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tuplet.games.g2048.rules import Rules2048, empty_cells, largest, quick_slide
 from tuplet.games.g2048.symmetry import canonical
+from tuplet.games.protocol import Array
 from tuplet.kernel import inlined, kernel, mix, pdep, pext, popcount
-
-Array = np.ndarray[Any, Any]
 
 PART = 1 << 14  # boards that are handled at a time
 OPTIMAL, RANDOM, REACHES = range(3)  # columns of values; from REACHES on, tiles 4, 8, ...

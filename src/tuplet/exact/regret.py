@@ -33,13 +33,13 @@ from tuplet.games.g2048.board import MOVES, Board, as_move
 from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.rules import Rules2048, largest, rules_for, slide
 from tuplet.games.g2048.symmetry import canonical, canonical_all
+from tuplet.games.protocol import Array
 from tuplet.kernel import allocating, as_seed, kernel, stream
 from tuplet.system.progress import Progress, Watcher
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, move_values
 
-Array = np.ndarray[Any, Any]
 Policy = Callable[[Array], Array]  # boards -> the probability of each move, float64[boards, 4]
 
 TWICE = 3  # boards of a layer on which a player must choose twice, to see whether it is random

@@ -22,11 +22,10 @@ from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048.board import MOVES, Board
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.g2048.symmetry import canonical_all
+from tuplet.games.protocol import Array
 from tuplet.system.files import atomic_write
 from tuplet.system.tables import Displayable, TextTable
 from tuplet.system.tensors import write_header
-
-Array = np.ndarray[Any, Any]
 
 FORMAT = "tuplet-solution-1"
 SIZES = ("2x2", "2x3", "3x2", "2x4", "4x2", "3x3")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
@@ -25,11 +24,10 @@ from tuplet.exact.layers import (
 )
 from tuplet.exact.solution import Solution, solvable
 from tuplet.games.g2048.rules import Rules2048, as_share, rules_for
+from tuplet.games.protocol import Array
 from tuplet.system.blocks import Worker, as_threads, ordered_map
 from tuplet.system.progress import COMPILING, Progress, ProgressOption, RateMeter, Watcher, watching
 from tuplet.system.stop import Stop, Stopped
-
-Array = np.ndarray[Any, Any]
 
 FIRST = 4  # the smallest sum of a state: two tiles
 
@@ -151,7 +149,7 @@ def _value_layer(
 
 
 def _all_known(*known: bool) -> None:
-    """Every board after a spawn was found on the way forward."""
+    """Raise an error if a board after a spawn was not visited on the way forward."""
     if not all(known):
         raise RuntimeError("a board is missing from its layer")
 

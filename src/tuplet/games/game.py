@@ -183,12 +183,13 @@ class Position:
     @property
     def turn(self) -> Any:
         """The side that moves next, also where chance acts before it."""
-        return self.sides[int(protocol.side(self.rules, self.words))]
+        return self.sides[0 if len(self.sides) == 1 else int(protocol.side(self.rules, self.words))]
 
     @property
     def winner(self) -> Any:
-        """The side that has won; None if there is none."""
-        won = int(protocol.winner(self.rules, ending)) if (ending := self.ending) else NO_WINNER
+        """The side that has won; None if there is none, as in a game for one."""
+        ending = ONGOING if len(self.sides) == 1 else self.ending
+        won = int(protocol.winner(self.rules, ending)) if ending else NO_WINNER
         return None if won == NO_WINNER else self.sides[won]
 
     @property

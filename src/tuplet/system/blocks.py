@@ -180,7 +180,7 @@ class _ProcessPool(WorkerPool):
     """Processes by loky, which sends classes of a script or a notebook by value and does not run the script again.
 
     A file in `folder`, named by a call's token, asks the blocks of that call to stop. (An event or a lock would hang
-    if a process was killed that held it.)
+    if its process was killed.)
     """
 
     def __init__(self, count: int, folder: Path) -> None:

@@ -65,7 +65,7 @@ EXIT_CODE = Advice(
     "something fails, or returns that code, on the way out", "end with code 0: return 0 from main, sys.exit(0)"
 )
 END_OF_INPUT = Advice(
-    "it does not look at whether reading found the end of the input",
+    "it does not notice the end of its input",
     "end when it does: in Python read(1) returns '', in C getchar() returns EOF, in C++ std::cin >> c is false",
 )
 END_OF_GAMES = Advice(

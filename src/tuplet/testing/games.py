@@ -18,6 +18,7 @@ from tuplet.games.protocol import (
     MOST_MOVES,
     NO_WINNER,
     ONGOING,
+    Array,
     Int,
     Words,
     apply,
@@ -39,8 +40,6 @@ MANY = 10_000  # random games in compiled code
 NO_MOVE = "no move is legal, but the game is not over", "ending() must say so, or a pass must be a move"
 _MARK = 251  # a move that no kernel writes
 _HALF = np.uint64(32)
-
-Array = np.ndarray[Any, Any]
 
 
 def check_game(game: str | Game, *, games: int = 20, seed: int = 0) -> None:

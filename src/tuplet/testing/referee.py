@@ -89,7 +89,7 @@ SITUATIONS = (
     "a winning move at hand",
     "it wins",
     "it loses",
-    "somebody's last cube is taken",
+    "a side's last cube is captured",
 )
 
 
@@ -102,7 +102,6 @@ class Coverage:
         self.first_times: list[float] = []  # of a program's first move, its start included
         self.faces: set[str] = set()
         self.games = self.wins = self.longest = self.memory = self.spaces = 0
-        self.chatter = False  # on standard error
         self._looked = 0.0
 
     def note_memory(self, program: Program) -> None:
@@ -159,7 +158,6 @@ class Referee:
 
     def close(self) -> None:
         """End the program."""
-        self.seen.chatter |= bool(self.program.stderr_lines())
         self.seen.spaces += self.program.spaces
         self.program.stop(0.0)
 

@@ -95,19 +95,19 @@ def play(position: FallbackPosition, move: str) -> FallbackPosition:
 
 
 def choose(position: FallbackPosition, until: float) -> str:
-    """The best move found by `until` (of `time.monotonic`), at least of a search of one ply."""
+    """The best move of a search until `until` (of `time.monotonic`), of one ply at least."""
     moves = _moves(position)
     best = moves[0]
     for depth in range(1, DEEPEST):
-        top, found = -2 * WON, best
+        top, chosen = -2 * WON, best
         # The best move so far goes first: a deeper search that is cut short can only improve on it.
         for move in [best, *(m for m in moves if m is not best)]:
             value = _value(_after(position, move[0], move[2]), depth - 1, -2 * WON, -top, until)
             if value is None:
                 break
             if -value > top:
-                top, found = -value, move
-        best = found
+                top, chosen = -value, move
+        best = chosen
         if abs(top) > WON or len(moves) == 1 or time.monotonic() >= until:
             break
     return f"{best[0]}{best[1]}"

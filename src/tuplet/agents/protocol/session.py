@@ -206,7 +206,7 @@ class Session:
         self._started = self._asked = process_start()
 
     def run(self) -> None:
-        """Play until told to stop, or until the input ends."""
+        """Play until the other side stops, or the input ends."""
         try:
             while self._play():
                 self.games += 1

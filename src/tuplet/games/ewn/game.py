@@ -32,11 +32,9 @@ from tuplet.games.ewn.rules import (
     fill_arrival,
 )
 from tuplet.games.game import Game, Position
-from tuplet.games.protocol import Words
+from tuplet.games.protocol import Array, Words
 from tuplet.kernel import draw
 from tuplet.system.settings import split_settings
-
-Array = np.ndarray[Any, Any]
 
 DICE = ("cycle", "rolled", "chosen", "free")
 SETTINGS = {  # of `ewn:...`: the default, a pattern for what is allowed, and that in words
@@ -91,7 +89,7 @@ class EwnGame(Game):
             given.setdefault("die", "cycle")
         for name, value in given.items():
             if name not in SETTINGS:
-                raise UserError(f"{spec}: '{name}={value}' is not a setting; there are {', '.join(SETTINGS)}")
+                raise UserError(f"{spec}: {name} is not a setting; there are {', '.join(SETTINGS)}")
             _, pattern, what = SETTINGS[name]
             if not re.fullmatch(pattern, value):
                 raise UserError(f"{spec}: {name} must be {what} (got {value!r})")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from tuplet.games.analysis import MoveValue
 from tuplet.games.g2048.board_text import numbers
 from tuplet.games.g2048.drawing import board_svg
 from tuplet.games.g2048.rules import LARGEST, motion, slide_line
+from tuplet.games.protocol import Array
 from tuplet.kernel import draw
 
 Move = Literal["up", "right", "down", "left"]
@@ -19,7 +20,6 @@ Move = Literal["up", "right", "down", "left"]
 MOVES: tuple[Move, ...] = ("up", "right", "down", "left")
 
 Row = Sequence[int]
-Array = np.ndarray[Any, Any]
 Size = tuple[int, int]  # rows and columns
 
 
@@ -169,13 +169,13 @@ class Board:
         """
         targets, number = np.zeros(16, np.uint8), MOVES.index(as_move(move))
         meeting = int(motion(self.rows, self.columns, *self.packed, number, targets))
-        found = []
+        steps = []
         for i, exponent in enumerate(self.exponents):
             target = int(targets[4 * (i // self.columns) + i % self.columns])
             if exponent:
                 to = target // 4 * self.columns + target % 4
-                found.append((i, to, bool(meeting >> 4 * target & 1)))
-        return found
+                steps.append((i, to, bool(meeting >> 4 * target & 1)))
+        return steps
 
     def _lines(self, across: bool) -> list[range]:
         size, width = self.rows * self.columns, self.columns

@@ -60,8 +60,8 @@ def numbers(text: str) -> list[int] | list[list[int]]:
 
 def _given(text: str) -> tuple[str, bool]:
     """The numbers' part of a text, a JSON object's if it is one, and whether they are exponents."""
-    if found := re.match(r"exponents\b[\s:=]*", text):
-        return text[found.end() :], True
+    if word := re.match(r"exponents\b[\s:=]*", text):
+        return text[word.end() :], True
     try:
         values: Any = json.loads(text) if text.startswith("{") else {}
     except (ValueError, RecursionError):

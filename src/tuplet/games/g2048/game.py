@@ -56,7 +56,7 @@ class Game2048(Game):
                 raise UserError(f"{spec} says {short}={given[short]}: leave --{short} out")
         board, share = given.pop("board", "4x4"), given.pop("spawn4", "0.1")
         if given:
-            raise UserError(f"2048: no setting is called {', '.join(given)}: board or spawn4")
+            raise UserError(f"{spec}: {next(iter(given))} is not a setting; there are board, spawn4")
         try:
             return cls(board, float(share))
         except ValueError as error:
@@ -181,24 +181,9 @@ class Position2048(Position):
     is_chance = tile_due
 
     @property
-    def over(self) -> bool:
-        """Whether no move is legal, and no tile is about to appear."""
-        return not self.tile_due and self.board.over
-
-    @property
     def ending(self) -> int:
-        """ONGOING or OVER."""
-        return OVER if self.over else ONGOING
-
-    @property
-    def turn(self) -> str:
-        """There is one player."""
-        return str(self.sides[0])
-
-    @property
-    def winner(self) -> None:
-        """None: the player has points."""
-        return
+        """OVER if no move is legal, and no tile is about to appear."""
+        return OVER if not self.tile_due and self.board.over else ONGOING
 
     @property
     def result(self) -> float | None:

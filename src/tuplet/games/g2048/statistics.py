@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuplet.games.protocol import Array
 from tuplet.system.intervals import Interval, mean_interval, t_quantile
-
-Array = np.ndarray[Any, Any]
 
 _USUAL_DEVIATION = 0.35  # of the mean, of scores: 0.38 for `small`, 0.43 after 5,000 games of TD
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from tuplet.games.g2048.board import Size
 from tuplet.games.g2048.rules import Rules2048, transpose
+from tuplet.games.protocol import Array
 from tuplet.kernel import inlined, kernel
-
-Array = np.ndarray[Any, Any]
 
 _BYTES = np.uint64(0x00FF00FF00FF00FF)
 _NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
