@@ -65,7 +65,7 @@ def test_what_is_said_of_players() -> None:
     assert 140 <= found <= 180
 
 
-def test_the_interval_of_a_difference_holds_the_truth_with_few_games() -> None:
+def test_the_interval_of_a_difference_has_its_coverage_with_few_games() -> None:
     """Beside a weak player all that deviates is the strong one: Student's t alone held in 90 %."""
     scores = np.array(SCORES["small"], float)
     truth = 0.95 * scores.mean()

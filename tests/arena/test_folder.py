@@ -150,7 +150,7 @@ def read(path: Path) -> Reader:
     return reader
 
 
-def test_the_page_asks_nobody_and_runs_nothing_but_its_own(twelve) -> None:
+def test_the_page_loads_nothing_and_runs_only_its_own_script(twelve) -> None:
     result, folder = twelve
     reader = read(folder / "page.html")
     assert set(reader.requested) == {"#replay"}
@@ -210,7 +210,7 @@ def test_tables_are_for_spreadsheets(twelve) -> None:
     assert len(games) == 132 and sum(game["ended_by"] == "memory" for game in games) > 10
 
 
-def test_a_saved_file_gives_the_same_page_and_goes_on(twelve, tuplet, tmp_path: Path) -> None:
+def test_a_saved_file_gives_the_same_page_and_can_be_continued(twelve, tuplet, tmp_path: Path) -> None:
     _, folder = twelve
     shown = tuplet("show", folder / "games.jsonl", "--html", tmp_path / "a.html", "--csv", tmp_path / "a.csv")
     assert shown.returncode == 0, shown.stderr

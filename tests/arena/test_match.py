@@ -164,7 +164,7 @@ def test_an_odd_number_of_games_is_rounded_up_to_pairs() -> None:
     assert "easy - easy" in repr(result)
 
 
-def test_forfeits_are_counted_and_the_match_goes_on(tmp_path: Path) -> None:
+def test_forfeits_are_counted_and_the_match_continues(tmp_path: Path) -> None:
     made: list[Student] = []
 
     def weak() -> Student:
@@ -223,7 +223,7 @@ def test_a_sequential_test_ends_after_the_same_pair_for_any_number_of_threads(tm
 
 
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)])
-def test_a_match_cut_off_at_any_byte_goes_on_to_the_same_end(tmp_path: Path, step: int) -> None:
+def test_a_match_cut_off_at_any_byte_continues_to_the_same_end(tmp_path: Path, step: int) -> None:
     path, whole = tmp_path / "m.jsonl", tmp_path / "whole.jsonl"
     game = "ewn:board=3x3,cubes=2"
     result = match("easy", "easy", game, games=4, seed=2, out=whole)
@@ -354,7 +354,7 @@ def test_a_tournament_is_all_pairings_and_does_not_depend_on_threads(tmp_path: P
     assert len({record["start"] for record in records(tmp_path / "1")}) == 15
 
 
-def test_a_tournament_of_nobody_or_of_twins_is_refused() -> None:
+def test_a_tournament_without_agents_or_with_one_twice_is_refused() -> None:
     for agents in ([], ["easy"], ["easy", "easy"]):
         with pytest.raises(ValueError, match="tournament"):
             tournament(agents)

@@ -93,7 +93,9 @@ class Disk:
         return self.write(file, data)
 
 
-def test_a_match_goes_on_while_the_disk_is_full(tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_match_continues_while_the_disk_is_full(
+    tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "match.jsonl"
     monkeypatch.setattr("tuplet.arena.resumable.os.write", Disk(range(3, 6)))
     with pytest.warns(UserWarning, match="No space left on device.: they are kept in memory") as told:
@@ -101,7 +103,7 @@ def test_a_match_goes_on_while_the_disk_is_full(tmp_path: Path, whole: bytes, mo
     assert len(told) == 1 and result.games == 6 and path.read_bytes() == whole
 
 
-def test_games_that_could_not_be_saved_are_told_and_leave_no_half_line(
+def test_games_that_could_not_be_saved_give_a_warning_and_leave_no_half_line(
     tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "match.jsonl"
@@ -116,7 +118,7 @@ def test_games_that_could_not_be_saved_are_told_and_leave_no_half_line(
     assert path.read_bytes() == whole
 
 
-def test_a_disk_that_is_full_at_once_is_told_before_anything_is_played(
+def test_a_disk_that_is_already_full_is_an_error_before_any_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tuplet.arena.resumable.os.write", Disk(range(0, 999)))

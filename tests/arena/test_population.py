@@ -37,7 +37,7 @@ def test_recipes_can_differ_too(tmp_path: Path) -> None:
     assert {member["settings"] for member in found.as_json()["runs"]} == {"recipe=quick", "recipe=homework"}
 
 
-def test_one_that_was_stopped_goes_on(tmp_path: Path) -> None:
+def test_a_stopped_population_continues(tmp_path: Path) -> None:
     stop = tuplet.Stop()
     seen = []
 

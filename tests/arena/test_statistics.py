@@ -21,7 +21,7 @@ from tuplet.system.intervals import mean_interval, share_interval
 
 @pytest.mark.parametrize("split", [0.0, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("pairs", [10, 12, 20, 50])
-def test_the_interval_of_a_share_holds_the_truth_wherever_that_is(pairs: int, split: float) -> None:
+def test_the_interval_of_a_share_has_its_coverage_for_every_true_share(pairs: int, split: float) -> None:
     """Near 1 as well, where Wilson's fell to 83.5 %."""
     held = shares(pairs, lambda share: pair_results(share, split))
     assert held > (0.92 if split == 0 else 0.935)
@@ -29,7 +29,7 @@ def test_the_interval_of_a_share_holds_the_truth_wherever_that_is(pairs: int, sp
 
 @pytest.mark.parametrize("drawn", [0.1, 0.9])  # of the games that could be
 @pytest.mark.parametrize("alike", [-1.0, 0.0, 1.0])
-def test_it_holds_the_truth_wherever_that_is_with_draws(alike: float, drawn: float) -> None:
+def test_the_interval_of_a_share_has_its_coverage_for_every_true_share_with_draws(alike: float, drawn: float) -> None:
     assert shares(10, lambda share: drawn_pairs(share, drawn * 2 * (1 - share), alike)) > 0.92
 
 
@@ -53,7 +53,7 @@ def held(share: float, chances: list[float], pairs: int, matches: int) -> float:
 
 @pytest.mark.parametrize("alike", [-1.0, -0.5, 0.0, 0.5, 1.0])
 @pytest.mark.parametrize("draws", [0.1, 0.5, 0.9])
-def test_the_interval_of_a_share_holds_the_truth_with_draws(draws: float, alike: float) -> None:
+def test_the_interval_of_a_share_has_its_coverage_with_draws(draws: float, alike: float) -> None:
     for edge in (0.0, 0.3, 0.9):  # of the games not drawn
         share = 0.5 + edge * (1 - draws) / 2
         for pairs in (10, 50, 500):
@@ -62,7 +62,7 @@ def test_the_interval_of_a_share_holds_the_truth_with_draws(draws: float, alike:
 
 @pytest.mark.long
 @pytest.mark.parametrize("pairs", [5, 10, 25, 50, 500, 5000])
-def test_the_interval_of_a_share_holds_the_truth_with_any_draws(pairs: int) -> None:
+def test_the_interval_of_a_share_has_its_coverage_with_any_draws(pairs: int) -> None:
     for draws in (0.01, 0.1, 0.5, 0.9, 0.99):
         for edge in (0.0, 0.2, 0.6, 0.9, 0.98):
             share = 0.5 + edge * (1 - draws) / 2
@@ -152,7 +152,7 @@ DRAWN = [
 ]
 
 
-def test_draws_are_told_apart_from_wins_and_losses() -> None:
+def test_draws_are_counted_apart_from_wins_and_losses() -> None:
     assert [each.a for each in DRAWN] == [1, 0.5, 0, 1, 0.5, 0.5, 1, 1]
     assert [each.first for each in DRAWN] == [1, 0.5, 0, 0, 0.5, 0.5, 1, 0]
     match = Match("a", "b", "rows", 0, 8, DRAWN, endings=("row", "full"))
@@ -364,7 +364,7 @@ def test_ratings_recover_known_strengths() -> None:
     assert inside / total > 0.92
 
 
-def test_who_wins_or_loses_everything_has_a_rating() -> None:
+def test_an_agent_that_wins_or_loses_everything_has_a_rating() -> None:
     best, middle, worst = ratings(3, {(0, 1): (0, 0, 20), (0, 2): (0, 0, 20), (1, 2): (0, 0, 20)})
     assert best.elo > middle.elo > worst.elo
     assert all(math.isfinite(bound) for r in (best, middle, worst) for bound in r.ci95)
@@ -386,7 +386,7 @@ def test_the_interval_of_a_mean_covers_it_however_few_games_there_are(games: int
 
 
 @pytest.mark.parametrize("player", ["small", "homework"])
-def test_the_interval_of_a_mean_score_holds_the_truth_of_real_games(player: str) -> None:
+def test_the_interval_of_a_mean_score_has_its_coverage_for_real_games(player: str) -> None:
     for games in (2, 3, 5, 10, 20):
         assert means(player, games, 2000) > 0.935
 
@@ -403,12 +403,12 @@ def test_a_match_that_the_test_ended_says_so_and_has_a_wider_interval() -> None:
 
 
 @pytest.mark.parametrize(("elo0", "elo1", "elo"), [(0, 100, 0), (300, 500, 450)])
-def test_the_interval_holds_the_truth_where_a_test_ended_the_match(elo0: float, elo1: float, elo: float) -> None:
+def test_the_interval_has_its_coverage_if_a_test_ended_the_match(elo0: float, elo1: float, elo: float) -> None:
     test = Sprt(elo0, elo1)
     assert shares_after_test(test, elo, 0.1, 500) > 0.94 > shares_after_test(test, elo, 0.1, 500, Z)
 
 
-def test_ratings_hold_the_truth_where_strengths_are_far_apart() -> None:
+def test_ratings_have_their_coverage_if_strengths_are_far_apart() -> None:
     for agents, pairs in ((2, 5), (2, 10), (3, 5), (3, 20)):
         assert rated(700, agents, pairs, 0.1, 100) > 0.9
     # One that won everything may be stronger still, by more than it may be weaker.

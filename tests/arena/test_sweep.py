@@ -106,7 +106,7 @@ def test_all_intervals_of_a_sweep_together_hold_the_truth() -> None:
     assert held / 2000 >= 0.95
 
 
-def test_what_is_noise_has_an_interval_that_holds_0() -> None:
+def test_a_difference_that_is_not_significant_has_an_interval_that_contains_0() -> None:
     random = np.random.default_rng(2)
     told = set()
     for trial in range(60):
@@ -137,7 +137,7 @@ def told(sweep: Sweep) -> dict[str, object]:
     return {**sweep.as_json(), "folder": None}
 
 
-def test_a_sweep_of_matches_is_its_matches_whoever_plays(tmp_path: Path) -> None:
+def test_a_sweep_of_matches_is_the_same_on_threads_and_executors(tmp_path: Path) -> None:
     one = sweep_match(AGENTS, "normal", "ewn", games=6, threads=1, out=tmp_path / "one")
     two = sweep_match(AGENTS, "normal", "ewn", games=6, threads=2, out=tmp_path / "two")
     assert told(one) == told(two) == told(sweep_match(AGENTS, "normal", "ewn", games=6))
@@ -157,7 +157,7 @@ def test_a_sweep_of_matches_is_its_matches_whoever_plays(tmp_path: Path) -> None
     assert any("best" in row for row in rows[:2]) and rows[2].startswith("Best: ")
 
 
-def test_a_sweep_goes_on_grows_and_is_not_mixed_with_another(tmp_path: Path) -> None:
+def test_a_sweep_continues_grows_and_is_not_mixed_with_another(tmp_path: Path) -> None:
     folder, stop = tmp_path / "s", Stop()
 
     def watch(event) -> None:
@@ -288,7 +288,7 @@ def test_what_goes_wrong_in_drawing_a_sweep_is_not_hidden(tmp_path: Path, monkey
 
 
 @pytest.mark.slow
-def test_a_sweep_of_learners_makes_ordinary_runs_and_goes_on(tmp_path: Path) -> None:
+def test_a_sweep_of_learners_makes_ordinary_runs_and_continues(tmp_path: Path) -> None:
     settings = {"learner": "td", "net": "5x4", "games": 60, "evaluate_games": 10}
     stop = Stop()
 
@@ -317,7 +317,7 @@ def test_a_sweep_of_learners_makes_ordinary_runs_and_goes_on(tmp_path: Path) -> 
     assert not (tmp_path / "v").exists()
 
 
-def test_a_sweep_that_was_stopped_at_once_has_nothing_to_tell(tmp_path: Path) -> None:
+def test_a_sweep_that_was_stopped_at_once_has_no_result(tmp_path: Path) -> None:
     stop = Stop()
     stop.set()
     with pytest.raises(Stopped):

@@ -83,7 +83,7 @@ def test_tournament_prints_json_and_a_cross_table(tuplet, tmp_path: Path) -> Non
         assert f"{row['wins']} - {row['losses']}" in text
 
 
-def test_ctrl_c_reports_what_was_played_and_the_match_goes_on(tmp_path: Path, tuplet) -> None:
+def test_ctrl_c_reports_what_was_played_and_the_match_can_be_continued(tmp_path: Path, tuplet) -> None:
     path = tmp_path / "m"
     command = ["match", "hard", "normal", "--games", "3000", "--out", str(path), "--json"]
     process = subprocess.Popen(
@@ -108,7 +108,7 @@ def test_ctrl_c_reports_what_was_played_and_the_match_goes_on(tmp_path: Path, tu
     assert done.stdout == fresh.stdout
 
 
-def test_a_match_killed_outright_goes_on(tmp_path: Path, tuplet) -> None:
+def test_a_killed_match_can_be_continued(tmp_path: Path, tuplet) -> None:
     path = tmp_path / "m"
     command = ["match", "hard", "normal", "--games", "3000", "--out", str(path), "--json"]
     process = subprocess.Popen([sys.executable, "-m", "tuplet", *command])
@@ -185,7 +185,7 @@ def test_games_saved_by_play_are_replayed(tuplet, tmp_path: Path) -> None:
     assert done.returncode == 2 and "--number 1" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_agents_of_a_sweep_are_told_apart_in_a_pipe(tuplet) -> None:
+def test_agents_of_a_sweep_have_distinct_names_in_a_pipe(tuplet) -> None:
     agents = [f"mcs:results=rich,ucb=ucb1,sims=25,c={c}" for c in ("0.25", "0.5", "0.75")]
     done = tuplet("tournament", *agents, "easy", "--games", 2)
     assert done.returncode == 0, done.stderr

@@ -66,7 +66,7 @@ def test_bad_input_is_one_line_and_exit_code_2(tuplet, tmp_path: Path, words: li
     assert not any(tmp_path.iterdir())
 
 
-def test_a_table_that_is_too_wide_is_told_in_lines() -> None:
+def test_a_table_that_is_too_wide_is_printed_in_lines() -> None:
     columns = ["", "agent", "Elo", "95 %", "wins - losses", "1", "2"]
     rows = [["1", "mcts:c=0.5", "+62", "-190 to +351", "4 - 2", "·", "2-0"]]
     sheet = TextTable("", columns, rows, words=(1,))

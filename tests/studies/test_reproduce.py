@@ -77,16 +77,16 @@ def interrupted(name: str, out: Path, **more: Any) -> None:
     ],
 )
 def test_a_study_stopped_and_continued_elsewhere_is_the_same(name: str, tmp_path: Path, pool: Executor) -> None:
-    whole = reproduce(name, out=tmp_path / "undivided_alpha", threads=2, progress=False, **tiny(name))
+    whole = reproduce(name, out=tmp_path / "whole", threads=2, progress=False, **tiny(name))
     interrupted(name, tmp_path / "parts", threads=1)
     assert not (tmp_path / "parts" / "report.json").exists()
     reproduce(name, out=tmp_path / "parts", executor=pool, progress=False, **tiny(name))
     names = ["report.json", "report.html", *(f"{name}.svg" for name in whole.result.pictures)]
     assert len(names) > 2
     for each in names:
-        written = [(tmp_path / way / each).read_bytes() for way in ("undivided_alpha", "parts")]
+        written = [(tmp_path / way / each).read_bytes() for way in ("whole", "parts")]
         assert (written[0] == written[1] or name == TIMED) and written[0]
-    found = json.loads((tmp_path / "undivided_alpha" / "report.json").read_bytes())
+    found = json.loads((tmp_path / "whole" / "report.json").read_bytes())
     assert found == json.loads(json.dumps(whole.as_json()))
     assert found["study"] == name and found["scale"] == tiny(name)["scale"]
     rows = json.loads((tmp_path / "parts" / "report.json").read_bytes())["rows"]
@@ -95,7 +95,7 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(name: str, tmp_path
         assert {"ours", "ours_ci95", "published", "published_ci95", "verdict"} <= set(row)
         assert row["verdict"] in ("agrees", "differs", "too few games", "not comparable")
         assert row["verdict"] == "not comparable" or row["published_ci95"]
-    html = (tmp_path / "undivided_alpha" / "report.html").read_text()
+    html = (tmp_path / "whole" / "report.html").read_text()
     assert "<script" not in html and "http" not in html.replace("http-equiv", "")
     pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
     assert len(pictures) == len(whole.result.pictures)
@@ -104,7 +104,7 @@ def test_a_study_stopped_and_continued_elsewhere_is_the_same(name: str, tmp_path
 
 
 @pytest.mark.long
-def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_path: Path) -> None:
+def test_the_leaderboard_trains_for_equal_times_and_continues_after_a_stop(tmp_path: Path) -> None:
     options = {"times": "0.6s 1.2s", "recipes": "small quick@0.6s", "out": tmp_path / "a", "threads": 2}
     stop = Stop()
     with pytest.raises(Stopped, match="the same command continues"):
@@ -135,7 +135,7 @@ def test_the_leaderboard_trains_for_equal_times_and_goes_on_after_a_stop(tmp_pat
 
 
 @pytest.mark.long
-def test_looking_ahead_plays_by_depth_and_by_time_and_goes_on_after_a_stop(tmp_path: Path) -> None:
+def test_looking_ahead_plays_by_depth_and_by_time_and_continues_after_a_stop(tmp_path: Path) -> None:
     out, options = tmp_path / "a", {"player": "small", "times": "0.02ms 0.05ms"}
     stop = Stop()
     with pytest.raises(Stopped, match="the same command continues"):
@@ -171,7 +171,7 @@ def test_looking_ahead_plays_by_depth_and_by_time_and_goes_on_after_a_stop(tmp_p
             reproduce("looking-ahead", out=tmp_path / "b", **{**options, **wrong})
 
 
-def test_a_larger_scale_goes_on_from_the_games_of_a_smaller_one(tmp_path: Path) -> None:
+def test_a_larger_scale_continues_from_the_games_of_a_smaller_one(tmp_path: Path) -> None:
     small, more = {"scale": 0.004, "sims": 60}, {"scale": 0.008, "sims": 60}
     reproduce("ewn-shortcuts", out=tmp_path / "a", **small)
     before = {path.name: path.read_bytes() for path in (tmp_path / "a" / "games").iterdir()}
@@ -181,7 +181,7 @@ def test_a_larger_scale_goes_on_from_the_games_of_a_smaller_one(tmp_path: Path) 
         assert (tmp_path / "a" / "games" / name).read_bytes().startswith(games)
 
 
-def test_studies_are_listed_and_bad_calls_are_told(capsys, tmp_path: Path, monkeypatch) -> None:
+def test_studies_are_listed_and_bad_calls_are_refused_in_one_line(capsys, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["reproduce"]) == 0
     listed = capsys.readouterr().out
@@ -268,7 +268,7 @@ def test_a_report_that_cannot_be_written_is_returned(tmp_path: Path, monkeypatch
         assert reproduce("regret", out=tmp_path / "a", **tiny("regret")).rows
 
 
-def test_a_part_that_is_no_json_is_told(tmp_path: Path) -> None:
+def test_a_part_that_is_not_json_is_refused(tmp_path: Path) -> None:
     options = {"scale": 0.0005, "board": "2x2", "out": tmp_path / "a"}
     reproduce("regret", **options)
     part = sorted((tmp_path / "a" / "parts").iterdir())[0]

@@ -46,7 +46,7 @@ def stopped_after(games: int, settings: dict[str, Any], path: Path) -> None:
 )
 def test_a_run_stopped_twice_comes_to_the_same(way: LearnerVariant, tmp_path: Path) -> None:
     settings, path = settings_of(way, 1000, 5, net=NET, fresh=25), tmp_path / "run"
-    whole = run_program(settings, str(tmp_path / "undivided_alpha"), Worker())
+    whole = run_program(settings, str(tmp_path / "whole"), Worker())
     stopped_after(50, settings, path)
     before = path.read_bytes()
     stopped_after(300, settings, path)
@@ -56,7 +56,7 @@ def test_a_run_stopped_twice_comes_to_the_same(way: LearnerVariant, tmp_path: Pa
     json.dumps(whole)
 
 
-def test_a_run_tells_of_its_blocks_and_fresh_games(tmp_path: Path) -> None:
+def test_a_run_reports_its_blocks_and_fresh_games(tmp_path: Path) -> None:
     settings = settings_of(LearnerVariant(), 1005, 5, net=NET, fresh=30)
     found = run_program(settings, str(tmp_path / "run"), Worker())
     assert found is not None and settings["block"] == 50
@@ -71,7 +71,7 @@ def test_a_run_tells_of_its_blocks_and_fresh_games(tmp_path: Path) -> None:
     assert name_of(settings) == "afterstate-1005-seed5"
 
 
-def test_a_checkpoint_that_is_damaged_or_of_another_run_is_told(tmp_path: Path) -> None:
+def test_a_checkpoint_that_is_damaged_or_of_another_run_is_refused(tmp_path: Path) -> None:
     settings, path = settings_of(LearnerVariant(), 2000, 5, net=NET), tmp_path / "run"
     stopped_after(25, settings, path)
     with pytest.raises(ValueError, match=r"run is not a sound checkpoint .*settings.*: delete it"):
@@ -82,7 +82,7 @@ def test_a_checkpoint_that_is_damaged_or_of_another_run_is_told(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_study_takes_over_the_runs_of_one_beside_it(tmp_path: Path) -> None:
+def test_a_study_copies_the_runs_of_one_beside_it(tmp_path: Path) -> None:
     options: dict[str, Any] = {"scale": 0.0002, "net": NET, "progress": False}
     reproduce("td-state", out=tmp_path / "td-state", **options)
     theirs = {path.name: path for path in (tmp_path / "td-state" / "parts").iterdir()}
@@ -99,12 +99,12 @@ def test_a_study_takes_over_the_runs_of_one_beside_it(tmp_path: Path) -> None:
         assert all((own[name] == path.read_bytes()) == taken for name, path in theirs.items())
 
 
-def test_a_run_of_train_is_taken_over_into_its_study(tmp_path: Path) -> None:
+def test_a_finished_run_of_train_is_used_by_its_study(tmp_path: Path) -> None:
     options: dict[str, Any] = {"scale": 0.0002, "net": NET, "progress": False}
-    whole = reproduce("td-state-80-20", out=tmp_path / "undivided_alpha", **options)
+    whole = reproduce("td-state-80-20", out=tmp_path / "whole", **options)
     other = tmp_path / "other"
     other.mkdir()
-    (other / "study.json").write_bytes((tmp_path / "undivided_alpha" / "study.json").read_bytes())
+    (other / "study.json").write_bytes((tmp_path / "whole" / "study.json").read_bytes())
     settings = {**METHOD_80_20, "net": NET, "games": 200, "block": 10, "threads": 1}
     train(**settings, out=other / "run-200", progress=False)
     metrics = (other / "run-200" / "metrics.jsonl").read_bytes()
@@ -118,7 +118,7 @@ def test_a_run_of_train_is_taken_over_into_its_study(tmp_path: Path) -> None:
         reproduce("td-state-80-20", out=other, **options)
 
 
-def test_means_of_runs_are_as_sure_as_runs_and_games_allow() -> None:
+def test_the_error_of_a_mean_of_runs_includes_runs_and_games() -> None:
     """Blocks of means 10 and 30: 20 ± 12.706 · 10; alike ones: what their scores deviate."""
     found = mean_at([(10, 1, 100), (30, 1, 100)])
     assert (found.value, found.stderr, found.dof) == (20, 10, 1)

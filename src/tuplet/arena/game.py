@@ -38,7 +38,7 @@ def play_game(
     An agent is an object, a class, or a name. `rolls` is the random stream of chance, `streams` are those of the
     agents. An agent that raises an exception, chooses an illegal move, or takes longer than `time_limit` seconds
     for a move loses by forfeit. If `stop` is set, the game is returned unfinished: agents with a `stop` attribute
-    are told while they think, and their last choice does not count.
+    see it while they think, and their last choice does not count.
     """
     if len(start.sides) != 2:
         raise UserError(f"{start.game.name} has one player: use play_episode")

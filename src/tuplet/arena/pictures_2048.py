@@ -21,18 +21,18 @@ MANY = 2000  # moves, beyond which a picture of lines is made of points
 LABELLED = 3  # moves that cost most
 
 
-def draw_evaluation(found: Any) -> Any:  # an `Evaluation`: it draws itself with this
+def draw_evaluation(evaluation: Any) -> Any:  # an `Evaluation`: it draws itself with this
     """How scores are spread, with the mean and its interval, and how often tiles were reached."""
     figure = new_figure(8.6, 3.2)
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (1.25, 1)})
-    scores, mean = found.results.scores, found.summary.mean_score
+    scores, mean = evaluation.results.scores, evaluation.summary.mean_score
     bins = int(min(60, max(8, 2 * len(scores) ** 0.5)))
     left.hist(scores, bins=bins, color=SCORES, edgecolor="white", linewidth=0.4)
     if len(scores) <= FEW:  # a mark for each game
         left.plot(scores, np.zeros(len(scores)), "|", color=DARK, markersize=9, clip_on=False)
-    low, high = found.ci95
+    low, high = evaluation.ci95
     if math.isfinite(low):
         left.axvspan(max(low, 0), high, color=BLUNDER, alpha=0.18, linewidth=0)
     left.axvline(mean, color=BLUNDER, linewidth=1.4)
@@ -54,9 +54,9 @@ def draw_evaluation(found: Any) -> Any:  # an `Evaluation`: it draws itself with
     left.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     left.xaxis.set_major_formatter(lambda score, _: f"{score:,.0f}")
 
-    shown = _tiles(found.summary.reached)
+    shown = _tiles(evaluation.summary.reached)
     for place, tile in enumerate(shown):
-        share, (low, high) = found.summary.reached[tile], found.reached_ci95[tile]
+        share, (low, high) = evaluation.summary.reached[tile], evaluation.reached_ci95[tile]
         right.bar(place, share, color=colours(tile)[0], edgecolor=DARK, linewidth=0.5, width=0.78)
         right.errorbar(
             place, share, [[max(share - low, 0)], [max(high - share, 0)]], color=DARK, capsize=2.5, linewidth=0.9
@@ -86,38 +86,38 @@ def _tiles(reached: dict[int, float]) -> list[int]:
     return [tile for tile in reached if tile not in sure[:-1]]
 
 
-def draw_review(found: Any) -> Any:  # a `Review`
+def draw_review(review: Any) -> Any:  # a `Review`
     """The expected score; what luck, moves and the judge changed in it; and what each move cost."""
     figure = new_figure(8.6, 6.2)
     top, middle, bottom = figure.subplots(3, 1, sharex=True, gridspec_kw={"height_ratios": (1.2, 1.1, 1)})
-    _draw_expected(top, found)
-    _draw_parts(middle, found)
-    _draw_losses(bottom, found)
+    _draw_expected(top, review)
+    _draw_parts(middle, review)
+    _draw_losses(bottom, review)
     for axes in (top, middle, bottom):
         style_axes(axes)
     return figure
 
 
-def _draw_expected(axes: Any, found: Any) -> None:
+def _draw_expected(axes: Any, review: Any) -> None:
     """The score that the judge expects in the end, before each move and after the last."""
-    last = found.record.score + found.left
-    line = [*(move.expected for move in found.moves), last]
+    last = review.record.score + review.left
+    line = [*(move.expected for move in review.moves), last]
     many = len(line) > MANY
-    axes.axhline(found.first_value, color=JUDGE, linewidth=1, linestyle=DASHED)
+    axes.axhline(review.first_value, color=JUDGE, linewidth=1, linestyle=DASHED)
     axes.plot(line, color=DARK, linewidth=1.5, rasterized=many)
     axes.set_ylabel("expected score")
     axes.set_ylim(0, 1.1 * max(max(line), 1))
     _in_points(axes)
-    axes.set_title(f"accuracy {found.accuracy:.1f} %", fontsize=9.5, color=DARK, loc="right", pad=4)
+    axes.set_title(f"accuracy {review.accuracy:.1f} %", fontsize=9.5, color=DARK, loc="right", pad=4)
 
 
-def _draw_parts(axes: Any, found: Any) -> None:
+def _draw_parts(axes: Any, review: Any) -> None:
     """What luck, moves and the judge have changed so far: together, all that was changed."""
-    losses = [-move.loss for move in found.moves]
+    losses = [-move.loss for move in review.moves]
     for name, changes, colour, style in (
-        ("luck", [move.luck for move in found.moves], LUCK, "-"),
+        ("luck", [move.luck for move in review.moves], LUCK, "-"),
         ("mistakes", losses, BLUNDER, "-"),
-        ("re-estimates", [move.drift for move in found.moves], JUDGE, DASHED),
+        ("re-estimates", [move.drift for move in review.moves], JUDGE, DASHED),
     ):
         total = np.cumsum([0.0, *changes])
         axes.plot(
@@ -150,11 +150,11 @@ def _in_points(axes: Any) -> None:
     axes.yaxis.set_major_formatter(lambda points, _: f"{points:,.0f}")
 
 
-def _draw_losses(axes: Any, found: Any) -> None:
+def _draw_losses(axes: Any, review: Any) -> None:
     """What each move cost, blunders marked and the worst named."""
     from matplotlib.ticker import MaxNLocator
 
-    costly = [move for move in found.moves if move.loss > 0]
+    costly = [move for move in review.moves if move.loss > 0]
     axes.vlines(
         [m.number for m in costly],
         0,
@@ -172,8 +172,8 @@ def _draw_losses(axes: Any, found: Any) -> None:
         markersize=3.5,
         rasterized=len(blunders) > MANY,
     )
-    last, taken = len(found.moves), list[int]()
-    for move in found.worst(LABELLED):
+    last, taken = len(review.moves), list[int]()
+    for move in review.worst(LABELLED):
         if any(abs(move.number - other) < 0.2 * last for other in taken):
             continue  # labels would stand on each other
         taken.append(move.number)

@@ -91,7 +91,7 @@ class Program(NamedTuple):
     after: Array  # uint64[4]: after-states under consideration
     after_high: Array  # uint64[4]
     rewards: Array  # uint64[4]
-    found: Array  # uint64[4 * m]: where their weights are
+    indices: Array  # uint64[4 * m]: where their weights are
     seen: Array  # float32[m]
 
 
@@ -140,7 +140,7 @@ def make_program(rules: Rules2048, net: str, variant: LearnerVariant, alpha: flo
 def spawned_value(program: Program, board: np.uint64, high: np.uint64) -> np.float32:
     """The value of an after-state for a program that learns states: the expectation over the spawn."""
     rules, tables, variant = program.rules, program.tables, program.variant
-    v = expected_value(rules, tables, board, high, program.found, program.seen)
+    v = expected_value(rules, tables, board, high, program.indices, program.seen)
     empty = empty_cells(rules.cells, board, high)
     if variant.no_terminal_check and popcount(empty) == np.uint64(1):
         fours = np.float32(rules.fours) / np.float32(1 << 32)
@@ -159,7 +159,7 @@ def walk_back(program: Program, count: np.uint64) -> np.uint64:
     Returns the number of look-ups.
     """
     variant, weights, plan = program.variant, program.tables.weights, program.tables.plan
-    marks, stride, found = program.tables.marks, program.tables.stride, program.found
+    marks, stride, indices = program.tables.marks, program.tables.stride, program.indices
     path, gains = program.path, program.gains
     m, zero, one = np.uint64(plan.shape[1]), np.uint64(0), np.uint64(1)
     own = variant.states != variant.swapped_reward  # the reward of the board's own move
@@ -171,14 +171,14 @@ def walk_back(program: Program, count: np.uint64) -> np.uint64:
             target = np.float32(gains[k]) + behind
         else:
             target = (np.float32(gains[k + one]) if k + one < count else np.float32(0)) + behind
-        locate(path[k], plan, marks, stride, found, zero)
-        behind = total(weights, found, zero, m)
+        locate(path[k], plan, marks, stride, indices, zero)
+        behind = total(weights, indices, zero, m)
         read += program.look_ups
         if not (variant.no_terminal_update and k + one == count):
             amount = program.share * (target - behind)
             for i in range(program.look_ups):
-                weights[found[i]] += amount
-            behind = total(weights, found, zero, m)
+                weights[indices[i]] += amount
+            behind = total(weights, indices, zero, m)
             read += program.look_ups
     return read
 
@@ -193,7 +193,7 @@ def play(
     """
     rules, tables, states = program.rules, program.tables, program.variant.states
     after, after_high, rewards = program.after, program.after_high, program.rewards
-    weights, plan, found = tables.weights, tables.plan, program.found
+    weights, plan, indices = tables.weights, tables.plan, program.indices
     zero, one, m = np.uint64(0), np.uint64(1), np.uint64(plan.shape[1])
     for place in range(at, at + games):
         state, board = opening(rules, stream(seed, np.uint64(first + place - at)))
@@ -209,8 +209,8 @@ def play(
                 break
             if not states:
                 for n in range(legal):
-                    locate(view(after[n], after_high[n]), plan, tables.marks, tables.stride, found, n * m)
-                fetch(weights, found, zero, legal * m)
+                    locate(view(after[n], after_high[n]), plan, tables.marks, tables.stride, indices, n * m)
+                fetch(weights, indices, zero, legal * m)
             best, best_value = zero, np.float32(-np.inf)
             for n in range(legal):
                 if states:
@@ -218,7 +218,7 @@ def play(
                     spawns = popcount(empty_cells(rules.cells, after[n], after_high[n]))
                     read += (spawns + spawns) * program.look_ups
                 else:
-                    v = total(weights, found, n * m, m)
+                    v = total(weights, indices, n * m, m)
                     read += program.look_ups
                 v += np.float32(rewards[n])
                 best = np.uint64(n) if v > best_value else best

@@ -61,9 +61,9 @@ def tuples(context: StudyContext, net: str = "8g") -> StudyResult:
     tables: list[dict[str, float]] = []
     context.parts(_train, {"network": (net, games, context.seed, context.shared("network"))})
     for step in range(CHOSEN):
-        found = _step(context, [*have, *chosen], [format_tuple(t) for t in chosen], boards, step)
-        best = max(found, key=lambda name: found[name])
-        tables.append(dict(sorted(found.items(), key=lambda each: -each[1])))
+        shares = _step(context, [*have, *chosen], [format_tuple(t) for t in chosen], boards, step)
+        best = max(shares, key=lambda name: shares[name])
+        tables.append(dict(sorted(shares.items(), key=lambda each: -each[1])))
         chosen += parse(best)
     cells = [
         Cell(
@@ -100,8 +100,8 @@ def _step(context: StudyContext, have: list[Tuple], chosen: list[str], boards: i
         total = CHOSEN * GROUPS
         context.watch(Progress("parts", step * GROUPS + done, total, figures={"chosen": str(step)}))
 
-    found = context.parts(tried, parts, look)
-    return {name: share for part in found.values() for name, share in part}
+    results = context.parts(tried, parts, look)
+    return {name: share for part in results.values() for name, share in part}
 
 
 def candidates(length: int, have: list[Tuple]) -> list[str]:
@@ -150,13 +150,13 @@ def tried(
     errors = errors.copy()
     for name in chosen:
         fit(*_table(name), boards, errors, seen, True)
-    found = []
+    shares = []
     for name in names:
         if worker.stop.is_set():
             return None
         left, before = fit(*_table(name), boards, errors, seen, False)
-        found.append((name, float(1 - left / before)))
-    return found
+        shares.append((name, float(1 - left / before)))
+    return shares
 
 
 def _table(name: str) -> tuple[Array, Array, Array]:
@@ -217,18 +217,18 @@ def fit(
     """Fit one tuple's table to the first errors, in two rounds: a weight's steps fall with what it
     has seen. Returns the squares of the other errors with it and without; `take` takes it off all.
     """
-    found, marks = np.zeros(8, np.uint32), np.zeros(0, np.uint64)
+    indices, marks = np.zeros(8, np.uint32), np.zeros(0, np.uint64)
     for _ in range(2):
         for i in range(seen):
-            locate(boards[i], plan, marks, _ZERO, found, _ZERO)
-            error = errors[i] - total(weights, found, _ZERO, _EIGHT)
-            for at in found:
+            locate(boards[i], plan, marks, _ZERO, indices, _ZERO)
+            error = errors[i] - total(weights, indices, _ZERO, _EIGHT)
+            for at in indices:
                 weights[at] += error / (np.float32(2) * (np.float32(FIRM) + counts[at]))
                 counts[at] += np.float32(1)
     left, before = 0.0, 0.0
     for i in range(0 if take else seen, len(boards)):
-        locate(boards[i], plan, marks, _ZERO, found, _ZERO)
-        error = errors[i] - total(weights, found, _ZERO, _EIGHT)
+        locate(boards[i], plan, marks, _ZERO, indices, _ZERO)
+        error = errors[i] - total(weights, indices, _ZERO, _EIGHT)
         left, before = left + np.float64(error) ** 2, before + np.float64(errors[i]) ** 2
         if take:
             errors[i] = error
