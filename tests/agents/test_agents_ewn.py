@@ -30,6 +30,7 @@ BUDGETED = [
     "mcts:sims=300,expand=50",
     "mcts:sims=300,expand=50,results=rich,final_k=20,descent_k=20",
     "mcs:sims=300",
+    "mcts:sims=300,cutoff=0",
     "alphabeta:nodes=2000",
     "alphabeta:depth=3",
     "best:nodes=2000,time=60",
@@ -99,6 +100,8 @@ def test_agents_are_named_by_their_settings() -> None:
         ("mcts", {"solver": False}),
         ("mcts", {"reuse": False}),
         ("mcts", {"final": "lower"}),
+        ("mcts", {"cutoff": 4}),
+        ("mcts", {"mix": 0.5}),
         ("mcts", {"final": "visits"}),
         ("mcts", {"descent_k": 20.0}),
         ("mcts", {"final_k": 0.0}),
@@ -126,8 +129,11 @@ def test_every_setting_has_its_text(name: str, settings: dict[str, Any]) -> None
 
 def test_settings_reach_the_kernel() -> None:
     search = Mcts(ucb="report", c=1.0, c1=2.0, c2=3.0, batch=4, expand=5, results="rich", shortcuts=False, solver=False)
-    *settings, stop = search.settings
-    assert settings == [Report(1.0, 2.0, 3.0), 4, 5, True, False, False, 1.0] and not stop[0]
+    assert search.settings[:7] == (Report(1.0, 2.0, 3.0), 4, 5, True, False, False, 1.0)
+    assert not search.settings.stop[0] and (search.settings.cutoff, search.settings.mix) == (mcts.NEVER, 0.0)
+    values = Mcts(cutoff=0).settings
+    assert (values.batch, values.expand, values.cutoff) == (1, 0, 0) and Mcts(cutoff=0, batch=3).settings.batch == 3
+    assert (Mcts(mix=0.5).settings.mix, Mcts(cutoff=4).settings.batch) == (0.5, 25)
     assert type(search.settings.bandit) is Report
     assert Mcts(descent_k=7.0).settings.bandit == Softmax(7.0)
     assert Mcts().settings[:7] == mcts.Options()[:7]  # the report's
@@ -151,6 +157,7 @@ def test_settings_reach_the_kernel() -> None:
         ("mcts:time=fast", "time must be a number \\(got 'fast'\\)"),
         ("mcts:ucb=best", "ucb must be one of ucb1, tuned, report"),
         ("mcts:results=poor", "results must be plain or rich"),
+        ("mcts:mix=2", "mix must be 0 to 1 \\(got 2\\)"),
         ("mcts:final=first", "final must be rate, visits or lower"),
         ("mcts:solver=true", "yes or no"),
         ("mcts:c=1,c=2", "c is set twice"),

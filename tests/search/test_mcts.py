@@ -95,7 +95,7 @@ def later(name: str, plies: int, seed: int = 3) -> EwnPosition:
 
 
 def simulate_and_backup(game: Any, tree: trees.Tree, settings: mcts.Options, node: int, state: np.uint64) -> Any:
-    state, *results = mcts.simulate(game, tree, settings, node, state)
+    state, *results = mcts.simulate(game, tree, settings, node, state, np.zeros(48, np.uint8))
     mcts.backup(tree, node, *results)
     return state
 
@@ -450,8 +450,12 @@ def test_what_is_proven_is_added_whatever_random_games_say() -> None:
             trees.reset(game, tree, position)
             tree.proven[0] = proven
             state = simulate_and_backup(game, tree, settings, 0, u(number))
-            assert (state == number) == (proven == trees.DRAWN)  # a known draw is not played
+            assert state == number  # what is known is not played
             assert (tree.totals[0], tree.squares[0]) == (50 * result, 50 * result**2)
+            tree.totals[0] = 0.0
+            state = simulate_and_backup(game, tree, settings._replace(rich=True), 0, u(number))
+            assert (state == number) == (proven == trees.DRAWN)  # wins of several kinds are
+            assert tree.totals[0] == 50 * result
         tree.proven[0] = trees.UNPROVEN
         tree.totals[0] = 0.0
         simulate_and_backup(game, tree, settings, 0, u(number))
@@ -810,6 +814,66 @@ def test_a_single_move_is_played_at_once_if_shortcuts_are_taken() -> None:
         search.open(u(1))
         assert search.think(at.rules, at.words) in at.legal_actions()
         assert (search.tree.counters[trees.SIMULATIONS] < 100) == quick
+
+
+# Estimates in place of random games
+
+
+def estimate_of_red(position: EwnPosition) -> float:
+    """From 0 to 1."""
+    if position.over:
+        return float(position.result)
+    value = (1 + generic.estimate(position.rules, position.words)) / 2
+    return float(value if generic.side(position.rules, position.words) == 0 else 1 - value)
+
+
+@pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
+def test_a_cut_off_game_is_worth_the_estimate_of_its_last_position(name: str) -> None:
+    for _, _, position in random_positions(name, 10):
+        after = {round(estimate_of_red(position.after(code)), 9) for code in position.legal_actions()}
+        seen = set()
+        for seed in range(30):
+            tree = trees.make_tree(1000)
+            trees.reset(position.rules, tree, position.words)
+            simulate_and_backup(position.rules, tree, mcts.Options(batch=1, cutoff=1), 0, u(seed))
+            seen.add(round(float(tree.totals[0]), 9))
+        assert seen <= after and (len(seen) > 1 or len(after) == 1 or {0.0, 1.0} & after)
+        for mix, cutoff in ((1.0, mcts.NEVER), (1.0, 3), (0.0, 0)):
+            tree.totals[0] = 0.0
+            simulate_and_backup(position.rules, tree, mcts.Options(batch=10, cutoff=cutoff, mix=mix), 0, u(1))
+            assert tree.totals[0] == pytest.approx(10 * estimate_of_red(position))
+
+
+@pytest.mark.parametrize("name", ["ewn", "ewn-6x7"])
+def test_without_random_games_an_expanded_node_is_worth_its_best_child(name: str) -> None:
+    for _, _, position in random_positions(name, 20):
+        tree = grown(position, mcts.Options(batch=1, expand=0, cutoff=0), 1)
+        values = [estimate_of_red(position.after(int(tree.moves[child]))) for child in children(tree, 0)]
+        best = (max if tree.sides[0] == 0 else min)(values)
+        assert tree.visits[0] == 1 and tree.totals[0] == pytest.approx(best)
+        np.testing.assert_allclose(tree.totals[list(children(tree, 0))], values)
+
+
+@pytest.mark.parametrize(
+    "name", ["ewn:board=3x3,cubes=2", "ewn:board=3x3,cubes=3,cycle=4,own=no", "ewn:board=4x4,cubes=2"]
+)
+def test_proofs_without_random_games_are_those_of_looking_at_everything(name: str) -> None:
+    sides, tree = ("red", "blue"), trees.make_tree(20_000)
+    settings, solved = mcts.Options(UCB1(1.0), batch=1, expand=0, cutoff=0), 0
+    for number, (game, plain, position) in enumerate(random_positions(name, 15)):
+        exact = naive.Exact(game)
+        trees.reset(position.rules, tree, position.words)
+        mcts.search(position.rules, tree, settings, 3000, 60.0, u(number))
+        for node in range(int(tree.counters[trees.USED])):
+            if tree.proven[node] != trees.UNPROVEN:
+                at = naive.from_words(game, words(tree, node))
+                assert exact(at)[1] == sides[tree.proven[node]], (position.notation, node)
+        value, sure = exact(plain)
+        solved += sure is not None
+        assert (sure is None) == (tree.proven[0] == trees.UNPROVEN), position.notation
+        if sure is None:
+            assert tree.totals[0] / tree.visits[0] == pytest.approx(value, abs=0.12)
+    assert solved > 1
 
 
 # The final move, and temperatures

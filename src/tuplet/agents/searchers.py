@@ -97,6 +97,10 @@ def bandit_from(ucb: Any, settings: dict[str, float]) -> Any:
 class Mcts(Search):
     """Monte-Carlo tree search; a leaf gets children after `expand` simulations.
 
+    `cutoff=N` ends a random game after N moves with the game's estimate; with `cutoff=0` there are no random games:
+    a leaf is expanded at once, and is worth the best estimate of its children (then `batch` is 1, `expand` 0 and
+    `final` visits, unless set). `mix` is the weight, 0 to 1, of a leaf's own estimate beside its random games.
+
     `ucb` names the bandit of the descent: a registered one, `module:Class` or `file.py:Class`, or
     the bandit itself; `c`, `c1`, `c2` and `k` are its settings, if it has them. `descent_k=K` is the
     bandit `softmax` with `k=K`; `final_k` is the K of exp(K * win rate) at the final move.
@@ -109,12 +113,14 @@ class Mcts(Search):
     c1: float | None = None
     c2: float | None = None
     results: Literal["plain", "rich"] = "plain"
-    batch: int = 25
-    expand: int = 200
+    batch: int | None = None
+    expand: int | None = None
+    cutoff: int | None = None
+    mix: float = 0.0
     shortcuts: bool = True
     solver: bool = True
     reuse: bool = True
-    final: Literal["rate", "visits", "lower"] = "rate"
+    final: Literal["rate", "visits", "lower"] | None = None
     k: float | None = None
     descent_k: float | None = None
     final_k: float | None = None
@@ -129,10 +135,12 @@ class Mcts(Search):
             raise UserError("sims must be 1 or more (got 0)")
         if self.time == 0:
             raise UserError(f"time must be more than 0 seconds (got {self.time:g})")
-        if not 1 <= self.batch <= 1_000_000:
+        if self.batch is not None and not 1 <= self.batch <= 1_000_000:
             raise UserError(f"batch must be 1 to 1,000,000 simulations (got {self.batch:,})")
         if not 1000 <= self.nodes <= 200_000_000:
             raise UserError(f"nodes must be 1,000 to 200,000,000 (got {self.nodes:,})")
+        if not 0 <= self.mix <= 1:
+            raise UserError(f"mix must be 0 to 1 (got {self.mix:g})")
         self.bandit()
         self._tree: trees.Tree | None = None
         self._rules: Any = None  # of the tree
@@ -147,10 +155,20 @@ class Mcts(Search):
     @property
     def settings(self) -> mcts.Options:
         """The settings as kernels take them."""
-        options = mcts.Options(
-            self.bandit(), self.batch, self.expand, self.results == "rich", self.shortcuts, self.solver
-        )
+        batch, expand, _ = self.pace
+        options = mcts.Options(self.bandit(), batch, expand, self.results == "rich", self.shortcuts, self.solver)
+        options = options._replace(cutoff=mcts.NEVER if self.cutoff is None else self.cutoff, mix=self.mix)
         return options if self.stop is None else options._replace(stop=self.stop.flag)
+
+    @property
+    def pace(self) -> tuple[int, int, str]:
+        """`batch`, `expand` and `final`, including defaults: those of random games, or of estimates alone."""
+        batch, expand, final = (25, 200, "rate") if self.cutoff != 0 else (1, 0, "visits")
+        return (
+            batch if self.batch is None else self.batch,
+            expand if self.expand is None else self.expand,
+            self.final or final,
+        )
 
     @property
     def tree(self) -> trees.Tree:
@@ -173,6 +191,7 @@ class Mcts(Search):
         rest = {n: getattr(self, n) for n, _, _ in setting_fields(type(self)) if n not in others}
         if self.time is None:
             rest["sims"] = self.most
+        rest |= dict(zip(("batch", "expand", "final"), self.pace, strict=True))
         if self.expand == mcts.NEVER:
             del rest["expand"]
         settings = {"ucb": name, **bandit._asdict(), **rest}
@@ -197,7 +216,7 @@ class Mcts(Search):
         if obvious != NO_MOVE:
             most = options.batch  # enough for an analysis
         limit = np.inf if self.time is None else self.time
-        final, updated = ("rate", "visits", "lower").index(self.final), 0.0
+        final, updated = ("rate", "visits", "lower").index(self.pace[2]), 0.0
         longest = SLICE_S if self.on_update is None else UPDATE_S
         while True:
             used = clock.monotonic() - began
@@ -280,7 +299,7 @@ class Mcts(Search):
 class Mcs(Mcts):
     """Monte-Carlo search: the same bandit over the moves of the position itself, without a tree."""
 
-    expand: int = mcts.NEVER
+    expand: int | None = mcts.NEVER
     nodes: int = 1000
 
 
@@ -288,8 +307,8 @@ class Mcs(Mcts):
 class Mcts2048(Mcts):
     """Monte-Carlo tree search of 2048; results count in units of a random game's score."""
 
-    batch: int = 5
-    expand: int = 25
+    batch: int | None = 5
+    expand: int | None = 25
     reuse: bool = False  # points are counted from the root on
 
 

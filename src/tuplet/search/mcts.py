@@ -4,6 +4,10 @@ A simulation has four steps: `select` descends from the root to a leaf as a band
 node it follows a random outcome), `expand` gives the leaf children once it has been visited often
 enough, `simulate` plays a batch of random games, `backup` adds their results to every node on the
 path. A solver proves wins, draws and losses (Winands et al. 2008).
+
+The game's estimate can end random games early (`cutoff`, Lorentz 2011), be mixed with their results (`mix`, Silver
+et al. 2016), or replace them (`cutoff` 0): then a leaf is expanded at once and is worth the best estimate of
+its children, which count as visited.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.protocol import (
+    LONGEST,
     MOST_MOVES,
     NO_WINNER,
     ONGOING,
@@ -24,6 +29,7 @@ from tuplet.games.protocol import (
     count_outcomes,
     ending,
     estimate,
+    is_chance,
     legal,
     payoff,
     players,
@@ -43,6 +49,7 @@ Array = np.ndarray[Any, Any]
 RATE, VISITS, LOWER = range(3)
 NEVER = np.iinfo(np.int64).max  # a value of `expand`
 _OTHER, _ZERO = np.uint64(3), np.uint64(0)  # one descent in four
+_HALF = np.uint64(32)
 _CHECK_EVERY = 400  # simulations between looks at the clock
 
 
@@ -57,6 +64,8 @@ class Options(NamedTuple):
     solver: bool = True
     unit: float = 1.0  # points that count as a result of 1
     stop: Array = np.zeros(1, np.bool_)  # set to end the search (`Stop.flag`)
+    cutoff: int = NEVER  # moves of a random game before the estimate takes its place
+    mix: float = 0.0  # the weight of the leaf's own estimate in a result
 
 
 @inlined
@@ -114,36 +123,45 @@ def select(game: Any, tree: Tree, options: Options, node: Int, state: np.uint64)
     return state, node
 
 
-@allocating("a weight for each child")
+@kernel
 def _set_priors(game: Any, tree: Tree, options: Options, node: Int) -> None:
     """Give the children of a node the bandit's prior probabilities."""
-    mover = np.int64(tree.sides[node])
+    mover, priors = np.int64(tree.sides[node]), tree.priors
     first, count = np.int64(tree.first[node]), np.int64(tree.children[node])
-    weights = np.zeros(count)
-    for i in range(count):
-        weights[i] = preference(options.bandit, _static_value(game, tree, options, first + i, mover))
-    most, total = weights.max(), 0.0
-    for i in range(count):
-        weights[i] = math.exp(weights[i] - most)
-        total += weights[i]
-    for i in range(count):
-        tree.priors[first + i] = weights[i] / total
+    most = -np.inf
+    for child in range(first, first + count):
+        value = mover_value(options, static_result(game, tree, options, child), mover)
+        priors[child] = preference(options.bandit, 2.0 * value - 1.0)
+        most = max(most, np.float64(priors[child]))
+    total = 0.0
+    for child in range(first, first + count):
+        priors[child] = math.exp(np.float64(priors[child]) - most)
+        total += np.float64(priors[child])
+    for child in range(first, first + count):
+        priors[child] = np.float64(priors[child]) / total
 
 
 @inlined
-def _static_value(game: Any, tree: Tree, options: Options, node: Int, mover: Int) -> float:
-    """The value of a node by its ending or the game's estimate: -1 lost to 1 won for the mover."""
-    position = (tree.word0[node], tree.word1[node])
-    ended = np.int64(tree.endings[node])
-    if ended != ONGOING:
-        result = payoff(game, position, ended, options.rich)
-        return 2.0 * mover_value(options, result, mover) - 1.0
+def estimated_result(game: Any, position: Words) -> float:
+    """The game's estimate of a position as a result of player 0: points, or 0 lost to 1 won."""
     value = estimate(game, position)
     if players(game) == 1:
-        return 2.0 * mover_value(options, value, mover) - 1.0
+        return value
     low, high = value_range(game)
-    value = 2.0 * (value - low) / (high - low) - 1.0
-    return value if side(game, position) == mover else -value
+    value = (value - low) / (high - low)
+    return value if side(game, position) == 0 else 1.0 - value
+
+
+@inlined
+def static_result(game: Any, tree: Tree, options: Options, node: Int) -> float:
+    """The result of player 0 at a node: by its ending or its proof, else the game's estimate."""
+    position = (tree.word0[node], tree.word1[node])
+    ended, proven = np.int64(tree.endings[node]), np.int64(tree.proven[node])
+    if ended != ONGOING:
+        return payoff(game, position, ended, options.rich)
+    if proven != UNPROVEN:
+        return 0.5 if proven == DRAWN else 1.0 - proven
+    return estimated_result(game, position)
 
 
 @kernel
@@ -169,8 +187,37 @@ def expand(game: Any, tree: Tree, options: Options, node: Int, moves: Array) -> 
 
 
 @kernel
+def _cut_off_game(
+    game: Any, position: Words, options: Options, state: np.uint64, moves: Array
+) -> tuple[np.uint64, float]:
+    """Play at most `cutoff` random moves; the random state, and the result of player 0 or its estimate."""
+    for played in range(options.cutoff):
+        if is_chance(game, position):
+            state, bits = draw(state)
+            position = apply_outcome(game, position, random_outcome(game, position, bits))
+            if ending(game, position) != ONGOING:
+                break
+        state, bits = draw(state)
+        count, mover = legal(game, position, moves, 0), side(game, position)
+        after = apply(game, position, np.int64(moves[((bits >> _HALF) * np.uint64(count)) >> _HALF]))
+        for i in range(count if options.shortcuts else 0):
+            trial = apply(game, position, np.int64(moves[i]))
+            ended = ending(game, trial)
+            if ended != ONGOING and winner(game, ended) == mover:
+                after = trial
+                break
+        position = after
+        if ending(game, position) != ONGOING or played >= LONGEST:
+            break
+    ended = ending(game, position)
+    if ended != ONGOING:
+        return state, payoff(game, position, ended, options.rich)
+    return state, estimated_result(game, position)
+
+
+@kernel
 def simulate(
-    game: Any, tree: Tree, options: Options, node: Int, state: np.uint64
+    game: Any, tree: Tree, options: Options, node: Int, state: np.uint64, moves: Array
 ) -> tuple[np.uint64, Int, float, float]:
     """Play a batch of random games from a node.
 
@@ -178,24 +225,27 @@ def simulate(
     results and the sum of the squares.
     """
     position = (tree.word0[node], tree.word1[node])
-    ended = np.int64(tree.endings[node])
     batch = options.batch
-    total = squares = 0.0
-    proven = np.int64(tree.proven[node])
-    if proven == DRAWN:
-        return state, batch, batch * 0.5, batch * 0.25
-    if ended != ONGOING:
-        result = payoff(game, position, ended, options.rich)
+    proven, known = np.int64(tree.proven[node]), tree.endings[node] != ONGOING
+    if known or proven == DRAWN or (proven != UNPROVEN and not options.rich) or options.cutoff == 0:
+        result = static_result(game, tree, options, node)
         return state, batch, batch * result, batch * result * result
+    total = squares = 0.0
+    own = estimated_result(game, position) if options.mix > 0.0 else 0.0
     for n in range(batch):
         if n & 31 == 31 and options.stop[0]:
             return state, 0, 0.0, 0.0
-        state, last = playout(game, position, state, options.shortcuts)
-        last_ended = ending(game, last)
-        result = payoff(game, last, last_ended, options.rich)
-        if proven != UNPROVEN and winner(game, last_ended) != proven:
-            # Random play missed the proven result.
-            result = 1.0 - (proven if winner(game, last_ended) == NO_WINNER else result)
+        if options.cutoff != NEVER and proven == UNPROVEN:
+            state, result = _cut_off_game(game, position, options, state, moves)
+        else:
+            state, last = playout(game, position, state, options.shortcuts)
+            last_ended = ending(game, last)
+            result = payoff(game, last, last_ended, options.rich)
+            if proven != UNPROVEN and winner(game, last_ended) != proven:
+                # Random play missed the proven result, and only its kind matters.
+                result = 1.0 - (proven if winner(game, last_ended) == NO_WINNER else result)
+        if options.mix > 0.0 and proven == UNPROVEN:
+            result += options.mix * (own - result)
         total += result
         squares += result * result
     return state, batch, total, squares
@@ -234,15 +284,35 @@ def prove(tree: Tree, node: Int) -> None:
 
 
 @inlined
-def _simulate_children(game: Any, tree: Tree, options: Options, node: Int, state: np.uint64) -> np.uint64:
+def _simulate_children(game: Any, tree: Tree, options: Options, node: Int, state: np.uint64, moves: Array) -> np.uint64:
     """Simulate every child of a node that was just expanded; those of a chance node wait."""
     if tree.sides[node] != CHANCE:
         first = np.int64(tree.first[node])
-        for child in range(first, first + np.int64(tree.children[node])):
-            state, games, total, squares = simulate(game, tree, options, child, state)
+        if options.cutoff == 0:
+            result = _value_children(game, tree, options, node)
+            backup(tree, node, options.batch, options.batch * result, options.batch * result * result)
+        for child in range(first, first + np.int64(tree.children[node]) if options.cutoff != 0 else first):
+            state, games, total, squares = simulate(game, tree, options, child, state, moves)
             backup(tree, child, games, total, squares)
     prove(tree, node)
     return state
+
+
+@inlined
+def _value_children(game: Any, tree: Tree, options: Options, node: Int) -> float:
+    """Let each child of a node count as visited, by its estimate; the result of the mover's best child."""
+    mover, best = np.int64(tree.sides[node]), -np.inf
+    chosen = 0.0
+    first = np.int64(tree.first[node])
+    for child in range(first, first + np.int64(tree.children[node])):
+        result = static_result(game, tree, options, child)
+        tree.visits[child] = options.batch
+        tree.totals[child] = options.batch * result
+        tree.squares[child] = options.batch * result * result
+        value = mover_value(options, result, mover)
+        if value > best:
+            best, chosen = value, result
+    return chosen
 
 
 @allocating("a list of moves")
@@ -256,7 +326,7 @@ def search(game: Any, tree: Tree, options: Options, simulations: Int, seconds: f
     deadline = now() + seconds
     counters = tree.counters
     if tree.first[ROOT] == NO_NODE and expand(game, tree, options, ROOT, moves):
-        state = _simulate_children(game, tree, options, ROOT, state)
+        state = _simulate_children(game, tree, options, ROOT, state, moves)
     checked = 0
     while counters[SIMULATIONS] < simulations and tree.proven[ROOT] == UNPROVEN:
         if options.stop[0]:
@@ -275,10 +345,10 @@ def search(game: Any, tree: Tree, options: Options, simulations: Int, seconds: f
                 or tree.proven[node] != UNPROVEN
                 or not expand(game, tree, options, node, moves)
             ):
-                state, games, total, squares = simulate(game, tree, options, node, state)
+                state, games, total, squares = simulate(game, tree, options, node, state, moves)
                 backup(tree, node, games, total, squares)
                 break
-            state = _simulate_children(game, tree, options, node, state)
+            state = _simulate_children(game, tree, options, node, state, moves)
             if tree.sides[node] != CHANCE:
                 break  # else the descent goes on through one of its outcomes
     return state

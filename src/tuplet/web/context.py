@@ -149,7 +149,7 @@ def memory_of(agent: Any) -> int:
     """About how many bytes a search may take; 0 if less than 2 MB."""
     search, memory = getattr(agent, "search", None), 0
     if isinstance(search, Mcts):  # a batch of simulations adds the children of at most one node
-        batches = search.nodes if search.sims is None else search.sims // search.batch + 1
+        batches = search.nodes if search.sims is None else search.sims // search.pace[0] + 1
         memory = 60 * min(search.nodes, 64 * batches)
     elif isinstance(search, AlphaBeta):
         memory = 16 << search.table
