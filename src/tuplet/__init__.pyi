@@ -28,6 +28,7 @@ from .arena.sweep import (
     sweep_train as sweep_train,
 )
 from .errors import UserError as UserError
+from .exact.endgames import EndgameTable as EndgameTable
 from .exact.solution import Solution as Solution
 from .exact.solve import solve as solve
 from .games.analysis import Analysis as Analysis, MoveValue as MoveValue

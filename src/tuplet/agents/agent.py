@@ -109,6 +109,11 @@ def _from_text(spec: Spec, game: Game, seed: int, load: Callable[[Path], Any] | 
         from tuplet.agents.learned import load_agent
 
         return load_agent(spec, load)
+    if game.family == "ewn" and (spec.trusted or spec.folder is not None):
+        from tuplet.exact.endgames import EndgameTable, is_endgame_table
+
+        if is_endgame_table(path := spec.path(spec.text)):
+            return EndgameTable.load(path)
     raise unknown_agent(spec, game.family)
 
 

@@ -18,7 +18,7 @@ from tuplet.arena.evaluate import ask, streams_of
 from tuplet.errors import UserError
 from tuplet.exact.regret import SampledRegret, exact_regret, random_policy, sampled_regret
 from tuplet.exact.solution import Solution
-from tuplet.exact.solve import solve
+from tuplet.exact.solve import solve_board
 from tuplet.games import agent_hooks
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.game import Game2048
@@ -159,7 +159,7 @@ def _solution(
     network = player.network if isinstance(player, LearnedAgent) else None
     size = board or ("x".join(map(str, network.size)) if network else DEFAULT_BOARD)
     share = spawn4 if spawn4 is not None else network.spawn4 if network else 0.1
-    return solve(size, spawn4=share, progress=watch, stop=stop)
+    return solve_board(size, spawn4=share, progress=watch, stop=stop)
 
 
 def _sample(
@@ -172,7 +172,7 @@ def _sample(
 
 
 def _open(table: str, size: str, spawn4: float) -> Solution:
-    return Solution.load(table) if table else solve(size, spawn4=spawn4, progress=False)
+    return Solution.load(table) if table else solve_board(size, spawn4=spawn4, progress=False)
 
 
 def _played(

@@ -36,7 +36,7 @@ from tuplet.arena.evaluate import ask, streams_of
 from tuplet.arena.pictures_2048 import draw_review, worst_boards
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
-from tuplet.exact.solve import solve
+from tuplet.exact.solve import solve_board
 from tuplet.games import agent_hooks
 from tuplet.games.analysis import BANDS, Analysis, band_of, lost_share
 from tuplet.games.formats import read_game
@@ -416,4 +416,4 @@ def default_oracle(size: tuple[int, int], spawn4: float) -> tuple[str, Any]:
 
 @lru_cache(maxsize=8)
 def _solved(size: tuple[int, int], spawn4: float) -> Solution:
-    return solve(size, spawn4=spawn4, progress=False)
+    return solve_board(size, spawn4=spawn4, progress=False)

@@ -24,6 +24,7 @@ from tuplet.cli.options import (
     Workers,
     with_settings,
 )
+from tuplet.errors import UserError
 
 
 @with_settings(LookaheadOptions, LOOKAHEAD)
@@ -132,44 +133,57 @@ def solve(
     *,
     board: str | None = None,
     spawn4: float | None = None,
+    cubes: int | None = None,
     threads: Workers = None,
     out: Out = None,
     force: Force = False,
     json_: Json = False,
 ) -> None:
-    """Solve 2048 on a small board exactly: the expected score of perfect and of random play.
+    """Solve 2048 on a small board, or the endings of EWN, exactly.
 
-    3x3 needs 1.4 GB of memory and half a minute on two threads; the other boards take seconds.
+    2048: the expected score of perfect and of random play. 3x3 needs 1.4 GB of memory and half a
+    minute on two threads; the other boards take seconds. EWN: the probability of winning in every
+    position with few cubes, where the die is rolled; four cubes take seconds.
 
     Parameters
     ----------
     game
-        2048, or 2048:board=2x3,spawn4=0.2.
+        2048, 2048:board=2x3,spawn4=0.2, ewn, or ewn:board=4x4,cubes=3.
     board
-        2x2, 2x3, 3x2, 2x4, 4x2 or 3x3. [default: 2x3]
+        2048: 2x2, 2x3, 3x2, 2x4, 4x2 or 3x3. [default: 2x3]
     spawn4
-        The probability that a new tile is a 4. [default: 0.1]
+        2048: the probability that a new tile is a 4. [default: 0.1]
+    cubes
+        EWN: the most cubes of both sides together. [default: as many as make a table of 134 MB at
+        most; ewn: 4]
     threads
         Number of threads. It does not change the result. [default: all cores]
     out
-        Save the table of all values to this file, for tuplet analyze and regret (3x3: 585 MB).
+        Save the table of all values to this file, for tuplet analyze, review and regret (3x3: 585
+        MB; ewn with four cubes: 79 MB).
 
     Examples
     --------
     tuplet solve 2048
-    tuplet solve 2048 --board 2x2 --spawn4 0.5
     tuplet solve 2048 --board 3x3 --out 3x3.table
+    tuplet solve ewn --cubes 4 --out ewn.table
 
     """
     import tuplet
     from tuplet.games.g2048.game import Game2048
 
-    solved = Game2048.from_spec(game, board or (None if "board=" in game else "2x3"), spawn4)
+    chosen: dict[str, Any]
+    if game.startswith("ewn"):
+        for name, value in (("board", board), ("spawn4", spawn4)):
+            if value is not None:
+                raise UserError(f"--{name} is only for 2048 (got {game})")
+        chosen = {"game": game, "cubes": cubes}
+    else:
+        solved = Game2048.from_spec(game, board or (None if "board=" in game else "2x3"), spawn4)
+        chosen = {"game": (solved.rows, solved.columns), "spawn4": solved.spawn4, "cubes": cubes}
     check_writable(out, force=force)
     with long_call(json_) as call:
-        solution = tuplet.solve(
-            (solved.rows, solved.columns), spawn4=solved.spawn4, threads=default_threads(threads), **call
-        )
+        solution = tuplet.solve(**chosen, threads=default_threads(threads), **call)
     show_result(solution, json_)
     if out is not None:
         solution.save(out)

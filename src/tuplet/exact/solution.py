@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,17 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.exact.layers import pack
+from tuplet.exact.table_files import Header, map_arrays, read_header, write_table
 from tuplet.games.analysis import Analysis, MoveValue, best_of
 from tuplet.games.g2048.board import MOVES, Board
 from tuplet.games.g2048.rules import as_share, rules_for
 from tuplet.games.g2048.symmetry import canonical_all
 from tuplet.games.protocol import Array
-from tuplet.system.files import atomic_write
 from tuplet.system.tables import Displayable, TextTable
-from tuplet.system.tensors import write_header
 
 FORMAT = "tuplet-solution-1"
 SIZES = ("2x2", "2x3", "3x2", "2x4", "4x2", "3x3")
-_ARRAYS = {"sums": ("I64", "<i8"), "counts": ("I64", "<i8"), "values": ("F64", "<f8"), "keys": ("U32", "<u4")}
+_ARRAYS = {"sums": "<i8", "counts": "<i8", "values": "<f8", "keys": "<u4"}
 
 
 def solvable(board: str | tuple[int, int]) -> tuple[int, int]:
@@ -182,21 +180,15 @@ class Solution(Displayable):
 
     def save(self, path: str | Path) -> Path:
         """Write the table beside `path` and rename it into place: 12 bytes per state."""
-        path = Path(path)
         notes = {"format": FORMAT, "solution": json.dumps(self.as_json())}
-        arrays = {name: np.ascontiguousarray(getattr(self, name), kind) for name, (_, kind) in _ARRAYS.items()}
-        with atomic_write(path) as file:
-            kinds = {name: (_ARRAYS[name][1][1:], len(array)) for name, array in arrays.items()}
-            write_header(file, notes, kinds)
-            for array in arrays.values():
-                file.write(array.data)
-        return path
+        arrays = {name: np.ascontiguousarray(getattr(self, name), kind) for name, kind in _ARRAYS.items()}
+        return write_table(path, notes, arrays)
 
     @staticmethod
     def load(path: str | Path) -> Solution:
         """Open a table. Raises UserError if it is not valid."""
         path = Path(path)
-        header = _header(path)
+        header = read_header(path, FORMAT)
         if header is None:
             raise UserError(f"{path} is not a table of exact values")
         try:
@@ -211,43 +203,17 @@ class Solution(Displayable):
 def is_solution(path: str | Path) -> bool:
     """Whether a file is a table of exact values, judged by its contents."""
     path = Path(path)
-    return path.is_file() and _header(path) is not None
+    return path.is_file() and read_header(path, FORMAT) is not None
 
 
-def _header(path: Path) -> Mapping[str, Any] | None:
-    """The header of a table's file, checked by safetensors; None for any other file."""
-    from safetensors import SafetensorError, safe_open
-
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no table {path}")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            notes = file.metadata() or {}
-        if notes.get("format") != FORMAT:
-            return None
-        with path.open("rb") as stream:
-            length = int.from_bytes(stream.read(8), "little")
-            header: dict[str, Any] = json.loads(stream.read(length))
-    except (SafetensorError, ValueError, RecursionError):
-        return None
-    return {**header, "__metadata__": notes, "__end__": 8 + length}
-
-
-def _read(path: Path, header: Mapping[str, Any]) -> Solution:
+def _read(path: Path, header: Header) -> Solution:
     def need(valid: bool, text: str) -> None:
         if not valid:
             raise UserError(text)
 
     notes = json.loads(header["__metadata__"]["solution"])
     rows, columns = solvable(notes["board"])
-    arrays: dict[str, Array] = {}
-    for name, (dtype, kind) in _ARRAYS.items():
-        entry = header.get(name, {})
-        need(entry.get("dtype") == dtype and len(entry["shape"]) == 1, f"no {dtype} array {name}")
-        start = header["__end__"] + entry["data_offsets"][0]
-        shape = tuple(entry["shape"])
-        need(shape[0] > 0, f"{name} is empty")
-        arrays[name] = np.memmap(path, kind, "r", start, shape)
+    arrays = map_arrays(path, header, _ARRAYS)
     sums, counts = arrays["sums"], arrays["counts"]
     states = len(arrays["keys"])
     need(len(sums) == len(counts) < 1 << 11, "sums and counts differ")

@@ -1,12 +1,15 @@
-"""`solve`: forward, layer by layer, to find every state; then backward, to compute their values."""
+"""`solve`, and how 2048 is solved: forward, layer by layer, to find every state; then backward, for their values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
+from tuplet.errors import UserError
+from tuplet.exact.endgames import solve_endgames
 from tuplet.exact.layers import (
     OPTIMAL,
     PART,
@@ -24,6 +27,7 @@ from tuplet.exact.layers import (
 )
 from tuplet.exact.solution import Solution, solvable
 from tuplet.games.g2048.rules import Rules2048, as_share, rules_for
+from tuplet.games.game import Game
 from tuplet.games.protocol import Array
 from tuplet.system.blocks import Worker, as_threads, ordered_map
 from tuplet.system.progress import COMPILING, Progress, ProgressOption, RateMeter, Watcher, watching
@@ -33,6 +37,30 @@ FIRST = 4  # the smallest sum of a state: two tiles
 
 
 def solve(
+    game: str | tuple[int, int] | Game = "3x3",
+    *,
+    spawn4: float | None = None,
+    cubes: int | None = None,
+    threads: int = 1,
+    progress: ProgressOption = None,
+    stop: Stop | None = None,
+) -> Any:
+    """Solve 2048 on a small board, or the endings of EWN.
+
+    A board of 2048 ("2x2", "2x3", "3x2", "2x4", "4x2", "3x3") gives a `Solution`; `spawn4` is the probability of fours
+    (0.1 by default). "ewn", or another game of its family with a rolled die, gives an `EndgameTable` of all positions
+    with up to `cubes` cubes.
+    """
+    if isinstance(game, Game) or (isinstance(game, str) and game.startswith("ewn")):
+        if spawn4 is not None:
+            raise UserError(f"spawn4 is of 2048 (got {spawn4:g})")
+        return solve_endgames(game, cubes, threads=threads, progress=progress, stop=stop)
+    if cubes is not None:
+        raise UserError(f"cubes are of ewn and its family (got {cubes})")
+    return solve_board(game, spawn4=0.1 if spawn4 is None else spawn4, threads=threads, progress=progress, stop=stop)
+
+
+def solve_board(
     board: str | tuple[int, int] = "3x3",
     *,
     spawn4: float = 0.1,

@@ -15,7 +15,7 @@ from typing import Any
 
 from tuplet.exact.regret import exact_regret
 from tuplet.exact.solution import solvable
-from tuplet.exact.solve import solve
+from tuplet.exact.solve import solve_board
 from tuplet.learn.train import train
 from tuplet.studies.context import StudyContext
 from tuplet.studies.report import StudyResult
@@ -76,7 +76,7 @@ def _train(
     size: str, name: str, target: Target, games: int, seed: int, worker: Worker
 ) -> tuple[float, float, float] | None:
     """Train once; return the exact score, the regret, and the share of optimal moves."""
-    solution = worker.share(size, lambda: solve(size, progress=False))
+    solution = worker.share(size, lambda: solve_board(size, progress=False))
     initial = solution.expected_score if name in OPTIMISTS else 0.0
     net = Network(board=size, target=target, initial=initial)
     run = train(net, games=games, seed=seed, progress=False, stop=worker.stop, **VARIANTS[name])

@@ -49,6 +49,8 @@ def _by_magic(head: bytes) -> str:
         if head.startswith(mark):
             return what
     if head[8:9] == b"{":
+        if b"tuplet-endgames" in head:
+            return "a table of endgames, for tuplet analyze, review, or regret --table"
         if b"tuplet-solution" in head:
             return "a table of exact values, for tuplet analyze or tuplet regret --table"
         return _WEIGHTS if b"tuplet-network" in head else "a safetensors file of another program"

@@ -141,20 +141,21 @@ def legal(game: EwnRules, position: Words, moves: Array, start: Int) -> Int:
     for own_too in (game.own_captures, True):  # if no other move is legal, own cubes may be captured
         if die == np.uint64(ANY):
             for cube in range(game.cubes):
-                at = _cube_moves(game, own, mover, np.uint64(cube), own_too, moves, at)
+                at = cube_moves(game, own, mover, np.uint64(cube), own_too, moves, at)
         else:
             pair = np.uint64(game.movable[(gone(own) << np.uint64(3)) | die])
-            at = _cube_moves(game, own, mover, pair & np.uint64(0xF), own_too, moves, at)
-            at = _cube_moves(game, own, mover, pair >> np.uint64(4), own_too, moves, at)
+            at = cube_moves(game, own, mover, pair & np.uint64(0xF), own_too, moves, at)
+            at = cube_moves(game, own, mover, pair >> np.uint64(4), own_too, moves, at)
         if at > start:
             break
     return at - start
 
 
 @inlined
-def _cube_moves(
+def cube_moves(
     game: EwnRules, own: np.uint64, mover: np.uint64, cube: np.uint64, own_too: bool, moves: Array, at: Int
 ) -> Int:
+    """Write a cube's moves into `moves` from `at` on, captures of own cubes only if `own_too`; returns the end."""
     square = (own >> (cube << np.uint64(3))) & _BYTE
     base = ((mover << _SEVEN) | square) << np.uint64(3)
     for direction in range(4):
