@@ -334,6 +334,18 @@ def test_packed_files_hold_networks_of_every_game(tmp_path: Path) -> None:
     assert packed.value(network.game.start(1)) == pytest.approx(network.value(network.game.start(1)), abs=0.01)
 
 
+def test_a_model_folder_says_what_the_model_is_and_how_it_was_learned(tmp_path: Path) -> None:
+    tuplet.train(game=SMALL, games=500, evaluate="", out=tmp_path / "run", progress=False)
+    tuplet.convert(tmp_path / "run", tmp_path / "model", to="hub")
+    card = (tmp_path / "model" / "README.md").read_text()
+    assert f"tuplet train {SMALL}" in card
+    assert "against playouts=50" in card
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert (config["game"], config["tuples"]) == (SMALL, ["2x3", "3x3/side"])
+    model, run = (load_game_network(tmp_path / name, tuplet.game(SMALL)) for name in ("model", "run"))
+    assert (model.weights == run.weights).all()
+
+
 def test_a_file_for_another_encoding_is_refused(tmp_path: Path) -> None:
     network = random_network(SMALL)
     path = network.save(tmp_path / "weights.safetensors")

@@ -10,6 +10,7 @@ from typing import Any
 from tuplet.adapters import missing
 from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import Summary
+from tuplet.learn.game_play import GameSummary
 from tuplet.learn.run import Run
 
 try:
@@ -45,13 +46,16 @@ class TensorBoard:
         lines = [f"    {name} = {value}" for name, value in settings.items() if value is not None]
         self._writer.add_text("settings", "\n".join(lines), run.games)
 
-    def on_block(self, games: int, summary: Summary) -> None:
-        """Write a block's mean and best score, speed, and shares of tiles."""
+    def on_block(self, games: int, summary: Summary | GameSummary) -> None:
+        """Write a block's speed, and its scores and tiles; for games other than 2048 the TD error and length."""
         assert self._run is not None
         last = self._run.metrics[-1]
-        self._add("score", {"mean": summary.mean_score, "best": summary.max_score}, games)
         self._add("speed", {"moves_per_s": last["moves_per_s"]}, games)
-        self._add("reached", {str(tile): share for tile, share in summary.reached.items()}, games)
+        if isinstance(summary, GameSummary):
+            self._add("self-play", {"td_error": summary.error, "moves": summary.mean_moves}, games)
+        else:
+            self._add("score", {"mean": summary.mean_score, "best": summary.max_score}, games)
+            self._add("reached", {str(tile): share for tile, share in summary.reached.items()}, games)
         self._writer.flush()
 
     def on_evaluation(self, evaluation: dict[str, Any]) -> None:

@@ -73,6 +73,8 @@ class LearnedAgent:
     _work: Workspace | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.network, Network):
+            raise UserError(f"{self.name} holds values of {self.network.game.name}, not of 2048")
         if self.depth is None:
             self.depth = 1 if self.time is None else DEEPEST
         if not 1 <= self.depth <= DEEPEST:

@@ -113,7 +113,7 @@ def _learned_agents(game: Any, folder: str | Path | None) -> Iterator[dict[str, 
         if name not in shadowed:
             yield _row(name, about, learned=True)
     for run in runs:
-        if run["board"] == board:
+        if run["game"] == "2048" and run["board"] == board:
             yield _row(run["run"], f"A run of {run['games']:,} games with {run['net']}.", learned=True)
     for name, config in models.items():
         if config.get("board") == [game.rows, game.columns] and name != DEFAULT_PLAYER:
@@ -149,12 +149,13 @@ def list_runs(folder: str | Path = "runs") -> Listing:
         last = run.metrics[-1] if run.metrics else {}
         row = {
             "run": each.name,
+            "game": run.method.game,
             "net": run.method.net,
-            "board": run.method.board,
+            "board": run.method.board if run.method.game == "2048" else None,
             "learner": run.method.name,
             "games": run.games,
             "elapsed_s": run.elapsed_s,
-            "mean_score": last.get("mean_score"),
+            "mean_score": last.get("mean_score", run.evaluations[-1]["mean_score"] if run.evaluations else None),
             "max_score": last.get("max_score"),
         }
         runs.append((-written, each.name, row))

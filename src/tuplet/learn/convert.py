@@ -73,10 +73,10 @@ class Conversion(Displayable):
         if self.packing:
             notes.append(str(self.packing))
         if self.measured:
-            low, high = self.measured["ci95"]
+            (low, high), digits = self.measured["ci95"], 3 if "opponent" in self.measured else 0
             notes.append(
-                f"measured for its card: mean score {self.measured['mean_score']:,.1f}  "
-                f"(95 %: {low:,.0f} to {high:,.0f}), {plural(self.measured['games'], 'game')}"
+                f"measured for its card: mean score {self.measured['mean_score']:,.{digits or 1}f}  "
+                f"(95 %: {low:,.{digits}f} to {high:,.{digits}f}), {plural(self.measured['games'], 'game')}"
             )
         return [TextTable("", (), rows, notes, words=(0, 1, 2))]
 
@@ -183,7 +183,10 @@ def _provenance(path: Path, notes: dict[str, str], kind: str | None) -> Provenan
     learned = {name: learned.get(name) for name in ("games", "elapsed_s", "mean_score")}
     if notes.get("games", "").isdecimal():
         learned["games"] = int(notes["games"])
+    score = learned.pop("mean_score")  # other games than 2048 have none
     if not settings or not all(isinstance(each, int | float) for each in learned.values()):
         learned = {}
+    elif isinstance(score, int | float):
+        learned["mean_score"] = score
     settings = settings or _packed_notes(path, notes)
     return Provenance(f"the file {path.name} (format {kind})", settings, learned)

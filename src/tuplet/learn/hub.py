@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.errors import UserError
+from tuplet.learn.game_play import evaluate_match
 from tuplet.learn.run import CONFIG
 from tuplet.learn.self_play import greedy_statistics
 from tuplet.learn.settings import Method, RunOptions
@@ -29,12 +30,15 @@ from tuplet.system.settings import setting_fields
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import percent
 from tuplet.system.version import __version__
+from tuplet.values.game_network import GameNetwork, images
 from tuplet.values.network import Network
+from tuplet.values.packed import AnyNetwork
 from tuplet.values.patterns import format_tuple, placements
 from tuplet.values.weights import FORMAT, MODEL, MODEL_CONFIG, WEIGHTS, save_weights
 
 CARD = "README.md"
 MOST_CONFIG = 1 << 16  # bytes of `config.json`, or of a run's `config.toml`
+OPPONENT = "playouts=50"  # of networks for other games than 2048
 GAMES, SEED = 1000, 1  # of the measurement: `tuplet eval` plays the same games with them
 
 # How to read it without tuplet. (docs/tools.md shows it, too.)
@@ -64,13 +68,17 @@ class Provenance(NamedTuple):
     learned: dict[str, Any]  # from the last line of metrics: games, elapsed_s, mean_score
 
 
-def write_model(net: Network, folder: Path, provenance: Provenance, watch: Watcher) -> dict[str, Any]:
+def write_model(net: AnyNetwork, folder: Path, provenance: Provenance, watch: Watcher) -> dict[str, Any]:
     """Write a model folder; returns the measurement for its card.
 
     Existing files are replaced when the new ones are complete, the card last.
     """
     watch(Progress(COMPILING))
-    measured = greedy_statistics(net, GAMES, np.uint64(SEED), threads=cores(), stop=Stop(), watch=watch)
+    how: dict[str, Any] = {"threads": cores(), "stop": Stop(), "watch": watch}
+    if isinstance(net, Network):
+        measured = greedy_statistics(net, GAMES, np.uint64(SEED), **how)
+    else:
+        measured = evaluate_match(net, GAMES, OPPONENT, np.uint64(SEED), **how)
     if measured is None:
         raise Stopped("stopped before the last game of the card's measurement")
     config = config_of(net) | {
@@ -112,14 +120,23 @@ def models_in(folder: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     yield each.name, content
 
 
-def config_of(net: Network) -> dict[str, Any]:
+def config_of(net: AnyNetwork) -> dict[str, Any]:
     """The `config.json` of a network. Cells are numbered row by row on its board."""
+    about = {"model_type": FORMAT, "library_name": "tuplet", "tuplet_version": __version__}
+    if not isinstance(net, Network):
+        encoding = net.encoding
+        return about | {
+            "game": net.game.name,
+            "board": [encoding.rows, encoding.columns],
+            "gamma": net.gamma,
+            "tuples": net.name.split(),
+            "placements": [[list(image) for image in images(encoding, each)] for each in net.tuples],
+            "contents": [list(each.contents) for each in net.tuples],
+            "features": net.features,
+        }
     columns = net.size[1]
     look_ups = [[_cells(p, columns) for p in placements(t, net.size)] for t in net.tuples]
-    return {
-        "model_type": FORMAT,
-        "library_name": "tuplet",
-        "tuplet_version": __version__,
+    return about | {
         "game": "2048",
         "board": list(net.size),
         "spawn4": net.spawn4,
@@ -139,6 +156,8 @@ def _cells(placed: tuple[int, ...], columns: int) -> list[int]:
 def train_command(settings: Mapping[str, Any]) -> str:
     """The command of a run: the learner, the seed, and the settings that are not the default."""
     words = ["tuplet", "train"]
+    if settings.get("game", "2048") != "2048":
+        words.append(str(settings["game"]))
     for kind in (Method, RunOptions):
         for name, _, each in setting_fields(kind):
             value, hidden = settings.get(name), each.metadata["hidden"]
@@ -151,8 +170,11 @@ def train_command(settings: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _card(net: Network, name: str, provenance: Provenance, measured: dict[str, Any]) -> Iterator[str]:
+def _card(net: AnyNetwork, name: str, provenance: Provenance, measured: dict[str, Any]) -> Iterator[str]:
     """The model card: a header that hubs read, and a description."""
+    if not isinstance(net, Network):
+        yield from _game_card(net, name, provenance, measured)
+        return
     board = "x".join(map(str, net.size))
     game = "2048" if net.size == (4, 4) else f"2048 on {board}"
     low, high = measured["ci95"]
@@ -167,20 +189,7 @@ def _card(net: Network, name: str, provenance: Provenance, measured: dict[str, A
         f"{len(net.weights):,} weights, those that were visited kept. Its values are of {values}; "
         f"{percent(net.spawn4)} of new tiles are fours. Written by tuplet {__version__}.\n"
     )
-    yield "## How it was learned\n"
-    if provenance.settings:
-        if provenance.settings.get("given"):
-            yield "It began with weights that had been learned before, and went on by\n"
-        yield f"```sh\n{train_command({'net': net.name, **provenance.settings})}\n```\n"
-        if provenance.learned:
-            learned = provenance.learned
-            yield (
-                f"It learned from {learned['games']:,} games in {learned['elapsed_s']:,.0f} s; the "
-                f"last of them, while it learned, had a mean score of "
-                f"{learned['mean_score']:,.1f}.\n"
-            )
-    else:
-        yield f"That is not known: the weights come from {provenance.origin}.\n"
+    yield from _how_learned(net, provenance)
     yield "## How it was measured\n"
     yield f"```sh\ntuplet eval {shlex.quote(name)} --games {GAMES} --seed {SEED}\n```\n"
     yield (
@@ -196,10 +205,47 @@ def _card(net: Network, name: str, provenance: Provenance, measured: dict[str, A
         yield f"Without tuplet, the value of a board of tiles:\n\n```python\n{READING}```"
 
 
+def _how_learned(net: AnyNetwork, provenance: Provenance) -> Iterator[str]:
+    yield "## How it was learned\n"
+    if not provenance.settings:
+        yield f"That is not known: the weights come from {provenance.origin}.\n"
+        return
+    if provenance.settings.get("given"):
+        yield "It began with weights that had been learned before, and went on by\n"
+    yield f"```sh\n{train_command({'net': net.name, **provenance.settings})}\n```\n"
+    if learned := provenance.learned:
+        scores = learned.get("mean_score")
+        last = "" if scores is None else f"; the last of them, while it learned, had a mean score of {scores:,.1f}"
+        yield f"It learned from {learned['games']:,} games in {learned['elapsed_s']:,.0f} s{last}.\n"
+
+
+def _game_card(net: GameNetwork, name: str, provenance: Provenance, measured: dict[str, Any]) -> Iterator[str]:
+    """The card of a network for another game than 2048."""
+    low, high = measured["ci95"]
+    game, mean, half = net.game.name, measured["mean_score"], (high - low) / 2
+    yield from _head(name, game, f"{mean:.4f} +/- {half:.4f}")
+    yield f"# {name}\n"
+    yield (
+        f"An n-tuple network that plays {game}: {len(net.tuples)} tables of tuples (`{net.name}`) and "
+        f"{len(net.features)} of features, {len(net.weights):,} weights, those that were visited kept. A position's "
+        f"value is what the side to move may expect. Written by tuplet {__version__}.\n"
+    )
+    yield from _how_learned(net, provenance)
+    yield "## How it was measured\n"
+    against = f" against {measured['opponent']}" if "opponent" in measured else ""
+    score = f"{100 * mean:.1f} % (95 %: {100 * low:.1f} to {100 * high:.1f})" if against else f"{mean:,.1f}"
+    yield (
+        f"{measured['games']:,} games by the best move of one look ahead{against}, in pairs with sides exchanged: "
+        f"**{score}**.\n"
+    )
+    yield "## How it is used\n"
+    yield f"```sh\npip install tuplet\ntuplet play {game} --agent alphabeta:values={shlex.quote(name)}\n```"
+
+
 def _head(name: str, game: str, mean: str) -> Iterator[str]:
     """The header that hubs read, with results in the form of reinforcement-learning libraries."""
     yield "---\nlibrary_name: tuplet\npipeline_tag: reinforcement-learning\ntags:"
-    yield from ("- reinforcement-learning", '- "2048"', "- n-tuple-network")
+    yield from ("- reinforcement-learning", f'- "{game.partition(" ")[0]}"', "- n-tuple-network")
     yield "- temporal-difference-learning\nmodel-index:"
     yield f"- name: {json.dumps(name)}\n  results:"
     yield "  - task:\n      type: reinforcement-learning\n      name: reinforcement-learning"
