@@ -68,7 +68,7 @@ ZOO = {
         "        sys.exit(0)\n",
         "        while True: pass\n",
         "does not end at the end of its input",
-        "end of the input",
+        "end of its input",
     ),
     "hangs": (
         "    return min(moves",
