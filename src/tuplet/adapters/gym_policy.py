@@ -11,85 +11,55 @@ import numpy as np
 from tuplet.adapters.boards import EnvConfig
 from tuplet.agents.learned import LearnedAgent
 from tuplet.errors import UserError
-from tuplet.games.g2048.board import MOVES, Board
+from tuplet.games.g2048.board import Board
 from tuplet.games.g2048.rules import Rules2048, view
-from tuplet.kernel import allocating, kernel
+from tuplet.kernel import allocating
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, expected_value, move_values, value
 
 Array = np.ndarray[Any, Any]
 
-_ZERO, _ONE, _FOUR, _NIBBLE = (np.uint64(n) for n in (0, 1, 4, 15))
+
+def packed_words(exponents: Array, columns: int) -> Array:
+    """The words of boards: uint64[..., 2] from exponents of the shape [..., cells]."""
+    rows, across = np.divmod(np.arange(exponents.shape[-1], dtype=np.uint64), np.uint64(columns))
+    shifts = np.uint64(16) * rows + np.uint64(4) * across
+    exponents = exponents.astype(np.uint64)
+    parts = exponents & np.uint64(15), exponents >> np.uint64(4)
+    return np.stack([(part << shifts).sum(axis=-1, dtype=np.uint64) for part in parts], axis=-1)
 
 
-@kernel
-def read_boards(observations: Array, onehot: bool, columns: int, words: Array) -> None:
-    """Pack observations into the words of boards.
-
-    `observations` is uint8[n, k, cells], with one board, four after-states or k one-hot planes per environment;
-    `words` is uint64[n, 1 or 4, 2].
-    """
-    for i in range(observations.shape[0]):
-        for k in range(observations.shape[1]):
-            low, high = _ZERO, _ZERO
-            for cell in range(observations.shape[2]):
-                exponent = np.uint64(observations[i, k, cell])
-                if onehot:
-                    exponent *= np.uint64(k)
-                at = np.uint64(4 * (4 * (cell // columns) + cell % columns))
-                low |= (exponent & _NIBBLE) << at
-                high |= (exponent >> _FOUR) << at
-            if onehot:
-                words[i, 0, 0] |= low
-                words[i, 0, 1] |= high
-            else:
-                words[i, k, 0], words[i, k, 1] = low, high
-
-
-@kernel
-def worth(low: np.uint64, high: np.uint64) -> np.int64:
-    """The points that a board is worth if all its tiles were made of twos.
+def points_of_tiles(exponents: Array) -> Array:
+    """The points that each board is worth if all its tiles were made of twos.
 
     A move adds its points to that: after-states of one board differ by the rewards of their moves.
     """
-    points = np.int64(0)
-    for cell in range(np.uint64(16)):
-        exponent = (low >> (_FOUR * cell)) & _NIBBLE
-        exponent |= ((high >> (_FOUR * cell)) & _ONE) << _FOUR
-        if exponent != _ZERO:
-            points += (np.int64(exponent) - 1) << np.int64(exponent)
-    return points
+    exponents = exponents.astype(np.int64)
+    points = np.maximum(exponents - 1, 0) << exponents
+    return points.sum(axis=-1)  # type: ignore[no-any-return]
 
 
-@allocating("four buffers")
-def best_moves(
-    rules: Rules2048, tables: Tables, states: bool, gamma: np.float32, words: Array, masks: Array, moves: Array
-) -> None:
-    """The move of highest value for each board, or each four after-states; 0 if there is none."""
+@allocating("two buffers")
+def after_values(rules: Rules2048, tables: Tables, states: bool, words: Array, values: Array) -> None:
+    """The values of after-states."""
     m = tables.plan.shape[1]
     indices, seen = np.empty(m, np.uint64), np.empty(m, np.float32)
-    rewards, values = np.zeros(4, np.uint64), np.zeros(4, np.float32)
-    for i in range(words.shape[0]):
-        if words.shape[1] == 1:
-            low, high = words[i, 0, 0], words[i, 0, 1]
-            move_values(rules, tables, states, gamma, low, high, rewards, values)
+    for i in range(len(words)):
+        low, high = words[i, 0], words[i, 1]
+        if states:
+            values[i] = expected_value(rules, tables, low, high, indices, seen)
         else:
-            before = worth(words[i, 0, 0], words[i, 0, 1])
-            for move in range(4):
-                low, high = words[i, move, 0], words[i, move, 1]
-                if masks[i, move] == 0:
-                    values[move] = np.nan
-                    continue
-                if states:
-                    v = expected_value(rules, tables, low, high, indices, seen)
-                else:
-                    v = value(tables, view(low, high))
-                values[move] = np.float32(worth(low, high) - before) + gamma * v
-        best = -1
-        for move in range(4):
-            if not np.isnan(values[move]) and (best < 0 or values[move] > values[best]):
-                best = move
-        moves[i] = max(best, 0)
+            values[i] = value(tables, view(low, high))
+
+
+@allocating("a buffer, and views of rows")
+def values_of_moves(
+    rules: Rules2048, tables: Tables, states: bool, gamma: np.float32, words: Array, values: Array
+) -> None:
+    """The values of the four moves of each board; NaN for illegal moves."""
+    rewards = np.zeros(4, np.uint64)
+    for i in range(len(words)):
+        move_values(rules, tables, states, gamma, words[i, 0], words[i, 1], rewards, values[i])
 
 
 class TuplePolicy:
@@ -123,36 +93,37 @@ class TuplePolicy:
 
     def __call__(self, observation: Any, info: dict[str, Any] | None = None) -> Any:
         """The move for one observation as an int, or for many as an array."""
-        shape, onehot = self.config.shape, self.config.observation == "onehot"
-        seen = np.array(observation, np.uint8, order="C")
+        shape, seen = self.config.shape, np.asarray(observation, np.uint8)
         if seen.shape[-len(shape) :] != shape or seen.ndim > len(shape) + 1:
             raise UserError(f"an observation must have the shape {shape} (got {seen.shape})")
-        seen = seen.reshape(-1, *(shape if len(shape) > 2 else (1, *shape)))
-        count, views = len(seen), 4 if self.config.observation == "afterstates" else 1
-        words = np.zeros((count, views, 2), np.uint64)
-        flat = seen.reshape(count, seen.shape[1], -1)
-        read_boards(flat, onehot, self.config.size[1], words)
-        masks = self._masks(info, count) if views > 1 else np.zeros((0, 4), np.int8)
-        moves = np.zeros(count, np.int64)
-        if self.player.depth == 1:
-            net, gamma = self.network, np.float32(self.network.gamma)
-            best_moves(self.config.rules, net.tables, net.target == "state", gamma, words, masks, moves)
+        boards = seen.reshape(-1, *shape)
+        if self.config.observation == "onehot":
+            boards = boards.argmax(axis=1)
+        values = self._values(boards.reshape(*boards.shape[:-2], -1), info)
+        moves = np.where(np.isnan(values), -np.inf, values).argmax(axis=1)
+        return moves if seen.ndim > len(shape) else int(moves[0])
+
+    def _values(self, exponents: Array, info: dict[str, Any] | None) -> Array:
+        """The values of the four moves of each board; NaN for illegal moves."""
+        net, words = self.network, packed_words(exponents, self.config.size[1])
+        settings, values = (self.config.rules, net.tables, net.target == "state"), np.empty((len(words), 4), np.float32)
+        if self.config.observation == "afterstates":
+            if info is None or "action_mask" not in info:
+                raise UserError("after-states need the info: policy(observation, info)")
+            if self.player.depth == 1:
+                after_values(*settings, words.reshape(-1, 2), values.reshape(-1))
+            else:
+                boards = map(self._board, words.reshape(-1, 2))
+                values.flat = [self._behind.expected(board)[0] for board in boards]
+            points = points_of_tiles(exponents)
+            values = (points - points[:, :1]).astype(np.float32) + np.float32(net.gamma) * values
+            values[np.reshape(info["action_mask"], (-1, 4)) == 0] = np.nan
+        elif self.player.depth == 1:
+            values_of_moves(*settings, np.float32(net.gamma), words, values)
         else:
-            moves[:] = [self._searched(words[i], masks[i : i + 1]) for i in range(count)]
-        return moves if np.ndim(observation) > len(shape) else int(moves[0])
+            moves = [self.player.moves(self._board(each)) for each in words]
+            values[:] = [[np.nan if move.value is None else move.value for move in each] for each in moves]
+        return values
 
-    def _masks(self, info: dict[str, Any] | None, count: int) -> Array:
-        if info is None or "action_mask" not in info:
-            raise UserError("after-states need the info: policy(observation, info)")
-        return np.array(info["action_mask"], np.int8).reshape(count, 4)
-
-    def _searched(self, words: Array, mask: Array) -> int:
-        """The best move by search."""
-        boards = [Board.from_packed(int(low), int(high), *self.config.size) for low, high in words]
-        if len(boards) == 1:
-            return MOVES.index(self.player.choose(boards[0]) or MOVES[0])
-        before, values = worth(*words[0]), np.full(4, -np.inf)
-        for move in np.flatnonzero(mask[0]):
-            expected = self.network.gamma * self._behind.expected(boards[move])[0]
-            values[move] = worth(*words[move]) - before + expected
-        return int(values.argmax())
+    def _board(self, words: Array) -> Board:
+        return Board.from_packed(int(words[0]), int(words[1]), *self.config.size)
