@@ -22,11 +22,9 @@ import numpy as np
 from tuplet.adapters import missing
 from tuplet.errors import UserError
 from tuplet.games import protocol as generic
-from tuplet.games.ewn.game import EwnGame, EwnPosition
 from tuplet.games.g2048.board import Board
-from tuplet.games.g2048.game import Game2048, Position2048
 from tuplet.games.game import Game
-from tuplet.games.protocol import LONGEST, MOST_MOVES, call_legal, has_chance
+from tuplet.games.protocol import LONGEST, has_chance
 from tuplet.games.registry import game as game_of
 
 try:
@@ -38,23 +36,14 @@ except ModuleNotFoundError as error:
 
 Array = np.ndarray[Any, Any]
 CHANCE, TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
-MOST_POINTS = 1e9  # of a user's game for one player
-Outcomes = list[tuple[int, float]]
-MOST_OUTCOMES = 256  # of a user's game
+Outcomes = list[tuple[int, float]]  # of chance: numbers and probabilities
 EXPONENTS = 18  # an empty cell, and tiles up to 131072
 
 
 def load(game: str | Game) -> Any:
     """A tuplet game as OpenSpiel's: `load("ewn:board=4x4,cubes=3")`."""
     game = game_of(game)
-    name, _, settings = game.name.partition(":")
-    if isinstance(game, Game2048):
-        config = {"board": f"{game.rows}x{game.columns}", "spawn4": float(game.spawn4)}
-        return pyspiel.load_game("tuplet_2048", config)
-    if isinstance(game, EwnGame):
-        name = "tuplet_ewn" if name == "ewn" else "tuplet_ewn_6x7"
-        return pyspiel.load_game(f"{name}({settings})")
-    return pyspiel.load_game("tuplet_game", {"game": game.name})
+    return pyspiel.load_game(*_ADAPTERS.get(game.family, GameAdapter)(game).name)
 
 
 def state_at(game: Any, position: Any) -> TupletState:
@@ -74,88 +63,107 @@ def _named(short_name: str, params: dict[str, Any]) -> Game:
     return game_of(":".join([base, *filter(None, [",".join(settings)])]))
 
 
-def _longest(game: Game) -> int:
-    """An upper bound of the moves of a game."""
-    if isinstance(game, Game2048):  # each tile that appears adds 2 at least
-        return int(2 ** (game.rows * game.columns + 1))
-    if isinstance(game, EwnGame):  # each step adds 1 at least to row + column, or with the
-        kind = game  # fourth direction to row + 2 columns
-        way = kind.rows - 1 + (kind.directions - 2) * (kind.columns - 1)
-        return 2 * kind.cubes * way * (2 if kind.die == "chosen" else 1)
-    return LONGEST
+class GameAdapter:
+    """What OpenSpiel asks of a game: names, bounds, chance and observations. This one is for users' games.
 
+    A game may have chance nodes before its first position, its deals; a user's game starts as with seed 0.
+    """
 
-class ChanceModel:
-    """The chance of a game with one initial position (otherwise that of seed 0)."""
-
-    first: tuple[str, ...] = ()  # the chance nodes before the first move
-    most = MOST_OUTCOMES
+    deals: tuple[str, ...] = ()
+    most_outcomes = 256
+    most_points = 1e9  # of a game for one player
+    longest = LONGEST  # moves
 
     def __init__(self, game: Any) -> None:
         self.game = game
 
-    def first_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:
-        """The outcomes of the next chance node before the first move, and their probabilities."""
+    @property
+    def name(self) -> tuple[str, dict[str, Any]] | tuple[str]:
+        """The arguments of `pyspiel.load_game`."""
+        return "tuplet_game", {"game": self.game.name}
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether there are chance nodes."""
+        return bool(self.deals) or has_chance(self.game.rules)
+
+    def deal_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:
+        """The outcomes of the next deal."""
         raise UserError(f"nothing is dealt in {self.game.name} after {dealt}")
 
-    def first_text(self, dealt: tuple[int, ...], outcome: int) -> str:
-        """Such an outcome as text."""
-        return f"{self.first[len(dealt)]} {outcome}"
+    def deal_text(self, dealt: tuple[int, ...], outcome: int) -> str:
+        """The outcome of a deal as text."""
+        return f"{self.deals[len(dealt)]} {outcome}"
 
-    def position(self, dealt: tuple[int, ...]) -> Any:
-        """The initial position once everything is dealt; None before."""
-        return self.game.start() if len(dealt) == len(self.first) else None
+    def initial_position(self, dealt: tuple[int, ...]) -> Any:
+        """The position once everything is dealt; None before."""
+        return self.game.start() if len(dealt) == len(self.deals) else None
 
     def outcomes(self, position: Any) -> Outcomes:
-        """The outcomes of chance in a position, and their probabilities."""
+        """The outcomes of chance in a position."""
         rules, words = position.rules, position.words
         count = generic.count_outcomes(rules, words)
         shares = ((n, float(generic.probability(rules, words, n))) for n in range(count))
         return [(n, share) for n, share in shares if share > 0]
 
-    def apply_outcome(self, position: Any, outcome: int) -> Any:
-        """The position after an outcome."""
-        return position.apply_outcome(self.text(position, outcome))
-
-    def text(self, position: Any, outcome: int) -> str:
+    def outcome_text(self, position: Any, outcome: int) -> str:
         """An outcome as text."""
         return str(position.game.outcome_text(position.words, outcome))
 
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The parts of an observation, and their shapes."""
+        return {"turn": (self.game.players,), "bits": (128,)}
 
-class ChanceModel2048(ChanceModel):
+    def observe(self, position: Any, parts: dict[str, Array]) -> None:
+        """Write a position into the parts of an observation, which are zeros."""
+        parts["turn"][position.sides.index(position.turn)] = 1
+        words = np.array(position.words, "<u8").view(np.uint8)
+        parts["bits"][:] = np.unpackbits(words, bitorder="little")
+
+
+class Adapter2048(GameAdapter):
     """Two tiles before the first move, then one after each move. An outcome is twice the cell, and 1 more for a 4."""
 
-    first = ("tile", "tile")
+    deals = ("tile", "tile")
 
-    def __init__(self, game: Game2048) -> None:
+    def __init__(self, game: Any) -> None:
         super().__init__(game)
-        self.most = 2 * game.rows * game.columns
+        cells = game.rows * game.columns
+        self.most_outcomes, self.longest = 2 * cells, 2 ** (cells + 1)  # each tile that appears adds 2 at least
+        self.most_points = 2.0 * cells * self.longest
 
-    def _board(self, dealt: tuple[int, ...]) -> Board:
+    @property
+    def name(self) -> tuple[str, dict[str, Any]]:  # noqa: D102
+        return "tuplet_2048", {"board": f"{self.game.rows}x{self.game.columns}", "spawn4": float(self.game.spawn4)}
+
+    def _dealt(self, dealt: tuple[int, ...]) -> Any:
         board = Board(rows=self.game.rows, columns=self.game.columns)
         for outcome in dealt:
             board = board.place(outcome // 2, 4 if outcome % 2 else 2)
-        return board
+        return self.game.position(board, tile_due=len(dealt) < 2)
 
-    def _tiles(self, board: Board) -> Outcomes:
-        four = self.game.spawn4
-        shares = [(more, p / len(board.empty)) for more, p in ((0, 1 - four), (1, four)) if p > 0]
-        return [(2 * cell + more, p) for cell in board.empty for more, p in shares]
+    def deal_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:  # noqa: D102
+        return self.outcomes(self._dealt(dealt))
 
-    def first_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:  # noqa: D102
-        return self._tiles(self._board(dealt))
+    def deal_text(self, dealt: tuple[int, ...], outcome: int) -> str:  # noqa: D102
+        return self.outcome_text(dealt, outcome)
 
-    def first_text(self, dealt: tuple[int, ...], outcome: int) -> str:  # noqa: D102
-        return self.text(dealt, outcome)
+    def initial_position(self, dealt: tuple[int, ...]) -> Any:  # noqa: D102
+        return self._dealt(dealt) if len(dealt) == 2 else None
 
-    def position(self, dealt: tuple[int, ...]) -> Position2048 | None:  # noqa: D102
-        return self.game.position(self._board(dealt)) if len(dealt) == 2 else None
+    def outcomes(self, position: Any) -> Outcomes:  # noqa: D102
+        tiles = (text.split("@") + [share] for text, share in position.chance_outcomes().items())
+        return [(2 * int(cell) + (tile == "4"), share) for tile, cell, share in tiles]
 
-    def outcomes(self, position: Position2048) -> Outcomes:  # noqa: D102
-        return self._tiles(position.board)
-
-    def text(self, position: Any, outcome: int) -> str:  # noqa: ARG002, D102
+    def outcome_text(self, position: Any, outcome: int) -> str:  # noqa: ARG002, D102
         return f"{4 if outcome % 2 else 2}@{outcome // 2}"
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:  # noqa: D102
+        return {"tiles": (EXPONENTS, self.game.rows, self.game.columns)}
+
+    def observe(self, position: Any, parts: dict[str, Array]) -> None:  # noqa: D102
+        for at, exponent in enumerate(position.exponents):
+            parts["tiles"][exponent][divmod(at, position.columns)] = 1
 
 
 @cache
@@ -164,38 +172,55 @@ def orders(cubes: int, first: int) -> list[tuple[int, ...]]:
     return list(permutations(range(first, first + cubes)))
 
 
-class ChanceModelEwn(ChanceModel):
+class AdapterEwn(GameAdapter):
     """Red's and Blue's arrangement, then the values of a known die; between moves the die."""
 
-    def __init__(self, game: EwnGame) -> None:
+    def __init__(self, game: Any) -> None:
         super().__init__(game)
-        self.kind = game
-        self.first = ("red", "blue", *["die"] * self.kind.cycle)
-        self.most = factorial(self.kind.cubes)
+        self.deals = ("red", "blue", *["die"] * game.cycle)
+        self.most_outcomes = factorial(game.cubes)
+        # Each step adds 1 at least to row + column, or with the fourth direction to row + 2 columns.
+        steps = 2 * game.cubes * (game.rows - 1 + (game.directions - 2) * (game.columns - 1))
+        self.longest = steps * (2 if game.die == "chosen" else 1)
 
-    def first_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:  # noqa: D102
-        count = factorial(self.kind.cubes) if len(dealt) < 2 else self.kind.cubes
+    @property
+    def name(self) -> tuple[str]:  # noqa: D102
+        name, _, settings = self.game.name.partition(":")
+        return (f"tuplet_{name.replace('-', '_')}({settings})",)
+
+    def deal_outcomes(self, dealt: tuple[int, ...]) -> Outcomes:  # noqa: D102
+        count = self.most_outcomes if len(dealt) < 2 else self.game.cubes
         return [(n, 1 / count) for n in range(count)]
 
-    def first_text(self, dealt: tuple[int, ...], outcome: int) -> str:  # noqa: D102
+    def deal_text(self, dealt: tuple[int, ...], outcome: int) -> str:  # noqa: D102
         if len(dealt) >= 2:
-            return f"die {outcome + self.kind.first_cube}"
-        order = orders(self.kind.cubes, self.kind.first_cube)[outcome]
-        return f"{self.first[len(dealt)]} {''.join(map(str, order))}"
+            return f"die {outcome + self.game.first_cube}"
+        order = orders(self.game.cubes, self.game.first_cube)[outcome]
+        return f"{self.deals[len(dealt)]} {''.join(map(str, order))}"
 
-    def position(self, dealt: tuple[int, ...]) -> EwnPosition | None:  # noqa: D102
-        if len(dealt) < len(self.first):
+    def initial_position(self, dealt: tuple[int, ...]) -> Any:  # noqa: D102
+        if len(dealt) < len(self.deals):
             return None
-        red, blue = (orders(self.kind.cubes, self.kind.first_cube)[n] for n in dealt[:2])
-        die = [value + self.kind.first_cube for value in dealt[2:]]
-        return EwnGame(self.kind.name).setup(red=red, blue=blue, die=die)
+        red, blue = (orders(self.game.cubes, self.game.first_cube)[n] for n in dealt[:2])
+        return self.game.setup(red=red, blue=blue, die=[value + self.game.first_cube for value in dealt[2:]])
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:  # noqa: D102
+        game = self.game
+        shapes = {"turn": (2,), "cubes": (2 * game.cubes, game.rows, game.columns), "die": (game.cubes,)}
+        return shapes | ({"coming": (game.cycle, game.cubes)} if game.cycle else {})
+
+    def observe(self, position: Any, parts: dict[str, Array]) -> None:  # noqa: D102
+        game = self.game
+        parts["turn"][position.sides.index(position.turn)] = 1
+        for (side, number), square in position.cubes.items():
+            parts["cubes"][game.cubes * position.sides.index(side) + number - game.first_cube][square] = 1
+        if position.die is not None:
+            parts["die"][position.die - game.first_cube] = 1
+        for at, number in enumerate(position.coming_die(game.cycle)):
+            parts["coming"][at][number - game.first_cube] = 1
 
 
-def chance_model_of(game: Game) -> ChanceModel:
-    """The chance model of a game."""
-    if isinstance(game, Game2048):
-        return ChanceModel2048(game)
-    return ChanceModelEwn(game) if isinstance(game, EwnGame) else ChanceModel(game)
+_ADAPTERS: dict[str, type[GameAdapter]] = {"2048": Adapter2048, "ewn": AdapterEwn}  # by family
 
 
 class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its types
@@ -205,20 +230,18 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         self.tuplet_game = _named(self.short_name, params or {})
-        self.chance: ChanceModel = chance_model_of(self.tuplet_game)
-        two, points = self.tuplet_game.players == 2, MOST_POINTS
-        if isinstance(self.tuplet_game, Game2048):
-            points = 2.0 * self.tuplet_game.rows * self.tuplet_game.columns * _longest(self.tuplet_game)
+        self.adapter = _ADAPTERS.get(self.tuplet_game.family, GameAdapter)(self.tuplet_game)
+        two = self.tuplet_game.players == 2
         info = pyspiel.GameInfo(
             num_distinct_actions=self.tuplet_game.actions,
-            max_chance_outcomes=self.chance.most,
+            max_chance_outcomes=self.adapter.most_outcomes,
             num_players=2 if two else 1,
             min_utility=-1.0 if two else 0.0,
-            max_utility=1.0 if two else points,
+            max_utility=1.0 if two else self.adapter.most_points,
             utility_sum=0.0 if two else None,
-            max_game_length=_longest(self.tuplet_game),
+            max_game_length=self.adapter.longest,
         )
-        super().__init__(_type_of(self.short_name, self.tuplet_game), info, params or {})
+        super().__init__(_type_of(self.short_name, self.adapter), info, params or {})
 
     def new_initial_state(self) -> TupletState:
         """The state before the first chance node."""
@@ -226,7 +249,7 @@ class TupletGame(pyspiel.Game):  # type: ignore[misc]  # it says nothing of its 
 
     def max_chance_nodes_in_history(self) -> int:
         """Chance may act between any two moves."""
-        return len(self.chance.first) + int(self.max_game_length())
+        return len(self.adapter.deals) + int(self.max_game_length())
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
         """What players see: everything."""
@@ -254,11 +277,7 @@ class _Node:
     @cached_property
     def codes(self) -> list[int]:
         """The legal moves, in order; none where the game is over."""
-        if self.is_chance or (self.position.over and not isinstance(self.position, Position2048)):
-            return []
-        moves = np.zeros(MOST_MOVES, np.uint8)
-        count = call_legal(self.position.rules, self.position.words, moves)
-        return sorted(int(code) for code in moves[:count])
+        return [] if self.is_chance else sorted(self.position.legal_actions())
 
     @property
     def player(self) -> int:
@@ -273,7 +292,7 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
 
     def __init__(self, game: TupletGame) -> None:
         super().__init__(game)
-        self._node = _Node((), game.chance.position(()))
+        self._node = _Node((), game.adapter.initial_position(()))
         self._reward = 0.0
 
     @property
@@ -282,8 +301,8 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
         return self._node.position
 
     @property
-    def _chance(self) -> ChanceModel:
-        return self.get_game().chance  # type: ignore[no-any-return]
+    def _adapter(self) -> GameAdapter:
+        return self.get_game().adapter  # type: ignore[no-any-return]
 
     def current_player(self) -> int:
         """0, 1, CHANCE or TERMINAL."""
@@ -298,16 +317,16 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """The outcomes of chance, and their probabilities."""
-        node, chance = self._node, self._chance
-        return chance.first_outcomes(node.dealt) if node.position is None else chance.outcomes(node.position)
+        node, adapter = self._node, self._adapter
+        return adapter.deal_outcomes(node.dealt) if node.position is None else adapter.outcomes(node.position)
 
     def _apply_action(self, action: int) -> None:
-        node, chance = self._node, self._chance
+        node, adapter = self._node, self._adapter
         if node.position is None:
             dealt = (*node.dealt, action)
-            self._node = _Node(dealt, chance.position(dealt))
+            self._node = _Node(dealt, adapter.initial_position(dealt))
         elif node.is_chance:
-            self._node = _Node((), chance.apply_outcome(node.position, action))
+            self._node = _Node((), node.position.apply_outcome(adapter.outcome_text(node.position, action)))
         else:
             after = node.position.after(action)
             self._reward = float(getattr(after, "score", 0) - getattr(node.position, "score", 0))
@@ -318,8 +337,8 @@ class TupletState(pyspiel.State):  # type: ignore[misc]
         if player != CHANCE:
             return str(node.position.move_text(action))
         if node.position is None:
-            return self._chance.first_text(node.dealt, action)
-        return self._chance.text(node.position, action)
+            return self._adapter.deal_text(node.dealt, action)
+        return self._adapter.outcome_text(node.position, action)
 
     def returns(self) -> list[float]:
         """Points so far, or for two 1 won, 0 drawn or not over, -1 lost."""
@@ -357,16 +376,7 @@ class Observer:
     def __init__(self, game: TupletGame, params: dict[str, Any] | None) -> None:
         if params:
             raise UserError(f"observations have no parameters (got {params})")
-        tuplet_game = game.tuplet_game
-        shapes: dict[str, tuple[int, ...]] = {"turn": (game.num_players(),)}
-        if isinstance(tuplet_game, Game2048):
-            shapes = {"tiles": (EXPONENTS, tuplet_game.rows, tuplet_game.columns)}
-        elif isinstance(tuplet_game, EwnGame):
-            kind = tuplet_game
-            shapes |= {"cubes": (2 * kind.cubes, kind.rows, kind.columns), "die": (kind.cubes,)}
-            shapes |= {"coming": (kind.cycle, kind.cubes)} if kind.cycle else {}
-        else:
-            shapes |= {"bits": (128,)}
+        shapes = game.adapter.shapes()
         sizes = [int(np.prod(shape)) for shape in shapes.values()]
         self.tensor = np.zeros(sum(sizes), np.float32)
         parts = np.split(self.tensor, np.cumsum(sizes)[:-1])
@@ -375,26 +385,8 @@ class Observer:
     def set_from(self, state: TupletState, player: int) -> None:  # noqa: ARG002  # information is perfect
         """Write a state into the tensor."""
         self.tensor.fill(0)
-        position = state.position
-        if position is None:
-            return
-        if isinstance(position, Position2048):
-            for at, exponent in enumerate(position.exponents):
-                self.dict["tiles"][exponent][divmod(at, position.columns)] = 1
-            return
-        self.dict["turn"][position.sides.index(position.turn)] = 1
-        if not isinstance(position, EwnPosition):
-            words = np.array(position.words, "<u8").view(np.uint8)
-            self.dict["bits"][:] = np.unpackbits(words, bitorder="little")
-            return
-        kind = position.game
-        for (side, number), square in position.cubes.items():
-            plane = kind.cubes * position.sides.index(side) + number - kind.first_cube
-            self.dict["cubes"][plane][square] = 1
-        if position.die is not None:
-            self.dict["die"][position.die - kind.first_cube] = 1
-        for at, number in enumerate(position.coming_die(kind.cycle)):
-            self.dict["coming"][at][number - kind.first_cube] = 1
+        if state.position is not None:
+            state.get_game().adapter.observe(state.position, self.dict)
 
     def string_from(self, state: TupletState, player: int) -> str:  # noqa: ARG002
         """A state as a line of text."""
@@ -415,10 +407,10 @@ _TITLES = {
 }
 
 
-def _type_of(short_name: str, game: Game | None) -> Any:
+def _type_of(short_name: str, adapter: GameAdapter | None) -> Any:
     """OpenSpiel's description of a game, before it is made (None) or after."""
-    one = short_name == "tuplet_2048" or (game is not None and game.players == 1)
-    dealt = game is None or isinstance(game, Game2048 | EwnGame) or has_chance(game.rules)
+    one = short_name == "tuplet_2048" or (adapter is not None and adapter.game.players == 1)
+    dealt = adapter is None or adapter.has_chance
     kind = pyspiel.GameType
     return kind(
         short_name=short_name,

@@ -25,8 +25,8 @@ from tuplet.agents.specs import Spec
 from tuplet.errors import UserError
 from tuplet.games import agent_hooks
 from tuplet.games.ewn import SIDES, EwnPosition
-from tuplet.games.g2048.board import MOVES, Board, as_move
-from tuplet.games.g2048.game import Game2048, Position2048
+from tuplet.games.g2048.board import MOVES, Board
+from tuplet.games.g2048.game import Game2048
 from tuplet.games.game import Game
 from tuplet.kernel import as_seed, stream
 from tuplet.system.settings import check, from_text, setting
@@ -124,8 +124,8 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]  # it says nothing of its typ
             stream_start = np.uint64(stream(self._seed, np.uint64(self._games)))
             agent_hooks.begin(agent, position, position.turn, stream_start)
             self._begun, self._games = True, self._games + 1
-        move = agent.choose(position)
-        return moves_of(state)[as_move(move) if isinstance(position, Position2048) else str(move)]
+        move = position.move_text(position.action_of(agent.choose(position)))
+        return moves_of(state)[move]
 
 
 def mcts_speed(sims: int) -> int:
@@ -215,7 +215,7 @@ class StateMirror:
     @classmethod
     def of(cls, start: Any) -> StateMirror | None:
         """From an initial position; None for other positions and games."""
-        if not isinstance(start, EwnPosition) or start.game.name != "ewn" or start.over:
+        if start.game.name != "ewn" or start.over:
             return None
         turned = start.turn == SIDES[0]  # else Blue begins, as White does
         state = pyspiel.load_game(EWN).new_initial_state()
