@@ -120,7 +120,7 @@ def tournament(
     --------
     tuplet tournament easy normal hard
     tuplet tournament --folder submissions --games 10 --html table.html
-    tuplet tournament mcts:c=0.2 mcts:c=0.6 mcts:c=1.0 --game ewn --out games.jsonl
+    tuplet tournament mcts:c=0.2 mcts:c=1.0 --game ewn --out games.jsonl
 
     """
     import tuplet
@@ -179,7 +179,7 @@ def show(
     file
         A file that --out of tuplet match, tournament or play wrote.
     number
-        Replay the game with this number, plural from 1.
+        Replay the game with this number, counted from 1.
     ply
         Only show the position after this many moves of the game.
     game
@@ -269,9 +269,9 @@ def check(
 ) -> int:
     """Test a program against the ewn-6x7 protocol.
 
-    It plays first and second, many games in one process, forced moves, unusual dice, long games,
-    input in pieces and input that ends. For each problem you see what both sides wrote, the likely
-    cause and what to do.
+    The program plays first and second, and many games in one process. It gets forced moves, unusual
+    dice, long games, input that arrives in pieces, and input that ends early. For each problem you
+    see what both sides wrote, the likely cause and what to do.
 
     The exit code is 0 if all is well (there may be warnings), 1 if the program has a problem, 2 if
     there is no such program, 130 if you stopped it.
@@ -285,7 +285,7 @@ def check(
     memory
         Memory limit for all its processes together, such as 1GB. [default: none]
     games
-        Number of games played in one process. A few more are played in others.
+        Number of games to play in one process. A few more are played in other processes.
     seed
         Random seed of setups, dice and the opponents' moves.
 
@@ -317,7 +317,7 @@ def agent(
     """Play ewn-6x7 on standard input and output, for a referee.
 
     Input: Red's cubes (6 digits), Blue's (6), the die (21), f or s; then the opponent's moves;
-    after a game, y for another. Output: our moves, two digits each, and nothing else.
+    after a game, y for another. Output: the agent's moves, two digits each, and nothing else.
 
     Parameters
     ----------

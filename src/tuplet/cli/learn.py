@@ -75,7 +75,7 @@ def train(
     --------
     tuplet train --budget 10m --out runs/first
     tuplet train --recipe homework --games 20000 --seed 1
-    tuplet train --net 4x6 --learner tc --lambda 0.5 --games 100000 --evaluate 1000@10m
+    tuplet train --learner tc --lambda 0.5 --budget 1h --evaluate 1000@10m
     tuplet train ewn --budget 60s --out runs/ewn
 
     """
@@ -174,7 +174,7 @@ def population(
     Examples
     --------
     tuplet population --seeds 4 --games 20000
-    tuplet population --seeds 8 --recipe quick --games 20000 --seed 1 --out runs/eight
+    tuplet population --seeds 8 --recipe quick --games 20000 --out runs/eight
     tuplet population --seeds 8 --budget 10m --cluster tcp://host:8786
 
     """
@@ -303,7 +303,7 @@ def plot(
     --------
     tuplet plot runs/first
     tuplet plot runs/td runs/tc --log --out curves.svg
-    tuplet plot runs/seed-0 runs/seed-1 runs/seed-2 --band --by time --csv metrics.csv
+    tuplet plot runs/seed-0 runs/seed-1 --band --by time --csv metrics.csv
 
     """
     import tuplet
@@ -352,7 +352,7 @@ def convert(
         the named network with tables of the same sizes]
     first
         2048-Framework files: whether a tuple's first cell is the lowest or the highest digit of the
-        index. If both files are of this kind, this is about the source.
+        index. If both files are of this kind, it describes the source.
     size
         packed: the largest size of the file, such as 32M. Weights are rounded until it fits.
         [default: rounded so little that play is not affected]

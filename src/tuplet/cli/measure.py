@@ -204,8 +204,8 @@ def regret(
 ) -> int:
     """Compare a player with perfect play on a small board, move by move.
 
-    The result is exact: it follows every board with its probability. With --games it plays games
-    instead and gives 95 % intervals: for players that are slow or random.
+    The result is exact: every board counts with its probability. With --games, games are played
+    instead, and the result has 95 % intervals: use this for players that are slow or random.
 
     Parameters
     ----------
@@ -282,26 +282,26 @@ def reproduce(
     seed
         Random seed. The same seed gives the same result.
     sims
-        Studies of search: simulations per move. [default: the study's]
+        In studies of search: simulations per move. [default: the study's]
     board
-        regret: the boards. [default: 2x2 2x3]
+        In regret: the boards. [default: 2x2 2x3]
     net
-        Studies of learning: the network. [default: 8g in tuples, otherwise 4x6]
+        In studies of learning: the network. [default: 8g in tuples, otherwise 4x6]
     times
-        leaderboard: how long each recipe learns. looking-ahead: the time limits per move. Several
-        times in quotes: "1m 3m 10m", "0.1ms 1ms". [default: the study's]
+        In leaderboard, how long each recipe learns; in looking-ahead, the time limits per move.
+        Put several times in quotes: "1m 3m 10m", "0.1ms 1ms". [default: the study's]
     recipes
-        leaderboard: the recipes, each at all of these times or at its own: "grown quick@1m".
-        [default: those that lead at some time, and the published one]
+        In leaderboard: the recipes. Each learns for all of the times, or for its own: "grown
+        quick@1m". [default: those that lead at some time, and the published one]
     keep
-        leaderboard: also keep the weights of the runs (up to a gigabyte each).
+        In leaderboard: also keep the weights of the runs (up to a gigabyte each).
     player
-        looking-ahead: the player, a run folder or a weight file. [default: strong]
+        In looking-ahead: the player, a run folder or a weight file. [default: strong]
     downgrade
-        looking-ahead: search boards with this tile or a larger one as if their large tiles were
+        In looking-ahead: search boards with this tile or a larger one as if their large tiles were
         half as big. [default: never]
     learners
-        rounds: the numbers of learners: "1 4". [default: 1 2 4 8 16]
+        In rounds: the numbers of learners: "1 4". [default: 1 2 4 8 16]
     threads
         Number of games or runs at a time. It does not change the result. [default: all cores]
     out
@@ -311,7 +311,7 @@ def reproduce(
     --------
     tuplet reproduce
     tuplet reproduce ewn-c --scale 0.1
-    tuplet reproduce leaderboard --times "1m 3m" --recipes "grown quick" --out studies/mine
+    tuplet reproduce leaderboard --times "1m 3m" --recipes "grown quick"
 
     """
     import tuplet

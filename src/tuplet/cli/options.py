@@ -14,9 +14,9 @@ from cyclopts import App, Group, Parameter, Token
 from tuplet.errors import UserError
 from tuplet.system.settings import parse_duration, setting_fields
 
-LOOKAHEAD = Group.create_ordered("Search of a learned player")
+LOOKAHEAD = Group.create_ordered("Look-ahead of a learned player")
 METHOD = Group.create_ordered("Learning")
-LIMITS = Group.create_ordered("How long and how")
+LIMITS = Group.create_ordered("The run")
 PARALLEL = Group.create_ordered("Parallel work")
 OUTPUT = Group.create_ordered("Output")
 
@@ -31,12 +31,12 @@ Csv = Annotated[Path | None, _in(OUTPUT)]
 Html = Annotated[Path | None, _in(OUTPUT, "Write an HTML page with tables, forfeits and games to replay.")]
 Plot = Annotated[Path | None, _in(OUTPUT)]
 Force = Annotated[bool, _in(OUTPUT, "Replace files that exist.")]
-Json = Annotated[bool, _in(OUTPUT, "Print one JSON object.", "--json")]
+Json = Annotated[bool, _in(OUTPUT, "Print the result as one JSON object.", "--json")]
 Threads = Annotated[
     int | None,
     _in(
         PARALLEL,
-        "Number of games played at a time. It does not change the result. [default: all cores; 1 with time "
+        "Number of games played at a time. [default: all cores, which does not change the result; 1 with time "
         "limits, programs or your own classes, where it could]",
     ),
 ]

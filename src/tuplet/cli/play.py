@@ -204,7 +204,7 @@ def serve(
         The token others need to connect. [default: a new one each time]
     allowed_host
         The public name of a proxy in front of the server, such as tuplet.example.org. May be
-        repeated. Others then need the token.
+        repeated. Clients then need the token.
     open_
         Open the browser.
 
@@ -269,8 +269,8 @@ def analyze(
 ) -> int:
     """Show the value of each move in a position.
 
-    Intervals of mcts and mcs are ± 1.96 standard errors of the simulations, which the search chose:
-    no confidence intervals of a move's true value.
+    The intervals of mcts and mcs are ± 1.96 standard errors over the simulations. They are not
+    confidence intervals of a move's true value, because the search chose what to simulate.
 
     Parameters
     ----------
@@ -298,9 +298,9 @@ def analyze(
 
     Examples
     --------
-    tuplet analyze 2048 "2,4,8,16, 0,2,64,32, 4,8,256,128, 0,2,512,1024" --depth 2
+    tuplet analyze 2048 "2,4,8,16,0,2,64,32,4,8,256,128,0,2,512,1024" --depth 2
     tuplet analyze ewn --agent mcts:sims=20000 --tree 3
-    tuplet analyze ewn-6x7 --agent mcts:sims=20000 --tree 3 --out tree.svg --plot growth.png
+    tuplet analyze ewn-6x7 --agent mcts --out tree.svg --plot growth.png
 
     """
     import tuplet
@@ -354,8 +354,8 @@ def review(
     was played. A move is best (loss 0), good (under 1 % of the score still expected), inaccurate
     (up to 5 %) or a blunder. Accuracy is 100 % if every move was as good as the best, and 0 % if
     the moves gave up as much as random moves would. Luck is what a new tile changed, compared with
-    the average over all tiles that could have come. A re-estimate is the judge valuing a board
-    differently once the move is made. The score expected at the start, luck, mistakes and
+    the average over all tiles that could have come. A re-estimate is how much the
+    judge's value of a board changes once the move has been made. The score expected at the start, luck, mistakes and
     re-estimates add up to the final score.
 
     Parameters

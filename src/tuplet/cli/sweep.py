@@ -66,7 +66,7 @@ def match(
     --------
     tuplet sweep match "mcts:ucb=ucb1,c={0.2,0.6,1.0}" hard --games 400
     tuplet sweep match "{easy,normal}" easy --game ewn --csv table.csv
-    tuplet sweep match "mcts:sims={100,1000}" normal --out runs/sims --plot runs/sims.png
+    tuplet sweep match "mcts:sims={100,1000}" normal --plot sims.png
 
     """
     import tuplet
@@ -163,7 +163,7 @@ def train(
 
     Examples
     --------
-    tuplet sweep train --alpha 0.025,0.05,0.1 --learner td --games 5000 --seeds 3
+    tuplet sweep train --alpha 0.025,0.05,0.1 --learner td --games 5000
     tuplet sweep train --net 4x6,5x6 --budget 10m --out runs/nets
     tuplet sweep train --learner td,tc --games 20000 --plot learners.svg
 

@@ -15,7 +15,7 @@ export function bindKeys(does) {
     { keys: [..."0123456789"], shown: ["0", "…", "9"], group: "Play",
       says: "select this cube (or choose this number for the other side)", run: (event) => does.number(event.key) },
     // By the place of the key, whatever the layout of the keyboard.
-    { keys: [..."qweadzxcy"], shown: [..."QWEADZXC"], says: "move it in the direction of the key, seen from S",
+    { keys: [..."qweadzxcy"], shown: [..."QWEADZXC"], says: "move it in the key's direction, seen from S",
       group: "Play", run: (event) => does.step(...(COMPASS[event.code] ?? NOWHERE)) },
     { keys: Object.keys(ARROWS), says: "move it sideways, up or down", group: "Play",
       run: (event) => does.step(...ARROWS[event.key]) },
@@ -26,7 +26,7 @@ export function bindKeys(does) {
     { keys: ["p"], says: "place cubes, or finish placing", group: "Play", run: does.place },
     { keys: ["f"], says: "turn the board", group: "View", run: does.flip },
     { keys: ["t"], says: "start or stop the search, or watching", group: "View", run: does.think },
-    { keys: [], shown: ["+"], says: "in the tree: show less visited nodes", group: "View" },
+    { keys: [], shown: ["+"], says: "in the tree: show nodes with fewer visits", group: "View" },
     { keys: ["v"], says: "next panel", group: "View", run: does.panel },
   ]);
 }

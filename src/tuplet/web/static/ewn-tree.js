@@ -140,7 +140,7 @@ export class Tree {
       for (const child of node.children) add(child, node, below(key, child.move), level + 1);
       if (!node.left_out || !node.children.length) return;
       lines.push(make("div", { class: "line more tiny", vars: { "--level": level + 1 }, role: "none",
-        title: "Show them (+)", onclick: () => this.#more(key), text: `… ${count(node.left_out)} less visited` }));
+        title: "Show them (+)", onclick: () => this.#more(key), text: `… ${count(node.left_out)} with fewer visits` }));
     };
     add(this.tree, null, "", 0);
     this.list.replaceChildren(...lines);

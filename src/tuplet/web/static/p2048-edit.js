@@ -24,7 +24,7 @@ export class Editor {
     };
     bar.append(
       make("p", { class: "small muted" },
-        "Click a cell to set it. Right click or press long for the next larger tile."),
+        "Click a cell to set it. Right-click or long-press for the next larger tile."),
       this.palette,
       make("div", { class: "row apart" },
         make("label", { class: "row small" }, "Points", this.score),
@@ -115,7 +115,7 @@ export function rulesForm(game, byHand, onRules, onPlace) {
   };
   return make("form", { class: "stack", onsubmit: submit },
     make("label", { class: "check" }, place, make("span", {}, "I place the new tiles",
-      make("span", { class: "tiny muted" }, " (click a cell for a 2; right click or press long for a 4)"))),
+      make("span", { class: "tiny muted" }, " (click a cell for a 2; right-click or long-press for a 4)"))),
     make("div", { class: "row wide" },
       make("div", { class: "field" }, make("span", {}, "Rows"), high),
       make("div", { class: "field" }, make("span", {}, "Columns"), wide),

@@ -50,7 +50,7 @@ export function graph(element, review, { onPick, onPoint }) {
     make("figcaption", { class: "key" },
       swatch("expected-key", "expected final score: points so far plus what the judge expects"),
       swatch("scored-key", "points so far"),
-      make("span", { class: "muted" }, make("i", { class: "dot", "data-band": "bad" }), " bad moves")),
+      make("span", { class: "muted" }, make("i", { class: "dot", "data-band": "bad" }), " blunders")),
     upper,
     make("p", { class: "key" }, swatch("luck", "luck"), swatch("drift", "re-estimates"), swatch("losses", "mistakes"),
       make("span", { class: "muted" }, "each summed; together they are the line above")),

@@ -122,7 +122,7 @@ export class Review {
         make("li", { "data-band": band, title: meaning }, make("i", { class: "dot" }),
           make("span", {}, make("b", { "data-count": band }, count(counts[band])), ` ${band}`)))),
       make("p", { class: "tiny muted" }, `Judged by ${judge}. ${review.accuracy_means} Best: no move is better; good: `
-        + "gives up less than 1 % of the expected remaining score; inaccurate: up to 5 %; bad: more."));
+        + "gives up less than 1 % of the expected remaining score; inaccurate: up to 5 %; a blunder: more."));
   }
 
   #sum(review) {

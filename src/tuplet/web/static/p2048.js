@@ -122,7 +122,7 @@ function showMessage() {
   let text = "";
   if (editor.on) text = "";
   else if (position.is_chance) {
-    by("says").replaceChildren("Click a cell to place a 2 there; right click or press long for a 4. ",
+    by("says").replaceChildren("Click a cell to place a 2 there; right-click or long-press for a 4. ",
       make("button", { type: "button", class: "link", onclick: () => game.roll().catch(fail) }, "Place at random"));
     return;
   } else if (!position.tiles.some(Boolean)) text = "The board is empty: edit it, or start a new game.";
