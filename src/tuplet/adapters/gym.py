@@ -122,12 +122,7 @@ class Env2048(Env[Array, int]):
         observation, mask = np.empty(self._cells, np.uint8), np.empty(4, np.int8)
         gains = np.empty(4) if self._foresees else _NONE
         boards.reset_games(*self._arrays, _EVERY, observation, gains, mask, self._score, _FIRST, _END)
-        if self.render_mode == "human":
-            self.render()
-        info: dict[str, Any] = {"action_mask": mask, "score": 0}
-        if self._foresees:
-            info["rewards"] = gains
-        return observation.reshape(self._shape), info
+        return observation.reshape(self._shape), self._info(mask, gains)
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Make a move, and let a tile appear."""
@@ -139,12 +134,14 @@ class Env2048(Env[Array, int]):
         )
         if status > ENDED:
             raise self._refusal(status, action)
+        return observation.reshape(self._shape), reward, status == ENDED, False, self._info(mask, gains)
+
+    def _info(self, mask: Array, gains: Array) -> dict[str, Any]:
+        """The info of a step, which is drawn if a person watches."""
         if self.render_mode == "human":
             self.render()
         info = {"action_mask": mask, "score": self._score.item()}
-        if self._foresees:
-            info["rewards"] = gains
-        return observation.reshape(self._shape), reward, status == ENDED, False, info
+        return info | {"rewards": gains} if self._foresees else info
 
     def _refusal(self, status: int, action: Any) -> Exception:
         """The error for a step that is refused."""

@@ -22,8 +22,7 @@ Array = np.ndarray[Any, Any]
 
 def packed_words(exponents: Array, columns: int) -> Array:
     """The words of boards: uint64[..., 2] from exponents of the shape [..., cells]."""
-    rows, across = np.divmod(np.arange(exponents.shape[-1], dtype=np.uint64), np.uint64(columns))
-    shifts = np.uint64(16) * rows + np.uint64(4) * across
+    shifts = np.array([16 * (cell // columns) + 4 * (cell % columns) for cell in range(exponents.shape[-1])], np.uint64)
     exponents = exponents.astype(np.uint64)
     parts = exponents & np.uint64(15), exponents >> np.uint64(4)
     return np.stack([(part << shifts).sum(axis=-1, dtype=np.uint64) for part in parts], axis=-1)
@@ -114,7 +113,7 @@ class TuplePolicy:
                 after_values(*settings, words.reshape(-1, 2), values.reshape(-1))
             else:
                 boards = map(self._board, words.reshape(-1, 2))
-                values.flat = [self._behind.expected(board)[0] for board in boards]
+                values.reshape(-1)[:] = [self._behind.expected(board)[0] for board in boards]
             points = points_of_tiles(exponents)
             values = (points - points[:, :1]).astype(np.float32) + np.float32(net.gamma) * values
             values[np.reshape(info["action_mask"], (-1, 4)) == 0] = np.nan

@@ -27,7 +27,6 @@ from tuplet.adapters import as_word
 from tuplet.adapters.drawing import FPS, Cell, Screen, cubes_of, pixels, squares_of
 from tuplet.games.drawing import LINE
 from tuplet.games.ewn import SIDES, EwnPosition
-from tuplet.games.ewn.game import EwnGame
 from tuplet.games.game import Game
 from tuplet.games.registry import game as game_of
 from tuplet.kernel import stream
@@ -57,6 +56,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     def __init__(self, game: str | Game = "ewn", render_mode: str | None = None, masks: str = "info") -> None:
         super().__init__()
         self.game = game_of(game)
+        self._is_ewn = self.game.family == "ewn"  # which is seen as planes of cubes
         name = "".join(c if c.isalnum() else "_" for c in self.game.name.rpartition("/")[2])
         self.metadata: dict[str, Any] = {
             "render_modes": ["human", "ansi", "rgb_array"],
@@ -75,15 +75,10 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
         self._number = 0  # the seed's next game
         self._screen = Screen()
 
-    @property
-    def variant(self) -> EwnGame | None:
-        """The variant of EWN, if it is one."""
-        return self.game if isinstance(self.game, EwnGame) else None
-
     def _space(self) -> Space[Any]:
-        kind = self.variant
+        kind: Any = self.game
         shape: tuple[int, ...] = (WORDS + 2,)
-        if kind is not None:
+        if self._is_ewn:
             shape = (kind.rows, kind.columns, kind.cubes * (2 + max(kind.cycle, 1)) + 1)
         seen = Box(0, 1, shape, np.uint8)
         if self.masks == "info":
@@ -159,7 +154,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     def observe(self, agent: str) -> Any:
         """An agent's observation."""
         side = self.possible_agents.index(agent)
-        if isinstance(self.position, EwnPosition):
+        if self._is_ewn:
             seen = _planes(self.position, side)
         else:
             words = np.array(self.position.words, np.uint64).view(np.uint8)
@@ -191,7 +186,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
 
     def _cells(self) -> list[list[Cell]]:
         cells = self.position.cells
-        return cubes_of(cells) if self.variant else squares_of(cells, dict(self.game.colours))
+        return cubes_of(cells) if self._is_ewn else squares_of(cells, dict(self.game.colours))
 
     def close(self) -> None:
         """Leave the terminal as it is."""
