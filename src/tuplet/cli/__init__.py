@@ -8,7 +8,6 @@ import atexit
 import io
 import os
 import re
-import signal
 import sys
 import threading
 import traceback
@@ -21,7 +20,7 @@ from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter
 
 import tuplet
 from tuplet.cli.ascii_fallback import ERRORS
-from tuplet.cli.common import INTERRUPTED, quiet
+from tuplet.cli.common import INTERRUPTED, handling_signals, quiet
 from tuplet.cli.compete import agent, check, match, show, tournament
 from tuplet.cli.extend import cluster, list_, new
 from tuplet.cli.learn import convert, plot, population, resume, train
@@ -125,21 +124,19 @@ def run(arguments: list[str]) -> int:
         interrupted = True
         raise KeyboardInterrupt
 
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    signals = (signal.SIGINT, signal.SIGTERM) if in_main_thread else ()
-    handlers = [(number, signal.signal(number, interrupt)) for number in signals]
     show_warning, warnings.showwarning = warnings.showwarning, _warn
     debug, arguments = _take(arguments, "--debug")
     is_quiet, arguments = _take(arguments, "--quiet", "-q")
     token = quiet.set(is_quiet)
     try:
-        result = app(
-            [_as_value(each) for each in arguments],
-            exit_on_error=False,
-            print_error=False,
-            result_action="return_value",
-        )
-        sys.stdout.flush()
+        with handling_signals(interrupt, "SIGINT", "SIGTERM"):
+            result = app(
+                [_as_value(each) for each in arguments],
+                exit_on_error=False,
+                print_error=False,
+                result_action="return_value",
+            )
+            sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except Exception as error:
         if debug and not isinstance(error, Stopped | BrokenPipeError | CycloptsError):
@@ -150,8 +147,6 @@ def run(arguments: list[str]) -> int:
     finally:
         quiet.reset(token)
         warnings.showwarning = show_warning
-        for number, handler in handlers:
-            signal.signal(number, handler)
 
 
 def _explain(error: Exception, interrupted: bool, arguments: list[str]) -> int:

@@ -68,28 +68,32 @@ def progress_display() -> Iterator[Any]:
 
 
 @contextmanager
-def stop_on_signals(stop: Stop) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and a closed terminal set `stop`; the second time they end the program as usual."""
+def handling_signals(handler: Any, *names: str) -> Iterator[None]:
+    """Handle these signals, those that the system has, in a `with` block; other threads have none."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    signals = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in signals}
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    def handle(*_: Any) -> None:
-        stop.set()
-        restore()
-
-    for number in signals:
-        signal.signal(number, handle)
+    before = {number: signal.getsignal(number) for name in names if (number := getattr(signal, name, None))}
     try:
+        for number in before:
+            signal.signal(number, handler)
         yield
     finally:
-        restore()
+        for number, handler_before in before.items():
+            signal.signal(number, handler_before)
+
+
+@contextmanager
+def stop_on_signals(stop: Stop) -> Iterator[None]:
+    """Let Ctrl-C, SIGTERM and a closed terminal set `stop`; the second time they end the program as usual."""
+    with ExitStack() as stack:
+
+        def handle(*_: object) -> None:
+            stop.set()
+            stack.close()
+
+        stack.enter_context(handling_signals(handle, "SIGINT", "SIGTERM", "SIGHUP"))
+        yield
 
 
 def check_writable(*files: Path | None, force: bool = False) -> None:
@@ -192,31 +196,43 @@ def report_stopped(interrupted: bool, done: int, planned: int, unit: str, then: 
     return INTERRUPTED if interrupted else 0
 
 
-def run_match(
+def run_resumable(
     play: Callable[..., Any],
-    games: int,
-    pairings: int,
     out: Path | None,
     as_json: bool,
+    cluster: str | None,
+    tls: Path | None,
+    *,
+    games: int | None = None,
     csv: Path | None = None,
-    cluster: str | None = None,
-    tls: Path | None = None,
+    plot: Path | None = None,
 ) -> int:
-    """Play a match or tournament and show it; returns the exit code."""
+    """Play a match, a tournament or a sweep, which `out` keeps, and show it; returns the exit code.
+
+    `games` is how many a match or a tournament has in all; a sweep knows that itself.
+    """
     from tuplet.system.stop import Stopped
 
-    planned = (games + games % 2) * pairings
-    if games % 2 and games > 0:
-        note(f"Games come in pairs: {games + 1:,} are played, not {games:,}.")
-    then = "The games are not saved: with --out FILE they are kept and can be resumed."
-    if out is not None:
-        then = f"Saved in {out}; the same command resumes it."
+    then = f"Saved in {out}; the same command resumes it."
+    if out is None:
+        then = "The games are not saved: with --out they are kept, and the same command resumes it."
     try:
         with long_call(as_json, cluster, tls) as call:
-            result = play(games=games, out=out, **call)
-    except Stopped:  # before the first pair was finished
-        return report_stopped(True, 0, planned, "games", then)
+            result = play(out=out, **call)
+    except Stopped as stopped:  # before there was a result
+        raise Stopped(f"{str(stopped).rstrip('.')}. {then}") from None
+    if plot is not None:
+        result.plot(plot)
     if csv is not None:
         result.csv(csv)
     show_result(result, as_json)
-    return report_stopped(result.interrupted, result.games, planned, "games", then)
+    if games is None:
+        return report_stopped(result.interrupted, result.done, result.planned, result.unit, then)
+    return report_stopped(result.interrupted, result.games, games, "games", then)
+
+
+def in_pairs(games: int) -> int:
+    """The number of games in whole pairs; says so if it was odd."""
+    if games % 2 and games > 0:
+        note(f"Games come in pairs: {games + 1:,} are played, not {games:,}.")
+    return games + games % 2

@@ -11,7 +11,16 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from tuplet.cli.common import INTERRUPTED, check_writable, default_threads, long_call, note, run_match, show_result
+from tuplet.cli.common import (
+    INTERRUPTED,
+    check_writable,
+    default_threads,
+    in_pairs,
+    long_call,
+    note,
+    run_resumable,
+    show_result,
+)
 from tuplet.cli.options import TIME, Cluster, Csv, Force, GameOption, Html, Json, Out, Seed, Threads, Time, Tls
 from tuplet.errors import UserError
 from tuplet.system.tables import plural
@@ -69,8 +78,8 @@ def match(
     import tuplet
 
     check_writable(csv, force=force or (out is not None and out.exists()))
-    play = partial(tuplet.match, a, b, game, seed=seed, threads=default_threads(threads, a, b), sprt=sprt)
-    return run_match(play, games, 1, out, json_, csv, cluster, tls)
+    play = partial(tuplet.match, a, b, game, games=games, seed=seed, threads=default_threads(threads, a, b), sprt=sprt)
+    return run_resumable(play, out, json_, cluster, tls, games=in_pairs(games), csv=csv)
 
 
 def tournament(
@@ -130,6 +139,7 @@ def tournament(
         tuplet.tournament,
         agents,
         game,
+        games=games,
         folder=folder,
         time=time,
         memory=memory,
@@ -139,7 +149,8 @@ def tournament(
         csv=csv,
     )
     players = len(agents) + (0 if folder is None else _list_programs(folder))
-    code = run_match(play, games, players * (players - 1) // 2, out, json_, None, cluster, tls)
+    pairings = players * (players - 1) // 2
+    code = run_resumable(play, out, json_, cluster, tls, games=in_pairs(games) * pairings)
     for file in filter(None, (html, csv)):
         if file.is_file():
             note(f"Written: {file}")
@@ -244,8 +255,6 @@ def _replay(record: Record, number: int) -> None:
 
 def _after(record: Record, ply: int | None) -> tuple[Any, Any, str]:
     """The position after `ply` moves (None: all), the one before, and the move between them."""
-    from tuplet.system.tables import plural
-
     ply = len(record.moves) if ply is None else ply
     if not 0 <= ply <= len(record.moves):
         raise UserError(f"this game has {plural(len(record.moves), 'move')}, not {ply}")

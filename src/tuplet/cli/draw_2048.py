@@ -24,28 +24,10 @@ SIZES = ((12, 5), (8, 3), (8, 2), (8, 1), (7, 2), (7, 1), (6, 1))  # of a cell: 
 
 # Background and text of an empty cell, 2, 4, 8, ... The known colours of the game are too much
 # alike for a small terminal: neighbours must be told apart at a glance.
-_MANY = (
-    EMPTY,
-    *[
-        "#f4ede4",
-        "#ecd8b0",
-        "#f2b179",
-        "#f08a4b",
-        "#ee6a4d",
-        "#d93a1e",
-        "#f2df8c",
-        "#ecd05a",
-        "#e5bb2b",
-        "#cf9d12",
-        "#a97a00",
-        "#b784ab",
-        "#9c4f98",
-        "#6f3f9b",
-        "#3f55b5",
-        "#2b2a26",
-        "#000000",
-    ],
-)
+_COLOURS = """\
+#f4ede4 #ecd8b0 #f2b179 #f08a4b #ee6a4d #d93a1e #f2df8c #ecd05a #e5bb2b
+#cf9d12 #a97a00 #b784ab #9c4f98 #6f3f9b #3f55b5 #2b2a26 #000000"""
+_MANY = (EMPTY, *_COLOURS.split())
 _256 = (250, 255, 223, 215, 208, 203, 160, 229, 227, 220, 178, 136, 139, 133, 97, 62, 237, 16)
 _16 = (0, 7, 15, 11, 3, 9, 1, 10, 2, 14, 6, 12, 4, 13, 5, 8, 0, 0)
 _DARK_TEXT = {1, 2, 3, 7, 8, 9}  # exponents whose tile is light

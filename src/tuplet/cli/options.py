@@ -72,7 +72,8 @@ def _time(_: object, tokens: Sequence[Token]) -> float:
         raise UserError(str(error).strip()) from None
 
 
-def _whole(_: object, tokens: Sequence[Token]) -> int:
+def whole_number(_: object, tokens: Sequence[Token]) -> int:
+    """Read an integer."""
     (token,) = tokens
     try:
         return int(token.value)
@@ -147,7 +148,7 @@ def with_whole_numbers(command: F) -> F:
         hint = each.annotation
         bare = get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
         if int in (bare, *get_args(bare)):
-            each = each.replace(annotation=Annotated[hint, Parameter(converter=_whole)])
+            each = each.replace(annotation=Annotated[hint, Parameter(converter=whole_number)])
         if each.kind is not each.VAR_KEYWORD:
             parameters.append(each)
     return _with_parameters(command, parameters)

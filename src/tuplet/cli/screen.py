@@ -20,6 +20,7 @@ from rich.console import Console, ConsoleDimensions, RenderableType
 from rich.screen import Screen as Page
 
 from tuplet.cli.ascii_fallback import has_signs, plain
+from tuplet.cli.common import handling_signals
 from tuplet.errors import UserError
 
 ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
@@ -102,7 +103,6 @@ Picture = Callable[[int, int], RenderableType]  # of a window of these columns a
 # Another screen, no cursor, and pastes that differ from keys; and all back again.
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[2J", "\x1b[?2004l\x1b[?25h\x1b[?1049l"
 _SEQUENCE = 0.1  # seconds until the rest of a key has come, over any line
-_LEAVING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Screen:
@@ -228,10 +228,9 @@ def screen() -> Iterator[Screen]:
     with ExitStack() as stack:
         stack.callback(os.close, wake)
         stack.callback(os.close, waking)
-        for name in _LEAVING:
-            stack.enter_context(_handling(name, leave))
-        stack.enter_context(_handling("SIGWINCH", resize))
-        stack.enter_context(_handling("SIGTSTP", signal.SIG_IGN))  # would leave half a screen
+        stack.enter_context(handling_signals(leave, "SIGINT", "SIGTERM", "SIGHUP"))
+        stack.enter_context(handling_signals(resize, "SIGWINCH"))
+        stack.enter_context(handling_signals(signal.SIG_IGN, "SIGTSTP"))  # would leave half a screen
         stack.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(waking, warn_on_full_buffer=False))
         stack.callback(_put_back, terminal, before, table.dumb)
         tty.setcbreak(terminal)
@@ -250,13 +249,3 @@ def _put_back(terminal: int, before: Any, dumb: bool) -> None:
         sys.stdout.flush()
     with suppress(OSError, termios.error):
         termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
-
-
-@contextmanager
-def _handling(name: str, handler: Any) -> Iterator[None]:
-    kind = getattr(signal, name)
-    before = signal.signal(kind, handler)
-    try:
-        yield
-    finally:
-        signal.signal(kind, before)

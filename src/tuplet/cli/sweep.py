@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from tuplet.cli.common import check_writable, long_call, note, report_stopped, show_result
+from tuplet.cli.common import check_writable, in_pairs, run_resumable
 from tuplet.cli.options import (
     LIMITS,
     METHOD,
     OUTPUT,
+    PARALLEL,
     Cluster,
     Force,
     GameOption,
@@ -22,17 +24,49 @@ from tuplet.cli.options import (
     Seed,
     Spawn4,
     Tls,
-    Workers,
     add_command,
     examples_text,
+    whole_number,
     with_settings,
 )
 from tuplet.errors import UserError
 from tuplet.learn.settings import Method, RunOptions
 
 sweep = App(name="sweep", help="Try combinations of settings: which are better, and which differences are noise?")
-Csv = Annotated[Path | None, Parameter(group=OUTPUT, help="Write a table, a line for each combination.")]
-Plot = Annotated[Path | None, Parameter(group=OUTPUT, help="Draw the results: .svg, .png or .pdf.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class SweepOptions:
+    """What all sweeps take."""
+
+    threads: Annotated[
+        int | None,
+        Parameter(
+            group=PARALLEL,
+            converter=whole_number,
+            help="Number of games or runs at a time. It does not change the result. [default: all cores]",
+        ),
+    ] = None
+    cluster: Cluster = None
+    tls: Tls = None
+    csv: Annotated[Path | None, Parameter(group=OUTPUT, help="Write a table, a line for each combination.")] = None
+    plot: Annotated[Path | None, Parameter(group=OUTPUT, help="Draw the results: .svg, .png or .pdf.")] = None
+    force: Force = False
+    json_: Json = False
+
+    def run(self, sweep: Callable[..., Any], out: Path | None) -> int:
+        """Run a sweep and show it; returns the exit code."""
+        from tuplet.system.pictures import as_picture
+
+        if self.plot is not None:
+            as_picture(self.plot)  # refuses it now, not after hours
+        check_writable(self.plot, self.csv, force=self.force or (out is not None and out.exists()))
+        play = partial(sweep, threads=self.threads)
+        return run_resumable(play, out, self.json_, self.cluster, self.tls, csv=self.csv, plot=self.plot)
+
+
+DEFAULTS = SweepOptions()
 
 
 def match(
@@ -40,14 +74,8 @@ def match(
     game: GameOption = "ewn-6x7",
     games: int = 1000,
     seed: Seed = 0,
-    threads: Workers = None,
-    cluster: Cluster = None,
-    tls: Tls = None,
     out: Out = None,
-    csv: Csv = None,
-    plot: Plot = None,
-    force: Force = False,
-    json_: Json = False,
+    options: SweepOptions = DEFAULTS,
 ) -> int:
     """Play an agent with each combination of settings against the same opponent, in the same games.
 
@@ -57,8 +85,6 @@ def match(
         The agent and its opponent, in quotes. The values to try stand in braces.
     games
         Number of games per combination. An odd number is rounded up to whole pairs.
-    threads
-        Number of games played at a time. It does not change the result. [default: all cores]
     out
         Save the games in this folder. The same command continues there, also with more values.
 
@@ -74,10 +100,9 @@ def match(
     if len(agents) != 2:
         expanded = " (in quotes, or the shell takes the braces)" if len(agents) > 2 else ""
         raise UserError(f"a sweep of matches takes an agent and its opponent{expanded}")
-    if games % 2 and games > 0:
-        note(f"Games come in pairs: {games + 1:,} are played, not {games:,}.")
-    play = partial(tuplet.sweep_match, *agents, game, games=games, seed=seed, threads=threads)
-    return _run(play, out, csv, plot, force, cluster, tls, json_)
+    in_pairs(games)
+    play = partial(tuplet.sweep_match, *agents, game, games=games, seed=seed)
+    return options.run(play, out)
 
 
 def eval_(
@@ -85,14 +110,8 @@ def eval_(
     games: int = 1000,
     seed: Seed = 0,
     spawn4: Spawn4 = None,
-    threads: Workers = None,
-    cluster: Cluster = None,
-    tls: Tls = None,
     out: Out = None,
-    csv: Csv = None,
-    plot: Plot = None,
-    force: Force = False,
-    json_: Json = False,
+    options: SweepOptions = DEFAULTS,
 ) -> int:
     """Evaluate a player of 2048 with each combination of settings, with the same seeds.
 
@@ -102,8 +121,6 @@ def eval_(
         The player, in quotes. The values to try stand in braces.
     games
         Number of games per combination.
-    threads
-        Number of games played at a time. It does not change the result. [default: all cores]
     out
         Save the scores in this folder. The same command continues there, also with more values.
 
@@ -119,8 +136,8 @@ def eval_(
     if len(player) != 1:
         expanded = " (in quotes, or the shell takes the braces)" if player else ""
         raise UserError(f"a sweep of evaluations takes one player{expanded}")
-    play = partial(tuplet.sweep_eval, *player, games=games, spawn4=spawn4, seed=seed, threads=threads)
-    return _run(play, out, csv, plot, force, cluster, tls, json_)
+    play = partial(tuplet.sweep_eval, *player, games=games, spawn4=spawn4, seed=seed)
+    return options.run(play, out)
 
 
 @with_settings(RunOptions, LIMITS, lists=True, without=("threads", "seed"))
@@ -131,14 +148,8 @@ def train(
     evaluate_games: int = 1000,
     recipe: str | None = None,
     seed: int = 0,
-    threads: Workers = None,
-    cluster: Cluster = None,
-    tls: Tls = None,
     out: Out = Path("runs/sweep"),
-    csv: Csv = None,
-    plot: Plot = None,
-    force: Force = False,
-    json_: Json = False,
+    options: SweepOptions = DEFAULTS,
     **settings: Any,
 ) -> int:
     """Train a network with each combination of settings, with several seeds, and evaluate each run.
@@ -155,8 +166,6 @@ def train(
         Named settings, as in tuplet train.
     seed
         The first of the random seeds.
-    threads
-        Number of runs at a time, each on one core. [default: all cores]
     out
         The folder of the sweep, with a run folder for every seed of every combination. The same
         command continues there, also with more values and seeds.
@@ -171,49 +180,8 @@ def train(
     import tuplet
 
     given = {name: value for name, value in settings.items() if value is not None}
-    play = partial(
-        tuplet.sweep_train,
-        seeds=seeds,
-        evaluate_games=evaluate_games,
-        recipe=recipe,
-        seed=seed,
-        threads=threads,
-        **given,
-    )
-    return _run(play, out, csv, plot, force, cluster, tls, json_)
-
-
-def _run(
-    play: Callable[..., Any],
-    out: Path | None,
-    csv: Path | None,
-    plot: Path | None,
-    force: bool,
-    cluster: str | None,
-    tls: Path | None,
-    as_json: bool,
-) -> int:
-    """Run a sweep and show it; returns the exit code."""
-    from tuplet.system.pictures import as_picture
-    from tuplet.system.stop import Stopped
-
-    if plot is not None:
-        as_picture(plot)  # refuses it now, not after hours
-    check_writable(plot, csv, force=force or (out is not None and out.exists()))
-    then = "The games are not saved: with --out FOLDER they are kept, and the sweep can be resumed."
-    if out is not None:
-        then = f"Saved in {out}; the same command resumes it."
-    try:
-        with long_call(as_json, cluster, tls) as call:
-            result = play(out=out, **call)
-    except Stopped as stopped:
-        raise Stopped(f"{stopped}. {then}") from None
-    if plot is not None:
-        result.plot(plot)
-    if csv is not None:
-        result.csv(csv)
-    show_result(result, as_json)
-    return report_stopped(result.interrupted, result.done, result.planned, result.unit, then)
+    play = partial(tuplet.sweep_train, seeds=seeds, evaluate_games=evaluate_games, recipe=recipe, seed=seed, **given)
+    return options.run(play, out)
 
 
 sweep.help_epilogue = examples_text([add_command(sweep, each)[0] for each in (match, eval_, train)])
