@@ -150,7 +150,7 @@ def test_wrong_calls_are_one_line_errors() -> None:
         env.step(0)
     env.reset(seed=1)
     for move in (-1, 4, 1 << 40):
-        with pytest.raises(ValueError, match="0 up, 1 right, 2 down or 3 left"):
+        with pytest.raises(ValueError, match=r"must be 0 \(up"):
             env.step(move)
     with pytest.raises(TypeError):
         env.step(1.7)

@@ -205,7 +205,7 @@ def test_wrong_calls_are_one_line_errors() -> None:
     _, infos = envs.reset(seed=[1, 2])
     before = [str(board) for board in envs.boards]
     for wrong in ([0], [0, 4], [-1, 0], [[0], [1]], 0, [0.9, 1.0], [1 << 70, 0], ["up", "left"]):
-        with pytest.raises(ValueError, match="2 moves, each 0 up"):
+        with pytest.raises(ValueError, match=r"2 moves, each 0 \(up"):
             envs.step(wrong)
     while (infos["action_mask"][1] == 1).all():
         _, infos = envs.reset()

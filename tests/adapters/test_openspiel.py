@@ -312,8 +312,8 @@ def test_what_is_not_dealt_yet_is_no_position() -> None:
         ("match openspiel:bot=best easy --game ewn", "bot must be mcts or random"),
         ("match openspiel:sims=0 easy --game ewn", "sims must be a whole number from 1"),
         ("match openspiel:depth=3 easy --game ewn", "is not a setting; there are bot, sims, c"),
-        ("match openspiel:bot=random,sims=5 easy --game ewn", "needs no other settings"),
-        ("match openspiel:time=1 easy --game ewn-6x7", "time is of the standard ewn"),
+        ("match openspiel:bot=random,sims=5 easy --game ewn", "takes no other settings"),
+        ("match openspiel:time=1 easy --game ewn-6x7", "time is only for the game ewn"),
         ("analyze 2048 --agent openspiel:sims=9", "OpenSpiel's bots play games for two players here"),
     ],
 )

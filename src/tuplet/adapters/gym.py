@@ -148,7 +148,7 @@ class Env2048(Env[Array, int]):
         if status == boards.NEEDS_RESET:
             return ResetNeeded("no episode has begun: call reset()")
         if not 0 <= int(action) < 4:
-            return UserError(f"a move is 0 up, 1 right, 2 down or 3 left, not {action}")
+            return UserError(f"a move must be 0 (up), 1 (right), 2 (down) or 3 (left) (got {action})")
         return UserError(
             f"{MOVES[int(action)]} changes nothing here, and illegal='error': "
             f"info['action_mask'] has the legal moves, {', '.join(self.board.legal_moves())}"
@@ -314,7 +314,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
         mask = np.array(mask)
         if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
             raise UserError(
-                f"options['reset_mask'] has a bool for each of {self.num_envs} boards, and one or more of them True"
+                f"options['reset_mask'] must have a bool for each of {self.num_envs} boards, at least one of them True"
             )
         return mask
 
@@ -344,7 +344,7 @@ class Vector2048(VectorEnv[Array, Array, Array]):
             if not moves.flags.writeable:  # a type of its own to the compiler
                 moves = moves.copy()
         if not known or np.bitwise_or.reduce(moves) & _LEAST_BITS:
-            raise UserError(f"actions must be {self.num_envs} moves, each 0 up, 1 right, 2 down or 3 left")
+            raise UserError(f"actions must be {self.num_envs} moves, each 0 (up), 1 (right), 2 (down) or 3 (left)")
         waits = self.autoreset_mode is AutoresetMode.NEXT_STEP and self._source is not None
         if not waits and self._ended.any():
             raise ResetNeeded("no episode has begun on some boards: call reset()")

@@ -144,13 +144,13 @@ def mcts_speed(sims: int) -> int:
 class Bot:
     """A bot and its settings; the defaults of c, rollouts and solve are those of OpenSpiel's example."""
 
-    bot: Literal["mcts", "random"] = setting("mcts", "Its tree search, or any legal move.")
-    sims: int = setting(1000, "Simulations a move.", least=1, most=10**9)
+    bot: Literal["mcts", "random"] = setting("mcts", "Tree search, or random legal moves.")
+    sims: int = setting(1000, "Simulations per move.", least=1, most=10**9)
     c: float = setting(2.0, "How much it explores.", least=0)
-    rollouts: int = setting(1, "Random games a leaf.", least=1, most=10**6)
+    rollouts: int = setting(1, "Random games per leaf.", least=1, most=10**6)
     solve: bool = setting(True, "Prove wins and losses.")
-    time: float | None = setting(None, "Seconds a move, at most.", above=0)
-    memory: int = setting(1000, "Megabytes of its tree.", least=1, most=10**6)
+    time: float | None = setting(None, "Time limit per move, in seconds.", above=0)
+    memory: int = setting(1000, "Memory for the tree, in megabytes.", least=1, most=10**6)
 
     def __post_init__(self) -> None:
         check(self)
@@ -300,7 +300,7 @@ def make(spec: Spec, game: Game, **_: Any) -> OpenSpielAgent:
         raise UserError(f"{spec.text}: OpenSpiel's bots play games for two players here, not {game.name}")
     bot = from_text(Bot, spec.settings, spec.text)
     if bot.bot == "random" and bot != Bot(bot="random"):
-        raise UserError(f"{spec.text}: any legal move needs no other settings")
+        raise UserError(f"{spec.text}: bot=random takes no other settings")
     if bot.time is not None and game.name != "ewn":
-        raise UserError(f"{spec.text}: time is of the standard ewn; give sims")
+        raise UserError(f"{spec.text}: time is only for the game ewn: use sims")
     return OpenSpielAgent(spec.text, bot, game)

@@ -16,7 +16,7 @@ from tuplet.kernel import compiling
 from tuplet.system.stop import Stop
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-COMPILES = "compiling, some ten seconds (the first time)"
+COMPILES = "compiling: about ten seconds, the first time only"
 TICK = 0.08  # seconds between two looks at an agent that thinks
 PARTING = 0.1  # seconds for an agent to stop
 FRAME = 0.02  # seconds: a terminal need not be drawn more often

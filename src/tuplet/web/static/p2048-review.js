@@ -120,7 +120,8 @@ export class Review {
         make("i", { "data-band": band, vars: { "--n": counts[band] } }))),
       make("ul", { class: "band-key" }, Object.entries(BANDS).map(([band, meaning]) =>
         make("li", { "data-band": band, title: meaning }, make("i", { class: "dot" }),
-          make("span", {}, make("b", { "data-count": band }, count(counts[band])), ` ${band === "bad" ? "blunders" : band}`)))),
+          make("span", {}, make("b", { "data-count": band }, count(counts[band])),
+            ` ${band === "bad" ? "blunders" : band}`)))),
       make("p", { class: "tiny muted" }, `Judged by ${judge}. ${review.accuracy_means} Best: no move is better; good: `
         + "gives up less than 1 % of the expected remaining score; inaccurate: up to 5 %; a blunder: more."));
   }
