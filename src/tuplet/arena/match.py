@@ -303,7 +303,10 @@ class Participants:
     """The agents of a match or tournament, in the order in which they were named."""
 
     def __init__(self, named: Sequence[Named], game: str | Game) -> None:
-        self.named, self.game = [_unpickled_program(each) for each in named], game
+        self.named, self.game = list(named), game
+        for index, each in enumerate(named):
+            if isinstance(each, Pickled) and isinstance(program := each.unpickle(), ProgramCommand):
+                self.named[index] = program
         self.agents: list[Any] = []
         try:
             for each in self.named:
@@ -344,11 +347,6 @@ class Participants:
         if self.agents[index] is not self.named[index]:
             with suppress(Exception):  # an error while closing changes no result
                 self.agents[index].close()
-
-
-def _unpickled_program(named: Named) -> Named:
-    thing = named.unpickle() if isinstance(named, Pickled) else named
-    return thing if isinstance(thing, ProgramCommand) else named
 
 
 @dataclass(frozen=True)

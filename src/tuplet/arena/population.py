@@ -138,7 +138,11 @@ def population(
         best = result.best_run.folder / WEIGHTS  # the file is copied, so that it keeps its description
         with best.open("rb") as source, atomic_write(folder / WEIGHTS) as file:
             shutil.copyfileobj(source, file)
-        mean = average([_without_memory(member.folder) for member in members])
+        networks = []
+        for member in members:
+            networks.append(Network.load(member.folder))
+            networks[-1].memory = None  # the state of its learner: many networks have to fit
+        mean = average(networks)
         save_weights(mean, folder / AVERAGE)
         evaluations = []
         for network in (Network.load(result.best_run.folder), mean):
@@ -158,10 +162,3 @@ def population(
                 return result
             evaluations.append(evaluation)
     return replace(result, best=evaluations[0], average=evaluations[1])
-
-
-def _without_memory(folder: Path) -> Network:
-    """A run's network without the state of its learner: many of them have to fit."""
-    network = Network.load(folder)
-    network.memory = None
-    return network

@@ -29,26 +29,27 @@ def write(report: Report, folder: Path) -> None:
 
 def page(report: Report) -> str:
     """A report as HTML."""
+    scaled = f'<p class="warn">{escape(report.scaled)}</p>' if report.scaled else ""
+    about = f"{report.about[:1].upper()}{report.about[1:]}."
+    figures = "".join(
+        f"<figure>{picture(as_svg(draw()), f'{report.study}: {name}')}</figure>"
+        for name, draw in report.result.pictures.items()
+    )
+    settings = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in report.result.settings.items()
+    )
     parts = [
-        _head(report),
+        f'<header><h1>{escape(report.study)}</h1><p class="lead">{escape(about)}</p><p>{escape(report.claim)}</p>'
+        f"<pre>{escape(report.command)}</pre>{scaled}</header>",
         "<main>",
         _table(report),
-        _pictures(report),
-        _settings(report),
+        f"<section><h2>Pictures</h2>{figures}</section>" if figures else "",
+        f"<section><h2>Settings</h2><dl>{settings}</dl></section>" if settings else "",
         "</main>",
         f"<footer><p>Made by tuplet {__version__}.</p></footer>",
     ]
     style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     return document(f"{report.study}: {report.about}", parts, style)
-
-
-def _head(report: Report) -> str:
-    scaled = f'<p class="warn">{escape(report.scaled)}</p>' if report.scaled else ""
-    return (
-        f"<header><h1>{escape(report.study)}</h1>"
-        f'<p class="lead">{escape(_sentence(report.about))}</p><p>{escape(report.claim)}</p>'
-        f"<pre>{escape(report.command)}</pre>{scaled}</header>"
-    )
 
 
 def _table(report: Report) -> str:
@@ -92,22 +93,3 @@ def _verdict(row: Row, rows: Sequence[Row]) -> str:
     note = f"<small>{escape(row.note)}</small>" if row.note.strip() else ""
     badge = f'<span class="badge {_BADGES[row.verdict]}">{row.verdict}</span>'
     return f'<td class="both wide">{interval_bars(bars, low, high)}</td><td class="words">{badge}{note}</td>'
-
-
-def _pictures(report: Report) -> str:
-    if not report.result.pictures:
-        return ""
-    figures = "".join(
-        f"<figure>{picture(as_svg(draw()), f'{report.study}: {name}')}</figure>"
-        for name, draw in report.result.pictures.items()
-    )
-    return f"<section><h2>Pictures</h2>{figures}</section>"
-
-
-def _settings(report: Report) -> str:
-    lines = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in report.result.settings.items())
-    return f"<section><h2>Settings</h2><dl>{lines}</dl></section>" if lines else ""
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
