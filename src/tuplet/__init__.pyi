@@ -20,7 +20,9 @@ from .arena.game import play_game as play_game
 from .arena.match import match as match, tournament as tournament
 from .arena.population import Population as Population, population as population
 from .arena.regret import regret as regret
+from .arena.regret_endgames import EndgameRegret as EndgameRegret
 from .arena.review import Review as Review, review as review
+from .arena.review_two import TwoPlayerReview as TwoPlayerReview
 from .arena.sweep import (
     Sweep as Sweep,
     sweep_eval as sweep_eval,

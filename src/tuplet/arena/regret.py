@@ -13,9 +13,11 @@ from tuplet.agents.agent import Agent, RandomAgent, agent_from
 from tuplet.agents.distribution import AgentSource, agent_source, choose_executor
 from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.searchers import Searcher
-from tuplet.agents.specs import Spec, label_of
+from tuplet.agents.specs import Spec, label_of, trusted
 from tuplet.arena.evaluate import ask, streams_of
+from tuplet.arena.regret_endgames import EndgameRegret, endgame_regret
 from tuplet.errors import UserError
+from tuplet.exact.endgames import EndgameTable
 from tuplet.exact.regret import SampledRegret, exact_regret, random_policy, sampled_regret
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve_board
@@ -23,6 +25,8 @@ from tuplet.games import agent_hooks
 from tuplet.games.g2048 import Board
 from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.statistics import score_interval
+from tuplet.games.game import Game
+from tuplet.games.registry import find_game
 from tuplet.system.blocks import Worker, as_threads, is_local, ordered_map
 from tuplet.system.progress import Progress, ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
@@ -72,22 +76,48 @@ class Regret(Displayable):
 def regret(
     player: Network | Agent | str | Spec | Callable[..., Agent],
     *,
+    game: str | Game = "2048",
     board: str | None = None,
-    table: str | Path | Solution | None = None,
+    table: str | Path | Solution | EndgameTable | None = None,
     spawn4: float | None = None,
     games: int | None = None,
+    cubes: int | None = None,
+    positions: int | None = None,
     seed: int = 0,
     threads: int = 1,
     executor: Executor | None = None,
     progress: ProgressOption = None,
     stop: Stop | None = None,
-) -> Regret:
-    """Compare a player with perfect play on a small board, move by move.
+) -> Regret | EndgameRegret:
+    """Compare a player with perfect play, move by move: on a small board of 2048, or in endings of EWN.
 
     The regret is exact: it follows the probability of every board. With `games` it plays games instead, and gives
     95 % intervals, for players that are slow or random. `table` is a solution, or the file of one; without it the
     board is solved first (that of the network, otherwise 2x3).
+
+    With `game="ewn"`, or another game of its family with a rolled die, it is the win probability that the player loses
+    per move in endings of up to `cubes` cubes: over all positions and rolls that leave a choice, or over `positions` of
+    them, drawn at random. `table` is an `EndgameTable`, or the file of one; without it the endings are solved first.
     """
+    if find_game(game, trusted=trusted(player)).family != "2048":
+        if board is not None or spawn4 is not None or games is not None:
+            raise UserError("board, spawn4 and games are of 2048: endings of EWN have cubes and positions")
+        endings = table if not isinstance(table, Solution) else None
+        return endgame_regret(
+            player,
+            game,
+            cubes=cubes,
+            table=endings,
+            positions=positions,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+            stop=stop,
+        )
+    if cubes is not None or positions is not None:
+        raise UserError("cubes and positions are of endings of EWN: add --game ewn")
+    if isinstance(table, EndgameTable):
+        raise UserError(f"the table is of {table.game.name}: add --game {table.game.name}")
     if games is not None and games < 1:
         raise UserError(f"games must be positive (got {games})")
     as_threads(threads)

@@ -34,6 +34,7 @@ from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.specs import label_of, name_of
 from tuplet.arena.evaluate import ask, streams_of
 from tuplet.arena.pictures_2048 import draw_review, worst_boards
+from tuplet.arena.review_two import TwoPlayerReview, review_two
 from tuplet.errors import UserError
 from tuplet.exact.solution import Solution
 from tuplet.exact.solve import solve_board
@@ -261,19 +262,26 @@ def review(
     downgrade: int | None = None,
     progress: ProgressOption = None,
     stop: Stop | None = None,
-) -> Review:
-    """Compare every move of a game of 2048 with the best one, and separate luck from skill.
+) -> Review | TwoPlayerReview:
+    """Compare every move of a game with the best one, and separate luck from skill.
 
     `record` is a record, the text of one (of the 2048-Framework, tuplet or 2048verse), or a file of
-    such lines, of which `number` (from 1) is taken. `agent` is the judge. By default it is the network that comes
-    with tuplet, or the exact solution on boards of up to six cells. A judge with learned values looks `depth` moves
-    ahead (1 by default), or as far as `time` seconds per move allow. Any other agent whose `analyze(board)` gives
-    every legal move a value in points can judge (mcts:sims=1000, a class, an object); it is asked about every board
-    that could have followed, which takes about twenty times as long.
+    such lines, of which `number` (from 1) is taken; a saved match is such a file. A game for two is judged by any
+    agent that values every move (mcts:sims=5000 by default), in probabilities of winning; what follows is of 2048.
+
+    `agent` is the judge. By default it is the network that comes with tuplet, or the exact solution on boards of up
+    to six cells. A judge with learned values looks `depth` moves ahead (1 by default), or as far as `time` seconds per
+    move allow. Any other agent whose `analyze(board)` gives every legal move a value in points can judge
+    (mcts:sims=1000, a class, an object); it is asked about every board that could have followed, which takes about
+    twenty times as long.
     """
     if not isinstance(record, Record):
-        record = read_game(record, number)
+        record = read_game(record, number, any_game=True)
     game = record.start.game
+    if game.players == 2:
+        if any(value is not None for value in (depth, time, downgrade)):
+            raise UserError(f"depth, time and downgrade are of 2048; for {game.name} say mcts:time=2")
+        return review_two(record, agent, progress, stop)
     share = None if game.any_tile else float(game.spawn4)  # other formats do not say how many tiles are fours
     size = record.start.rows, record.start.columns
     label = ""

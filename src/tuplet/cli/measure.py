@@ -194,24 +194,31 @@ def regret(
     player: str,
     /,
     *,
+    game: str = "2048",
     board: str | None = None,
     table: Path | None = None,
     spawn4: float | None = None,
     games: int | None = None,
+    cubes: int | None = None,
+    positions: int | None = None,
     seed: int = 0,
     threads: Threads = None,
     json_: Json = False,
 ) -> int:
-    """Compare a player with perfect play on a small board, move by move.
+    """Compare a player with perfect play, on a small board of 2048 or in endings of EWN.
 
-    The result is exact: every board counts with its probability. With --games, games are played
-    instead, and the result has 95 % intervals: use this for players that are slow or random.
+    2048: the result is exact, because every board counts with its probability. With --games, games
+    are played instead, and the result has 95 % intervals: use this for players that are slow or
+    random. EWN: the win probability that is lost per move, in all endings where there is a choice,
+    or with --positions in a sample.
 
     Parameters
     ----------
     player
         A run folder or weight file of a small board, random, greedy, mcts:sims=100, or
         module:Class.
+    game
+        2048, ewn, or another game of the EWN family with a rolled die.
     board
         2x2, 2x3, 3x2, 2x4, 4x2 or 3x3. [default: the network's or the table's, otherwise 2x3]
     table
@@ -220,28 +227,44 @@ def regret(
         The probability that a new tile is a 4. [default: the table's, otherwise as trained,
         otherwise 0.1]
     games
-        Play this many games instead of computing the exact result.
+        2048: play this many games instead of computing the exact result.
+    cubes
+        EWN: the most cubes of both sides together. [default: the table's, otherwise 4 in ewn]
+    positions
+        EWN: the size of the sample. [default: all positions]
     seed
-        Random seed of these games. The same seed gives the same games.
+        Random seed of these games or positions. The same seed gives the same ones.
 
     Examples
     --------
     tuplet regret greedy
     tuplet regret runs/small-board --table 2x3.table
     tuplet regret mcts:sims=100 --board 2x2 --games 200
+    tuplet regret mcts:sims=1000 --game ewn --cubes 3 --positions 1000
 
     """
     import tuplet
 
     if threads is None:
-        threads = 1 if games is None else default_threads(threads, player)
+        threads = 1 if games is None and positions is None else default_threads(threads, player)
     with long_call(json_) as call:
         result = tuplet.regret(
-            player, board=board, table=table, spawn4=spawn4, games=games, seed=seed, threads=threads, **call
+            player,
+            game=game,
+            board=board,
+            table=table,
+            spawn4=spawn4,
+            games=games,
+            cubes=cubes,
+            positions=positions,
+            seed=seed,
+            threads=threads,
+            **call,
         )
     show_result(result, json_)
-    done = result.as_json().get("games", games)
-    return report_stopped(done != games, done or 0, games or 0, "games")
+    planned, unit = (games, "games") if positions is None else (positions, "positions")
+    done = result.as_json().get(unit, planned) if planned is not None else None
+    return report_stopped(done != planned, done or 0, planned or 0, unit)
 
 
 OF_STUDY = Parameter(group=Group.create_ordered("Settings of some studies"))

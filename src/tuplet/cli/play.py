@@ -348,9 +348,12 @@ def review(
     json_: Json = False,
     **lookahead: Any,
 ) -> None:
-    """Review a recorded game of 2048: what each move cost, and the costliest moves.
+    """Review a recorded game: what each move cost, what was luck, and the costliest moves.
 
-    A move's loss is the value of the best move, found by search, minus the value of the move that
+    EWN and other games for two: what the dice gave each side and what its moves cost, in probability
+    of winning; with the probability at the start and the judge's re-estimates it adds up to the result.
+
+    2048: a move's loss is the value of the best move, found by search, minus the value of the move that
     was played. A move is best (loss 0), good (under 1 % of the score still expected), inaccurate
     (up to 5 %) or a blunder. Accuracy is 100 % if every move was as good as the best, and 0 % if
     the moves gave up as much as random moves would. Luck is what a new tile changed, compared with
@@ -361,11 +364,12 @@ def review(
     Parameters
     ----------
     record
-        A file that tuplet play --out or tuplet eval --out wrote, or a game of 2048verse; a
-        single hyphen for standard input; or the text of one game.
+        A file that tuplet play --out, tuplet eval --out or tuplet match --out wrote, or a game of
+        2048verse; a single hyphen for standard input; or the text of one game.
     agent
         The judge: a run folder, a weight file, a table of tuplet solve, or a search. [default:
-        small, the player that comes with tuplet; on boards of up to six cells, the exact solution]
+        small, the player that comes with tuplet; on boards of up to six cells, the exact solution;
+        games for two: mcts:sims=5000]
     number
         The number of the game in the file, counted from 1.
     top
@@ -375,18 +379,19 @@ def review(
     --------
     tuplet review games.txt
     tuplet review games.txt --number 2 --agent runs/first --depth 2
-    tuplet review games.txt --time 100ms --top 3 --json
+    tuplet review match.jsonl --number 2 --agent mcts:sims=20000
 
     """
     import tuplet
+    from tuplet.arena.review_two import TwoPlayerReview
 
     if top < 0:
         raise UserError(f"--top must be 0 or more (got {top})")
     played = _read(record, number)
     with long_call(json_) as call:
         result = tuplet.review(played, agent, **lookahead, **call)
-    if json_:
-        show_result(result, True)
+    if json_ or isinstance(result, TwoPlayerReview):
+        show_result(result, json_)
     else:
         _show(result, top)
 
@@ -396,9 +401,9 @@ def _read(record: str, number: int) -> Record:
     from tuplet.games.formats import read_game
 
     if record != "-":
-        return read_game(record, number)
+        return read_game(record, number, any_game=True)
     try:
-        return read_game(sys.stdin.read(), number)
+        return read_game(sys.stdin.read(), number, any_game=True)
     except UserError as error:
         raise UserError(f"standard input: {error}") from None
 

@@ -210,8 +210,11 @@ def _step(step: Sequence[Any]) -> tuple[str | None, str | None]:
     return move, None if outcome is None else str(outcome)
 
 
-def read_game(source: str | Path, number: int = 1) -> Record:
-    """Game `number` of a file of games of 2048, one per line, or of a text that is a game itself."""
+def read_game(source: str | Path, number: int = 1, *, any_game: bool = False) -> Record:
+    """Game `number` of a file of games of 2048, one per line, or of a text that is a game itself.
+
+    With `any_game` it may be a game of another kind, and the file a saved match.
+    """
     text = str(source)
     is_text = isinstance(source, str) and _is_game(text)
     if is_text or not text.strip():
@@ -226,7 +229,7 @@ def read_game(source: str | Path, number: int = 1) -> Record:
     if count != number:
         raise UserError(f"{where} has {plural(count, 'game')}: there is no game {number}")
     try:
-        return _game_of_2048(line)
+        return _game_of_2048(line, any_game)
     except ValueError as error:
         kind = "" if is_text or _format_of(line) == "2048verse" else describe_file(source)
         if kind and not kind.startswith("games "):
@@ -242,14 +245,14 @@ def _is_game(text: str) -> bool:
     return not is_file and _format_of(text.lstrip()) != ""
 
 
-def _game_of_2048(line: str) -> Record:
+def _game_of_2048(line: str, any_game: bool = False) -> Record:
     text = line.lstrip()
     if formats_2048.is_verse(text):
         return formats_2048.read_verse(text, Game2048(any_tile=True))
     if not text.startswith("{"):
         return formats_2048.read_episode(line, Game2048(any_tile=True))
     record = Record.parse(line)
-    if record.start.game.family != "2048":
+    if record.start.game.family != "2048" and not any_game:
         raise UserError(f"a game of {record.start.game.name}, not of 2048: tuplet show replays it")
     return record
 
@@ -268,4 +271,9 @@ def _line(lines: Iterable[bytes], number: int) -> tuple[str, int]:
 
 
 def _filled(lines: Iterable[bytes]) -> Iterator[bytes]:
-    return (line for line in lines if line.strip())
+    return (line for line in lines if line.strip() and not _is_match_header(line))
+
+
+def _is_match_header(line: bytes) -> bool:
+    """Whether a line is the first one of a saved match or tournament."""
+    return line.startswith(b'{"tuplet"') and b'"agents"' in line
