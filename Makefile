@@ -7,7 +7,7 @@ BIN := .venv/bin
 BUDGET := 60s
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: demo test test-all test-long lint lint-js docs screenshots player strong clean
+.PHONY: demo test test-all test-long lint lint-js docs screenshots player players strong clean
 
 demo: .venv/demo-ready
 	@rm -rf runs/demo
@@ -57,6 +57,14 @@ player: .venv/demo-ready
 	@rm -rf runs/player
 	$(BIN)/tuplet train --recipe small --games 100000 --seed 1 --out runs/player
 	$(BIN)/tuplet convert runs/player src/tuplet/players/small.xz
+
+# The learned values of EWN that come with the package: some minutes, the same bytes each time.
+players: .venv/demo-ready
+	@rm -rf runs/ewn runs/ewn-6x7
+	$(BIN)/tuplet train ewn --games 2000000 --schedule '0.8:0.3 0.9:0.1' --seed 1 --out runs/ewn
+	$(BIN)/tuplet convert runs/ewn src/tuplet/players/ewn.xz --force
+	$(BIN)/tuplet train ewn-6x7 --games 600000 --schedule '0.8:0.3 0.9:0.1' --seed 1 --out runs/ewn-6x7
+	$(BIN)/tuplet convert runs/ewn-6x7 src/tuplet/players/ewn-6x7.xz --force
 
 # The strong player, which the wheel leaves out: half an hour on two cores. How many games that is,
 # and so the file, depends on the machine.

@@ -16,6 +16,20 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
+def test_learned_values_of_games_are_found_by_the_name_of_the_game() -> None:
+    import tuplet
+    from tuplet.values.players import VALUES, bundled_values
+    from tuplet.values.weights import load_game_network
+
+    for name in VALUES:
+        path = bundled_values(name)
+        assert path is not None
+        assert path.stat().st_size < 2_000_000
+        game = tuplet.game(name)
+        assert load_game_network(name, game).trained
+    assert bundled_values("ewn:board=4x4,cubes=3") is None
+
+
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without a strong player; returns the folder of one's own, which is empty."""
     package, folder = tmp_path / "clone" / "src" / "tuplet", tmp_path / "own"

@@ -1,7 +1,8 @@
 """The players that come with tuplet, by name.
 
-`small` is in the wheel. `strong` is too large for that: the repository has it, `make strong` trains
-it again, and users of the wheel may put its file into their own folder of players.
+`small` plays 2048 and is in the wheel, as are learned values for EWN, called by the names of their
+games. `strong` is too large for that: the repository has it, `make strong` trains it again, and users
+of the wheel may put its file into their own folder of players.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ ABOUT = {
     STRONG: "The strong player that comes with tuplet's repository: learned values.",
 }
 
+VALUES = {  # trained by `make players`
+    "ewn": "Learned values for ewn, which come with tuplet.",
+    "ewn-6x7": "Learned values for ewn-6x7, which come with tuplet.",
+}
+
 
 def user_players_folder() -> Path:
     """The user's folder of players that the package lacks."""
@@ -32,11 +38,11 @@ def user_players_folder() -> Path:
 
 def is_bundled(name: str | Path) -> bool:
     """Whether tuplet has a player of this name, and no file of that name is in the way."""
-    return str(name) in ABOUT and not Path(name).exists()
+    return str(name) in ABOUT | VALUES and not Path(name).exists()
 
 
 def installed_players() -> dict[str, str]:
-    """The players whose files exist, and a sentence about each."""
+    """The players of 2048 whose files exist, and a sentence about each."""
     players = {}
     for name, about in ABOUT.items():
         file = _file_of(name)
@@ -51,7 +57,7 @@ def find_player(name: str | Path) -> Path | None:
 
     Raises FileNotFoundError, with the command that trains it, if the file is missing.
     """
-    if str(name) not in ABOUT:
+    if str(name) not in ABOUT | VALUES:
         return None
     path, file = Path(name), _file_of(str(name))
     if path.exists():
@@ -62,6 +68,11 @@ def find_player(name: str | Path) -> Path | None:
     if file is None:
         raise FileNotFoundError(f"the player {path} is not installed: {_remedy(str(name))}")
     return file
+
+
+def bundled_values(game: str) -> Path | None:
+    """The file of the learned values that come with tuplet for a game; None if there are none."""
+    return _file_of(game) if game in VALUES else None
 
 
 def _file_of(name: str) -> Path | None:
