@@ -2,12 +2,14 @@
 
 A game is a dictionary with `rows`, `columns`, `cubes`, `directions` (3 or 4), `die` ("rolled",
 "cycle", "chosen" or "free"), `own` (whether one's own cubes may be captured), `red` and `blue`
-(the starting squares), `values` (the known die) and `first` (the number written on the first
-cube). Here cubes and dice are numbered from 0. A
+(the starting squares), `values` (the known die), `first` (the number written on the first
+cube), `hole` (whether the middle square swallows cubes) and `backward` (whether cubes may go
+backwards to capture). Here cubes and dice are numbered from 0. A
 position is a dictionary: `cubes` {(side, number): (row, column)}, the `ply`, and the `die`,
 which is None until it is rolled or chosen, and always where any cube may move.
 
-A move is (cube, direction); ("die", number) chooses the opponent's die. Where one's own cubes may
+A move is (cube, direction), where directions from 4 on are those from 0 on backwards; ("die",
+number) chooses the opponent's die. Where one's own cubes may
 not be captured, they may all the same if nothing else is legal.
 """
 
@@ -40,6 +42,8 @@ def make_game(
     own: bool = True,
     values: tuple[int, ...] = (),
     first: int = 1,
+    hole: bool = False,
+    backward: bool = False,
 ) -> Game:
     """A game; Blue starts on Red's squares turned by half, if nothing else is said."""
     blue = blue or tuple((rows - 1 - r, columns - 1 - c) for r, c in red)
@@ -54,6 +58,8 @@ def make_game(
         "own": own,
         "values": values,
         "first": first,
+        "hole": hole,
+        "backward": backward,
     }
 
 
@@ -116,8 +122,8 @@ def movable(game: Game, position: Position) -> list[int]:
 def square_after(position: Position, cube: int, direction: int) -> tuple[int, int]:
     side = mover(position)
     row, column = position["cubes"][side, cube]
-    down, right = STEPS[direction]
-    sign = 1 if side == "red" else -1
+    down, right = STEPS[direction % 4]
+    sign = 1 if (side == "red") == (direction < 4) else -1
     return row + sign * down, column + sign * right
 
 
@@ -127,10 +133,13 @@ def legal(game: Game, position: Position) -> list[Any]:
     moves: list[Any] = []
     captures: list[Any] = []  # of one's own
     own = [s for (side, _), s in position["cubes"].items() if side == mover(position)]
+    forward = range(game["directions"])
     for cube in movable(game, position):
-        for direction in range(game["directions"]):
+        for direction in [*forward, *(4 + d for d in forward if game["backward"])]:
             row, column = square_after(position, cube, direction)
             if not (0 <= row < game["rows"] and 0 <= column < game["columns"]):
+                continue
+            if direction >= 4 and (row, column) not in position["cubes"].values():
                 continue
             forbidden = (row, column) in own and not game["own"]
             (captures if forbidden else moves).append((cube, direction))
@@ -144,6 +153,8 @@ def play(game: Game, position: Position, move: Any) -> Position:
     target = square_after(position, *move)
     cubes = {cube: square for cube, square in position["cubes"].items() if square != target}
     cubes[mover(position), move[0]] = target
+    if game["hole"] and target == (game["rows"] // 2, game["columns"] // 2):
+        del cubes[mover(position), move[0]]
     return with_known_die(game, {"cubes": cubes, "ply": position["ply"] + 1, "die": None})
 
 
@@ -170,6 +181,8 @@ def perft(game: Game, position: Position, depth: int) -> int:
 def random_position(game: Game, source: random.Random) -> Position:
     """Cubes anywhere but on their goals, some gone, either side to move; nobody has won yet."""
     squares = [(r, c) for r in range(game["rows"]) for c in range(game["columns"])]
+    if game["hole"]:
+        squares.remove((game["rows"] // 2, game["columns"] // 2))
     source.shuffle(squares)
     if source.random() < 0.5:  # near together, so that much is captured
         row, column = source.choice(squares)
@@ -219,7 +232,8 @@ def named(name: str, source: random.Random) -> Game:
     die = "cycle" if values else settings.get("die", "rolled")
     red = {1: ONE, 2: THREE[:2], 3: THREE, 6: SIX}[cubes]
     directions, own = int(settings.get("directions", 3)), settings.get("own", "yes") == "yes"
-    return make_game(rows, columns, red, None, die, directions, own, values)
+    hole, backward = (settings.get(each) == "yes" for each in ("hole", "backward"))
+    return make_game(rows, columns, red, None, die, directions, own, values, hole=hole, backward=backward)
 
 
 def from_words(game: Game, words: tuple[Any, Any]) -> Position:
@@ -288,6 +302,12 @@ MEMBERS = {
     "ewn:board=7x7,cycle=8,directions=4,own=no": make_game(
         7, 7, die="cycle", values=dice(6, 8), own=False, directions=4
     ),
+    "ewn:hole=yes": make_game(hole=True),
+    "ewn:backward=yes": make_game(backward=True),
+    "ewn:board=3x5,cubes=3,directions=4,own=no,hole=yes,backward=yes": make_game(
+        3, 5, THREE, directions=4, own=False, hole=True, backward=True
+    ),
+    "ewn:cubes=3,die=free,backward=yes": make_game(5, 5, THREE, die="free", backward=True),
 }
 
 

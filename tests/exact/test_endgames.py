@@ -21,6 +21,7 @@ GAMES = [
     "ewn:board=3x3,cubes=2,directions=4",
     "ewn:board=3x4,cubes=2,own=no",
     "ewn:board=4x3,cubes=2,directions=4,own=no",
+    "ewn:board=3x3,cubes=3,hole=yes,backward=yes",
 ]
 
 

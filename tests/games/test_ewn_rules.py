@@ -280,12 +280,13 @@ def test_shortcuts_never_miss_a_winning_move(name: str) -> None:
         if naive.must_roll(game, plain) or naive.to_act(game, plain) != naive.mover(plain):
             continue
         results = {m: naive.result(game, naive.play(game, plain, m)) for m in naive.legal(game, plain)}
-        kinds = {result[1] for result in results.values() if result}
+        results = {m: result for m, result in results.items() if result and result[0] == naive.mover(plain)}
+        kinds = {result[1] for result in results.values()}
         if not kinds:
             continue
         found.update(kinds)
         position = in_both(name, plain)
-        wins = [position.play(naive.text(game, move)).words for move, result in results.items() if result]
+        wins = [position.play(naive.text(game, move)).words for move in results]
         _, last = generic.playout(position.rules, position.words, u(number), True)
         assert tuple(map(u, last)) in wins, position.notation
     assert min(found["corner"], found["elimination"]) >= 10

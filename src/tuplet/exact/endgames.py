@@ -86,7 +86,8 @@ def numbering_of(game: EwnGame, cubes: int) -> tuple[Numbering, int]:
     seen[0, :cells], seen[1, :cells] = np.arange(cells), np.arange(cells)[::-1]
     mirrored = game.rows == game.columns and game.directions == 3
     mirror, ranks, first_ranks = np.arange(128, dtype=np.uint8), np.full(128, -1, np.int32), np.full(128, -1, np.int32)
-    squares = [square for square in range(cells) if square != cells - 1]
+    hole = game.hole and game.square(*game.hole)
+    squares = [square for square in range(cells) if square not in (cells - 1, hole)]
     firsts = [square for square in squares if not mirrored or square % game.columns >= square // game.columns]
     ranks[squares], first_ranks[firsts] = range(len(squares)), range(len(firsts))
     if mirrored:
@@ -181,12 +182,12 @@ def _value(
     if values[number] >= 0.0:
         return np.float64(values[number])
     mover = (position[0] >> _TOP) & _ONE
-    own = position[0] if mover == np.uint64(0) else position[1]
+    own, other = (position[0], position[1]) if mover == np.uint64(0) else (position[1], position[0])
     # Of each cube, the best move: without captures of own cubes where they are forbidden (0), and with them (1).
     for own_too in range(1 if game.own_captures else 0, 2):
         for cube in range(game.cubes):
             top = -1.0
-            for i in range(cube_moves(game, own, mover, np.uint64(cube), own_too == 1, moves[level], 0)):
+            for i in range(cube_moves(game, own, other, mover, np.uint64(cube), own_too == 1, moves[level], 0)):
                 after = apply(game, position, np.int64(moves[level, i]))
                 ended = ending(game, after)
                 if ended != ONGOING:

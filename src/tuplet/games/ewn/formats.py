@@ -82,6 +82,8 @@ def _read_board(game: EwnGame, text: str) -> list[int]:
             side = "rb".find(cell[0])
             if side < 0 or not 0 <= cube < game.cubes:
                 raise UserError(f"{cell!r} is not a cube of {game.name}: r1 is red's, b1 blue's")
+            if (r, c) == game.hole:
+                raise UserError(f"{cell} is in the black hole: no cube can stand there")
             if words[side] >> 8 * cube & 0xFF != GONE:
                 raise UserError(f"{cell} is on the board twice")
             words[side] ^= (int(GONE) ^ game.square(r, c)) << 8 * cube

@@ -44,6 +44,8 @@ SETTINGS = {  # of `ewn:...`: the default, a pattern for what is allowed, and th
     "cycle": ("0", "0*([1-9]|[1-5][0-9]|60)", "1 to 60"),
     "directions": ("3", "[34]", "3 or 4"),
     "own": ("yes", "yes|no", "yes or no"),
+    "hole": ("no", "yes|no", "yes or no"),
+    "backward": ("no", "yes|no", "yes or no"),
 }
 Square = tuple[int, int]  # row, column
 
@@ -54,9 +56,10 @@ DIRECTIONS = {3: ((0, 1), (1, 0), (1, 1)), 4: ((0, 1), (1, 0), (1, 1), (-1, 1))}
 class EwnGame(Game):
     """What `ewn`, `ewn-6x7` and `ewn:board=4x4,cubes=3` name.
 
-    The settings of `ewn:board=5x5,cubes=6,die=rolled,directions=3,own=yes` are those of `ewn`; any may be
-    left out. The die is rolled, chosen (by the opponent), free (any cube may move), or cycle (21 known
-    values, or as many as in `cycle=12`).
+    The settings of `ewn:board=5x5,cubes=6,die=rolled,directions=3,own=yes,hole=no,backward=no` are those of `ewn`;
+    any may be left out. The die is rolled, chosen (by the opponent), free (any cube may move), or cycle (21 known
+    values, or as many as in `cycle=12`). With `hole=yes`, a cube that enters the middle square is lost; with
+    `backward=yes`, cubes may also capture backwards.
     """
 
     sides = SIDES
@@ -69,6 +72,8 @@ class EwnGame(Game):
     die: str  # one of DICE
     directions: int  # 3, or 4 with right-up for Red and left-down for Blue
     own_captures: bool
+    backward: bool = False  # whether cubes may capture backwards
+    hole: Square | None = None  # the square that swallows cubes
     first_cube: int  # the number on the first cube: 1, or 0
     red: tuple[Square, ...]  # the starting squares; cubes are placed on them in any order
     blue: tuple[Square, ...]
@@ -99,10 +104,15 @@ class EwnGame(Game):
         self.die, self.cycle = values["die"], int(values["cycle"])
         if self.cycle and self.die != "cycle":
             raise UserError(f"{spec}: cycle is a setting of die=cycle (got die={self.die})")
+        self.backward = values["backward"] == "yes"
         self.red = tuple(_triangle(self.cubes))
         self.blue = tuple((self.rows - 1 - r, self.columns - 1 - c) for r, c in self.red)
         if set(self.red) & set(self.blue):
             raise UserError(f"{spec}: {self.cubes} cubes do not fit on this board")
+        if values["hole"] == "yes":
+            self.hole = self.rows // 2, self.columns // 2
+            if not self.rows % 2 or not self.columns % 2 or self.hole in (*self.red, *self.blue):
+                raise UserError(f"{spec}: a hole needs a free square in the middle: an odd number of rows and columns")
         # One name for each game, however it was typed: defaults are left out.
         if self.die == "cycle":
             self.cycle = self.cycle or 21
@@ -433,6 +443,8 @@ def _rules(game: EwnGame, die: tuple[int, ...]) -> EwnRules:
         game.cubes,
         DICE.index(game.die),
         game.own_captures,
+        game.backward,
+        hole=GONE if game.hole is None else np.uint64(game.square(*game.hole)),
         red_goal=last,
         blue_goal=np.uint64(0),
         period=np.uint64(period),
@@ -471,6 +483,9 @@ def _tables(game: EwnGame) -> dict[str, Array]:
                     ways[side, square] += 1
                     if (r, c) == goal:
                         ways[side, square] |= 0x80
+                r, c = 2 * row - r, 2 * column - c  # the same step backwards
+                if game.backward and 0 <= r < game.rows and 0 <= c < game.columns:
+                    targets[side, square, 4 + direction] = game.square(r, c)
     movable = np.full((64, 8), 0x66, np.uint8)
     for lost in range(64):
         left = [cube for cube in range(MOST_CUBES) if not lost >> cube & 1]

@@ -4,6 +4,8 @@ Two sides, Red (0) and Blue (1), move their cubes towards the opposite corner: R
 right, Blue to the top left. The die names the cube to move; if it is gone, the nearest lower or
 the nearest higher number that is left moves, as the player likes. Whatever stands on the target
 square leaves the board. The side that reaches the corner, or leaves its opponent without cubes, wins.
+Two variants, played on Little Golem and by Lorentz (2011): a cube that enters the black hole in the middle is lost;
+cubes may go backwards to capture.
 
 A position is two words, a byte for each cube: its square, row by row from the top left, or GONE.
 
@@ -15,7 +17,7 @@ A position is two words, a byte for each cube: its square, row by row from the t
 bit is the side to move. `die` is a cube's number from 0, ANY, or UNKNOWN before the roll.
 
 A move is `cube << 3 | direction`; directions are numbered horizontal (0), vertical (1), diagonal
-forward (2), and the fourth, right-up for Red and left-down for Blue (3).
+forward (2), and the fourth, right-up for Red and left-down for Blue (3). 4 to 7 are the same steps backwards.
 """
 
 from __future__ import annotations
@@ -67,6 +69,8 @@ class EwnRules(NamedTuple):
     cubes: int  # of each side
     die: int  # CYCLE, ROLLED, CHOSEN or FREE
     own_captures: bool
+    backward: bool  # whether cubes may capture backwards
+    hole: np.uint64  # the square that swallows cubes; GONE if there is none
     red_goal: np.uint64
     blue_goal: np.uint64
     period: np.uint64
@@ -137,15 +141,15 @@ def legal(game: EwnRules, position: Words, moves: Array, start: Int) -> Int:
             at += 1
         return at - start
     mover = (position[0] >> _TOP) & _ONE
-    own = position[0] if mover == _ZERO else position[1]
+    own, other = (position[0], position[1]) if mover == _ZERO else (position[1], position[0])
     for own_too in (game.own_captures, True):  # if no other move is legal, own cubes may be captured
         if die == np.uint64(ANY):
             for cube in range(game.cubes):
-                at = cube_moves(game, own, mover, np.uint64(cube), own_too, moves, at)
+                at = cube_moves(game, own, other, mover, np.uint64(cube), own_too, moves, at)
         else:
             pair = np.uint64(game.movable[(gone(own) << np.uint64(3)) | die])
-            at = cube_moves(game, own, mover, pair & np.uint64(0xF), own_too, moves, at)
-            at = cube_moves(game, own, mover, pair >> np.uint64(4), own_too, moves, at)
+            at = cube_moves(game, own, other, mover, pair & np.uint64(0xF), own_too, moves, at)
+            at = cube_moves(game, own, other, mover, pair >> np.uint64(4), own_too, moves, at)
         if at > start:
             break
     return at - start
@@ -153,7 +157,14 @@ def legal(game: EwnRules, position: Words, moves: Array, start: Int) -> Int:
 
 @inlined
 def cube_moves(
-    game: EwnRules, own: np.uint64, mover: np.uint64, cube: np.uint64, own_too: bool, moves: Array, at: Int
+    game: EwnRules,
+    own: np.uint64,
+    other: np.uint64,
+    mover: np.uint64,
+    cube: np.uint64,
+    own_too: bool,
+    moves: Array,
+    at: Int,
 ) -> Int:
     """Write a cube's moves into `moves` from `at` on, captures of own cubes only if `own_too`; returns the end."""
     square = (own >> (cube << np.uint64(3))) & _BYTE
@@ -163,6 +174,11 @@ def cube_moves(
         target = np.uint64(game.targets[base | np.uint64(direction)])
         moves[at] = (cube << np.uint64(3)) | np.uint64(direction)
         at += np.int64((target != GONE) & (own_too | (not stands_on(own, target))))
+    if game.backward:
+        for direction in range(4, 8):
+            target = np.uint64(game.targets[base | np.uint64(direction)])
+            moves[at] = (cube << np.uint64(3)) | np.uint64(direction)
+            at += np.int64((target != GONE) & (stands_on(other, target) | (own_too & stands_on(own, target))))
     return at
 
 
@@ -181,7 +197,7 @@ def apply(game: EwnRules, position: Words, move: Int) -> Words:
     base = ((mover << _SEVEN) | square) << np.uint64(3)
     target = np.uint64(game.targets[base | (np.uint64(move) & _SEVEN)])
     red, blue = without(red, target), without(blue, target)
-    step = (square ^ target) << shift
+    step = (square ^ (GONE if target == game.hole else target)) << shift
     if mover == _ZERO:
         red ^= step
     else:
@@ -254,7 +270,7 @@ def payoff(game: EwnRules, position: Words, ended: Int, rich: bool) -> float:  #
 @inlined
 def playout(game: EwnRules, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """The random stream's next state, and the last position of a random game."""
-    if game.own_captures and game.die <= ROLLED:
+    if game.own_captures and game.die <= ROLLED and not game.backward and game.hole == GONE:
         return _fast_playout(game, position, state, shortcuts)
     return _plain_playout(game, position, state, shortcuts)
 
@@ -486,7 +502,7 @@ def move_priority(game: EwnRules, position: Words, move: Int, child: Words) -> I
 
 register_game(
     EwnRules,
-    MOST_CUBES * 4,
+    MOST_CUBES * 8,
     has_draws=has_draws,
     side=side,
     is_chance=is_chance,
