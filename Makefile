@@ -5,6 +5,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 BUDGET := 60s
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# The first pip that installs dependency groups; a new .venv may have an older one.
+NEW_PIP := $(PIP) 'pip>=25.1'
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 .PHONY: demo test test-all test-long lint lint-js docs screenshots player players strong clean
@@ -78,19 +81,22 @@ strong: .venv/demo-ready
 	$(PYTHON) -m venv .venv
 
 .venv/demo-ready: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[pictures]'
+	$(PIP) --editable '.[pictures]'
 	@touch $@
 
 .venv/docs-ready: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(NEW_PIP)
+	$(PIP) --group docs --editable .
 	@touch $@
 
 .venv/test-ready: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[test]'
+	$(NEW_PIP)
+	$(PIP) --no-compile --group test --editable .
 	@touch $@ .venv/demo-ready
 
 .venv/test-all-ready: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[test-all]'
+	$(NEW_PIP)
+	$(PIP) --no-compile --group test-all --editable .
 	@touch $@ .venv/test-ready .venv/demo-ready .venv/docs-ready
 
 clean:

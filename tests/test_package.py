@@ -40,6 +40,7 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(source)]
     subprocess.run(build, check=True, capture_output=True, env=clean_environment())
     wheel = next(tmp_path.glob("*.whl"))
+    assert wheel.stat().st_size < 5_000_000
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
     python = tmp_path / "venv" / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "-q", wheel], check=True, capture_output=True)
@@ -64,6 +65,10 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     assert "pip install" in done.stderr  # pictures are an extra, and it says so
     done = run("eval", "run", "--games", "20", "--json")
     assert done.returncode == 0 and '"games": 20' in done.stdout
+    done = run("play", "2048", "--watch", "--seed", "1")
+    assert done.returncode == 0, done.stderr
+    done = run("match", "easy", "normal", "--games", "2", "--json")
+    assert done.returncode == 0 and '"games": 2' in done.stdout
     done = run("eval", "strong", "--games", "1")
     assert done.returncode == 2 and "tuplet train --recipe strong" in done.stderr
     # Root may write anywhere: nothing was written all the same.

@@ -70,14 +70,16 @@ def test_a_library_that_lacks_something_itself_says_so() -> None:
 
 
 def test_every_extra_is_declared_and_tested() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras, groups = content["project"]["optional-dependencies"], content["dependency-groups"]
     wanted, waiting = set(), ["test-all"]
     while waiting:
-        for each in extras[waiting.pop()]:
-            if found := re.match(r"tuplet\[([\w,]+)\]", each):
-                waiting += found[1].split(",")
+        for each in groups[waiting.pop()]:
+            if isinstance(each, dict):
+                waiting.append(each["include-group"])
+            elif found := re.match(r"tuplet\[([\w,]+)\]", each):
                 wanted |= set(found[1].split(","))
+    assert wanted == {*extras}
     for extra, library in LIBRARIES.items():
         named = "open_spiel" if library == "pyspiel" else library
-        assert extra in wanted and extras[extra][0].startswith(named)
+        assert extras[extra][0].startswith(named)
