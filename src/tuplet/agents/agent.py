@@ -101,10 +101,12 @@ def _from_text(spec: Spec, game: Game, seed: int, load: Callable[[Path], Any] | 
     if spec.is_class:
         return spec.make_user_class("choose", "position", seed)
     if spec.is_program:
-        from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
+        from tuplet.agents.protocol.ntu import NtuAgent
+        from tuplet.agents.protocol.subprocess_agent import ProgramCommand, SubprocessAgent
 
         spec.needs_trust("a program")
-        return SubprocessAgent(spec.text, game.name)
+        command = ProgramCommand.parse(spec.text)
+        return (NtuAgent if command.protocol == "ntu" else SubprocessAgent)(command, game.name)
     if game.family == "2048":
         from tuplet.agents.learned import load_agent
 

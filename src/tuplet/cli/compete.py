@@ -319,21 +319,26 @@ def agent(
     agent: str = "best",
     /,
     *,
-    game: Literal["ewn-6x7"] = "ewn-6x7",
+    game: Literal["ewn-6x7", "ewn"] | None = None,
+    protocol: Literal["course", "ntu"] = "course",
     time: Annotated[float, TIME] = 1.8,
     seed: int | None = None,
 ) -> int:
-    """Play ewn-6x7 on standard input and output, for a referee.
+    """Play EWN on standard input and output, for a referee.
 
-    Input: Red's cubes (6 digits), Blue's (6), the die (21), f or s; then the opponent's moves;
-    after a game, y for another. Output: the agent's moves, two digits each, and nothing else.
+    - course (ewn-6x7): input is Red's cubes (6 digits), Blue's (6), the die (21), f or s; then the
+      opponent's moves; after a game, y for another. Output: the agent's moves, two digits each.
+    - ntu (ewn): a line is answered by a line: name, version, time_setting S, board_setting 5 6,
+      ini R|B (six squares), get R|B DIE and twelve squares (a move such as E4 E5), exit.
 
     Parameters
     ----------
     agent
         The agent that plays: best, hard, mcts:results=rich, ... (see docs/ewn.md).
     game
-        The game: only ewn-6x7 has a protocol.
+        The game of the protocol: ewn-6x7 (course) or ewn (ntu).
+    protocol
+        The referee's protocol.
     time
         Time limit per move.
     seed
@@ -344,6 +349,7 @@ def agent(
     tuplet agent
     tuplet agent hard
     tuplet agent mcts:results=rich --time 900ms --seed 1
+    tuplet agent best --protocol ntu
 
     """
     from tuplet.agents.protocol.session import GAME, converse, ready
@@ -351,6 +357,9 @@ def agent(
     from tuplet.agents.specs import Spec
 
     check_name(Spec(agent), "ewn")  # before the input is read
+    named = GAME if protocol == "course" else "ewn"
+    if game not in (None, named):
+        raise UserError(f"--protocol {protocol} is for {named} (got --game {game})")
 
     @cache  # each once
     def complain(text: str) -> None:
@@ -362,12 +371,17 @@ def agent(
     def make() -> object:
         from tuplet.agents.agent import make_agent
 
-        return make_agent(agent, GAME)
+        return make_agent(agent, named)
 
     if sys.stdin is None:  # closed by the caller: the end of input
         return 0
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     moves = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever an agent prints is no move
-    converse(make, agent, time, seed, sys.stdin.fileno(), moves, complain)
+    if protocol == "ntu":
+        from tuplet.agents.protocol.ntu import converse_ntu
+
+        converse_ntu(make, time, seed, sys.stdin.fileno(), moves, complain)
+    else:
+        converse(make, agent, time, seed, sys.stdin.fileno(), moves, complain)
     return 0

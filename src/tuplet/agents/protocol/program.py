@@ -128,6 +128,15 @@ class Program:
         self.answers += 1
         return move
 
+    def receive_line(self, due: float) -> str:
+        """A line that arrives in time; anything else raises Forfeit."""
+        while "\n" not in self._received:
+            if len(self._received) > READ:
+                raise Forfeit("illegal", f"it sent {self._received[:20]!r}, and no end of the line")
+            self.read(due)
+        line, _, self._received = self._received.partition("\n")
+        return line.strip()
+
     def read(self, due: float) -> None:
         """Wait for text; Forfeit if none arrives in time, or none can arrive."""
         while True:

@@ -4,6 +4,7 @@
     exec:python3 my_agent.py --level 3
     exec[time=1]:./my_agent                one second per move instead of two
     exec[time=1,memory=500MB]:./my_agent   and a memory limit for all its processes
+    exec[protocol=ntu]:./my_agent          the protocol of another tournament, for `ewn`: see `ntu`
 
 A program that is late, exits, uses too much memory, or answers anything but a legal move forfeits the
 game: it is killed, with all it has started, and the next game starts it again. Otherwise it plays
@@ -49,7 +50,11 @@ LIMIT = 2.0  # seconds per move, by the protocol
 START_UP = 2.0  # seconds that the first move has at least, from the program's start
 FIRST = ("run", "agent")  # of a folder: the files that are its program
 SCRIPTS = ("run.py", "agent.py", "main.py")
-_FORM = "a program is exec:COMMAND, exec[time=1.5]:COMMAND or exec[time=1.5,memory=1GB]:COMMAND"
+PROTOCOLS = ("course", "ntu")
+_FORM = (
+    "a program is exec:COMMAND, or exec[time=1.5,memory=1GB,protocol=ntu]:COMMAND with any of these settings; "
+    "protocols are course and ntu"
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class ProgramCommand:
     folder: Path | None = None
     limit: float = LIMIT
     memory: int | None = None
+    protocol: str = "course"  # one of PROTOCOLS
 
     def __post_init__(self) -> None:
         if not 0 < self.limit <= 86400:
@@ -75,11 +81,12 @@ class ProgramCommand:
         parts = re.fullmatch(r"exec(?:\[([^\]]*)\])?:(.*)", spec, re.DOTALL)
         limits = split_settings(parts[1] or "", spec) if parts else {}
         good = re.fullmatch(r"\d+\.?\d*|\.\d+", limits.get("time", "1"))
-        if parts is None or not good or set(limits) - {"time", "memory"}:
+        protocol = limits.get("protocol", "course")
+        if parts is None or not good or set(limits) - {"time", "memory", "protocol"} or protocol not in PROTOCOLS:
             raise UserError(f"{spec!r}: {_FORM}")
         memory = parse_memory(limits["memory"]) if "memory" in limits else None
         limit = float(limits.get("time", LIMIT))
-        return cls(spec, _command(spec, parts[2]), limit=limit, memory=memory)
+        return cls(spec, _command(spec, parts[2]), limit=limit, memory=memory, protocol=protocol)
 
     def check(self) -> None:
         """UserError if the program does not exist: it may have been named on another machine."""
