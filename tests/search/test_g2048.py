@@ -14,7 +14,7 @@ from tuplet import Board, LearnedAgent, Network, RandomEnvironment, evaluate, pl
 from tuplet.exact.regret import exact_regret
 from tuplet.games.g2048.board import MOVES
 from tuplet.games.g2048.rules import rules_for
-from tuplet.search.g2048 import Workspace, leaf_values, make_workspace, search_root
+from tuplet.search.g2048 import MARGIN, Workspace, _sort, _take_over, leaf_values, make_workspace, search_root
 from tuplet.values.downgrade import downgrade_board
 
 CROWDED = [2, 8, 32, 2, 4, 64, 256, 4, 16, 2, 4096, 2048, 0, 4, 8, 0]
@@ -46,9 +46,9 @@ class Plain:
     """Expectimax as the rules say it, one board after the other."""
 
     def __init__(
-        self, net: Network, downgrade: int | None = None, spawn4: float = 0.1, reduce_after_four: bool = False
+        self, net: Network, downgrade: int | None = None, spawn4: float = 0.1, margin: float | None = None
     ) -> None:
-        self.net, self.downgrade, self.spawn4, self.reduce_after_four = net, downgrade, spawn4, reduce_after_four
+        self.net, self.downgrade, self.spawn4, self.margin = net, downgrade, spawn4, margin
 
     @cache  # noqa: B019  # as long as the test
     def after_value(self, after: Board, left: int) -> float:
@@ -56,17 +56,24 @@ class Plain:
             mean = 0.0
             for state, share in after.spawns(self.spawn4):
                 four = sum(state.tiles) - sum(after.tiles) == 4
-                if self.reduce_after_four and four and left == 1:
+                if self.margin is not None and four and left == 1:
                     mean += share * self.after_value(after, 0)
                 else:
-                    further = left - 1 if self.reduce_after_four and four else left
-                    mean += share * max(self.values(state, further).values(), default=0.0)
+                    further = left - 1 if self.margin is not None and four else left
+                    mean += share * self.best_value(state, further)
             return mean
         after = downgrade_board(after, self.downgrade)
         if self.net.target == "afterstate":
             return self.net.value(after)
         states = after.spawns(self.spawn4)
         return sum(p * self.net.value(state) for state, p in states if not state.over)
+
+    def best_value(self, board: Board, depth: int) -> float:
+        values = self.values(board, depth)
+        if self.margin is not None and depth > 1:
+            static = self.values(board, 1)
+            values = {move: values[move] for move in values if static[move] >= max(static.values()) - self.margin}
+        return max(values.values(), default=0.0)
 
     def values(self, board: Board, depth: int) -> dict[str, float]:
         return {
@@ -104,10 +111,34 @@ def test_values_are_those_of_a_plain_search(depth: int, options: dict[str, objec
 def test_a_search_by_the_clock_looks_one_move_less_ahead_behind_a_four(target: str, depth: int) -> None:
     """Two moves ahead it is exact."""
     net, source = random_network(target=target), random.Random(5)
-    plain, player = Plain(net, reduce_after_four=depth > 2), LearnedAgent(net, time=60.0, depth=depth)
+    plain, player = Plain(net, margin=MARGIN if depth > 2 else None), LearnedAgent(net, time=60.0, depth=depth)
     for n in range(3):
         assert_is_plain(player, plain, random_board(source, 4 + n, 2))
         assert player.reached == depth
+
+
+@pytest.mark.parametrize("target", ["afterstate", "state"])
+def test_a_selective_search_skips_moves_that_seem_to_be_bad(target: str) -> None:
+    net, source, work, rules = random_network(target=target), random.Random(6), None, rules_for()
+    differs = False
+    for n in range(3):
+        board, values = random_board(source, 4 + n, 2), []
+        for margin in (100.0, MARGIN):
+            work = make_workspace(net.m)
+            search_root(rules, leaf_values(net, margin=margin), *board.packed, np.int64(3), 60.0, work)
+            exact = Plain(net, margin=margin).values(board, 3)
+            values.append([work.root_values[MOVES.index(move)] for move in exact])
+            assert values[-1] == pytest.approx(list(exact.values()), rel=1e-4, abs=0.05)
+        differs |= values[0] != values[1]
+    assert differs
+
+
+def test_a_depth_that_was_not_completed_decides_between_the_moves_that_were() -> None:
+    values, order = np.array([3.0, np.nan, 9.0, 5.0], np.float32), np.arange(4)
+    _sort(order, values)
+    assert order.tolist() == [2, 3, 0, 1]
+    _take_over(values, np.array([0.0, np.nan, 7.0, 8.0], np.float32), order, 2)
+    assert values.tolist() == pytest.approx([1.0, np.nan, 7.0, 8.0], nan_ok=True)
 
 
 @pytest.mark.parametrize("depth", [1, 2])
@@ -233,7 +264,9 @@ def test_a_move_by_time_takes_its_time_and_looks_further(trained: Network) -> No
     moves = player.moves(board)
     assert 0.25 < time.perf_counter() - began < 60
     assert player.reached >= 3
-    assert moves == LearnedAgent(trained, depth=player.reached, time=600).moves(board)
+    # The values of the last depth, or of some moves one deeper.
+    last, next_values = (LearnedAgent(trained, depth=player.reached + n, time=600).moves(board) for n in range(2))
+    assert moves == last or sum(move == other for move, other in zip(moves, next_values, strict=True)) > 1
     hurried = LearnedAgent(trained, time=1e-6)
     assert hurried.choose(board) in MOVES and 1 <= hurried.reached <= 2
     shallow = LearnedAgent(trained, depth=2, time=60)

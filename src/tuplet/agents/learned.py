@@ -25,6 +25,7 @@ from tuplet.search.g2048 import (
     DEADLINE,
     DEEPEST,
     LOOKED,
+    MARGIN,
     REACHED,
     STOPPED,
     LeafValues,
@@ -94,7 +95,7 @@ class LearnedAgent:
     def search(self) -> tuple[LeafValues, np.int64, float]:
         """Leaf values, depth and seconds per move, as kernels take them."""
         seconds, timed = np.inf if self.time is None else float(self.time), self.time is not None
-        values = leaf_values(self.network, self.downgrade, reduce_after_four=timed)
+        values = leaf_values(self.network, self.downgrade, MARGIN if timed else np.inf)
         return values, np.int64(self.depth or 1), seconds
 
     @property
@@ -202,7 +203,7 @@ class LearnedAgent:
         kind = "after-state" if net.target == "afterstate" else "states the spawn can make"
         note, why = f"Why: value = reward + what each tuple says of the {kind}", self._why(board)
         if self.reached > 1:
-            less = "" if self.time is None or self.reached < 3 else " (one less behind a 4)"
+            less = "" if self.time is None or self.reached < 3 else " (one less behind a 4, and not after bad moves)"
             note = (
                 f"{self.reached} moves ahead{less}, over every tile that may appear.\n{note} + "
                 "what looking further ahead changes"

@@ -26,7 +26,7 @@ def now() -> float:
 # Windows has no clock_gettime: there compiled code calls Python's, by a name of ours.
 _FALLBACK = "tuplet_monotonic"
 _python_clock = ctypes.CFUNCTYPE(ctypes.c_double)(time.monotonic)
-_HAS_CLOCK = binding.address_of_symbol("clock_gettime") is not None
+_HAS_CLOCK = hasattr(time, "clock_gettime")  # (LLVM does not know the symbol yet when this is imported)
 if not _HAS_CLOCK:
     binding.add_symbol(_FALLBACK, ctypes.cast(_python_clock, ctypes.c_void_p).value)
 

@@ -6,9 +6,12 @@ greedy play; depth 3 is
 
     s --max--> s' --mean--> s'' --max--> ... --max--> after-state: reward + γV
 
-The expectation is exact: over every empty cell and both tiles. A state without moves is worth 0. A
-timed search reduces after a four from depth 3 on: behind a 4, which is rare, it looks one move
-less ahead, and so reaches a greater depth.
+The expectation is exact: over every empty cell and both tiles. A state without moves is worth 0.
+
+A timed search is selective from depth 3 on, and so reaches a greater depth: behind a 4, which is
+rare, it looks one move less ahead, and below the root it does not search moves whose after-state
+has a much lower value than that of the best. If time runs out when it has searched some moves of the root one
+deeper, the best and others, it decides by those.
 
 An after-state searched `left` moves ahead has the same value wherever it occurs, so it is stored in
 a table under its exact board and `left`; results do not depend on the table's size. Entries stay
@@ -46,14 +49,16 @@ Array = np.ndarray[Any, Any]
 DEEPEST = 63
 AHEAD = 8  # leaves whose weights are being prefetched; a power of two
 LEAVES, NODES = 14, 14  # bits of the tables' sizes
-# In `clock`. REACHED: the last completed depth. LOOKED: chance nodes searched.
-DEADLINE, STOPPED, REACHED, LOOKED = range(4)
+MARGIN = 10_000.0  # points, of a timed search
+# In `clock`. REACHED: the last completed depth. LOOKED: chance nodes searched. DUE: when to look at the clock next.
+DEADLINE, STOPPED, REACHED, LOOKED, DUE = range(5)
+_CHECK_EVERY = 8.0  # chance nodes between looks at the clock: some 20 microseconds
 
 ENTRY = np.dtype([("board", np.uint64), ("tag", np.uint32), ("value", np.float32)])
 _LAST = np.uint64(4 * DEEPEST + 4)  # where the after-states of the last move stand
 _MOST = 2 * 15 * 4 + 4  # how many there are
 _MARGIN = 32  # words: four cache lines
-_REDUCED = np.uint32(1 << 30)  # in a node's tag
+_SELECTIVE = np.uint32(1 << 30)  # in a node's tag
 _PENDING = np.uint32(1 << 31)  # in a leaf's tag: `value` is the number of the leaf that is being valued
 _LOWEST = np.uint64(0x1111111111111111)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -67,13 +72,13 @@ class LeafValues(NamedTuple):
     states: bool  # values of states, not of after-states
     gamma: np.float32
     limit: np.uint64  # boards are lowered from this exponent on
-    reduce_after_four: bool  # behind a 4, look one move less ahead
+    margin: np.float32  # the search is selective: it skips moves that seem to be worse than the best by more; or inf
 
 
-def leaf_values(network: Network, downgrade: int | None = None, reduce_after_four: bool = False) -> LeafValues:
-    """Leaf values by a network; boards with a tile of `downgrade` or more are seen downgrade_words."""
+def leaf_values(network: Network, downgrade: int | None = None, margin: float = np.inf) -> LeafValues:
+    """Leaf values by a network; boards with a tile of `downgrade` or more are seen downgraded."""
     gamma, limit = np.float32(network.gamma), downgrade_limit(downgrade)
-    return LeafValues(network.tables, network.target == "state", gamma, limit, reduce_after_four)
+    return LeafValues(network.tables, network.target == "state", gamma, limit, np.float32(margin))
 
 
 class Workspace(NamedTuple):
@@ -93,7 +98,8 @@ class Workspace(NamedTuple):
     root_rewards: Array  # uint64[4]: of up, right, down, left
     root_values: Array  # float32[4]: reward + gamma V, NaN where the move is illegal
     trial: Array  # float32[4]: the same, for the depth that is not completed yet
-    clock: Array  # float64[4]
+    clock: Array  # float64[5]
+    order: Array  # int64[4]: the moves in the order in which they are searched
     stop: Array  # bool[1]: set to end the search (`Stop.flag`)
 
 
@@ -103,7 +109,7 @@ def make_workspace(m: int, leaves: int = LEAVES, nodes: int = NODES, index: Any 
     `index` is the `index_type` of the network's weights.
     """
     places = int(_LAST) + _MOST
-    sizes = [places] * 6 + [30, AHEAD * m, m, 4, 4, 4, 4]
+    sizes = [places] * 6 + [30, AHEAD * m, m, 4, 4, 4, 5, 4]
     block = np.zeros(sum(sizes) + 2 * _MARGIN, np.uint64)  # on cache lines of its own
     ends = np.cumsum([_MARGIN, *sizes])
     small = [block[end - size : end] for end, size in zip(ends[1:], sizes, strict=True)]
@@ -124,6 +130,7 @@ def make_workspace(m: int, leaves: int = LEAVES, nodes: int = NODES, index: Any 
         root_values=floats[10],
         trial=floats[11],
         clock=small[12].view(np.float64),
+        order=small[13].view(np.int64),
         stop=np.zeros(1, np.bool_),
     )
 
@@ -171,8 +178,8 @@ def _tiles(rules: Rules2048) -> tuple[int, int]:
 
 @inlined
 def _reduces_after_four(rules: Rules2048, leaf_values: LeafValues) -> bool:
-    """Whether the search reduces after a four: fours must be rare."""
-    return bool(leaf_values.reduce_after_four and _ZERO < rules.fours < np.uint64(1 << 31))
+    """Whether the search looks one move less ahead behind a 4: fours must be rare."""
+    return bool(leaf_values.margin < np.inf and _ZERO < rules.fours < np.uint64(1 << 31))
 
 
 @kernel
@@ -188,6 +195,41 @@ def leaf_value(
     locate(view(board, high), tables.plan, tables.marks, tables.stride, indices, _ZERO)
     fetch(tables.weights, indices, _ZERO, m)
     return value_at(tables.weights, tables.stride, indices, _ZERO, m)
+
+
+@kernel
+def _value_moves(
+    rules: Rules2048, leaf_values: LeafValues, start: np.uint64, count: np.uint64, work: Workspace
+) -> np.float32:
+    """Write reward + gamma V of the after-states from `start` on to `work.values`; returns the highest."""
+    tables, states, gamma, limit, _ = leaf_values
+    after, after_high, rewards, leaves, values = work.after, work.after_high, work.rewards, work.leaves, work.values
+    indices, m = work.indices, np.uint64(tables.plan.shape[1])
+    for n in range(count):
+        i = start + n
+        values[i] = np.nan
+        tag = np.uint32(pext(after_high[i], _LOWEST))
+        place = _place(leaves, after[i], tag)
+        if leaves[place]["board"] == after[i] and leaves[place]["tag"] == tag:
+            values[i] = leaves[place]["value"]
+        elif states:
+            values[i] = leaf_value(rules, leaf_values, after[i], after_high[i], work)
+        else:
+            leaf, leaf_high = downgrade_words(after[i], after_high[i], limit)
+            locate(view(leaf, leaf_high), tables.plan, tables.marks, tables.stride, indices, n * m)
+            fetch(tables.weights, indices, n * m, m)
+    best = np.float32(-np.inf)
+    for n in range(count):
+        i = start + n
+        v = values[i]
+        if np.isnan(v):
+            v = value_at(tables.weights, tables.stride, indices, n * m, m)
+            tag = np.uint32(pext(after_high[i], _LOWEST))
+            place = _place(leaves, after[i], tag)
+            leaves[place]["board"], leaves[place]["tag"], leaves[place]["value"] = after[i], tag, v
+        values[i] = np.float32(rewards[i]) + gamma * v
+        best = max(best, values[i])
+    return best
 
 
 @kernel
@@ -308,15 +350,20 @@ def chance_value(
     """
     nodes, clock = work.nodes, work.clock
     tag = np.uint32(pext(high, _LOWEST)) | (np.uint32(left) << np.uint32(16))
-    reduce_after_four = _reduces_after_four(rules, leaf_values)
-    if reduce_after_four:
-        tag |= _REDUCED
+    reduce_after_four, selective = _reduces_after_four(rules, leaf_values), leaf_values.margin < np.inf
+    if selective:
+        tag |= _SELECTIVE
     place = _place(nodes, board, tag)
     if nodes[place]["board"] == board and nodes[place]["tag"] == tag:
         return nodes[place]["value"]  # type: ignore[no-any-return]
     if clock[STOPPED] > 0.0:  # unwind: else every level would still search its last moves
         return np.float32(0)
     clock[LOOKED] += 1.0
+    if clock[LOOKED] >= clock[DUE]:
+        clock[DUE] = clock[LOOKED] + _CHECK_EVERY
+        if work.stop[0] or (clock[DEADLINE] < np.inf and now() > clock[DEADLINE]):
+            clock[STOPPED] = 1.0
+            return np.float32(0)
     if left == 1:
         v = frontier_value(rules, leaf_values, board, high, work)
     else:
@@ -334,14 +381,17 @@ def chance_value(
                 legal = _lay_out(rules, across, down, state, high, after, after_high, rewards, mine)
                 best = np.float32(-np.inf) if legal > _ZERO else np.float32(0)
                 further = left - 2 if reduce_after_four and tile == 1 else left - 1
+                skips, floor = selective and further > 0 and legal > _ONE, np.float32(0)
+                if skips:
+                    floor = _value_moves(rules, leaf_values, mine, legal, work) - leaf_values.margin
                 for i in range(mine, mine + legal):
+                    if skips and work.values[i] < floor:
+                        continue
                     if further > 0:
                         v = chance_value(rules, leaf_values, after[i], after_high[i], further, work)
                     else:
                         v = leaf_value(rules, leaf_values, after[i], after_high[i], work)
                     best = max(best, np.float32(rewards[i]) + gamma * v)
-                if work.stop[0] or (clock[DEADLINE] < np.inf and now() > clock[DEADLINE]):
-                    clock[STOPPED] = 1.0
                 if clock[STOPPED] > 0.0:
                     return np.float32(0)
                 if tile == 0:
@@ -351,6 +401,25 @@ def chance_value(
         v = _mean(rules, twos, fours, empty)
     nodes[place]["board"], nodes[place]["tag"], nodes[place]["value"] = board, tag, v
     return v
+
+
+@inlined
+def _sort(order: Array, values: Array) -> None:
+    """Order moves by their values, illegal ones last."""
+    for n in range(1, 4):
+        i = n
+        while i > 0 and not values[order[i - 1]] >= values[order[i]] and not np.isnan(values[order[i]]):
+            order[i - 1], order[i] = order[i], order[i - 1]
+            i -= 1
+
+
+@inlined
+def _take_over(values: Array, trial: Array, order: Array, complete: int) -> None:
+    """Take the values of the first moves from a depth that was not completed; the others change as the first does."""
+    change = trial[order[0]] - values[order[0]]
+    for n in range(4):
+        move = order[n]
+        values[move] = trial[move] if n < complete else values[move] + change
 
 
 @kernel
@@ -365,37 +434,48 @@ def search_root(
 ) -> int:
     """Value all four moves, `depth` moves ahead; within `seconds`, as deep as time allows.
 
-    Writes the workspace's `root_rewards` and `root_values`. Returns the completed depth, at least 1:
-    that takes no time.
+    Writes the workspace's `root_rewards` and `root_values`. Returns the completed depth, at least 1: that takes no
+    time. A selective search whose time runs out keeps the values of moves that were searched deeper (`_take_over`).
     """
-    tables, states, gamma, limit, reduce_after_four = leaf_values
-    rewards, trial, clock = work.root_rewards, work.trial, work.clock
-    clock[DEADLINE], clock[STOPPED], clock[REACHED], clock[LOOKED] = now() + seconds, 0.0, 0.0, 0.0
+    tables, states, gamma, limit, margin = leaf_values
+    rewards, trial, clock, root_values = work.root_rewards, work.trial, work.clock, work.root_values
+    clock[:] = 0.0
+    clock[DEADLINE] = now() + seconds
     reached, last = 0, int(depth)
     ahead = 1 if seconds < np.inf else last
+    order = work.order
+    for n in range(4):
+        order[n] = n
     while ahead <= last:
-        left = np.int64(ahead - 1)
-        values = LeafValues(tables, states, gamma, limit, reduce_after_four and ahead > 2)
-        for move in range(4):
+        left, complete = np.int64(ahead - 1), 0
+        values = LeafValues(tables, states, gamma, limit, margin if ahead > 2 else np.float32(np.inf))
+        for n in range(4):
+            move = np.int64(order[n])
             slid, slid_high, reward = slide(rules, board, high, move)
             if slid == board and slid_high == high:
                 rewards[move], trial[move] = _ZERO, np.nan
                 continue
             if left > 0:
                 v = chance_value(rules, values, slid, slid_high, left, work)
+                if clock[STOPPED] > 0.0:
+                    break
             else:
                 v = leaf_value(rules, leaf_values, slid, slid_high, work)
             rewards[move], trial[move] = reward, np.float32(reward) + gamma * v
+            complete += 1
         if clock[STOPPED] > 0.0:
             if reached > 0:
+                if complete > 1 and margin < np.inf:
+                    _take_over(root_values, trial, order, complete)
                 break
             ahead = last = 1
             clock[STOPPED] = 0.0
             continue
-        for move in range(4):
-            work.root_values[move] = trial[move]
+        for n in range(4):
+            root_values[n] = trial[n]
         reached = ahead
         clock[REACHED] = reached
+        _sort(order, trial)
         ahead += 1
     return reached
 
