@@ -12,34 +12,19 @@ from numba.core.registry import CPUDispatcher
 
 import tuplet
 from tuplet.games.protocol import ONGOING, register_game
-from tuplet.kernel import inlined, kernel
+from tuplet.kernel import inlined, kernel, local_array
 from tuplet.kernel.compile import counts_references
 from tuplet.search import expectimax, mcts
 from tuplet.search.tree import make_tree, reset
 
 NEEDS_AN_EXTRA = ("tuplet.adapters.",)
-MOVES = "a list of moves"
+N_LOCAL = 20
 COUNTING = {
-    "adapters.gym_policy.best_moves": "buffers of a network's size, once for many boards",
-    "agents.baselines.baseline_move": MOVES,
-    "agents.best._play_line": MOVES,
-    "exact.regret._network_shares": "values of four moves, once for many boards",
-    "games.ewn.rules._plain_playout": MOVES,
-    "games.g2048.rules._playout": MOVES,
-    "testing.games.perft": MOVES,
-    "games.protocol._random_game": MOVES,
-    "games.protocol.meets_chance": MOVES,
+    "adapters.gym_policy.after_values": "buffers of a network's size, once for many boards",
     "learn.parallel.merge.mean_of": "sums of a block, once for a whole table",
     "learn.td.learn_backward": "values of the last n boards, once for a game",
     "learn.td.td_update": "weight_indices returns an array",
-    "search.expectimax.iterative_deepening": "a new history, once for a search",
-    "search.mcts._set_priors": "a number for each child",
-    "search.mcts.obvious_move": MOVES,
-    "search.mcts.search": MOVES,
-    "search.tree.reroot": "a number for each node",
-    "studies.tuples.collect": "after-states of four moves, once for many games",
-    "studies.tuples.fit": "buffers of a tuple, once for many boards",
-    "testing.games._survey": MOVES,
+    "search.tree.reroot": "a number for each node, once for a move",
     "values.tables.move_values": "buffers of a network's size",
     "values.tables.update": "weight_indices returns an array",
     "values.tables.value": "weight_indices returns an array",
@@ -70,6 +55,20 @@ def test_the_kernels_that_count_references_are_known() -> None:
 def test_only_kernels_that_count_references_return_arrays() -> None:
     returning = {name for name, kernel in kernels() if "Array" in str(kernel.py_func.__annotations__["return"])}
     assert {name.removeprefix("tuplet.") for name in returning} == {"values.tables.weight_indices"} <= COUNTING.keys()
+
+
+@kernel
+def fill_local_arrays(n):
+    small, wide = local_array(N_LOCAL, np.uint8), local_array(4, np.float32)
+    for i in range(n):
+        small[i] += i + 1
+        wide[i % 4] += i
+    deeper = fill_local_arrays(n - 1) if n > 1 else 0
+    return deeper + int(small.sum()) + int(10 * wide[3])
+
+
+def test_arrays_on_the_stack_begin_as_zeros_and_belong_to_one_call() -> None:
+    assert fill_local_arrays(N_LOCAL) == fill_local_arrays(N_LOCAL) == fill_local_arrays.py_func(N_LOCAL)
 
 
 class Nim(NamedTuple):

@@ -13,7 +13,7 @@ from tuplet.agents.learned import LearnedAgent
 from tuplet.errors import UserError
 from tuplet.games.g2048.board import Board
 from tuplet.games.g2048.rules import Rules2048, view
-from tuplet.kernel import allocating
+from tuplet.kernel import allocating, kernel, local_array
 from tuplet.values.network import Network
 from tuplet.values.tables import Tables, expected_value, move_values, value
 
@@ -51,12 +51,12 @@ def after_values(rules: Rules2048, tables: Tables, states: bool, words: Array, v
             values[i] = value(tables, view(low, high))
 
 
-@allocating("a buffer, and views of rows")
+@kernel
 def values_of_moves(
     rules: Rules2048, tables: Tables, states: bool, gamma: np.float32, words: Array, values: Array
 ) -> None:
     """The values of the four moves of each board; NaN for illegal moves."""
-    rewards = np.zeros(4, np.uint64)
+    rewards = local_array(4, np.uint64)
     for i in range(len(words)):
         move_values(rules, tables, states, gamma, words[i, 0], words[i, 1], rewards, values[i])
 

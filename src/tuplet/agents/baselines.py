@@ -27,10 +27,12 @@ from tuplet.games.protocol import (
     side,
     winner,
 )
-from tuplet.kernel import allocating, inlined, kernel
+from tuplet.kernel import inlined, kernel, local_array
 
 WON = 10_000.0
 NO_CUBES = 999
+DEEPEST = 8  # plies
+_MOVES = (DEEPEST + 1) * MOST_MOVES
 _DIAGONAL = 2
 _BYTE = np.uint64(0xFF)
 
@@ -75,10 +77,10 @@ def _value(game: EwnRules, position: Words, depth: Int, alpha: float, beta: floa
     return best
 
 
-@allocating("a list of moves for each ply")
+@kernel
 def baseline_move(game: EwnRules, position: Words, depth: Int) -> Int:
-    """The move of a baseline: the first that is strictly better than all before it."""
-    moves = np.zeros((depth + 1) * MOST_MOVES, np.uint8)
+    """The move of a baseline, at most DEEPEST plies ahead: the first that is strictly better than all before it."""
+    moves = local_array(_MOVES, np.uint8)
     start, mover = depth * MOST_MOVES, side(game, position)
     count = legal(game, position, moves, start)
     best, chosen = -WON, start

@@ -34,7 +34,7 @@ from tuplet.games.protocol import (
     side,
     winner,
 )
-from tuplet.kernel import allocating, draw, now
+from tuplet.kernel import draw, kernel, local_array, now
 from tuplet.search import expectimax, transpositions
 
 Array = np.ndarray[Any, Any]
@@ -50,7 +50,7 @@ CHECK_NODES = 50_000  # spent on checking that
 LONGEST = 256  # plies: more than any game has
 
 
-@allocating("a list of moves")
+@kernel
 def _play_line(
     rules: EwnRules, position: Words, state: np.uint64, work: expectimax.Workspace, line: Array, until: float
 ) -> tuple[np.uint64, Int]:
@@ -60,7 +60,7 @@ def _play_line(
     state and the length of the line: 0 if it loses, was stopped, or the clock shows `until`.
     """
     own, n = side(rules, position), 0
-    moves = np.zeros(MOST_MOVES, np.uint8)
+    moves = local_array(MOST_MOVES, np.uint8)
     while True:
         result = ending(rules, position)
         if result != ONGOING:

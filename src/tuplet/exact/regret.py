@@ -34,7 +34,7 @@ from tuplet.games.g2048.game import Game2048
 from tuplet.games.g2048.rules import Rules2048, largest, rules_for, slide
 from tuplet.games.g2048.symmetry import canonical, canonical_all
 from tuplet.games.protocol import Array
-from tuplet.kernel import allocating, as_seed, kernel, stream
+from tuplet.kernel import as_seed, kernel, local_array, stream
 from tuplet.system.progress import Progress, Watcher
 from tuplet.system.stop import Stop, Stopped
 from tuplet.values.network import Network
@@ -209,11 +209,11 @@ def _random_shares(rules: Rules2048, boards: Array, shares: Array) -> None:
             shares[i, move] /= max(legal, 1)
 
 
-@allocating("rewards and values of four moves")
+@kernel
 def _network_shares(
     rules: Rules2048, tables: Tables, states: bool, gamma: np.float32, boards: Array, shares: Array
 ) -> None:
-    rewards, values = np.zeros(4, np.uint64), np.zeros(4, np.float32)
+    rewards, values = local_array(4, np.uint64), local_array(4, np.float32)
     for i in range(len(boards)):
         move_values(rules, tables, states, gamma, boards[i], _ZERO, rewards, values)
         best = -1

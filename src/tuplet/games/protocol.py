@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.errors import UserError
-from tuplet.kernel import allocating, draw, implementation_of, inlined, kernel, register
+from tuplet.kernel import draw, implementation_of, inlined, kernel, local_array, register
 
 Array = np.ndarray[Any, Any]
 Words = tuple[np.uint64, np.uint64]  # a position
@@ -232,10 +232,10 @@ def random_outcome(game: Any, position: Words, bits: np.uint64) -> Int:
     return last
 
 
-@allocating("a list of moves")
+@kernel
 def meets_chance(game: Any, position: Words) -> bool:
     """Whether chance acts after a move."""
-    moves = np.zeros(MOST_MOVES, np.uint8)
+    moves = local_array(MOST_MOVES, np.uint8)
     legal(game, position, moves, 0)
     return is_chance(game, apply(game, position, np.int64(moves[0])))
 
@@ -317,10 +317,10 @@ def _no_reward(game: Any, position: Words, after: Words) -> float:  # noqa: ARG0
     return 0.0
 
 
-@allocating("a list of moves")
+@kernel
 def _random_game(game: Any, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """Random moves to the end."""
-    moves = np.zeros(MOST_MOVES, np.uint8)
+    moves = local_array(MOST_MOVES, np.uint8)
     for _ in range(LONGEST):
         state, bits = draw(state)
         if is_chance(game, position):

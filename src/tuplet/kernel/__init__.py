@@ -9,6 +9,7 @@ from tuplet.kernel.cache_folders import cache_folder, cache_root, user_code_dige
 from tuplet.kernel.clock import now
 from tuplet.kernel.compile import allocating, compiling, describe_error, inlined, kernel
 from tuplet.kernel.dispatch import implementation_of, register
+from tuplet.kernel.local_arrays import local_array
 from tuplet.kernel.random import as_seed, draw, mix, stream
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "kernel",
     "line_aligned",
     "load_pair",
+    "local_array",
     "mix",
     "now",
     "pdep",

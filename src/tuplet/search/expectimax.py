@@ -41,7 +41,7 @@ from tuplet.games.protocol import (
     value_range,
     winner,
 )
-from tuplet.kernel import allocating, inlined, kernel, now
+from tuplet.kernel import inlined, kernel, now
 from tuplet.search.transpositions import AT_LEAST, AT_MOST, ENTRY, EXACT, NO_MOVE, key_of, look_up, store
 
 Array = np.ndarray[Any, Any]
@@ -507,7 +507,7 @@ def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, p
     return best
 
 
-@allocating("history // 8")
+@kernel
 def iterative_deepening(
     game: Any, position: Words, deepest: Int, seconds: float, most_nodes: Int, work: Workspace
 ) -> tuple[Int, float, Int]:

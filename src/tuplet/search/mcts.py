@@ -39,7 +39,7 @@ from tuplet.games.protocol import (
     value_range,
     winner,
 )
-from tuplet.kernel import allocating, draw, inlined, kernel, now
+from tuplet.kernel import draw, inlined, kernel, local_array, now
 from tuplet.search.bandits import Arm, Tuned, gumbel, preference, wants_prior, worth
 from tuplet.search.transpositions import NO_MOVE
 from tuplet.search.tree import CHANCE, DRAWN, FULL, NO_NODE, ROOT, SIMULATIONS, UNPROVEN, USED, Tree, add_node
@@ -315,14 +315,14 @@ def _value_children(game: Any, tree: Tree, options: Options, node: Int) -> float
     return chosen
 
 
-@allocating("a list of moves")
+@kernel
 def search(game: Any, tree: Tree, options: Options, simulations: Int, seconds: float, state: np.uint64) -> np.uint64:
     """Simulate until the tree has this many simulations, time is up, the root is proven, or stop is set.
 
     Splitting a search into several calls grows the same tree. Returns the random stream's next
     state.
     """
-    moves = np.zeros(MOST_MOVES, np.uint8)
+    moves = local_array(MOST_MOVES, np.uint8)
     deadline = now() + seconds
     counters = tree.counters
     if tree.first[ROOT] == NO_NODE and expand(game, tree, options, ROOT, moves):
@@ -364,10 +364,10 @@ def mean_result(game: Any, position: Words, games: Int, state: np.uint64) -> flo
     return total / games
 
 
-@allocating("a list of moves")
+@kernel
 def obvious_move(game: Any, position: Words) -> Int:
     """The move that wins at once, or the only one; else NO_MOVE."""
-    moves = np.zeros(MOST_MOVES, np.uint8)
+    moves = local_array(MOST_MOVES, np.uint8)
     count = legal(game, position, moves, 0)
     for i in range(count):
         ended = ending(game, apply(game, position, np.int64(moves[i])))

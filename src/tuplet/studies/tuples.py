@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuplet.games.g2048.rules import Rules2048, opening, rules_for, slides, spawn
-from tuplet.kernel import allocating, draw, stream
+from tuplet.kernel import draw, kernel, local_array, stream
 from tuplet.learn.train import train
 from tuplet.search.g2048 import LeafValues, Workspace, frontier_value, leaf_values, make_workspace
 from tuplet.studies.context import StudyContext
@@ -178,7 +178,7 @@ def measured(net: Network, count: int, seed: int) -> Errors:
     return Errors(boards, np.clip(errors, -MOST_ERROR, MOST_ERROR), seen)
 
 
-@allocating("after-states of four moves")
+@kernel
 def collect(
     rules: Rules2048, leaves: LeafValues, work: Workspace, seed: np.uint64, boards: Array, errors: Array, games: Array
 ) -> None:
@@ -186,7 +186,7 @@ def collect(
 
     A game that has a tile beyond 32768 is left.
     """
-    after, rewards = np.zeros(4, np.uint64), np.zeros(4, np.uint64)
+    after, rewards = local_array(4, np.uint64), local_array(4, np.uint64)
     n = game = 0
     while n < len(boards):
         state, board = opening(rules, stream(~seed, np.uint64(game)))
@@ -210,14 +210,14 @@ def collect(
         game += 1
 
 
-@allocating("indices of eight weights")
+@kernel
 def fit(
     plan: Array, weights: Array, counts: Array, boards: Array, errors: Array, seen: int, take: bool
 ) -> tuple[float, float]:
     """Fit one tuple's table to the first errors, in two rounds: a weight's steps fall with what it
     has seen. Returns the squares of the other errors with it and without; `take` takes it off all.
     """
-    indices, marks = np.zeros(8, np.uint32), np.zeros(0, np.uint64)
+    indices, marks = local_array(8, np.uint32), local_array(0, np.uint64)
     for _ in range(2):
         for i in range(seen):
             locate(boards[i], plan, marks, _ZERO, indices, _ZERO)

@@ -31,7 +31,7 @@ from tuplet.games.protocol import (
 )
 from tuplet.games.record import FORFEITS, Record
 from tuplet.games.registry import game as game_of
-from tuplet.kernel import allocating, draw, implementation_of, stream
+from tuplet.kernel import draw, implementation_of, kernel, local_array, stream
 from tuplet.search.tree import MOST_OUTCOMES
 from tuplet.testing.agents import Problems, check_agent
 
@@ -40,6 +40,7 @@ MANY = 10_000  # random games in compiled code
 NO_MOVE = "no move is legal, but the game is not over", "ending() must say so, or a pass must be a move"
 _MARK = 251  # a move that no kernel writes
 _HALF = np.uint64(32)
+_MOVES = 2 * MOST_MOVES  # room for a game that writes too many
 
 
 def check_game(game: str | Game, *, games: int = 20, seed: int = 0) -> None:
@@ -83,10 +84,10 @@ def check_game(game: str | Game, *, games: int = 20, seed: int = 0) -> None:
     problems.raise_any()
 
 
-@allocating("two lists of moves")
+@kernel
 def _survey(game: Any, position: Words, state: np.uint64, games: Int, seen: Array) -> tuple[bool, Words]:
     """Play random games until one is stuck: whether one was, and where. Notes a position of each ending."""
-    moves = np.zeros(2 * MOST_MOVES, np.uint8)
+    moves = local_array(_MOVES, np.uint8)
     for _ in range(games):
         at = position
         for _ in range(LONGEST):
@@ -256,7 +257,7 @@ def _check_moves(position: Any, problems: Problems) -> None:
             require(same, both, "np.uint64 mixed with Python's numbers becomes signed in compiled code")
 
 
-@allocating("a list of moves for each ply")
+@kernel
 def perft(game: Any, position: Words, depth: int) -> int:
     """The number of paths of `depth` steps; an outcome of chance is a step.
 
@@ -271,7 +272,7 @@ def perft(game: Any, position: Words, depth: int) -> int:
         for outcome in range(count_outcomes(game, position)):
             count += perft(game, apply_outcome(game, position, outcome), depth - 1)
         return count
-    moves = np.zeros(MOST_MOVES, np.uint8)
+    moves = local_array(MOST_MOVES, np.uint8)
     for i in range(legal(game, position, moves, 0)):
         count += perft(game, apply(game, position, np.int64(moves[i])), depth - 1)
     return count

@@ -27,7 +27,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tuplet.games.protocol import MOST_MOVES, NO_WINNER, ONGOING, Int, Words, register_game
-from tuplet.kernel import allocating, draw, inlined, kernel, pext, popcount
+from tuplet.kernel import draw, inlined, kernel, local_array, pext, popcount
 
 Array = np.ndarray[Any, Any]
 
@@ -358,10 +358,10 @@ def _last_capture(
     return square, shift, target
 
 
-@allocating("a list of moves")
+@kernel
 def _plain_playout(game: EwnRules, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """Random moves by the rules above, for every kind of game."""
-    moves = np.zeros(MOST_MOVES, np.uint8)
+    moves = local_array(MOST_MOVES, np.uint8)
     while ending(game, position) == ONGOING:
         state, bits = draw(state)
         if is_chance(game, position):

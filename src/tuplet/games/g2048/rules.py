@@ -23,7 +23,7 @@ import numpy as np
 
 from tuplet.errors import UserError
 from tuplet.games.protocol import NO_WINNER, ONGOING, Int, Words, register_game
-from tuplet.kernel import allocating, draw, inlined, kernel, pdep, pext, popcount
+from tuplet.kernel import draw, inlined, kernel, local_array, pdep, pext, popcount
 
 Array = np.ndarray[Any, Any]
 
@@ -474,7 +474,7 @@ def _estimate(game: Rules2048, position: Words) -> float:
     return np.float64(position[1] >> _SCORE) + np.float64(popcount(_empty(game, position)))
 
 
-@allocating("after-states and a list of moves")
+@kernel
 def _playout(
     game: Rules2048,
     position: Words,
@@ -483,8 +483,8 @@ def _playout(
 ) -> tuple[np.uint64, Words]:
     """Random moves to the end, by the fast tables while no tile is beyond 32768."""
     across, down = game.across, game.down
-    after, rewards = np.zeros(5, np.uint64), np.zeros(5, np.uint64)
-    moves = np.zeros(4, np.uint8)
+    after, rewards = local_array(5, np.uint64), local_array(5, np.uint64)
+    moves = local_array(4, np.uint8)
     board, second = position
     while second & _HIGH == _ZERO:
         if second & TILE_DUE != _ZERO:
