@@ -18,6 +18,7 @@ from .arena.compare import Comparison as Comparison, compare as compare
 from .arena.evaluate import Evaluation as Evaluation, evaluate as evaluate, play_episode as play_episode
 from .arena.game import play_game as play_game
 from .arena.match import match as match, tournament as tournament
+from .arena.placement import Placement as Placement, placement as placement
 from .arena.population import Population as Population, population as population
 from .arena.regret import regret as regret
 from .arena.regret_endgames import EndgameRegret as EndgameRegret

@@ -260,6 +260,7 @@ def analyze(
     agent: str | None = None,
     tree: int | None = None,
     share: float | None = None,
+    placement: bool = False,
     out: Out = None,
     plot: Plot = None,
     force: Force = False,
@@ -267,7 +268,7 @@ def analyze(
     json_: Json = False,
     **lookahead: Any,
 ) -> int:
-    """Show the value of each move in a position.
+    """Show the value of each move in a position, or how to place the cubes of EWN.
 
     The intervals of mcts and mcs are ± 1.96 standard errors over the simulations. They are not
     confidence intervals of a move's true value, because the search chose what to simulate.
@@ -289,6 +290,10 @@ def analyze(
         Show the search tree of mcts or mcs down to this depth (at most the 400 most visited nodes).
     share
         Show only the nodes of the tree with at least this share of the visits, such as 0.01.
+    placement
+        EWN with a rolled die: show which arrangements of the cubes to choose at the start, by games
+        between all of them (half a minute for ewn). --agent names learned values. [default: those
+        that come with tuplet, otherwise random games]
     out
         Draw the search tree into this SVG file.
     plot
@@ -300,6 +305,7 @@ def analyze(
     --------
     tuplet analyze 2048 "2,4,8,16,0,2,64,32,4,8,256,128,0,2,512,1024" --depth 2
     tuplet analyze ewn --agent mcts:sims=20000 --tree 3
+    tuplet analyze ewn --placement
     tuplet analyze ewn-6x7 --agent mcts --out tree.svg --plot growth.png
 
     """
@@ -307,6 +313,15 @@ def analyze(
     from tuplet.games.tree import as_tree_picture
     from tuplet.system.pictures import as_picture
 
+    if placement:
+        others = {"a position": position, "--tree": tree, "--share": share, "--out": out, "--plot": plot, **lookahead}
+        for name, value in others.items():
+            if value is not None:
+                raise UserError(f"--placement does not go with {name if ' ' in name or '-' in name else f'--{name}'}")
+        with long_call(json_) as call:
+            found = tuplet.placement(game, agent, seed=seed, **call)
+        show_result(found, json_)
+        return 0
     if out is not None:
         as_tree_picture(out)
     if plot is not None:
