@@ -75,7 +75,6 @@ def train(
     --------
     tuplet train --budget 10m --out runs/first
     tuplet train --recipe homework --games 20000 --seed 1
-    tuplet train --learner tc --lambda 0.5 --budget 1h --evaluate 1000@10m
     tuplet train ewn --budget 60s --out runs/ewn
 
     """
