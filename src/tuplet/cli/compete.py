@@ -347,7 +347,6 @@ def agent(
     Examples
     --------
     tuplet agent
-    tuplet agent hard
     tuplet agent mcts:results=rich --time 900ms --seed 1
     tuplet agent best --protocol ntu
 

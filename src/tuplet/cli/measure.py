@@ -237,7 +237,6 @@ def regret(
 
     Examples
     --------
-    tuplet regret greedy
     tuplet regret runs/small-board --table 2x3.table
     tuplet regret mcts:sims=100 --board 2x2 --games 200
     tuplet regret mcts:sims=1000 --game ewn --cubes 3 --positions 1000
