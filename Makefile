@@ -75,6 +75,7 @@ strong: .venv/demo-ready
 	@rm -rf runs/strong
 	$(BIN)/tuplet train --recipe strong --budget 30m --out runs/strong
 	$(BIN)/tuplet convert runs/strong src/tuplet/players/strong.xz --size 36M
+	cd src/tuplet/players && ../../../$(BIN)/python -c 'import hashlib; print(hashlib.sha256(open("strong.xz", "rb").read()).hexdigest(), " strong.xz")' > strong.sha256
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tuplet needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

@@ -55,9 +55,11 @@ from .system.progress import Progress as Progress
 from .system.stop import Stop as Stop, Stopped as Stopped
 from .system.version import __version__ as __version__
 from .testing.cluster import ClusterCheck as ClusterCheck, check_cluster as check_cluster
+from .testing.doctor import Diagnosis as Diagnosis, doctor as doctor
 from .testing.programs import Check as Check, check as check
 from .testing.scaffold import NewFile as NewFile, new as new
 from .values.average import average as average
+from .values.fetch import fetch as fetch
 from .values.game_network import GameNetwork as GameNetwork
 from .values.network import Network as Network
 from .values.patterns import NETWORKS as NETWORKS

@@ -120,13 +120,13 @@ def test_a_network_too_large_to_pack_is_told_why_and_what_to_write() -> None:
         write_packed(Network("012", board=(3, 3)), Path("a.xz"))
 
 
-def test_every_help_ends_with_three_examples_that_can_be_typed() -> None:
+def test_every_help_ends_with_examples_that_can_be_typed() -> None:
     commands = [app[name] for name in app if name[0] != "-"]
     commands += [command[part] for command in commands for part in command if part[0] != "-"]
     for command in [app, *commands]:
         title, *lines = filter(None, (command.help_epilogue or "").partition("Examples:")[1:])
         examples = [line.strip() for line in lines[0].splitlines() if line.strip()]
-        assert title == "Examples:" and len(examples) == 3, command.name
+        assert title == "Examples:" and 2 <= len(examples) <= 4, command.name
         for line in examples:
             program, *words = shlex.split(line)
             _, _, unknown, *_ = app.parse_known_args(words)

@@ -10,12 +10,11 @@ from tuplet import Network, Spec, evaluate, list_agents, make_agent
 from tuplet.cli import run
 from tuplet.values import players
 from tuplet.values.packed import packed_notes, write_packed
-from tuplet.values.players import DEFAULT_PLAYER, PLAYERS, STRONG, find_player, installed_players
+from tuplet.values.players import DEFAULT_PLAYER, PLACE, PLAYERS, STRONG, find_player, installed_players
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
 def test_learned_values_of_games_are_found_by_the_name_of_the_game() -> None:
     import tuplet
     from tuplet.values.players import VALUES, bundled_values
@@ -30,6 +29,7 @@ def test_learned_values_of_games_are_found_by_the_name_of_the_game() -> None:
     assert bundled_values("ewn:board=4x4,cubes=3") is None
 
 
+@pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without a strong player; returns the folder of one's own, which is empty."""
     package, folder = tmp_path / "clone" / "src" / "tuplet", tmp_path / "own"
@@ -62,12 +62,16 @@ def test_a_missing_player_is_answered_in_one_line_with_what_makes_it(
     assert said == "tuplet: the player strong is not installed: `make strong` trains it (30 minutes)\n"
 
 
-def test_a_wheel_has_no_makefile_and_is_told_another_way(own: Path) -> None:
+def test_a_wheel_has_no_makefile_and_is_told_another_way(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (own.parent / "clone" / "Makefile").unlink()
+    monkeypatch.delenv(PLACE, raising=False)
     with pytest.raises(FileNotFoundError) as raised:
         Network.load(STRONG)
     said = str(raised.value)
-    assert "tuplet train --recipe strong --budget 30m --out strong" in said and str(own) in said
+    assert (
+        "tuplet train --recipe strong --budget 30m --out strong" in said
+        and "set TUPLET_PLAYERS, and run `tuplet fetch strong`" in said
+    )
     assert "make strong" not in said and "\n" not in said
     Network("01").save("strong")  # what that command would leave here
     assert Network.load(STRONG).name == "01"

@@ -22,7 +22,7 @@ import tuplet
 from tuplet.cli.ascii_fallback import ERRORS
 from tuplet.cli.common import INTERRUPTED, handling_signals, quiet
 from tuplet.cli.compete import agent, check, match, show, tournament
-from tuplet.cli.extend import cluster, list_, new
+from tuplet.cli.extend import cluster, doctor, fetch, list_, new
 from tuplet.cli.learn import convert, plot, population, resume, train
 from tuplet.cli.measure import bench, compare, eval_, regret, reproduce, solve
 from tuplet.cli.options import add_command, shown_default
@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
     "Learn": (train, resume, population, plot, convert),
     "Measure": (eval_, compare, solve, regret, sweep, reproduce, bench),
     "Compete": (match, tournament, show, check, agent),
-    "Extend": (new, list_, cluster),
+    "Extend": (new, list_, fetch, doctor, cluster),
 }
 GLOBAL = (
     "Every command takes -q or --quiet (no progress, no notes) and --debug (a traceback with the error). Times are "

@@ -1,4 +1,4 @@
-"""Commands to extend tuplet: new, list, cluster."""
+"""Commands to extend and inspect tuplet: new, list, fetch, doctor, cluster."""
 
 from __future__ import annotations
 
@@ -74,6 +74,48 @@ def list_(
     else:
         result = tuplet.list_runs(runs)
     show_result(result, json_)
+
+
+def fetch(
+    player: Literal["strong"], /, *, source: str | None = None, force: Force = False, json_: Json = False
+) -> None:
+    """Download the strong player, which is too large for the package.
+
+    Its SHA-256 is checked: a file that is not the one of this version of tuplet is not kept.
+
+    Parameters
+    ----------
+    player
+        The player to download.
+    source
+        The address of a folder that has the file strong.xz. [default: the environment variable
+        TUPLET_PLAYERS]
+
+    Examples
+    --------
+    tuplet fetch strong
+    tuplet fetch strong --source https://example.org/players
+
+    """
+    import tuplet
+
+    with long_call(json_) as call:
+        result = tuplet.fetch(player, source, force=force, **call)
+    show_result(result, json_)
+
+
+def doctor(*, json_: Json = False) -> None:
+    """Show versions, cores, memory, the compile cache, and which players and extras are installed.
+
+    Examples
+    --------
+    tuplet doctor
+    tuplet doctor --json
+
+    """
+    import tuplet
+
+    show_result(tuplet.doctor(), json_)
 
 
 cluster = App(name="cluster", help="Inspect a Dask cluster.")

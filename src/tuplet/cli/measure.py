@@ -50,8 +50,8 @@ def eval_(
     Parameters
     ----------
     player
-        A run folder, a weight file, small or strong (the players that come with tuplet; strong only
-        with the repository), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN, or your
+        A run folder, a weight file, small or strong (the players that come with tuplet; tuplet fetch
+        strong gets the second), random, greedy, mcts:sims=100, expectimax:depth=2,values=RUN, or your
         own player: module:Class, file.py:Class, or with settings file.py:Class,depth=2 (tuplet new
         player writes one).
     games

@@ -1,12 +1,13 @@
 """The players that come with tuplet, by name.
 
 `small` plays 2048 and is in the wheel, as are learned values for EWN, called by the names of their
-games. `strong` is too large for that: the repository has it, `make strong` trains it again, and users
-of the wheel may put its file into their own folder of players.
+games. `strong` is too large for that: the repository has it, `make strong` trains it again, and `tuplet
+fetch strong` downloads it into the user's folder of players.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 
@@ -19,6 +20,8 @@ PLAYERS = PACKAGE / "players"  # packed files
 DEFAULT_PLAYER = "small"  # trained by `make player`
 STRONG = "strong"  # trained by `make strong`
 MINUTES = 30  # of training `strong`, on two cores
+TRAINING = f"train it by `tuplet train --recipe strong --budget {MINUTES}m --out strong` ({MINUTES} minutes)"
+PLACE = "TUPLET_PLAYERS"  # an environment variable: the address of a folder that has strong.xz
 
 ABOUT = {
     DEFAULT_PLAYER: "The player that comes with tuplet: learned values.",
@@ -45,7 +48,7 @@ def installed_players() -> dict[str, str]:
     """The players of 2048 whose files exist, and a sentence about each."""
     players = {}
     for name, about in ABOUT.items():
-        file = _file_of(name)
+        file = player_file(name)
         if file is not None:
             games = packed_notes(file).get("games", "")
             players[name] = f"{about[:-1]}, of {int(games):,} games." if games.isdecimal() else about
@@ -59,33 +62,40 @@ def find_player(name: str | Path) -> Path | None:
     """
     if str(name) not in ABOUT | VALUES:
         return None
-    path, file = Path(name), _file_of(str(name))
+    path, file = Path(name), player_file(str(name))
     if path.exists():
         if file is not None:
             what = "folder" if path.is_dir() else "file"
             warnings.warn(f"using the {what} {path} here, not the player that comes with tuplet", stacklevel=3)
         return None
     if file is None:
-        raise FileNotFoundError(f"the player {path} is not installed: {_remedy(str(name))}")
+        raise FileNotFoundError(f"the player {path} is not installed: {remedy(str(name))}")
     return file
 
 
 def bundled_values(game: str) -> Path | None:
     """The file of the learned values that come with tuplet for a game; None if there are none."""
-    return _file_of(game) if game in VALUES else None
+    return player_file(game) if game in VALUES else None
 
 
-def _file_of(name: str) -> Path | None:
+def player_file(name: str) -> Path | None:
+    """The packed file of a player, in the package or in the user's folder; None if there is none."""
     places = (folder / f"{name}.xz" for folder in (PLAYERS, user_players_folder()))
     return next((path for path in places if path.is_file()), None)
 
 
-def _remedy(name: str) -> str:
+def strong_digest() -> str:
+    """The SHA-256 of this version's `strong`, which `make strong` writes beside it."""
+    return (PLAYERS / "strong.sha256").read_text(encoding="ascii").split()[0]
+
+
+def remedy(name: str) -> str:
+    """What installs a player."""
     if name != STRONG:
         return "install tuplet again"
     if (PACKAGE.parent.parent / "Makefile").is_file():  # a clone of the repository
         return f"`make strong` trains it ({MINUTES} minutes)"
-    return (
-        f"train it by `tuplet train --recipe strong --budget {MINUTES}m --out strong` ({MINUTES} minutes), "
-        f"or put the repository's src/tuplet/players/strong.xz into {user_players_folder()}"
+    how = (
+        "`tuplet fetch strong` downloads it" if os.environ.get(PLACE) else f"set {PLACE}, and run `tuplet fetch strong`"
     )
+    return f"{how}, or {TRAINING}"
