@@ -109,7 +109,7 @@ for name, learner in (("ewn:board=3x3,cubes=2", "tc"), ("ewn:board=4x4,cubes=2,d
     net = GameNetwork(game, "2x2")
     tables = net.tables_with_memory(rule.memory, rule.memory_per_weight)
     hyper = GameHyperparameters(
-        rule.rule, np.float32(0.5), np.float32(1), np.float32(0.5), np.float64(0.1), np.int64(3)
+        rule.rule, np.float32(0.5), np.float32(1), np.float32(0.5), np.int64(2), np.float64(0.1), np.int64(3)
     )
     rules, start = game.self_play_start(np.uint64(3))
     work, scratch, results, points = make_workspace(), make_scratch(net.m), make_results(20), np.zeros(4)

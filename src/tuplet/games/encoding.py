@@ -24,6 +24,10 @@ class Encoding:
     # Coarser contents for large tuples, by name: for each kind a smaller number, 0 for the empty cell.
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     features: Mapping[str, int] = field(default_factory=dict)  # how many values each feature has
+    # What suits learning, where options say nothing: moves that targets look ahead, and lambda (None: the learner's
+    # own, or 0 if the game has chance).
+    ahead: int = 1
+    lam: float | None = None
     tables: Any = ()  # arrays that `encode` reads
 
     @property

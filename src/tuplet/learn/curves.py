@@ -135,7 +135,7 @@ def describe_method(method: Method) -> list[str]:
     for after, by in steps_of(method.schedule):
         rate += f", {method.alpha * by:.3g} from {100 * after:g} % on"  # type: ignore[operator]
     if method.game != "2048":
-        explored = [f"ε = {method.explore:g}", f"up to {method.opening} random moves"]
+        explored = [f"{method.ahead} ahead", f"ε = {method.explore:g}", f"up to {method.opening} random moves"]
         return [method.game, str(method.net), method.name, rate, *explored]
     target = method.target.replace("after", "after-")
     more = {

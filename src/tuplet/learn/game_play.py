@@ -4,9 +4,9 @@ One step of a game, as the side that moves next sees it:
 
     s --chance--> --move--> s'
 
-V(s) is learned where chance is about to act, or where a side is about to move without chance. Its one-step target is
-the mean over the outcomes of chance of the best move's value: the reward plus V(s'), from the mover's side. TD(lambda)
-mixes it with what the game came to. After a random move the target is the one-step target alone.
+V(s) is learned where chance is about to act, or where a side is about to move without chance. Its target is the mean
+over the outcomes of chance of the best move's value: the reward plus V(s'), from the mover's side, or one move further
+ahead. TD(lambda) mixes it with what the game came to, unless the move was a random one.
 
 2048 has a loop of its own (`td.py`), which is many times as fast.
 """
@@ -75,6 +75,7 @@ class GameHyperparameters(NamedTuple):
     alpha: np.float32
     gamma: np.float32
     lam: np.float32
+    ahead: np.int64  # moves that a target looks ahead: 1 or 2
     explore: np.float64  # the probability of a random move
     opening: np.int64  # games begin with up to this many random moves
 
@@ -83,11 +84,12 @@ class Workspace(NamedTuple):
     """A thread's working memory, allocated once."""
 
     path: Array  # uint64[LONGEST, 2]: the positions of a game
-    targets: Array  # float32[LONGEST]: the one-step target of each
+    targets: Array  # float32[LONGEST]: the target of each without the rest of the game
     rewards: Array  # float32[LONGEST]: of the move made there
     movers: Array  # int64[LONGEST]
     follows: Array  # uint8[LONGEST]: whether the move was the best one, so that later values count
     moves: Array  # uint8[MOST_MOVES]
+    replies: Array  # uint8[MOST_MOVES]
     best: Array  # int64[outcomes]: the best move after each outcome of chance
     keys: Array  # uint64[_SLOTS, 2]: after-states whose values are known
     known: Array  # float32[_SLOTS]: their values
@@ -125,6 +127,7 @@ def make_workspace() -> Workspace:
         np.zeros(LONGEST + 1, np.int64),
         np.zeros(LONGEST + 1, np.uint8),
         np.zeros(MOST_MOVES, np.uint8),
+        np.zeros(MOST_MOVES, np.uint8),
         np.zeros(1 << 12, np.int64),
         np.zeros((_SLOTS, 2), np.uint64),
         np.zeros(_SLOTS, np.float32),
@@ -150,14 +153,60 @@ def account(results: GameResults) -> dict[str, Any]:
     return {"mean_points": summary.mean_points, "mean_moves": summary.mean_moves, "td_error": summary.error}
 
 
+@kernel
+def best_reply(
+    rules: Any, tables: GameTables, position: Words, gamma: np.float32, rewarded: bool, moves: Array, scratch: Scratch
+) -> np.float32:
+    """The value of the best move to its mover."""
+    mover, best = side(rules, position), np.float32(-np.inf)
+    for i in range(legal(rules, position, moves, 0)):
+        after = apply(rules, position, np.int64(moves[i]))
+        ended = ending(rules, after)
+        if ended != ONGOING:
+            v = result_of(rules, tables, after, ended, mover, rewarded)
+        else:
+            v = gamma * seen_by(tables, value(rules, tables, after, scratch), side(rules, after) != mover)
+        if rewarded:
+            v += np.float32(reward(rules, position, after))
+        best = max(best, v)
+    return best
+
+
+@kernel
+def value_ahead(
+    rules: Any, tables: GameTables, position: Words, gamma: np.float32, rewarded: bool, moves: Array, scratch: Scratch
+) -> np.float32:
+    """V of a position by one move of look-ahead: the mean over chance of the best move's value."""
+    if not is_chance(rules, position):
+        return best_reply(rules, tables, position, gamma, rewarded, moves, scratch)
+    mean = np.float64(0)
+    for outcome in range(count_outcomes(rules, position)):
+        rolled = apply_outcome(rules, position, outcome)
+        v = best_reply(rules, tables, rolled, gamma, rewarded, moves, scratch)
+        mean += probability(rules, position, outcome) * np.float64(v)
+    return np.float32(mean)
+
+
 @inlined
-def after_value(rules: Any, tables: GameTables, after: Words, work: Workspace, scratch: Scratch) -> np.float32:
-    """V of an after-state; each is looked up once while a position is looked at."""
+def after_value(
+    rules: Any,
+    tables: GameTables,
+    after: Words,
+    ahead: Int,
+    gamma: np.float32,
+    rewarded: bool,
+    work: Workspace,
+    scratch: Scratch,
+) -> np.float32:
+    """V of an after-state, with `ahead` 2 by look-ahead; each is computed once while a position is looked at."""
     slot = mix(after[0] ^ mix(after[1])) & np.uint64(_SLOTS - 1)
     keys, stamp = work.keys, work.clock[0]
     if work.stamps[slot] == stamp and keys[slot, 0] == after[0] and keys[slot, 1] == after[1]:
         return work.known[slot]  # type: ignore[no-any-return]
-    v = value(rules, tables, after, scratch)
+    if ahead > 1:
+        v = value_ahead(rules, tables, after, gamma, rewarded, work.replies, scratch)
+    else:
+        v = value(rules, tables, after, scratch)
     work.stamps[slot], keys[slot, 0], keys[slot, 1], work.known[slot] = stamp, after[0], after[1], v
     return v
 
@@ -167,6 +216,7 @@ def best_move(
     rules: Any,
     tables: GameTables,
     position: Words,
+    ahead: Int,
     gamma: np.float32,
     rewarded: bool,
     work: Workspace,
@@ -183,7 +233,7 @@ def best_move(
         if ended != ONGOING:
             v = result_of(rules, tables, after, ended, mover, rewarded)
         else:
-            v = after_value(rules, tables, after, work, scratch)
+            v = after_value(rules, tables, after, ahead, gamma, rewarded, work, scratch)
             v = gamma * seen_by(tables, v, side(rules, after) != mover)
         if rewarded:
             v += np.float32(reward(rules, position, after))
@@ -193,10 +243,11 @@ def best_move(
 
 
 @kernel
-def one_step_target(
+def target_of(
     rules: Any,
     tables: GameTables,
     position: Words,
+    ahead: Int,
     gamma: np.float32,
     rewarded: bool,
     work: Workspace,
@@ -205,13 +256,13 @@ def one_step_target(
     """The mean over chance of the best move's value; `work.best` has the best move after each outcome."""
     work.clock[0] += np.uint64(1)
     if not is_chance(rules, position):
-        best, target = best_move(rules, tables, position, gamma, rewarded, work, scratch)
+        best, target = best_move(rules, tables, position, ahead, gamma, rewarded, work, scratch)
         work.best[0] = best
         return target
     mean = np.float64(0)
     for outcome in range(count_outcomes(rules, position)):
         rolled = apply_outcome(rules, position, outcome)
-        best, v = best_move(rules, tables, rolled, gamma, rewarded, work, scratch)
+        best, v = best_move(rules, tables, rolled, ahead, gamma, rewarded, work, scratch)
         work.best[outcome] = best
         mean += probability(rules, position, outcome) * np.float64(v)
     return np.float32(mean)
@@ -283,7 +334,7 @@ def play_games(
         while ended == ONGOING and length < LONGEST:
             path[length, 0], path[length, 1] = position
             work.movers[length] = side(rules, position)
-            target = one_step_target(rules, tables, position, hyper.gamma, rewarded, work, scratch)
+            target = target_of(rules, tables, position, hyper.ahead, hyper.gamma, rewarded, work, scratch)
             work.targets[length] = target
             best = work.best[0]
             if is_chance(rules, position):
@@ -364,7 +415,7 @@ def play_match(
                 position = apply_outcome(rules, position, random_outcome(rules, position, bits))
                 continue
             if alone or side(rules, position) == own:
-                one_step_target(rules, tables, position, gamma, rewarded, work, scratch)
+                target_of(rules, tables, position, np.int64(1), gamma, rewarded, work, scratch)
                 move = work.best[0]
             elif playouts > 0:
                 state, move = playout_move(rules, position, playouts, state, work.moves)

@@ -99,6 +99,13 @@ class Method:
         "rest is short. Not done in the last tenth of the run.",
     )
     spawn4: float = setting(0.1, "The probability that a new tile is a 4.")
+    ahead: int | None = setting(
+        None,
+        "For other games than 2048: moves that a target looks ahead, 1 or 2 (better values, several times slower).",
+        least=1,
+        most=2,
+        usual="1; 2 for ewn-6x7",
+    )
     explore: float | None = setting(
         None, "For other games than 2048: the probability of a random move in self-play.", least=0, most=1, usual="0.05"
     )
@@ -129,10 +136,12 @@ class Method:
             if each.name in ONLY_2048 and getattr(self, each.name) != each.default:
                 raise UserError(f"--{each.name} is for 2048: leave it out to train {self.game}")
         encoding = encoding_of(game)
+        lam = 0.0 if protocol.has_chance(game.rules) else learner.lam
         for name, default in {
             "net": encoding.net,
             "alpha": learner.alpha / game.players,
-            "lam": 0.0 if protocol.has_chance(game.rules) else learner.lam,
+            "lam": lam if encoding.lam is None else encoding.lam,
+            "ahead": encoding.ahead,
             "explore": 0.05,
             "opening": 6,
         }.items():
@@ -166,6 +175,7 @@ class Method:
         schedule_of(self.schedule)
         forward = self.order == "forward"
         problems = {
+            "--ahead is for other games than 2048": self.ahead is not None,
             "--explore is for other games than 2048": self.explore is not None,
             "--opening is for other games than 2048": self.opening is not None,
             f"delay must be less than 1 (got {self.delay:g})": self.delay == 1,
@@ -239,7 +249,8 @@ class Method:
         rate, gamma = np.float32(alpha * schedule_of(self.schedule)(progress)), np.float32(self.gamma)
         if self.game != "2048":
             explore, opening = np.float64(self.explore or 0), np.int64(self.opening or 0)
-            return GameHyperparameters(learner.rule, rate, gamma, np.float32(self.lam), explore, opening)
+            ahead = np.int64(self.ahead or 1)
+            return GameHyperparameters(learner.rule, rate, gamma, np.float32(self.lam), ahead, explore, opening)
         return Hyperparameters(
             learner.rule,
             rate,
@@ -358,6 +369,7 @@ class MethodSettings(TypedDict, total=False):
     order: Literal["backward", "forward"]
     restart: bool
     spawn4: float
+    ahead: int | None
     explore: float | None
     opening: int | None
 
