@@ -1,9 +1,9 @@
-"""What would a hundred machines do? A calculation from measured figures: docs/scale.md.
+"""What would a hundred machines do? A calculation from measured numbers: docs/scale.md.
 
     python examples/a_hundred_machines.py
 
-Every figure below was measured on two cores of one machine, by the command beside it. What is
-calculated from them is a model, not a measurement: it says where the bottleneck would be.
+Every number below was measured on two cores of one machine, by the command beside it. The result
+is a model, not a measurement: it shows where the bottleneck would be.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 MACHINES = (1, 10, 100, 1000)
 CORES = 8  # of each machine
-HOME, HALL = 100e6 / 8, 10e9 / 8  # bytes a second: of a household's cable, of a machine room's
+HOME, HALL = 100e6 / 8, 10e9 / 8  # bytes a second: of a household, of a data centre
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Figures of this program, and how to measure them again."""
+    """Measured numbers of this program, with the commands that measure them."""
 
     overhead_s: float = 0.003  # the scheduler's time for a block: docs/clusters.md, "What it costs"
     greedy_s: float = 1.6  # 50 games of `tuplet eval strong`, at 3.3 microseconds a move
@@ -29,14 +29,14 @@ class Measured:
     around_s: float = 0.47  # to copy tables and compare them
     merge_s: float = 0.18  # to merge one task's changes
     changes: float = 34e6  # bytes of one task's changes
-    merged: float = 83e6  # and of all, once merged
+    merged: float = 83e6  # bytes of the merged changes of all tasks
 
 
 FIGURES = Measured()
 
 
 def blocks(cores: int, block_s: float, m: Measured = FIGURES) -> float:
-    """How many times as fast blocks of so many seconds are done, through one scheduler.
+    """The speed-up for blocks of so many seconds, with one scheduler.
 
     >>> round(blocks(10, 1.0)), round(blocks(8000, 1.0))
     (10, 333)
@@ -45,16 +45,15 @@ def blocks(cores: int, block_s: float, m: Measured = FIGURES) -> float:
 
 
 def hand_out(machines: int, cable: float, m: Measured = FIGURES) -> float:
-    """Seconds until all have the weights, sent by one machine."""
+    """Seconds until all machines have the weights, sent by one."""
     return machines * m.weights / cable
 
 
 def round_s(machines: int, cable: float, games: float, tree: bool = False, m: Measured = FIGURES) -> float:
-    """Seconds of a round of so many games, one task a machine.
+    """Seconds of a round of so many games, with one task per machine.
 
-    One machine merges, and all changes go through its cable; as a `tree`, each merges what two
-    others send it, so that the longest way has as many steps as the number of machines has digits
-    in binary.
+    One machine merges, and all changes go through its link. With `tree`, each machine merges the
+    changes of two others, so the number of steps is the number of binary digits of `machines`.
     """
     share = games / machines
     learn = share * m.task_s / m.task_games + m.around_s
@@ -65,7 +64,7 @@ def round_s(machines: int, cable: float, games: float, tree: bool = False, m: Me
 
 
 def table(m: Measured = FIGURES) -> str:
-    """What comes out, as a table in Markdown."""
+    """The results as a Markdown table."""
     lines = [
         "| machines | cores | greedy games | games of a match | weights handed out, s "
         "| a round of 100,000 games | of 1,000,000 games | 1,000,000, merged as a tree |",

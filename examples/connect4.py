@@ -22,7 +22,7 @@ KINDS = 4  # contents of a cell, for learning: empty, own, the opponent's, next 
 
 
 class ConnectFour(NamedTuple):
-    """The rules: what kernels are given."""
+    """The rules, which every kernel gets as its first argument."""
 
     columns: int
     rows: int
@@ -40,7 +40,7 @@ def rules(columns: int = 7, rows: int = 6) -> ConnectFour:
 
 @inlined
 def side(game, position):
-    """Who moves next: as many discs are on the board."""
+    """The side to move: whether the number of discs is odd."""
     return np.int64(popcount(position[1]) & ONE)
 
 
@@ -115,7 +115,7 @@ class Connect4(Game):
     sides = ("yellow", "red")
     terminations = ("line", "full")
     colours = {"Y": "#d9a514", "R": "#c8402f", "yellow": "#d9a514", "red": "#c8402f"}  # noqa: RUF012
-    openings = 4  # discs that games of a match begin with, so that no two pairs are alike
+    openings = 4  # discs on the board when a game of a match starts, so that pairs of games differ
 
     @property
     def encoding(self):

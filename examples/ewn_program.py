@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A program that speaks the protocol of `ewn-6x7`: no package, a hundred lines, a start.
+"""A program to start from: it speaks the protocol of `ewn-6x7` in a hundred lines of plain Python.
 
-It wins if it can, and else moves the cube that comes nearest to its corner. `tuplet check
-examples/ewn_program.py` says whether it keeps to the protocol; `tuplet match
-exec:examples/ewn_program.py easy --games 20` how well it plays.
+It wins if it can; otherwise it moves the cube that comes nearest to its corner. `tuplet check
+examples/ewn_program.py` checks the protocol; `tuplet match exec:examples/ewn_program.py easy
+--games 20` measures how well it plays.
 """
 
 import sys
@@ -18,7 +18,7 @@ STEPS = ((0, 1), (1, 0), (1, 1), (-1, 1))  # Red's directions; Blue's are opposi
 
 
 def receive(count):
-    """The next characters; the end of the input is the end of the program."""
+    """Read the next characters; exit at the end of the input."""
     text = sys.stdin.read(count)
     if len(text) < count:
         sys.exit(0)
@@ -26,13 +26,13 @@ def receive(count):
 
 
 def send(move):
-    """Two digits and nothing else, at once."""
+    """Send two digits and nothing else, without buffering."""
     sys.stdout.write(move)
     sys.stdout.flush()
 
 
 def movable(own, face):
-    """The cube of the die, or its neighbours among those that are left."""
+    """The cube with the number rolled, or the next lower and higher ones that are left."""
     if face in own:
         return [face]
     lower = [cube for cube in own if cube < face]
@@ -41,7 +41,7 @@ def movable(own, face):
 
 
 def target(cubes, side, cube, direction):
-    """Where a move leads, or None."""
+    """The square a move leads to, or None if it is off the board."""
     sign = -1 if side else 1
     row = cubes[side][cube][0] + sign * STEPS[direction][0]
     column = cubes[side][cube][1] + sign * STEPS[direction][1]
@@ -49,7 +49,7 @@ def target(cubes, side, cube, direction):
 
 
 def play(cubes, side, cube, direction):
-    """Move a cube; whatever stands there leaves the board, also one's own."""
+    """Move a cube; a cube of either colour on the target square is taken."""
     square = target(cubes, side, cube, direction)
     for owner in (0, 1):
         for other in [n for n, where in cubes[owner].items() if where == square]:
@@ -58,7 +58,7 @@ def play(cubes, side, cube, direction):
 
 
 def is_over(cubes):
-    """Whether somebody is in the corner, or somebody's cubes are all gone."""
+    """Whether a side has reached its corner or lost its last cube."""
     return any(not cubes[side] or GOALS[side] in cubes[side].values() for side in (0, 1))
 
 

@@ -4,7 +4,7 @@
     python examples/homework.py --games 1000 --target afterstate
     python examples/homework.py --games 1000 --target state
 
-Nothing is needed but Python. The five parts that every report describes are here by their names:
+It needs only Python. The five parts that every report describes have the same names here:
 `estimate`, `update`, `indexof`, the best move, and `update_episode`. `tuplet train --recipe
 homework` makes the same updates, more than a thousand times as fast; docs/methods explains them.
 
@@ -78,7 +78,7 @@ def isomorphs(cells):
 
 
 def indexof(cells, board):
-    """The number that the tiles on these cells spell: four bits a cell, the first one lowest."""
+    """The index of the tiles on these cells: four bits per cell, the first cell lowest."""
     index = 0
     for place, cell in enumerate(cells):
         index |= min(board[cell], 15) << 4 * place  # beyond 32768, tiles look alike
@@ -86,18 +86,18 @@ def indexof(cells, board):
 
 
 class Pattern:
-    """One tuple: its table of weights, which the eight placements share."""
+    """One tuple, with a table of weights that its eight placements share."""
 
     def __init__(self, cells):
         self.isomorphs = isomorphs(cells)
         self.weights = array("f", bytes(4 * 16 ** len(cells)))  # zeros
 
     def estimate(self, board):
-        """The sum of the weights that the eight placements find."""
+        """The sum of the weights of the eight placements."""
         return sum(self.weights[indexof(cells, board)] for cells in self.isomorphs)
 
     def update(self, board, u):
-        """Share u out over the eight placements; returns the new sum."""
+        """Divide u among the eight placements; return the new sum."""
         for cells in self.isomorphs:
             self.weights[indexof(cells, board)] += u / 8
         return self.estimate(board)
@@ -115,7 +115,7 @@ class Network:
         return sum(pattern.estimate(board) for pattern in self.patterns)
 
     def update(self, board, u):
-        """Add u to V(board), an equal part for each pattern; returns the new V."""
+        """Add u to V(board), an equal part for each pattern; return the new V."""
         return sum(pattern.update(board, u / len(self.patterns)) for pattern in self.patterns)
 
 
@@ -126,7 +126,7 @@ class StateLearner(Network):
     """V(s) is what a game will still earn from state s on, before the player moves."""
 
     def best_move(self, board):
-        """The largest r + E[V(s'')]: over every empty cell, and a 2 or a 4 on it."""
+        """The move with the largest r + E[V(s'')], over a 2 or a 4 on every empty cell."""
 
         def worth(choice):
             _, after, reward = choice
@@ -139,7 +139,7 @@ class StateLearner(Network):
         return max(legal_moves(board), key=worth, default=None)
 
     def state_value(self, board):
-        """V(s); nothing more is earned where the game is over."""
+        """V(s), or 0 if the game is over."""
         full = 0 not in board
         return 0.0 if full and not legal_moves(board) else self.estimate(board)
 
@@ -155,7 +155,7 @@ class AfterstateLearner(Network):
     """V(s') is what a game will still earn from after-state s' on, before a tile appears."""
 
     def best_move(self, board):
-        """The largest r + V(s')."""
+        """The move with the largest r + V(s')."""
 
         def worth(choice):
             _, after, reward = choice
@@ -180,7 +180,7 @@ def spawn(board, spawn4):
 
 
 def play(learner):
-    """A game by best moves: (state, after-state, reward) of each move, and the last board."""
+    """Play the best moves: (state, after-state, reward) of each move, and the last board."""
     board, path = spawn(spawn([0] * 16, learner.spawn4), learner.spawn4), []
     while choice := learner.best_move(board):
         _, after, reward = choice
@@ -195,7 +195,7 @@ def percent(share):
 
 
 def show(games, scores, largest):
-    """The block that the course knows: mean, maximum; reached a tile (and ended with it)."""
+    """The course's block: mean, maximum, and for each tile the share that reached it (ended with it)."""
     print(f"{games}\tavg = {sum(scores) / len(scores):.1f}\tmax = {max(scores)}")
     ended, left = Counter(largest), len(largest)
     for exponent in sorted(ended):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What does an n-tuple network buy? A deep network learns 2048 by PPO, then ours by TD, as long.
+"""What is an n-tuple network worth? A deep network learns 2048 by PPO, then tuplet by TD, for equal time.
 
     pip install 'tuplet[gym,pictures]' stable-baselines3 sb3-contrib
     python examples/ppo.py --minutes 10
 
-PPO is MaskablePPO of sb3-contrib, on our boards: 256 at once, seen as planes, and legal moves only.
-Its network is two layers of 2x2 convolutions and one of 128 units. Prints a table, and draws the
-learning curves to ppo.svg (--out). docs/gymnasium.md has the figures of a run of ten minutes.
+PPO is MaskablePPO of sb3-contrib, on 256 boards of tuplet at once, as one-hot planes, legal moves only.
+Its network is two layers of 2x2 convolutions and one of 128 units. It prints a table, and draws
+the learning curves to ppo.svg (--out). docs/gymnasium.md has the results of five minutes.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import tuplet
 
 
 class Boards(VecEnv):
-    """Our vector environment, as stable-baselines3 has them: lists of infos, and masks by name."""
+    """tuplet's vector environment in the interface of stable-baselines3: lists of infos, masks by name."""
 
     def __init__(self, count, seed):
         self.envs = gymnasium.make_vec(
@@ -41,11 +41,11 @@ class Boards(VecEnv):
         return seen
 
     def step_async(self, actions):
-        """Note the moves to be made."""
+        """Keep the moves for `step_wait`."""
         self.actions = actions
 
     def step_wait(self):
-        """Make them. Scores of games that have ended are noted."""
+        """Make the moves, and record the scores of finished games."""
         seen, rewards, ended, _, infos = self.envs.step(self.actions)
         self.masks, told = infos["action_mask"], [{} for _ in ended]
         for board in np.flatnonzero(ended):
@@ -54,36 +54,36 @@ class Boards(VecEnv):
         return seen, rewards, ended, told
 
     def env_method(self, name, *_, indices=None, **__):
-        """What MaskablePPO asks: which moves are legal."""
+        """The masks of legal moves, for MaskablePPO."""
         if name != "action_masks":
             raise AttributeError(name)
         return list(self.masks.astype(bool))
 
     def has_attr(self, name):
-        """Whether it can be asked."""
+        """Whether the boards have this attribute."""
         return name == "action_masks"
 
     def get_attr(self, name, indices=None):
-        """Nothing is drawn."""
+        """No render mode."""
         if name != "render_mode":
             raise AttributeError(name)
         return [None] * self.num_envs
 
     def set_attr(self, name, value, indices=None):
-        """Nothing can be set."""
+        """Attributes cannot be set."""
         raise AttributeError(name)
 
     def env_is_wrapped(self, wrapper_class, indices=None):
-        """No board is."""
+        """No board is wrapped."""
         return [False] * self.num_envs
 
     def close(self):
-        """Let the threads go."""
+        """Stop the threads."""
         self.envs.close()
 
 
 class Convolutions(BaseFeaturesExtractor):
-    """Neighbours are looked at together, as in a tuple, but by weights that are shared."""
+    """Looks at neighbouring cells together, as a tuple does, but with shared weights."""
 
     def __init__(self, space):
         super().__init__(space, features_dim=128)
@@ -103,7 +103,7 @@ class Convolutions(BaseFeaturesExtractor):
 
 
 class Clock(BaseCallback):
-    """Stops when the time is up, and notes the mean score of the games that have ended."""
+    """Stops when the time is up, and records the mean score of finished games."""
 
     def __init__(self, boards, seconds):
         super().__init__()
@@ -124,7 +124,7 @@ class Clock(BaseCallback):
 
 
 class Player:
-    """What PPO has learned, as a player of ours: its likeliest legal move."""
+    """The learned policy as a player of tuplet: its most probable legal move."""
 
     def __init__(self, model, planes):
         self.model, self.planes = model, planes
