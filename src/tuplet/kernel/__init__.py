@@ -9,6 +9,7 @@ from tuplet.kernel.cache_folders import cache_folder, cache_root, user_code_dige
 from tuplet.kernel.clock import now
 from tuplet.kernel.compile import allocating, compiling, describe_error, inlined, kernel
 from tuplet.kernel.dispatch import implementation_of, register
+from tuplet.kernel.elementary import cos, exp, log
 from tuplet.kernel.local_arrays import local_array
 from tuplet.kernel.random import as_seed, draw, mix, stream
 
@@ -18,14 +19,17 @@ __all__ = [
     "cache_folder",
     "cache_root",
     "compiling",
+    "cos",
     "describe_error",
     "draw",
+    "exp",
     "implementation_of",
     "inlined",
     "kernel",
     "line_aligned",
     "load_pair",
     "local_array",
+    "log",
     "mix",
     "now",
     "pdep",

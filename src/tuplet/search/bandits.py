@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuplet.kernel import draw, implementation_of, inlined, kernel, register
+from tuplet.kernel import cos, draw, exp, implementation_of, inlined, kernel, log, register
 
 BANDITS: dict[str, type] = {}  # the last that was registered by each name
 KINDS: set[type] = set()  # all that were registered
@@ -86,7 +86,7 @@ class UCB1(NamedTuple):
 @inlined
 def _ucb1(bandit: UCB1, arm: Arm) -> float:
     """Mean + c sqrt(ln N / n) (Auer, Cesa-Bianchi & Fischer 2002)."""
-    return arm.mean + bandit.c * math.sqrt(math.log(arm.parent_visits) / arm.visits)
+    return arm.mean + bandit.c * math.sqrt(log(arm.parent_visits) / arm.visits)
 
 
 class Tuned(NamedTuple):
@@ -100,7 +100,7 @@ class Tuned(NamedTuple):
 @inlined
 def _tuned(bandit: Tuned, arm: Arm) -> float:
     """Mean + c sqrt(ln N / n min(c2, variance + c1 sqrt(ln N / n))) (Auer et al. 2002)."""
-    share = math.log(arm.parent_visits) / arm.visits
+    share = log(arm.parent_visits) / arm.visits
     spread = min(arm.variance + bandit.c1 * math.sqrt(share), bandit.c2)
     return arm.mean + bandit.c * math.sqrt(share * spread)
 
@@ -116,7 +116,7 @@ class Report(NamedTuple):
 @inlined
 def _report(bandit: Report, arm: Arm) -> float:
     """UCB1-Tuned with the minimum outside the root."""
-    share = math.log(arm.parent_visits) / arm.visits
+    share = log(arm.parent_visits) / arm.visits
     spread = min(arm.variance + bandit.c1 * math.sqrt(share), bandit.c2)
     return arm.mean + bandit.c * math.sqrt(share) * spread
 
@@ -131,7 +131,7 @@ class KlUcb(NamedTuple):
 def _kl_ucb(bandit: KlUcb, arm: Arm) -> float:
     """The largest q with n kl(mean, q) <= c ln N, for Bernoulli's kl (Garivier & Cappé 2011)."""
     p = min(max(arm.mean, 0.0), 1.0)
-    return arm.mean - p + _kl_bound(p, bandit.c * math.log(arm.parent_visits) / arm.visits)
+    return arm.mean - p + _kl_bound(p, bandit.c * log(arm.parent_visits) / arm.visits)
 
 
 @kernel
@@ -144,13 +144,13 @@ def _kl_bound(p: float, far: float) -> float:
     if far <= 0.0 or p == 1.0:
         return p
     if p == 0.0:
-        return 1.0 - math.exp(-far)
+        return 1.0 - exp(-far)
     r = 1.0 - p
-    q = min(p + math.sqrt(far / 2.0), 1.0 - r * math.exp((p * math.log(p) - far) / r))
+    q = min(p + math.sqrt(far / 2.0), 1.0 - r * exp((p * log(p) - far) / r))
     for _ in range(50):
         if not p < q < 1.0:  # by less than the last digit
             break
-        step = p * math.log(p / q) + r * math.log(r / (1.0 - q)) - far
+        step = p * log(p / q) + r * log(r / (1.0 - q)) - far
         step *= q * (1.0 - q) / (q - p)
         if step <= 0.0:  # rounding: it is there
             break
@@ -204,13 +204,13 @@ def gamma(shape: float, state: np.uint64) -> tuple[np.uint64, float]:
     while True:
         state, one = draw(state)
         state, other = draw(state)
-        x = math.sqrt(-2.0 * math.log(_share(one))) * math.cos(2.0 * math.pi * _share(other))
+        x = math.sqrt(-2.0 * log(_share(one))) * cos(2.0 * math.pi * _share(other))
         v = 1.0 + c * x
         if v <= 0.0:
             continue
         v = v * v * v
         state, bits = draw(state)
-        if math.log(_share(bits)) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+        if log(_share(bits)) < 0.5 * x * x + d * (1.0 - v + log(v)):
             return state, d * v
 
 
@@ -229,7 +229,7 @@ def _softmax(bandit: Softmax, arm: Arm) -> float:
 @inlined
 def gumbel(bits: np.uint64) -> float:
     """Noise: the largest of a + noise, b + noise, ... is a with a share of exp(a)."""
-    return -math.log(-math.log(_share(bits)))
+    return -log(-log(_share(bits)))
 
 
 @inlined

@@ -39,7 +39,7 @@ from tuplet.games.protocol import (
     value_range,
     winner,
 )
-from tuplet.kernel import draw, inlined, kernel, local_array, now
+from tuplet.kernel import draw, exp, inlined, kernel, local_array, now
 from tuplet.search.bandits import Arm, Tuned, gumbel, preference, wants_prior, worth
 from tuplet.search.transpositions import NO_MOVE
 from tuplet.search.tree import CHANCE, DRAWN, FULL, NO_NODE, ROOT, SIMULATIONS, UNPROVEN, USED, Tree, add_node
@@ -135,7 +135,7 @@ def _set_priors(game: Any, tree: Tree, options: Options, node: Int) -> None:
         most = max(most, np.float64(priors[child]))
     total = 0.0
     for child in range(first, first + count):
-        priors[child] = math.exp(np.float64(priors[child]) - most)
+        priors[child] = exp(np.float64(priors[child]) - most)
         total += np.float64(priors[child])
     for child in range(first, first + count):
         priors[child] = np.float64(priors[child]) / total
