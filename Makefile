@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NEW_PIP := $(PIP) 'pip>=25.1'
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: demo test test-all test-long lint lint-js docs screenshots player players strong clean
+.PHONY: demo test test-all test-long lint lint-js docs screenshots site player players strong clean
 
 demo: .venv/demo-ready
 	@rm -rf runs/demo
@@ -54,6 +54,11 @@ docs: .venv/docs-ready
 # The pictures of the page in the README, in Debian's Chromium.
 screenshots: .venv/test-all-ready
 	$(BIN)/python docs/_ext/screenshots.py
+
+# The page as a folder of files that needs no server: kernels as WebAssembly. Any static host serves it.
+site: .venv/demo-ready
+	$(BIN)/python -m tuplet.web.site site
+	@echo "To look at it: python3 -m http.server --directory site"
 
 # The player that comes with the package: some minutes, the same bytes each time.
 player: .venv/demo-ready
@@ -101,4 +106,4 @@ strong: .venv/demo-ready
 	@touch $@ .venv/test-ready .venv/demo-ready .venv/docs-ready
 
 clean:
-	rm -rf .venv node_modules runs docs/_build
+	rm -rf .venv node_modules runs site docs/_build

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from browsing import FLAGS, Looking, Server, serving
+from tuplet.kernel.wasm import Build
+from tuplet.web.site import build_modules, build_site
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +40,15 @@ def looking(chromium: Any, server: Server) -> Iterator[Looking]:
     found = Looking(chromium, server)
     yield found
     found.close()
+
+
+@pytest.fixture(scope="session")
+def wasm_modules() -> dict[str, Build]:
+    """The kernels as WebAssembly."""
+    return build_modules()
+
+
+@pytest.fixture(scope="session")
+def site(wasm_modules: dict[str, Build], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page that needs no server."""
+    return build_site(tmp_path_factory.mktemp("site") / "below" / "tuplet", wasm_modules)

@@ -32,7 +32,7 @@ import numpy as np
 
 from tuplet.errors import UserError
 
-TRIED = ("0.61", "0.68")  # versions of Numba, as tests/kernel/test_wasm.py has them
+TRIED = ("0.62", "0.68")  # versions of Numba, as tests/kernel/test_wasm.py has them
 STACK = 1 << 18  # bytes
 
 # What browsers have had since 2021 (Safari: since 2022); vectors are a little younger.
@@ -44,7 +44,7 @@ _LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
 _RUNTIME = Path(__file__).with_suffix(".ll")
 _EXPORT = "export."
 _IMPORTS = {"memory": "__linear_memory", "stack": "__stack_pointer", "table": "__indirect_function_table"}
-FUNCTIONS = ("tuplet_monotonic", "log", "exp", "cos")  # that JavaScript provides
+FUNCTIONS = ("tuplet_monotonic",)  # that JavaScript provides
 _NATIVE = ("tuplet_shuffle_bytes",)  # functions of `wasm.ll` that the native compiler must find, but never calls
 
 Exports = Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]]  # name -> kernel, and arguments of its types
@@ -426,8 +426,9 @@ def _trimmed(body: bytes) -> tuple[bytes, int]:
 def pack(values: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     """Python values for JavaScript: a description of each, and the bytes of their arrays.
 
-    A number is described by itself (as text if it has 64 bits), a tuple by a list, a NamedTuple by a dictionary, an
-    array by {"array": dtype, "shape": [...], "at": where its bytes begin, or null if all are 0}.
+    A number is described by itself, an integer as text, infinity as {"float": "Infinity"}; a tuple by a list, a
+    NamedTuple by a dictionary, an array by {"array": dtype, "shape": [...], "at": where its bytes begin, or null if all
+    are 0}.
     """
     data = bytearray()
     places: dict[bytes, int] = {}
@@ -451,7 +452,9 @@ def pack(values: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
             return parts if fields is None else dict(zip(fields, parts, strict=True))
         if isinstance(value, bool | np.bool_):
             return bool(value)
-        return str(int(value)) if isinstance(value, int | np.integer) else float(value)
+        if isinstance(value, int | np.integer):
+            return str(int(value))
+        return float(value) if np.isfinite(value) else {"float": str(float(value)).replace("inf", "Infinity")}
 
     return {name: describe(value) for name, value in values.items()}, bytes(data)
 

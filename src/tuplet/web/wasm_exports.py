@@ -20,14 +20,15 @@ from tuplet.kernel.wasm import Exports
 from tuplet.learn import td
 from tuplet.learn.learners import LEARNERS
 from tuplet.search import g2048 as search_2048, mcts, tree as trees
-from tuplet.search.bandits import Tuned
-from tuplet.values import tables
+from tuplet.search.bandits import BANDITS
+from tuplet.values import downgrade, tables
 from tuplet.values.network import Network
 
 U, F = np.uint64, np.float32
 WORDS = (U(0), U(0))  # a position
 NODES = 1000  # of a tree that stands for those of any size
 GAMES = 100  # whose results are kept
+SELECTED = ("tuned", "ucb1", "puct")  # bandits: each takes 9 KB of the module, compressed
 
 
 def exports() -> Exports:
@@ -37,7 +38,10 @@ def exports() -> Exports:
     looking = search_2048.make_workspace(m)
     learning, results = td.make_workspace(m), make_results(GAMES)
     one, moves = game_of("ewn").rules, np.zeros(protocol.MOST_MOVES, np.uint8)
-    tree, options = trees.make_tree(NODES), mcts.Options(Tuned())
+    tree = trees.make_tree(NODES)
+
+    def of(bandit: str) -> mcts.Options:
+        return mcts.Options(BANDITS[bandit]())
 
     def learn(name: str) -> tuple[Any, tuple[Any, ...]]:
         learner = LEARNERS[name]
@@ -55,8 +59,10 @@ def exports() -> Exports:
         "spawn": (g2048.spawn, (rules, U(0), U(0), U(0))),
         "motion": (g2048.motion, (4, 4, U(0), U(0), 0, np.zeros(16, np.uint8))),
         "legal_bits": (g2048.legal_bits, (rules.cells, U(0), U(0))),
+        "view": (g2048.view, (U(0), U(0))),
+        "downgrade": (downgrade._downgrade, (U(0), U(0), U(0))),
         "value": (tables.value, (known, U(0))),
-        "weight_indices": (tables.weight_indices, (known, U(0))),
+        "locate": (tables.locate, (U(0), known.plan, known.marks, known.stride, np.zeros(m, U), U(0))),
         "search_root": (search_2048.search_root, (rules, leaves, U(0), U(0), np.int64(1), 0.0, looking)),
         "learn_td": learn("td"),
         "learn_tc": learn("tc"),
@@ -73,7 +79,7 @@ def exports() -> Exports:
         "apply_outcome": (ewn.apply_outcome, (one, WORDS, 0)),
         "reset": (trees.reset, (one, tree, WORDS)),
         "reroot": (trees.reroot, (tree, WORDS)),
-        "search_tuned": (mcts.search, (one, tree, options, 0, 0.0, U(0))),
-        "choose_tuned": (mcts.choose, (tree, options, 0, 0.0, U(0))),
         "obvious_move": (mcts.obvious_move, (one, WORDS)),
+        **{f"search_{name}": (mcts.search, (one, tree, of(name), 0, 0.0, U(0))) for name in SELECTED},
+        **{f"choose_{name}": (mcts.choose, (tree, of(name), 0, 0.0, U(0))) for name in SELECTED},
     }

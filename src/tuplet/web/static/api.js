@@ -1,4 +1,6 @@
-// Requests to the server: calls with one answer (`get`, `post`), and jobs whose answers grow (`Live`).
+// Requests to the server: calls with one answer (`get`, `post`), and jobs whose answers grow (`Live`). Without a server
+// a worker answers both.
+import { ask as askWorker, isStatic, socket as workerSocket } from "./wasm-client.js";
 
 /** Called with true while an answer takes long enough to be noticed, then with false. */
 let onSlow = (_) => {};
@@ -26,30 +28,34 @@ function jsonRequest(body) {
 
 let slow = 0; // requests
 
-async function request(path, options) {
+async function askServer(path, options) {
   await loggedIn;
+  const response = await fetch(path, { credentials: "same-origin", ...options }).catch(() => {
+    throw new Error("the server does not answer: is `tuplet serve` still running?");
+  });
+  const answer = await response.json().catch(() => {
+    throw new Error(`the server answered ${response.status} to ${path}: its terminal shows why`);
+  });
+  if (!response.ok) throw new Error(answer.error ?? `the server answered ${response.status}`);
+  return answer;
+}
+
+async function ask(path, body) {
   let noticed = false;
   const timer = setTimeout(() => {
     noticed = true;
     if (++slow === 1) onSlow(true);
   }, 700);
   try {
-    const response = await fetch(path, { credentials: "same-origin", ...options }).catch(() => {
-      throw new Error("the server does not answer: is `tuplet serve` still running?");
-    });
-    const answer = await response.json().catch(() => {
-      throw new Error(`the server answered ${response.status} to ${path}: its terminal shows why`);
-    });
-    if (!response.ok) throw new Error(answer.error ?? `the server answered ${response.status}`);
-    return answer;
+    return await (isStatic ? askWorker(path, body) : askServer(path, body === undefined ? {} : jsonRequest(body)));
   } finally {
     clearTimeout(timer);
     if (noticed && --slow === 0) onSlow(false);
   }
 }
 
-export const get = (path) => request(path, {});
-export const post = (path, body) => request(path, jsonRequest(body));
+export const get = (path) => ask(path);
+export const post = (path, body) => ask(path, body);
 
 /** Whether a game comes from `serve --game`. All others have their own pages. */
 export const isUserGame = (game) => !/^(2048|ewn)(:|$)|^ewn-6x7$/.test(game);
@@ -112,6 +118,7 @@ export class Live {
 
   #open() {
     if (this.#socket && this.#socket.readyState <= WebSocket.OPEN) return this.#socket;
+    if (isStatic) return this.#socket = workerSocket((frame) => this.#receive(frame));
     const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/live`);
     socket.addEventListener("message", (event) => this.#receive(JSON.parse(event.data)));
     socket.addEventListener("close", (event) => {

@@ -2,7 +2,7 @@
 import { chooser } from "./agents.js";
 import { get, isUserGame, post } from "./api.js";
 import { choice, icon, make } from "./dom.js";
-import { chip, sidesOf } from "./ewn-words.js";
+import { OPPONENT, chip, sidesOf } from "./ewn-words.js";
 import { copy, fail, readText } from "./shell.js";
 import { formatSpec, parseSpec } from "./spec.js";
 
@@ -155,7 +155,7 @@ export class Setup {
       const agent = make("div", { class: "ewn-agent", hidden: state[side] === "you" });
       const now = state[side] === "you" ? "you" : "agent";
       const who = choice(`who-${side}`, { you: "You", agent: "Agent" }, now, (value) => {
-        state[side] = value === "you" ? "you" : "normal";
+        state[side] = value === "you" ? "you" : OPPONENT;
         page.playersChanged();
       }, `Who plays ${side}`);
       const ready = state[side] === "you" ? null : chooser(agent, state.game, state[side], (text) => {

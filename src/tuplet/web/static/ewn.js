@@ -11,15 +11,15 @@ import { Placing } from "./ewn-placing.js";
 import { Setup } from "./ewn-setup.js";
 import { Think } from "./ewn-think.js";
 import { Watch } from "./ewn-watch.js";
-import { other, reducedMotion, sleep } from "./ewn-words.js";
+import { OPPONENT, other, reducedMotion, sleep } from "./ewn-words.js";
 import { Game, Visit } from "./game.js";
 import { fail, onPaste, shell, toast } from "./shell.js";
 import { tabs } from "./tabs.js";
 
 const PANELS = { play: "Play", think: "Think", watch: "Watch" };
 const DEFAULTS = {
-  game: "ewn", position: "", red: "you", blue: "normal", panel: "play", agent: "mcts:sims=500000", along: "",
-  a: "mcts", b: "normal", pace: "0.4", roll: "", flip: "",
+  game: "ewn", position: "", red: "you", blue: OPPONENT, panel: "play", agent: "mcts:sims=500000", along: "",
+  a: "mcts", b: OPPONENT, pace: "0.4", roll: "", flip: "",
 };
 const ALWAYS = ["game", "position", "red", "blue", "panel"]; // in the address, even if they are the defaults
 const ROLL = 0.5, ANSWER = 0.3; // seconds in which people see what happens

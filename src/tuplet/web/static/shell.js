@@ -1,8 +1,10 @@
 // What all pages share: the top with its links, light and dark, keyboard shortcuts, messages, and pasting.
 import { get, isUserGame, post, whenBusy } from "./api.js";
 import { by, draw, icon, make } from "./dom.js";
+import { isStatic } from "./wasm-client.js";
 
-const PAGES = [["2048", "/2048", "2048"], ["ewn", "/ewn", "EWN"], ["api", "/api", "API"]];
+const PAGES = isStatic ? [["2048", "./", "2048"], ["ewn", "ewn.html", "EWN"]]
+  : [["2048", "/2048", "2048"], ["ewn", "/ewn", "EWN"], ["api", "/api", "API"]];
 const bound = []; // {keys, says, run, group}
 let toasts, notice;
 const reported = new WeakSet(); // errors
@@ -25,8 +27,10 @@ export function shell(page) {
   by("top").className = "top";
   by("top").append(
     make("a", { class: "skip", href: "#main" }, "Skip to the board"),
-    make("a", { class: "brand", href: "/", "aria-label": "tuplet" }, mark, make("b", {}, "tuplet")),
+    make("a", { class: "brand", href: isStatic ? "./" : "/", "aria-label": "tuplet" }, mark, make("b", {}, "tuplet")),
     nav,
+    make("button", { id: "where", class: "quiet small", title: "Where the answers come from", onclick: showWhere },
+      isStatic ? "no server" : "server"),
     make("button", { id: "keys", class: "quiet icon", title: "Shortcuts (?)", "aria-label": "Keyboard shortcuts",
       onclick: showKeys }, "?"),
     themeButton(),
@@ -47,8 +51,30 @@ export function shell(page) {
     if (touched && detail > 0) target.closest?.("button")?.blur();
   });
   addEventListener("unhandledrejection", (event) => fail(event.reason)); // the console still shows the stack
-  whenBusy((slow) => busy(slow, "The server is getting ready. The first time takes some seconds…"),
+  whenBusy((slow) => busy(slow, isStatic ? "Loading the kernels and the player, 2.5 MB. The first time takes some seconds…"
+    : "The server is getting ready. The first time takes some seconds…"),
     (compiling) => busy(compiling, "Compiling, the first time only. This takes some seconds…"));
+}
+
+/** Say where the answers come from, and what there is only with a server. */
+function showWhere() {
+  const list = (...lines) => make("ul", { class: "links" }, lines.map((line) => make("li", {}, line)));
+  if (isStatic) {
+    openDialog("This page has no server",
+      make("p", {}, "Everything runs in your browser: tuplet's Python kernels, compiled to WebAssembly, in a worker. "
+        + "Values, moves and searches are those of the Python package, bit for bit. Nothing is sent anywhere, and after "
+        + "the first visit the page works without a network."),
+      make("p", {}, "With ", make("code", {}, "pip install tuplet"), " and ", make("code", {}, "tuplet serve"),
+        " the same page also has"),
+      list("the review of a whole game", "training runs, the strong player, and your own games and agents",
+        "alpha-beta and the course's opponents in EWN, and every game of its family",
+        "searches on all cores of your machine", "the HTTP API")).id = "where-says";
+  } else {
+    openDialog("This page asks a server",
+      make("p", {}, `The answers come from tuplet serve at ${location.host}. `, make("code", {}, "make site"),
+        " writes the same page as a folder that needs no server: kernels compiled to WebAssembly play, value and search "
+        + "in the browser.")).id = "where-says";
+  }
 }
 
 function themeButton() {

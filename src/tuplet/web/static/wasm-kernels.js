@@ -24,7 +24,6 @@ export class Kernels {
       __stack_pointer: new WebAssembly.Global({ value: "i32", mutable: true }, layout.stack),
       __indirect_function_table: new WebAssembly.Table({ initial: 1, element: "anyfunc" }),
       tuplet_monotonic: () => performance.now() / 1000,
-      log: Math.log, exp: Math.exp, cos: Math.cos,
     };
     const { instance } = await WebAssembly.instantiate(module, { env });
     kernels.functions = instance.exports;
@@ -84,6 +83,7 @@ export class Kernels {
     const make = (each) => {
       if (Array.isArray(each)) return each.map(make);
       if (each === null || typeof each !== "object") return typeof each === "string" ? BigInt(each) : each;
+      if ("float" in each) return Number(each.float);
       if (!("array" in each)) return Object.fromEntries(Object.entries(each).map(([key, part]) => [key, make(part)]));
       const shape = each.shape.length === 1 ? [resize(each.shape[0])] : each.shape;
       const size = countOf(shape) * each.itemsize, at = this.allocate(size);

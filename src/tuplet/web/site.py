@@ -1,0 +1,162 @@
+"""The page as a folder of files that needs no server: `make site`.
+
+The page is that of `tuplet serve`. A worker has the kernels as WebAssembly and answers what the page asks; what it
+must know of games, agents and networks is written here, from the same objects that the server uses.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tuplet.agents.listing import GAMES, list_agents, list_games
+from tuplet.errors import UserError
+from tuplet.games.g2048.rules import rules_for
+from tuplet.games.registry import EXAMPLES, game as game_of
+from tuplet.kernel import wasm
+from tuplet.search import g2048 as search_2048
+from tuplet.search.bandits import BANDITS
+from tuplet.search.tree import make_tree
+from tuplet.values.network import Network
+from tuplet.values.packed import packed_head
+from tuplet.values.patterns import format_tuple, placements
+from tuplet.values.players import DEFAULT_PLAYER, find_player
+from tuplet.web.wasm_exports import NODES, SELECTED
+
+STATIC = Path(__file__).parent / "static"
+EXPORTS = "tuplet.web.wasm_exports:exports"
+FEATURES = {"simd": wasm.SIMD, "plain": wasm.PLAIN}
+PAGES = {"2048.html": "index.html", "ewn.html": "ewn.html"}  # the first is what the folder's address shows
+LEFT_OUT = re.compile(r"(api-docs|board|missing)\.(html|js|css)|api\.html|sw\.js")  # what needs the server
+MARK = '<meta name="tuplet" content="static">'  # tells the page that there is no server
+AGENTS = {"2048": (DEFAULT_PLAYER, "random"), "ewn": ("mcts", "mcs", "easy")}
+
+
+def build_modules() -> dict[str, wasm.Build]:
+    """The kernels as WebAssembly, with vectors and without."""
+    with ThreadPoolExecutor(len(FEATURES), "tuplet") as pool:
+        made = pool.map(lambda features: wasm.build_in_new_process(EXPORTS, features), FEATURES.values())
+        return dict(zip(FEATURES, made, strict=True))
+
+
+def build_site(folder: str | Path, modules: Mapping[str, wasm.Build] | None = None) -> Path:
+    """Write the page to a folder, which is replaced; `modules` are those of `build_modules`."""
+    folder = Path(folder)
+    if folder.exists() and not (folder / "sw.js").exists() and any(folder.iterdir()):
+        raise UserError(f"{folder} is not empty, and not a site that was built before: name another folder")
+    modules = build_modules() if modules is None else modules
+    folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.absolute().parent, prefix=f"{folder.name}.") as made:
+        site = Path(made) / "site"
+        _write(site, modules)
+        shutil.rmtree(folder, ignore_errors=True)
+        site.rename(folder)
+    return folder
+
+
+def _write(site: Path, modules: Mapping[str, wasm.Build]) -> None:
+    static, kernels = site / "static", site / "static" / "kernels"
+    kernels.mkdir(parents=True)
+    for file in STATIC.iterdir():
+        if file.name in PAGES:
+            page = file.read_text().replace("/static/", "static/").replace("<head>", f"<head>\n{MARK}")
+            (site / PAGES[file.name]).write_text(page)
+        elif not LEFT_OUT.fullmatch(file.name):
+            shutil.copy(file, static)
+    name, network = DEFAULT_PLAYER, Network.load(DEFAULT_PLAYER)
+    levels, step = _levels(network)
+    values, data = wasm.pack(_values(name, network))
+    described = {
+        "layouts": {kind: build.layout for kind, build in modules.items()},
+        "values": values,
+        "facts": _facts(name, network, step),
+    }
+    contents = {f"{kind}.wasm": build.module for kind, build in modules.items()}
+    contents |= {"data.bin": data, "layout.json": json.dumps(described).encode(), f"{name}.planes": levels}
+    for each, content in contents.items():
+        (kernels / f"{each}.gz").write_bytes(gzip.compress(content, 9, mtime=0))
+    # The service worker keeps all files for use without a network; its name for them changes with their contents.
+    files = sorted(str(file.relative_to(site)) for file in site.rglob("*") if file.is_file())
+    digest = hashlib.sha256(b"".join((site / file).read_bytes() for file in files)).hexdigest()[:16]
+    worker = (STATIC / "sw.js").read_text().replace('"VERSION"', f'"{digest}"')
+    (site / "sw.js").write_text(worker.replace('["FILES"]', json.dumps(["./", *files])))
+
+
+def _levels(network: Network) -> tuple[bytes, float]:
+    """The weights as 16-bit numbers, all low bytes before all high bytes, and what they are multiplied by."""
+    file = find_player(DEFAULT_PLAYER)
+    if file is None:
+        raise UserError(f"there is a file or folder called {DEFAULT_PLAYER} here: build the site in another folder")
+    step = np.float32(packed_head(file)["step"])
+    levels = np.rint(network.weights / step).astype("<i2")
+    if not np.array_equal(levels * step, network.weights):
+        raise UserError(f"the weights of {DEFAULT_PLAYER} are not multiples of {step}")
+    return levels.view(np.uint8).reshape(-1, 2).T.tobytes(), float(step)
+
+
+def _values(name: str, network: Network) -> dict[str, Any]:
+    """The values that kernels are called with, by the names that the worker uses."""
+    leaves = search_2048.leaf_values(network)
+    zeros = np.zeros_like(network.weights)  # the worker fills in the weights
+    return {
+        "tree": make_tree(NODES),
+        f"leaves {name}": leaves._replace(tables=leaves.tables._replace(weights=zeros)),
+        f"work {name}": search_2048.make_workspace(network.m),
+        **{f"rules {game}": game_of(game).rules for game in GAMES if game_of(game).family == "ewn"},
+    }
+
+
+def _facts(name: str, network: Network, step: float) -> dict[str, Any]:
+    """What the worker knows of games, agents and networks."""
+    sizes = [(rows, columns) for rows in (2, 3, 4) for columns in (2, 3, 4)]
+    ewn: list[Any] = [game for each in GAMES if (game := game_of(each)).family == "ewn"]
+    fields = ("name", "rows", "columns", "cubes", "die", "cycle", "first_cube", "red", "blue")
+    tuples = [
+        {
+            "cells": format_tuple(cells, network.size),
+            "placements": [format_tuple(placed, network.size) for placed in placements(cells, network.size)],
+        }
+        for cells in network.tuples
+    ]
+    return {
+        "games": list_games().as_json()["games"],
+        "examples": EXAMPLES,
+        "cells": {f"{rows}x{columns}": str(rules_for(rows, columns).cells) for rows, columns in sizes},
+        "ewn": [{each: getattr(game, each) for each in fields} | {"value": f"rules {game.name}"} for game in ewn],
+        "agents": {
+            "2048": _agents("2048", AGENTS["2048"]),
+            "small": _agents("2048:board=3x3", AGENTS["2048"]),
+            "ewn": _agents("ewn", AGENTS["ewn"]),
+        },
+        "bandits": {bandit: BANDITS[bandit]()._asdict() for bandit in SELECTED},
+        "tree_nodes": NODES,
+        "margin": search_2048.MARGIN,
+        "networks": {name: {"tuples": tuples, "step": step, "gamma": network.gamma, "spawn4": network.spawn4}},
+    }
+
+
+def _agents(game: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """The agents of a game that the worker has; the first is the default."""
+    rows = [row for row in list_agents(game).rows if row["agent"] in names]
+    rows.sort(key=lambda row: names.index(row["agent"]))
+    for setting in (each for row in rows for each in row["settings"] if each["name"] == "ucb"):
+        setting["choices"] = list(SELECTED)
+    return {"default": rows[0]["agent"], "agents": rows}
+
+
+if __name__ == "__main__":
+    try:
+        build_site(sys.argv[1])
+    except UserError as error:
+        sys.exit(str(error))

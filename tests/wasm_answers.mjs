@@ -1,0 +1,40 @@
+// Asks the worker's answers: node wasm_answers.mjs SITE MODULE < questions; a line of JSON each, [path, body].
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
+
+const [site, kind] = process.argv.slice(2), folder = `${site}/static`;
+const { Answers, Jobs, Parts } = await import(pathToFileURL(`${folder}/wasm-answers.js`).href);
+const { Kernels } = await import(pathToFileURL(`${folder}/wasm-kernels.js`).href);
+const inflate = (name) => new Uint8Array(gunzipSync(readFileSync(`${folder}/kernels/${name}.gz`)));
+
+const { values, layouts, facts } = JSON.parse(new TextDecoder().decode(inflate("layout.json")));
+const kernels = await Kernels.open(inflate(`${kind}.wasm`), { layout: layouts[kind], values }, inflate("data.bin"));
+const parts = new Parts(kernels, facts, async (name) => {
+  const planes = inflate(`${name}.planes`), count = planes.length / 2;
+  return Int16Array.from({ length: count }, (_, i) => planes[i] | planes[count + i] << 8);
+});
+const answers = new Answers(parts);
+
+/** The frames of a job, each acknowledged at once. */
+const frames = (message) => new Promise((resolve) => {
+  const all = [];
+  const jobs = new Jobs(answers, (frame) => {
+    all.push(frame);
+    if (frame.done) resolve(all);
+    else setTimeout(() => jobs.handle({ type: "ack", id: frame.id }));
+  });
+  jobs.handle({ id: 1, ...message });
+});
+
+for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
+  const [path, body] = JSON.parse(line);
+  let answer;
+  try {
+    answer = path === "live" ? await frames(body) : await answers.ask(path, body ?? {});
+  } catch (error) {
+    if (error.constructor.name !== "Problem") throw error;
+    answer = { error: error.message };
+  }
+  console.log(JSON.stringify(answer));
+}

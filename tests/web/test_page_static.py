@@ -1,0 +1,163 @@
+"""The page without a server, in a real browser: from a plain file server, below a path, with all else refused."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+
+import tuplet
+from browsing import Looking, Server, axe
+from tuplet.kernel.wasm import Build
+
+pytestmark = pytest.mark.slow
+
+BOARD = "2048 2,4,8,16/0,2,64,32/4,8,256,128/0,2,512,1024 12344"
+START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files, and says nothing."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def file_server(site: Path) -> Iterator[Server]:
+    """What `python -m http.server` is: the site lies two folders below its root."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site.parent.parent))) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield Server(f"http://127.0.0.1:{server.server_port}/{site.parent.name}/{site.name}")
+        server.shutdown()
+
+
+@pytest.fixture
+def pages(chromium: Any, file_server: Server) -> Iterator[Looking]:
+    found = Looking(chromium, file_server)
+    yield found
+    found.close()
+
+
+def at(page: str, **state: object) -> str:
+    return f"{page}?" + "&".join(f"{k}={quote(str(v))}" for k, v in state.items())
+
+
+def opened(pages: Looking, path: str, **settings: Any) -> Any:
+    return pages.open(f"{pages.server.address}/{path}", reduced_motion="reduce", **settings)
+
+
+def notation(page: Any) -> str:
+    page.wait_for_selector("#board[data-notation]")
+    return str(page.get_attribute("#board", "data-notation"))
+
+
+def test_a_game_of_2048_is_played_and_its_values_are_those_of_python(pages: Looking) -> None:
+    page = opened(pages, at("", position=BOARD, agent="small", depth=2))
+    page.wait_for_selector("#values button[data-value]")
+    page.wait_for_function("document.querySelector('#values-say').textContent.includes('2 moves')")
+    known = tuplet.analyze("2048", BOARD, "small", depth=2)
+    shown = {
+        b.get_attribute("data-move"): b.get_attribute("data-value") for b in page.query_selector_all("#values button")
+    }
+    assert {move: float(value) for move, value in shown.items() if value} == {
+        each.move: each.value for each in known.moves if each.value is not None
+    }
+    before = tuplet.Position.parse(notation(page))
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("was => document.getElementById('board').dataset.notation !== was", arg=before.notation)
+    after = before.play("left")
+    assert notation(page) in [after.apply_outcome(outcome).notation for outcome in after.chance_outcomes()]
+    page.click("#play")
+    page.wait_for_function("Number(document.getElementById('moves-made').textContent) > 20")
+    page.click("#play")
+    assert not tuplet.Position.parse(notation(page)).is_chance
+
+
+def test_a_position_is_shared_by_its_address(pages: Looking) -> None:
+    page = opened(pages, at("", position=BOARD))
+    assert notation(page) == BOARD
+    page.keyboard.press("ArrowUp")
+    page.wait_for_function("was => document.getElementById('board').dataset.notation !== was", arg=BOARD)
+    page.wait_for_function("() => new URL(location).searchParams.get('position') !== null")
+    page.wait_for_timeout(500)  # the address follows shortly after
+    shared = page.url
+    other = pages.open(shared)
+    assert notation(other) == notation(page) == parse_qs(urlsplit(shared).query)["position"][0]
+
+
+def test_a_search_of_ewn_is_watched_as_it_grows(pages: Looking) -> None:
+    page = opened(pages, at("ewn.html", game="ewn", position=START, panel="think", agent="mcts:sims=1000000"))
+    page.evaluate("""() => {
+        window.notes = [];
+        new MutationObserver(() => window.notes.push(document.querySelector(".ewn-note").textContent))
+            .observe(document.querySelector(".ewn-note"), {childList: true, characterData: true, subtree: true});
+    }""")
+    page.wait_for_selector(".ewn-note[data-done=true]")
+    assert "1,000,000 simulations" in page.text_content(".ewn-note")
+    assert len({note for note in page.evaluate("notes") if "simulations" in note}) > 2
+    known = {each.move: each.visits for each in tuplet.analyze("ewn", START, "mcts:sims=1000000").moves}
+    rows = page.locator(".ewn-moves tbody tr").evaluate_all(
+        "rows => rows.map(row => [row.dataset.move, Number(row.querySelector('[data-part=visits]').dataset.visits)])"
+    )
+    assert dict(rows) == known
+
+
+def test_without_vectors_it_plays_as_well(pages: Looking, site: Path) -> None:
+    worker = (site / "static" / "wasm-worker.js").read_text()
+    page = opened(pages, "static/icon.svg", service_workers="block")
+    page.context.route("**/wasm-worker.js", lambda route: route.fulfill(
+        body="WebAssembly.validate = () => false;\n" + worker, content_type="text/javascript"
+    ))  # fmt: skip
+    asked: list[str] = []
+    page.context.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{pages.server.address}/{at('', position=BOARD, agent='small')}")
+    page.wait_for_selector("#values button[data-value]")
+    known = tuplet.analyze("2048", BOARD, "small")
+    assert page.get_attribute("#values button.best", "data-move") == known.best
+    asked = [url for url in asked if url.endswith(".wasm.gz")]
+    assert asked and all(url.endswith("plain.wasm.gz") for url in asked)
+    # A picture as a page has no icon, and the service worker, which loads both modules, was not let in.
+    pages.errors[:] = [each for each in pages.errors if "favicon" not in each and "blocked by Playwright" not in each]
+
+
+def test_after_the_first_visit_it_needs_no_network(pages: Looking) -> None:
+    page = opened(pages, at("", position=BOARD, agent="small"))
+    page.wait_for_selector("#values button[data-value]")
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    page.context.set_offline(True)
+    page.goto(f"{pages.server.address}/{at('ewn.html', position=START)}")
+    assert notation_ewn(page) == START
+    page.goto(f"{pages.server.address}/{at('', position=BOARD, agent='small')}")
+    page.wait_for_selector("#values button[data-value]")
+
+
+def notation_ewn(page: Any) -> str:
+    page.wait_for_function("new URL(location).searchParams.get('position')")
+    return parse_qs(urlsplit(page.url).query)["position"][0]
+
+
+@pytest.mark.parametrize("path", ["", "ewn.html"])
+def test_it_says_that_there_is_no_server_and_has_no_accessibility_problems(pages: Looking, path: str) -> None:
+    page = opened(pages, path)
+    page.click("#where")
+    assert "no server" in page.text_content("#where-says") and "tuplet serve" in page.text_content("#where-says")
+    assert axe(page) == []
+    page.keyboard.press("Escape")
+    assert axe(page) == []
+
+
+def test_the_site_and_its_modules_are_small(site: Path, wasm_modules: dict[str, Build]) -> None:
+    files = {str(file.relative_to(site)): file.stat().st_size for file in site.rglob("*") if file.is_file()}
+    one = [file for file in files if file != "static/kernels/plain.wasm.gz"]  # a browser loads one of the two
+    assert sum(files[file] for file in one) < 3_000_000
+    assert files["static/kernels/simd.wasm.gz"] < 60_000 and files["static/kernels/plain.wasm.gz"] < 60_000
+    assert {*wasm_modules} == {"simd", "plain"}

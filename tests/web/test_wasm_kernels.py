@@ -1,0 +1,133 @@
+"""The exported kernels in WebAssembly return what they return here, compiled and interpreted, bit for bit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tuplet.games.g2048.rules import rules_for
+from tuplet.games.g2048.statistics import make_results
+from tuplet.games.registry import game
+from tuplet.kernel.wasm import Build
+from tuplet.learn import td
+from tuplet.learn.learners import LEARNERS
+from tuplet.search import g2048 as search_2048, mcts, tree as trees
+from tuplet.search.bandits import BANDITS
+from tuplet.values.network import Network
+from tuplet.web import wasm_exports
+from wasm_calls import Call, call_here, call_in_wasm
+
+pytestmark = pytest.mark.slow
+
+U, F = np.uint64, np.float32
+
+
+def program(boards: int, deep: int, games: int, simulations: int) -> tuple[dict[str, Any], list[Call]]:
+    """Values, and calls of the kernels with them: so many boards, of these some to search, games to learn from."""
+    random = np.random.default_rng(7)
+    network, rules = Network.load("small"), rules_for(4, 4, 0.1)
+    learned = {name: Network("4x4") if games < 10 else Network("4x5") for name in ("td", "tc")}
+    hyper = {"td": (F(0.1), F(0.0)), "tc": (F(1.0), F(0.5))}
+    values: dict[str, Any] = {
+        "rules": rules,
+        "tables": network.tables,
+        "leaves": search_2048.leaf_values(network),
+        "work": search_2048.make_workspace(network.m),
+        "td": learned["td"].tables._replace(memory=np.zeros(1, F)),
+        "tc": learned["tc"].tables_with_memory(LEARNERS["tc"].memory, 2),
+        "learning": td.make_workspace(learned["td"].m),
+        "results": make_results(max(games, 1)),
+        "targets": np.zeros(16, np.uint8),
+        "moves": np.zeros(wasm_exports.protocol.MOST_MOVES, np.uint8),
+        "tree": trees.make_tree(100_000),
+    }
+    for name, (alpha, lam) in hyper.items():
+        values[f"hyper {name}"] = td.Hyperparameters(LEARNERS[name].rule, alpha, F(1), False, lam)
+    values |= {f"options {name}": mcts.Options(BANDITS[name]()) for name in wasm_exports.SELECTED}
+    calls: list[Call] = []
+    for number in range(boards):
+        exponents = random.integers(0, 12 if number % 7 else 16, 16)
+        exponents[random.random(16) < random.random()] = 0
+        board = U(sum(int(e) << 4 * c for c, e in enumerate(exponents)))
+        high = U(sum(1 << 4 * c for c in range(16) if random.random() < 0.1)) if number % 5 == 0 else U(0)
+        bits = random.integers(0, 1 << 64, dtype=U)
+        at = {"board": board, "high": high}
+        calls += [Call("slide", {"rules": "rules", **at, "move": move}) for move in range(4)]
+        size = {"rows": 4, "columns": 4, "targets": "targets"}
+        calls += [Call("motion", {**size, **at, "move": move}, ["targets"]) for move in range(2)]
+        calls.append(Call("legal_bits", {"cells": rules.cells, **at}))
+        if any(exponents[c] == 0 for c in range(16)) and high == 0:
+            calls.append(Call("spawn", {"rules": "rules", **at, "bits": bits}))
+        calls += [Call("opening", {"rules": "rules", "state": bits}), Call("draw", {"state": bits})]
+        calls.append(Call("stream", {"seed": bits >> U(1), "number": U(number)}))
+        calls.append(Call("value", {"tables": "tables", "board": board}))
+        for depth in (1, 2) if number < deep else ():
+            asked = {"rules": "rules", "leaf_values": "leaves", "work": "work", "seconds": np.inf}
+            calls.append(Call("search_root", {**asked, **at, "depth": np.int64(depth)}, ["work.root_values"]))
+    for name in ("td", "tc") if games else ():
+        given = {"rules": "rules", "tables": name, "hyper": f"hyper {name}", "work": "learning", "results": "results"}
+        numbers = {"seed": U(1), "first": 0, "games": games, "at": 0}
+        calls.append(Call(f"learn_{name}", {**given, **numbers}, ["results.scores"], [f"{name}.weights"]))
+    for number, name in enumerate(["ewn", "ewn-6x7"] if simulations else []):
+        values[name] = game(name).start(number).rules
+        position = game(name).start(number)
+        while position.is_chance:
+            position = position.apply_outcome(next(iter(position.chance_outcomes())))
+        here = {"game": name, "position": position.words}
+        calls += [Call("legal", {**here, "moves": "moves"}, ["moves"]), Call("ending", here), Call("side", here)]
+        calls.append(Call("apply", {**here, "move": position.legal_actions()[0]}))
+        for bandit in wasm_exports.SELECTED:
+            grown = {"tree": "tree", "options": f"options {bandit}"}
+            calls.append(Call("reset", {**here, "tree": "tree"}))
+            limits = {"simulations": simulations, "seconds": np.inf, "state": U(number)}
+            sums = ["tree.visits", "tree.totals", "tree.squares", "tree.priors"]
+            calls.append(Call(f"search_{bandit}", {"game": name, **grown, **limits}, ["tree.counters"], sums))
+            calls.append(Call(f"choose_{bandit}", {**grown, "final": 0, "k": 5.0, "bits": U(3)}))
+    return values, calls
+
+
+def kernels() -> dict[str, Any]:
+    return {name: kernel for name, (kernel, _) in wasm_exports.exports().items()}
+
+
+@pytest.mark.parametrize("kind", ["simd", "plain"])
+def test_kernels_in_webassembly_return_what_compiled_ones_do(
+    kind: str, wasm_modules: dict[str, Build], tmp_path: Path
+) -> None:
+    size = {"boards": 1000, "deep": 100, "games": 60, "simulations": 20_000}
+    values, calls = program(**size)
+    there = call_in_wasm(wasm_modules[kind], values, calls, tmp_path)
+    here = call_here(kernels(), values, calls)
+    different = [(call.kernel, call.arguments) for call, a, b in zip(calls, here, there, strict=True) if a != b]
+    assert not different, f"{len(different)} of {len(calls)} calls: {different[:3]}"
+    assert len(calls) > 10_000 and {call.kernel for call in calls} >= {
+        "learn_td",
+        "learn_tc",
+        "search_root",
+        "search_puct",
+    }
+
+
+SCRIPT = """
+import json, sys
+from test_wasm_kernels import kernels, program
+from wasm_calls import call_here
+print(json.dumps(call_here(kernels(), *program(boards=20, deep=2, games=1, simulations=300))))
+"""
+
+
+def test_kernels_in_webassembly_return_what_interpreted_ones_do(wasm_modules: dict[str, Build], tmp_path: Path) -> None:
+    here = Path(__file__).parent
+    path = os.pathsep.join([str(here), str(here.parent)])
+    settings = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=settings)
+    assert done.returncode == 0, done.stderr
+    values, calls = program(boards=20, deep=2, games=1, simulations=300)
+    assert call_in_wasm(wasm_modules["simd"], values, calls, tmp_path) == json.loads(done.stdout)
