@@ -304,7 +304,6 @@ def analyze(
     Examples
     --------
     tuplet analyze 2048 "2,4,8,16,0,2,64,32,4,8,256,128,0,2,512,1024" --depth 2
-    tuplet analyze ewn --agent mcts:sims=20000 --tree 3
     tuplet analyze ewn --placement
     tuplet analyze ewn-6x7 --agent mcts --out tree.svg --plot growth.png
 

@@ -56,8 +56,10 @@ class StudyContext:
         games = max(round(full * self.scale), least)
         return games + games % 2
 
-    def matches(self, pairings: Mapping[str, tuple[str, str, int]], sprt: str | None = None) -> dict[str, Match]:
-        """Play matches of ewn-6x7 (agent, opponent, games) one after another, each with all workers.
+    def matches(
+        self, pairings: Mapping[str, tuple[str, str, int]], sprt: str | None = None, game: str = "ewn-6x7"
+    ) -> dict[str, Match]:
+        """Play matches of a game (agent, opponent, games) one after another, each with all workers.
 
         A match is saved in a file of its name.
         """
@@ -72,6 +74,7 @@ class StudyContext:
                 result = match(
                     a,
                     b,
+                    game,
                     games=games,
                     seed=self.seed,
                     threads=self.threads,

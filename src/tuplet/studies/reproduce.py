@@ -45,6 +45,7 @@ STUDIES = {
     "ewn-temperature": Study("moves drawn at random, in the descent and at the end", "35 min", "ewn_report"),
     "ewn-variance": Study("what the variance term of UCB1-Tuned gives", "1 h", "ewn_report"),
     "ewn-shortcuts": Study("what shortcuts, batches and late expansion are worth", "40 min", "ewn_report"),
+    "ewn-variants": Study("MCTS against plain Monte-Carlo on three variants of EWN", "10 min", "ewn_variants"),
     "leaderboard": Study("which recipe plays best after 1, 3, 10 and 30 minutes", "5 h", "leaderboard"),
     "tuples": Study("which tuples should join a network: by what each takes off its error", "10 min", "tuples"),
     "looking-ahead": Study("score against the time that a move may take, 0.1 to 10 ms", "1 h", "looking_ahead"),
