@@ -351,7 +351,7 @@ def analyze(
     return INTERRUPTED if result.interrupted else 0
 
 
-@with_settings(LookaheadOptions, LOOKAHEAD, defaults={"depth": "3, unless --time is given"})
+@with_settings(LookaheadOptions, LOOKAHEAD, defaults={"depth": "1, unless --time is given"})
 def review(
     record: Annotated[str, Parameter(allow_leading_hyphen=True)],  # -
     /,
