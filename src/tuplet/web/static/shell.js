@@ -51,8 +51,9 @@ export function shell(page) {
     if (touched && detail > 0) target.closest?.("button")?.blur();
   });
   addEventListener("unhandledrejection", (event) => fail(event.reason)); // the console still shows the stack
-  whenBusy((slow) => busy(slow, isStatic ? "Loading the kernels and the player, 2.5 MB. The first time takes some seconds…"
-    : "The server is getting ready. The first time takes some seconds…"),
+  const slowly = isStatic ? "Loading the kernels and the player, 2.5 MB. The first time takes some seconds…"
+    : "The server is getting ready. The first time takes some seconds…";
+  whenBusy((slow) => busy(slow, slowly),
     (compiling) => busy(compiling, "Compiling, the first time only. This takes some seconds…"));
 }
 
@@ -62,8 +63,8 @@ function showWhere() {
   if (isStatic) {
     openDialog("This page has no server",
       make("p", {}, "Everything runs in your browser: tuplet's Python kernels, compiled to WebAssembly, in a worker. "
-        + "Values, moves and searches are those of the Python package, bit for bit. Nothing is sent anywhere, and after "
-        + "the first visit the page works without a network."),
+        + "Values, moves and searches are those of the Python package, bit for bit. Nothing is sent anywhere, and "
+        + "after the first visit the page works without a network."),
       make("p", {}, "With ", make("code", {}, "pip install tuplet"), " and ", make("code", {}, "tuplet serve"),
         " the same page also has"),
       list("the review of a whole game", "training runs, the strong player, and your own games and agents",
@@ -72,8 +73,8 @@ function showWhere() {
   } else {
     openDialog("This page asks a server",
       make("p", {}, `The answers come from tuplet serve at ${location.host}. `, make("code", {}, "make site"),
-        " writes the same page as a folder that needs no server: kernels compiled to WebAssembly play, value and search "
-        + "in the browser.")).id = "where-says";
+        " writes the same page as a folder that needs no server: kernels compiled to WebAssembly play, value and "
+        + "search in the browser.")).id = "where-says";
   }
 }
 

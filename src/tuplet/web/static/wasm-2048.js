@@ -4,6 +4,8 @@ import { MOVES, Problem, boardOf, decimal, grouped, quoted, splitSettings, split
 const LARGEST_SUM = (1 << 18) - 4; // of all tiles of a board
 
 export class Game2048 {
+  rows; columns; spawn4; kernels; parts; slide; spawn; opening;
+
   /** `parts` has the kernels, the facts of the build, and `table(length)`, the rows that a kernel has slid. */
   constructor(parts, rows, columns, spawn4) {
     Object.assign(this, { rows, columns, spawn4, kernels: parts.kernels, parts });
@@ -84,6 +86,9 @@ export class Game2048 {
 }
 
 export class Position2048 {
+  game; low; high; score; isChance;
+  slid = null;
+
   constructor(game, low, high, score = 0, due = false) {
     Object.assign(this, { game, low, high, score, isChance: due });
   }
@@ -179,7 +184,7 @@ export class Position2048 {
   /** The random stream's next state, and a tile that appears. */
   randomOutcome(state) {
     const [next, bits] = this.game.parts.draw({ state });
-    const added = this.game.spawn({ board: this.low, high: this.high, bits }) ^ this.low;
+    const added = BigInt(this.game.spawn({ board: this.low, high: this.high, bits })) ^ BigInt(this.low);
     const cell = this.empty.find((i) => (added >> BigInt(4 * this.game.cellOf(i))) & 15n);
     return [next, `${1n << ((added >> BigInt(4 * this.game.cellOf(cell))) & 15n)}@${cell}`];
   }

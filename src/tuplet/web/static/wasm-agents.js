@@ -60,6 +60,8 @@ function valueOf({ name, type, choices }, text, spec) {
 
 /** A random legal move. */
 class RandomAgent {
+  parts; name; settings; chosen;
+
   constructor(parts, name) {
     Object.assign(this, { parts, name, settings: {}, interrupted: false, chosen: null });
   }
@@ -90,6 +92,8 @@ class RandomAgent {
 
 /** A network's values, and how far it looks ahead. */
 class LearnedAgent {
+  parts; name; network; depth; time; spawn4; exponent;
+
   constructor(parts, name, network, { depth = null, time = null, downgrade = null, spawn4 = null }) {
     depth ??= time === null ? 1 : 63;
     if (!(depth >= 1 && depth <= 63)) throw new Problem(`depth must be 1 to 63 (got ${depth})`);
@@ -155,7 +159,7 @@ class LearnedAgent {
   #why(position) {
     const why = {};
     for (const [move, [low, high]] of Object.entries(position.afterStates)) {
-      this.explain(low, high).forEach(({ cells, value }) => { (why[cells] ??= {})[move] = this.network.gamma * value; });
+      for (const { cells, value } of this.explain(low, high)) (why[cells] ??= {})[move] = this.network.gamma * value;
     }
     return why;
   }
@@ -163,7 +167,8 @@ class LearnedAgent {
   /** What each tuple says of a board: {cells, value, weights}. */
   explain(low, high) {
     const { network, parts: { kernels } } = this;
-    const [board, top] = this.exponent ? network.downgrade({ board: low, high, limit: BigInt(this.exponent) }) : [low, high];
+    const limit = BigInt(this.exponent);
+    const [board, top] = limit ? network.downgrade({ board: low, high, limit }) : [low, high];
     network.locate({ board: network.view({ board, high: top }) });
     const indices = kernels.items(network.indices), weights = kernels.items(network.leaves.tables.weights);
     return network.tuples.map(({ cells }, t) => {
@@ -175,6 +180,10 @@ class LearnedAgent {
 
 /** Monte-Carlo tree search. */
 class Mcts {
+  growth = null;
+  /** @type {any} */
+  all;
+
   constructor(parts, game, name, declared, spec, text) {
     this.parts = parts;
     this.name = spec;
@@ -332,7 +341,8 @@ export class Growth {
   }
 }
 
-/** The agent that a text names, in a game. */
+/** The agent that a text names, in a game.
+ * @returns {Promise<any>} */
 export async function makeAgent(parts, spec, game, options = {}) {
   const list = parts.agents(game), [name, text] = splitSpec(spec || list.default);
   const declared = list.agents.find((each) => each.agent === name);

@@ -12,6 +12,7 @@ const DEPTH = 3; // of a tree, where only a share is given
 
 /** What answers share: the kernels, the facts of the build (web/site.py), games by name, networks. */
 export class Parts {
+  kernels; facts; load;
   #games = new Map();
   #tables = new Map();
   #networks = new Map();
@@ -220,7 +221,8 @@ export class Answers {
     const { parts } = this, played = parts.game(game), player = await makeAgent(parts, agent, played);
     if (!player.learned) throw new Problem("explain needs an agent with learned values of 2048: use small, or a run");
     const before = played.parse(position), after = before.play(move);
-    const found = player.explain(after.low, after.high), cellsOf = (digits) => [...digits].map((digit) => parseInt(digit, 16));
+    const found = player.explain(after.low, after.high);
+    const cellsOf = (digits) => [...digits].map((digit) => parseInt(digit, 16));
     return { move, reward: rewardOf(before, after), value: found.reduce((sum, part) => sum + part.value, 0),
       tuples: found.map(({ cells, value, weights }, t) => ({ cells: cellsOf(cells), value,
         placements: player.network.tuples[t].placements.map((placed, i) =>
@@ -370,10 +372,12 @@ export class Jobs {
     let position = played.parse(notation), state = parts.rng(rng), made = 0;
     const began = now(), players = {};
     job.pace = pace;
-    const described = (at, rngState) => ({ position: at.json(), rng: rngText(rngState) });
+    const described = (at = null, rngState = null) => ({ position: at.json(), rng: rngText(rngState) });
     job.serialize = (frame) => {
       if (!frame.steps) return frame;
-      const plain = { steps: frame.steps, ...described(...frame.state) }, seconds = now() - began;
+      const seconds = now() - began;
+      /** @type {any} */
+      const plain = { steps: frame.steps, ...described(...frame.state) };
       if (seconds > 0.5) plain.moves_per_s = made / seconds;
       if (frame.analysis) plain.analysis = frame.analysis;
       if (frame.steps.length === 1 && frame.moved?.[0].motion) plain.motion = frame.moved[0].motion(frame.moved[1]);

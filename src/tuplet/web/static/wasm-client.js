@@ -20,7 +20,7 @@ function open() {
     else reject(new Error(error));
   });
   worker.addEventListener("error", () => {
-    const error = new Error("this browser cannot run the page without a server: it needs WebAssembly and module workers");
+    const error = new Error("this browser cannot run the page without a server: it needs module workers");
     waiting.forEach(({ reject }) => reject(error));
     waiting.clear();
   });

@@ -10,6 +10,8 @@ const numberOf = (word, cube) => (word >> BigInt(8 * cube)) & 0xFFn;
 
 /** A game of the family: `facts` are its board, cubes and die, and `value` the name of its rules (web/site.py). */
 export class GameEwn {
+  name; rows; columns; cubes; die; cycle; first_cube; red; blue; value; parts; kernels;
+
   constructor(parts, facts) {
     Object.assign(this, facts, { parts, kernels: parts.kernels });
     this.family = "ewn";
@@ -145,6 +147,8 @@ export class GameEwn {
 }
 
 export class PositionEwn {
+  game; ruled; words; calls;
+
   constructor(game, ruled, words) {
     Object.assign(this, { game, ruled, words, calls: ruled.calls });
   }
@@ -232,7 +236,8 @@ export class PositionEwn {
     if (!/^\d+$/.test(text)) throw new Problem(`${quoted(text)} cannot happen: a number is rolled`);
     if (!this.isChance) throw new Problem("there is nothing to roll here");
     const face = Number(text) - this.game.first_cube;
-    if (!(face >= 0 && face < this.game.cubes)) throw new Problem(`the die of ${this.game.name} has no ${Number(text)}`);
+    const { cubes, name } = this.game;
+    if (!(face >= 0 && face < cubes)) throw new Problem(`the die of ${name} has no ${Number(text)}`);
     return this.at(this.calls.apply_outcome({ position: this.words, outcome: face }));
   }
 
@@ -254,10 +259,14 @@ export class PositionEwn {
   /** The square of each cube, such as r1. */
   get cubes() {
     const { first_cube: first, columns } = this.game;
-    return Object.fromEntries(SIDES.flatMap((side, i) => Array.from({ length: MOST_CUBES }, (_, cube) => {
-      const square = Number(numberOf(this.words[i], cube));
-      return [`${side[0]}${cube + first}`, [Math.floor(square / columns), square % columns], square];
-    }).filter(([, , square]) => BigInt(square) !== GONE).map(([name, place]) => [name, place])));
+    const cubes = {};
+    SIDES.forEach((side, i) => {
+      for (let cube = 0; cube < MOST_CUBES; cube++) {
+        const square = numberOf(this.words[i], cube), at = Number(square);
+        if (square !== GONE) cubes[`${side[0]}${cube + first}`] = [Math.floor(at / columns), at % columns];
+      }
+    });
+    return cubes;
   }
 
   get cells() {

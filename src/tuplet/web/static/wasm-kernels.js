@@ -13,6 +13,7 @@ const isArray = (type) => Array.isArray(type) && type[0] === "array";
 const countOf = (shape) => shape.reduce((product, each) => product * each, 1);
 
 export class Kernels {
+  layout; values; data; functions;
   #free = new Map(); // bytes -> addresses
   #end;
 
@@ -87,7 +88,8 @@ export class Kernels {
       if (!("array" in each)) return Object.fromEntries(Object.entries(each).map(([key, part]) => [key, make(part)]));
       const shape = each.shape.length === 1 ? [resize(each.shape[0])] : each.shape;
       const size = countOf(shape) * each.itemsize, at = this.allocate(size);
-      if (each.at !== null) new Uint8Array(this.memory.buffer, at, size).set(this.data.subarray(each.at, each.at + size));
+      const bytes = new Uint8Array(this.memory.buffer, at, size);
+      if (each.at !== null) bytes.set(this.data.subarray(each.at, each.at + size));
       return { ...each, shape, at };
     };
     return make(this.values[name]);

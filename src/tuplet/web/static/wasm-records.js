@@ -9,6 +9,8 @@ const NEITHER = "this is neither a position nor a game: paste a board (its tiles
 
 /** A game as it was played. */
 class Record {
+  names; start; info; moves; outcomes; position; winner; kind; reason;
+
   constructor(names, start, info = {}) {
     Object.assign(this, { names, start, info, moves: [], outcomes: [], position: start, winner: null, kind: null,
       reason: "" });
@@ -44,7 +46,8 @@ class Record {
 /** An object in one line, with a space behind each comma and colon. */
 function pythonJson(entries) {
   const list = (values) => `[${values.map((each) => JSON.stringify(each)).join(", ")}]`;
-  const text = ([key, value]) => `${JSON.stringify(key)}: ${Array.isArray(value) ? list(value) : JSON.stringify(value)}`;
+  const plain = (value) => (Array.isArray(value) ? list(value) : JSON.stringify(value));
+  const text = ([key, value]) => `${JSON.stringify(key)}: ${plain(value)}`;
   return `{${entries.map(text).join(", ")}}`;
 }
 
@@ -70,6 +73,8 @@ const NEW_VERSE = /^(\d{1,2}x\d{1,2})-[^_]{0,40}_/, OLD_VERSE = /^replay(?:[:_](
 const isVerse = (text) => NEW_VERSE.test(text) || OLD_VERSE.test(text);
 const formatOf = (text) => (isEpisode(text) ? "episode" : isVerse(text) ? "2048verse" : "");
 
+/** The format of a game and its record; the record is null if the text is not a game.
+ * @returns {[string, Record|null]} */
 function gameOf(parts, text, hint) {
   const lines = text.split(/\r?\n/).filter((line) => line.trim());
   const formats = lines.map((line) => formatOf(line) || (line.startsWith("{") ? "record" : ""));
@@ -201,8 +206,10 @@ const DIGITS = "0123456789ABCDEFGHI";
 const STEP = /(?:#([URDL])|([0-9A-Fa-f])([1-9A-Ha-h]))(?:\[([0-9]{1,18})\])?(?:\((-?[0-9]{1,18})\))?/y;
 
 /** The record of a game that begins with an empty board. */
-const emptyRecord = (game, name, info) =>
-  new Record([name], game.position({ ...game, exponents: Array(game.rows * game.columns).fill(0) }), { opening: [], ...info });
+function emptyRecord(game, name) {
+  const exponents = Array(game.rows * game.columns).fill(0);
+  return new Record([name], game.position({ ...game, exponents }), { opening: [] });
+}
 
 /** Record a placement: one of the first two tiles, or the tile after a move. */
 function place(record, cell, tile) {
@@ -230,7 +237,7 @@ function readEpisode(line, game) {
   if (parts.length !== 3 || !opened || !closed) {
     throw new Problem("a game's record looks like SLIDER:PLACER@TIME|MOVES|WINNER@TIME");
   }
-  const record = emptyRecord(game, opened[0].split(":")[0], {});
+  const record = emptyRecord(game, opened[0].split(":")[0]);
   let count = 0;
   STEP.lastIndex = 0;
   for (let at = 0; at < parts[1].length; count++) {
@@ -323,7 +330,7 @@ function readVerse(parts, text, hint) {
   const size = /^([234])x([234])$/.exec(board);
   if (!size) throw new Problem(`board must be 2x2 to 4x4 (got ${quoted(board)})`);
   const [rows, columns] = [Number(size[1]), Number(size[2])];
-  const record = emptyRecord(game2048(parts, hint, rows, columns), "player", {});
+  const record = emptyRecord(game2048(parts, hint, rows, columns), "player");
   spawns.forEach(([move, tile, row, column], number) => {
     try {
       if (row >= rows || column >= columns) {
@@ -355,7 +362,8 @@ function writeVerse(record) {
 
 /** A game as text; the answer of /api/write. */
 export function writeText(parts, game, start, steps, format, names) {
-  if (!FORMATS.includes(format)) throw new Problem(`format must be one of ${FORMATS.join(", ")} (got ${quoted(format)})`);
+  const known = FORMATS.join(", ");
+  if (!FORMATS.includes(format)) throw new Problem(`format must be one of ${known} (got ${quoted(format)})`);
   const position = game.parse(start), { sides } = position.game;
   const given = names ?? sides;
   if (given.length !== sides.length || !given.every((name) => typeof name === "string")) {

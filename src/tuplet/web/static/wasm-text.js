@@ -45,9 +45,11 @@ export function splitSpec(spec) {
 // Boards of 2048 (games/g2048/board_text.py)
 
 const EMPTY = new Set(".-_·*•∙□");
-const FRAMES = new Map([...[..."│┃║╎╏┆┇┊┋▏▕"].map((each) => [each, "|"]),
+/** @type {[string, string][]} */
+const FRAME_LETTERS = /** @type {any} */ ([...[..."│┃║╎╏┆┇┊┋▏▕"].map((each) => [each, "|"]),
   ...[..."─━═┄┅┈┉╌╍▁▔"].map((each) => [each, "-"]),
   ...[..."┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬╭╮╰╯"].map((each) => [each, "+"]), ...[..."{}()"].map((each) => [each, " "])]);
+const FRAMES = new Map(FRAME_LETTERS);
 const isTile = (number) => number >= 2 && number <= 1 << LARGEST && (number & (number - 1)) === 0;
 
 /** The tiles of a text: rows where it has rows, else one list. */

@@ -119,7 +119,8 @@ export class Tree {
       chosen.add(node);
       if (deep >= depth) continue;
       for (const child of this.children(node)) {
-        if (Number(visits[child]) >= least) queue.push([-Number(visits[child]), child, deep + Number(sides[node] !== CHANCE)]);
+        const ahead = deep + Number(sides[node] !== CHANCE);
+        if (Number(visits[child]) >= least) queue.push([-Number(visits[child]), child, ahead]);
       }
     }
     const root = this.#node(ROOT, "", null, position, chosen);
