@@ -156,9 +156,9 @@ def main() -> None:
     took = least(works, count)
 
     titles = {
-        LAY_OUT: "lay out the after-states",
-        FIND: "find where their weights stand",
-        ASK: "ask for the weights",
+        LAY_OUT: "compute the after-states",
+        FIND: "compute the indices of their weights",
+        ASK: "prefetch the weights",
         SUM: "add them up",
         UPDATE: "update them",
         SUM_AGAIN: "add them up again",
