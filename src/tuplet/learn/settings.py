@@ -104,7 +104,7 @@ class Method:
         "For other games than 2048: moves that a target looks ahead, 1 or 2 (better values, several times slower).",
         least=1,
         most=2,
-        usual="1; 2 for ewn-6x7",
+        usual="1",
     )
     explore: float | None = setting(
         None, "For other games than 2048: the probability of a random move in self-play.", least=0, most=1, usual="0.05"

@@ -179,7 +179,6 @@ def make_encoding(rules: EwnRules) -> Encoding:
         symmetries=(transposed(rows),) if square else (),
         groups={"side": (0, *[1] * CLASSES, *[2] * CLASSES)},
         features=features,
-        ahead=2 if rules.die == CYCLE else 1,
         lam=0.0 if rules.die == ROLLED else 0.5,
         tables=EwnTables(classes, masks, powers, distances, leads),
     )
