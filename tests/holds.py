@@ -17,6 +17,7 @@ import numpy as np
 
 from tuplet.arena.statistics import Z_AFTER_TEST, Sprt, pair_share, ratings, share_at
 from tuplet.games.g2048.statistics import score_interval
+from tuplet.system.bootstrap import iqm_interval
 from tuplet.system.intervals import Z
 
 # 150 quantiles each of the scores of 3,000 games, seed 77: of `small`, and of a network that
@@ -123,6 +124,16 @@ def rated(elo: float, agents: int, pairs: int, split: float, trials: int) -> flo
     return float(held.min() / trials)
 
 
+def over_seeds(runs: int, trials: int) -> float:
+    """Of interquartile means of so many runs, whose scores are normal, by bootstrap."""
+    random = np.random.default_rng(runs)
+    held = 0
+    for _ in range(trials):
+        low, high = iqm_interval([random.normal(0, 1, runs)])
+        held += low <= 0 <= high
+    return held / trials
+
+
 def table(rows: list[object], columns: list[object], cell: Callable[..., float]) -> None:
     """Print shares in per cent."""
     print("".join(f"{column!s:>16}" for column in ["", *columns]))
@@ -136,6 +147,8 @@ if __name__ == "__main__":
     table(["small", "homework"], [2, 3, 5, 10, 20, 50], lambda p, n: means(p, n, 20_000))
     print("shares: the least over true shares, by how many pairs are split, and pairs")
     table([0, 0.1, 0.5, 1], [5, 10, 20, 50, 100], lambda split, n: shares(n, lambda share: pair_results(share, split)))
+    print("interquartile means over seeds, by runs")
+    table(["normal"], [2, 3, 5, 10, 20], lambda _, n: over_seeds(n, 2000))
     tests = [(0, 50), (0, 100), (0, 200), (-50, 0), (200, 300), (300, 500)]
     for name, z in (("1.96", Z), ("2.58", Z_AFTER_TEST)):
         print(f"shares after a test has stopped, with {name}: the least over true Elos")

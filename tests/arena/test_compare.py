@@ -102,6 +102,26 @@ def test_settings_that_differ_are_listed(tmp_path: Path) -> None:
     assert result.settings == {"alpha": ["0.5", "1.0"]}
 
 
+def test_runs_that_differ_in_their_seeds_are_compared_as_methods(tmp_path: Path) -> None:
+    from tuplet import train
+
+    for name, alpha in (("low", 0.1), ("high", 1.0)):
+        for seed in (1, 2):
+            out = tmp_path / f"{name}-{seed}"
+            train("0123 4567", games=200, alpha=alpha, seed=seed, out=out, progress=False)
+    runs = [tmp_path / name for name in ("low-1", "high-1", "low-2", "high-2")]
+    result = compare(*runs, games=20, progress=False)
+    low, high = result.methods
+    assert low.runs == ["low-1", "low-2"] and (low.method, high.method) == ("low", "high")
+    means = [each.summary.mean_score for each in result.evaluations]
+    assert low.iqm == pytest.approx((means[0] + means[2]) / 2)
+    (better,) = result.improvements
+    assert better.probability == np.mean([(a > b) + (a == b) / 2 for a in means[::2] for b in means[1::2]])
+    assert result.as_json()["improvements"][0]["ci95"] == better.ci95
+    assert "A run of low is better than one of high with probability" in str(result)
+    assert not compare(runs[0], runs[0], runs[1], games=5, progress=False).methods  # one seed twice
+
+
 def test_a_comparison_ends_early_with_what_it_has(trained_run: Path) -> None:
     stop = Stop()
 

@@ -73,6 +73,11 @@ def test_runs_that_differ_in_their_seed_only_are_one_band(tmp_path: Path) -> Non
         "b, α = 0.5",
         "95 % interval of the mean over seeds",
     ]
+    curve = curve_of(runs, "games", iqm=True)
+    assert curve.means == [12.0, 32.0]  # of three runs no quarter can be left out
+    assert (curve.low, curve.high) == ([10.0, 30.0], [14.0, 36.0])
+    shown = plot(*runs, other, iqm=True).figure.axes[0].get_legend().get_texts()
+    assert shown[-1].get_text() == "95 % interval of the interquartile mean over seeds"
 
 
 def test_titles_say_how_it_was_learned() -> None:

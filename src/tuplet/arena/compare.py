@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist, fmean
@@ -18,8 +18,10 @@ from tuplet.arena.differences import ERROR, POWER, Difference, corrected, indepe
 from tuplet.arena.evaluate import Evaluation, evaluate
 from tuplet.errors import UserError
 from tuplet.games.g2048.statistics import score_variance
+from tuplet.learn.curves import common_name, group_by_method
 from tuplet.learn.run import CONFIG, Run
-from tuplet.system.intervals import share_interval
+from tuplet.system.bootstrap import improvement_interval, improvement_probability, interquartile_mean, iqm_interval
+from tuplet.system.intervals import Interval, share_interval
 from tuplet.system.progress import Progress, ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, Table, TextTable, percent, plural, table_of
@@ -75,6 +77,24 @@ class PlayerDifference(NamedTuple):
         }
 
 
+class MethodScore(NamedTuple):
+    """Runs of one method that differ in their seeds: the interquartile mean of their mean scores."""
+
+    method: str
+    runs: list[str]
+    iqm: float
+    ci95: Interval  # by bootstrap
+
+
+class Improvement(NamedTuple):
+    """The probability that a run of method A scores more than a run of method B."""
+
+    a: str
+    b: str
+    probability: float
+    ci95: Interval  # by bootstrap
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison(Displayable):
     """Players, their evaluations, and the difference of every two."""
@@ -82,6 +102,7 @@ class Comparison(Displayable):
     names: list[str]  # short and distinct
     evaluations: list[Evaluation]
     settings: dict[str, list[str]]  # those that differ, with a value for each player
+    seeds: dict[str, list[int]] = field(default_factory=dict)  # methods, with the numbers of two or more players
 
     @property
     def interrupted(self) -> bool:
@@ -105,6 +126,31 @@ class Comparison(Displayable):
         return differences
 
     @property
+    def methods(self) -> list[MethodScore]:
+        """Of runs that differ only in their seeds, two or more."""
+        return [
+            MethodScore(
+                method,
+                [self.names[i] for i in numbers],
+                float(interquartile_mean(self._means(numbers))),
+                iqm_interval([self._means(numbers)]),
+            )
+            for method, numbers in self.seeds.items()
+        ]
+
+    @property
+    def improvements(self) -> list[Improvement]:
+        """Of every two methods."""
+        known = {method: [self._means(numbers)] for method, numbers in self.seeds.items()}
+        return [
+            Improvement(a, b, improvement_probability(known[a], known[b]), improvement_interval(known[a], known[b]))
+            for a, b in combinations(known, 2)
+        ]
+
+    def _means(self, numbers: list[int]) -> list[float]:
+        return [self.evaluations[i].summary.mean_score for i in numbers]
+
+    @property
     def _order(self) -> list[int]:
         """The players from best to worst."""
         means = [each.summary.mean_score for each in self.evaluations]
@@ -118,6 +164,8 @@ class Comparison(Displayable):
                 for i in self._order
             ],
             "pairs": [each.as_json() for each in self.differences],
+            "methods": [each._asdict() for each in self.methods],
+            "improvements": [each._asdict() for each in self.improvements],
             "settings": {name: dict(zip(self.names, values, strict=True)) for name, values in self.settings.items()},
         }
 
@@ -153,11 +201,27 @@ class Comparison(Displayable):
         if several:
             notes.append("Each interval is of its pair alone; p takes the number of pairs into account.")
         text_tables.append(TextTable("", columns, rows, notes, strong=(1,)))
+        if self.seeds:
+            text_tables += self._seed_tables()
         if self.settings:
             rows = [[name, *values] for name, values in self.settings.items()]
             words = range(len(self.names) + 1)
             text_tables.append(TextTable("", ["settings", *self.names], rows, words=words))
         return text_tables
+
+    def _seed_tables(self) -> list[TextTable]:
+        """Methods over seeds, and the probability that one is better than another."""
+        rows = [
+            [method, str(len(runs)), f"{iqm:,.0f}", f"{low:,.0f} to {high:,.0f}"]
+            for method, runs, iqm, (low, high) in self.methods
+        ]
+        columns = ["over seeds", "runs", "interquartile mean", "95 %"]
+        notes = [
+            f"A run of {a} is better than one of {b} with probability {percent(p)} "
+            f"({100 * low:.0f} to {100 * high:.0f} %)."
+            for a, b, p, (low, high) in self.improvements
+        ]
+        return [TextTable("", columns, rows, notes, strong=(2,))]
 
     def _share(self, i: int, tile: int) -> float:
         """The share of a player's games with a tile. (A summary leaves out tiles that all games have.)"""
@@ -227,8 +291,8 @@ def compare(
     compared = [i for i, each in enumerate(done) if each.summary.games > 1]
     if len(compared) < 2:
         raise Stopped("stopped before two players had played games to compare")
-    settings = _settings([players[i] for i in compared])
-    return Comparison([names[i] for i in compared], [done[i] for i in compared], settings)
+    runs = [_run(players[i]) for i in compared]
+    return Comparison([names[i] for i in compared], [done[i] for i in compared], _settings(runs), _seeds(runs))
 
 
 def _player(player: Any) -> Any:
@@ -246,13 +310,32 @@ def _names(players: Sequence[Any]) -> list[str]:
     return short if len(set(short)) == len(short) else full
 
 
-def _settings(players: Sequence[Any]) -> dict[str, list[str]]:
+def _run(player: Any) -> Run | None:
+    """The run that a player is, or that a folder has."""
+    if isinstance(player, str | Path) and (Path(player) / CONFIG).is_file():
+        return Run.load(player)
+    return player if isinstance(player, Run) else None
+
+
+def _seeds(players: Sequence[Run | None]) -> dict[str, list[int]]:
+    """The methods of two or more runs that differ only in their seeds, with the numbers of the players."""
+    runs = {id(run): number for number, run in enumerate(players) if run is not None}
+    groups = [
+        group
+        for group in group_by_method([run for run in players if run is not None])
+        if len(group) == len({run.options.seed for run in group}) > 1  # a run twice is one run
+    ]
+    names = [common_name(group) for group in groups]
+    return {
+        name if names.count(name) == 1 else f"{name} ({place})": [runs[id(run)] for run in group]
+        for place, (name, group) in enumerate(zip(names, groups, strict=True), 1)
+    }
+
+
+def _settings(players: Sequence[Run | None]) -> dict[str, list[str]]:
     """The training settings in which the players that are runs differ."""
     known: list[dict[str, Any]] = []
-    for each in players:
-        run = each if isinstance(each, Run) else None
-        if isinstance(each, str | Path) and (Path(each) / CONFIG).is_file():
-            run = Run.load(each)
+    for run in players:
         if run is None:
             known.append({})
             continue

@@ -274,6 +274,7 @@ def plot(
     log: bool = False,
     by: Literal["games", "time"] = "games",
     band: bool = False,
+    iqm: bool = False,
     out: Out = None,
     csv: Csv = None,
     force: Force = False,
@@ -292,6 +293,9 @@ def plot(
     band
         Draw runs that differ only in their seeds as one curve: their mean, with a band for its 95 %
         interval (Student's t).
+    iqm
+        As --band, with the interquartile mean and its bootstrap interval, which one outlier does not
+        move.
     out
         The picture to write: .png, .svg or .pdf. [default: the run's own curve.png, which is drawn
         anew, or curves.png for several]
@@ -309,7 +313,7 @@ def plot(
 
     path = out or (runs[0] / "curve.png" if len(runs) == 1 else Path("curves.png"))
     check_writable(csv, None if out is None and len(runs) == 1 else path, force=force)
-    result = tuplet.plot(*runs, path=path, log=log, by=by, band=band)
+    result = tuplet.plot(*runs, path=path, log=log, by=by, band=band, iqm=iqm)
     if csv is not None:
         result.csv(csv)
     if json_:

@@ -97,9 +97,14 @@ class Curve(NamedTuple):
     high: list[float]
 
 
-def curve_of(runs: list[History], by: Axis) -> Curve:
-    """The curve of one run, or the mean of several with its 95 % interval (Student's t)."""
+def curve_of(runs: list[History], by: Axis, iqm: bool = False) -> Curve:
+    """The curve of one run, or the mean of several with its 95 % interval (Student's t).
+
+    With `iqm`, the interquartile mean of several, with its interval by bootstrap.
+    """
     import numpy as np
+
+    from tuplet.system.bootstrap import interquartile_mean, iqm_interval
 
     lines = []
     for run in runs:
@@ -113,6 +118,9 @@ def curve_of(runs: list[History], by: Axis) -> Curve:
     begin = max(x[0] for x, _ in lines)
     grid = [x for x in min((x for x, _ in lines), key=len) if begin <= x <= end] or [end]
     means = np.array([np.interp(grid, *line) for line in lines])
+    if iqm:
+        low, high = zip(*(iqm_interval([scores]) for scores in means.T), strict=True)
+        return Curve(runs, grid, interquartile_mean(means.T).tolist(), [*low], [*high])
     half = t_quantile(len(runs) - 1) * means.std(axis=0, ddof=1) / len(runs) ** 0.5
     mean = means.mean(axis=0)
     return Curve(runs, grid, mean.tolist(), (mean - half).tolist(), (mean + half).tolist())
@@ -163,11 +171,12 @@ def draw_curves(
     log: bool = False,
     by: Axis = "games",
     band: bool = False,
+    iqm: bool = False,
 ) -> Any:
     """Draw the runs' curves into one figure; saved to `path` if given. Returns the figure.
 
     With `band`, runs that differ only in their seeds become one curve, their mean, with a band for
-    its 95 % interval. Evaluations are dots.
+    its 95 % interval; with `iqm`, their interquartile mean. Evaluations are dots.
     """
     figure = new_figure(8, 4.5)
     from matplotlib.ticker import FuncFormatter
@@ -181,8 +190,8 @@ def draw_curves(
     shares = runs[0].options.opponent is not None
 
     axes = figure.add_subplot()
-    groups = group_by_method(runs) if band else [[run] for run in runs]
-    curves = [curve_of(group, by) for group in groups]
+    groups = group_by_method(runs) if band or iqm else [[run] for run in runs]
+    curves = [curve_of(group, by, iqm) for group in groups]
     shared, labels = _labels(curves)
     for number, (curve, label) in enumerate(zip(curves, labels, strict=True)):
         style = line_style(number)
@@ -207,7 +216,7 @@ def draw_curves(
     axes.set_xlabel("games" if by == "games" else "minutes")
     axes.set_ylabel(f"score against {runs[0].options.opponent}" if shares else "mean score")
     style_axes(axes)
-    _draw_legend(figure, axes, curves, shared)
+    _draw_legend(figure, axes, curves, shared, "interquartile mean" if iqm else "mean")
     ends = [
         (curve.x[-1], curve.means[-1], _score_text(curve.means[-1], shares), line_style(n)["color"])
         for n, curve in enumerate(curves)
@@ -248,7 +257,7 @@ def _labels(curves: list[Curve]) -> tuple[list[str], list[str]]:
     """The phrases that all curves share, and a label for each curve: its name, and what it does not share."""
     phrases = [describe_method(curve.runs[0].method) for curve in curves]
     shared = [phrase for phrase in phrases[0] if all(phrase in each for each in phrases)]
-    names = [_common_name(curve.runs) for curve in curves]
+    names = [common_name(curve.runs) for curve in curves]
     for number, curve in enumerate(curves):
         folder = curve.runs[0].folder
         if names.count(names[number]) > 1 and folder is not None:
@@ -262,7 +271,7 @@ def _labels(curves: list[Curve]) -> tuple[list[str], list[str]]:
     return shared, labels
 
 
-def _common_name(runs: list[History]) -> str:
+def common_name(runs: list[History]) -> str:
     """The common beginning of the runs' names: that of a-1, a-2 and a-3 is a."""
     if len(runs) == 1:
         return runs[0].name
@@ -271,7 +280,7 @@ def _common_name(runs: list[History]) -> str:
     return common.rstrip("-_. ") or f"{runs[0].name}, ..."
 
 
-def _draw_legend(figure: Any, axes: Any, curves: list[Curve], shared: list[str]) -> None:
+def _draw_legend(figure: Any, axes: Any, curves: list[Curve], shared: list[str], middle: str) -> None:
     """The title says what all share; the legend what each is, and what bands and dots are."""
     axes.set_title(" · ".join(["2048", *shared]), fontsize=10, loc="left", pad=10)
     evaluated = any(run.evaluations for curve in curves for run in curve.runs)
@@ -284,7 +293,7 @@ def _draw_legend(figure: Any, axes: Any, curves: list[Curve], shared: list[str])
         from matplotlib.patches import Patch
 
         handles.append(Patch(facecolor="grey", alpha=0.25, linewidth=0))
-        labels.append("95 % interval of the mean over seeds")
+        labels.append(f"95 % interval of the {middle} over seeds")
     if evaluated:
         from matplotlib.lines import Line2D
 

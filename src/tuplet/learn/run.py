@@ -156,19 +156,25 @@ class Plot(Tabular):
 
 
 def plot(
-    *runs: Run | str | Path, path: str | Path | None = None, log: bool = False, by: Axis = "games", band: bool = False
+    *runs: Run | str | Path,
+    path: str | Path | None = None,
+    log: bool = False,
+    by: Axis = "games",
+    band: bool = False,
+    iqm: bool = False,
 ) -> Plot:
     """Draw mean score against games or minutes, one point per block, for one or more runs.
 
     Runs are run folders, or what `train` returned; `log` makes the horizontal axis logarithmic.
     With `band`, runs that differ only in their seeds become one curve, their mean, with a band for
-    its 95 % interval (Student's t). With `path` the picture is saved as .png, .svg or .pdf.
+    its 95 % interval (Student's t); with `iqm`, their interquartile mean, with its interval by
+    bootstrap. With `path` the picture is saved as .png, .svg or .pdf.
     Evaluations (`evaluate` of `train`) are dots with 95 % intervals.
     """
     opened = [run if isinstance(run, Run) else Run.load(run) for run in runs]
     if not opened:
         raise UserError("no runs to plot: name at least one run folder")
-    figure = draw_curves(opened, path, log=log, by=by, band=band)
+    figure = draw_curves(opened, path, log=log, by=by, band=band, iqm=iqm)
     return Plot(opened, figure, None if path is None else Path(path))
 
 
