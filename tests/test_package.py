@@ -75,6 +75,12 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     assert {p: p.stat().st_mtime_ns for p in package.rglob("*") if p.is_file()} == files
 
 
+def test_the_citation_names_this_version() -> None:
+    import tuplet
+
+    assert f"\nversion: {tuplet.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
 def test_the_front_door_shows_public_names_only() -> None:
     import tuplet
 

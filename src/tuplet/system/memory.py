@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-_UNKNOWN = 1 << 62
+UNKNOWN = 1 << 62  # more than any machine has
 
 
 def available_memory() -> int:
@@ -21,7 +21,7 @@ def _machine() -> int:
         return int(sizes["MemAvailable"].split()[0]) * 1024
     with suppress(AttributeError, ValueError, OSError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return _UNKNOWN
+    return UNKNOWN
 
 
 def _container() -> int:
@@ -35,7 +35,7 @@ def _container() -> int:
             parts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
             used = int((folder / "memory.current").read_text())
             return int(limit) - used + int(parts["inactive_file"])
-    return _UNKNOWN
+    return UNKNOWN
 
 
 def _process() -> int:
@@ -47,4 +47,4 @@ def _process() -> int:
         if limit != resource.RLIM_INFINITY:
             pages = int(Path("/proc/self/statm").read_text().split()[0])
             return limit - pages * resource.getpagesize()
-    return _UNKNOWN
+    return UNKNOWN

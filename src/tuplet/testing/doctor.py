@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tuplet.kernel import cache_folder, cache_root
 from tuplet.system.blocks import cores
-from tuplet.system.memory import available_memory
+from tuplet.system.memory import UNKNOWN, available_memory
 from tuplet.system.tables import Displayable, TextTable
 from tuplet.system.version import __version__
 from tuplet.values.players import ABOUT, VALUES, player_file, remedy
@@ -45,7 +45,7 @@ class Diagnosis(Displayable):
     versions: dict[str, str]  # of tuplet, Python, and libraries
     system: str
     cores: int  # that this process may use
-    free_memory: int  # bytes
+    free_memory: int | None  # bytes; None if it is not known
     cache: Path  # the folder of compiled code and unpacked weights
     cache_bytes: int
     cache_writable: bool
@@ -71,7 +71,7 @@ class Diagnosis(Displayable):
             ["system", self.system],
             ["libraries", ", ".join(others)],
             ["cores", str(self.cores)],
-            ["free memory", f"{self.free_memory / 1e9:.1f} GB"],
+            ["free memory", "unknown" if self.free_memory is None else f"{self.free_memory / 1e9:.1f} GB"],
             ["compile cache", f"{self.cache} ({self.cache_bytes / 1e6:.1f} MB)"],
             *([f"player {name}", str(file or "not installed")] for name, file in self.players.items()),
         ]
@@ -103,7 +103,8 @@ def doctor() -> Diagnosis:
     players = {name: player_file(name) for name in ABOUT | VALUES}
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"
     memory, size = available_memory(), _size(cache)
-    return Diagnosis(versions, system, cores(), memory, cache, size, writable, players, extras)
+    free = None if memory == UNKNOWN else memory
+    return Diagnosis(versions, system, cores(), free, cache, size, writable, players, extras)
 
 
 def _installed(module: str, package: str) -> str | None:

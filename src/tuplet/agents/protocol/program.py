@@ -22,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tuplet.agents.protocol import watchdog
+from tuplet.errors import UserError
 from tuplet.games.record import Forfeit
 
 GRACE = 0.3  # seconds a program has to exit by itself
@@ -40,6 +41,8 @@ class Program:
     """
 
     def __init__(self, command: Sequence[str], folder: Path | None = None, memory: int | None = None) -> None:
+        if os.name != "posix":
+            raise UserError("programs as agents need a Unix system: use WSL on Windows")
         self.started = time.monotonic()
         self.memory = memory
         self.mark = f"{_WATCHDOG.mark}{next(_COUNT)}-"
