@@ -1,7 +1,7 @@
 # The referee of a class, without network and without rights (docs/class.md):
 #
 #   docker build -t tuplet .
-#   docker run --rm --network none --memory 4g --pids-limit 256 --read-only --tmpfs /tmp \
+#   docker run --rm --network none --memory 4g --pids-limit 256 \
 #     -v "$PWD/submissions:/submissions:ro" -v "$PWD/results:/results" tuplet \
 #     tournament easy normal --folder /submissions --games 20 --out /results/games.jsonl --html /results/table.html
 #
@@ -11,7 +11,7 @@ COPY pyproject.toml README.md LICENSE /source/
 COPY src /source/src
 RUN pip install --no-cache-dir /source && rm -r /source && useradd --uid 1000 --create-home referee
 USER referee
-# Compiled code is kept in the image, so that a read-only container need not compile again.
+# Compiled code is kept in the image, so that a new container need not compile it again.
 ENV NUMBA_CACHE_DIR=/home/referee/cache
 RUN tuplet match easy hard --games 2
 WORKDIR /tmp
