@@ -33,7 +33,7 @@ def program(boards: int, deep: int, games: int, simulations: int) -> tuple[dict[
     """Values, and calls of the kernels with them: so many boards, of these some to search, games to learn from."""
     random = np.random.default_rng(7)
     network, rules = Network.load("small"), rules_for(4, 4, 0.1)
-    learned = {name: Network("4x4") if games < 10 else Network("4x5") for name in ("td", "tc")}
+    learned = {name: Network("4x5") for name in ("td", "tc")}
     hyper = {"td": (F(0.1), F(0.0)), "tc": (F(1.0), F(0.5))}
     values: dict[str, Any] = {
         "rules": rules,
