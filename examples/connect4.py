@@ -119,9 +119,13 @@ class Connect4(Game):
 
     @property
     def encoding(self):
-        """For learning: every block of 2x4, 4x2 and 3x3 cells, and their mirror images."""
+        """For learning: blocks of cells, rows, and the diagonals of every 4x4 block; mirror images share a table."""
         rows, columns = self.rules.rows, self.rules.columns
-        return Encoding(rows, columns, KINDS, "2x4 4x2 3x3", symmetries=(mirrored(rows, columns),))
+        corners = [r * columns + c for r in range(rows - 3) for c in range(columns - 3)]
+        steps = [i * (columns + 1) for i in range(4)] + [3 + i * (columns - 1) for i in range(4)]
+        crosses = ["-".join(str(corner + step) for step in steps) for corner in corners]
+        net = " ".join(["2x4 4x2 3x3", f"1x{columns}", *crosses])
+        return Encoding(rows, columns, KINDS, net, symmetries=(mirrored(rows, columns),), lam=0.8)
 
     @property
     def actions(self):

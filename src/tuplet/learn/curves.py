@@ -144,7 +144,8 @@ def describe_method(method: Method) -> list[str]:
         rate += f", {method.alpha * by:.3g} from {100 * after:g} % on"  # type: ignore[operator]
     if method.game != "2048":
         explored = [f"{method.ahead} ahead", f"ε = {method.explore:g}", f"up to {method.opening} random moves"]
-        return [method.game, str(method.net), method.name, rate, *explored]
+        net = str(method.net)
+        return [method.game, net if len(net) <= 40 else f"{net[:37]}...", method.name, rate, *explored]
     target = method.target.replace("after", "after-")
     more = {
         "board": method.board,
