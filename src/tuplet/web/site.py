@@ -157,6 +157,6 @@ def _agents(game: str, names: tuple[str, ...]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     try:
-        build_site(sys.argv[1])
+        build_site(sys.argv[1] if len(sys.argv) > 1 else "site")
     except UserError as error:
         sys.exit(str(error))
