@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from tuplet.agents.registry import agents_of, unknown_agent
-from tuplet.agents.searchers import Search, Searcher, check_turn
+from tuplet.agents.searchers import Search, Searcher, check_turn, load_values
 from tuplet.agents.specs import Pickled, Spec, as_spec, make_from_class
 from tuplet.errors import UserError
 from tuplet.games.game import Game
@@ -126,7 +125,7 @@ def agent_from(named: Any, game: str | Game, seed: int = 0, **options: Any) -> A
     if isinstance(named, str | Spec):
         return make_agent(named, game, seed, **options)
     if isinstance(named, Search):
-        return Searcher(type(named).__name__.lower(), replace(named))
+        return Searcher(type(named).__name__.lower(), load_values(named.copy(), find_game(game, trusted=True)))
     network = sys.modules.get("tuplet.values.network")  # where there is a network, it is imported
     if network is not None and isinstance(named, network.Network):
         from tuplet.agents.learned import LearnedAgent

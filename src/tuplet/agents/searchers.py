@@ -10,6 +10,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -50,10 +51,28 @@ class Search:
     state: np.uint64 = field(default=np.uint64(0), init=False)  # of the random stream
     stop: Stop | None = field(default=None, init=False, repr=False, compare=False)
     on_update: Callable[[], object] | None = field(default=None, init=False, repr=False, compare=False)
+    network: Any = field(default=None, init=False, repr=False, compare=False)  # the learned values, once loaded
 
     def __post_init__(self) -> None:
         self._seconds = self._began = self._ended = 0.0
         self.interrupted = False
+        self._valued: Any = None  # the rules of the last search with learned values
+
+    def copy(self) -> Any:
+        """The same search with its own memory; learned values are shared."""
+        copied = replace(self)
+        copied.network = self.network
+        return copied
+
+    def game(self, rules: Any) -> Any:
+        """The rules as kernels take them: with learned values as estimates, if there are some."""
+        if self.network is None:
+            return rules
+        if self._valued is None or self._valued.rules is not rules:
+            from tuplet.values.game_network import valued_game
+
+            self._valued = valued_game(rules, self.network)
+        return self._valued
 
     def all_settings(self, position: Any = None) -> dict[str, Any]:
         """Every setting, including defaults; some depend on the game of `position`."""
@@ -75,6 +94,30 @@ def search_from(kind: type[Any], spec: Spec) -> Any:
     if ":" in spec.settings:
         spec.needs_trust("a bandit")
     return from_text(kind, spec.settings, spec.text)
+
+
+def _given(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings that are set, as they are shown."""
+    shown = {name: value for name, value in settings.items() if value is not None and value != ""}
+    return shown | ({"values": str(shown["values"])} if "values" in shown else {})
+
+
+def load_values(search: Any, game: Any, path: Callable[[str], Path] = Path) -> Any:
+    """The search with the learned values that it names, which must be of this game; `path` finds them."""
+    if not search.values:
+        return search
+    if game.family == "2048":
+        raise UserError("searches of 2048 take learned values as expectimax:values=RUN")
+    from tuplet.values.game_network import GameNetwork
+
+    known = isinstance(search.values, GameNetwork)
+    search.network = search.values if known else GameNetwork.load(path(search.values), game)
+    return search
+
+
+def _kind(game: Any) -> tuple[type, ...]:
+    """What decides whether a search is compiled for a game."""
+    return type(game), type(getattr(game, "rules", None))
 
 
 def bandit_from(ucb: Any, settings: dict[str, float]) -> Any:
@@ -100,6 +143,8 @@ class Mcts(Search):
     `cutoff=N` ends a random game after N moves with the game's estimate; with `cutoff=0` there are no random games:
     a leaf is expanded at once, and is worth the best estimate of its children (then `batch` is 1, `expand` 0 and
     `final` visits, unless set). `mix` is the weight, 0 to 1, of a leaf's own estimate beside its random games.
+    `values=RUN` takes learned values as estimates: a run folder, a weight file or a bundled player; then `cutoff` is
+    0, unless set.
 
     `ucb` names the bandit of the descent: a registered one, `module:Class` or `file.py:Class`, or
     the bandit itself; `c`, `c1`, `c2` and `k` are its settings, if it has them. `descent_k=K` is the
@@ -127,6 +172,7 @@ class Mcts(Search):
     nodes: int = 1_000_000
     sims: int | None = None
     time: float | None = None
+    values: str | Any = ""
     growth: SearchHistory | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -157,13 +203,18 @@ class Mcts(Search):
         """The settings as kernels take them."""
         batch, expand, _ = self.pace
         options = mcts.Options(self.bandit(), batch, expand, self.results == "rich", self.shortcuts, self.solver)
-        options = options._replace(cutoff=mcts.NEVER if self.cutoff is None else self.cutoff, mix=self.mix)
+        options = options._replace(cutoff=mcts.NEVER if self.moves_played is None else self.moves_played, mix=self.mix)
         return options if self.stop is None else options._replace(stop=self.stop.flag)
+
+    @property
+    def moves_played(self) -> int | None:
+        """`cutoff`, including its default."""
+        return 0 if self.cutoff is None and self.values else self.cutoff
 
     @property
     def pace(self) -> tuple[int, int, str]:
         """`batch`, `expand` and `final`, including defaults: those of random games, or of estimates alone."""
-        batch, expand, final = (25, 200, "rate") if self.cutoff != 0 else (1, 0, "visits")
+        batch, expand, final = (25, 200, "rate") if self.moves_played != 0 else (1, 0, "visits")
         return (
             batch if self.batch is None else self.batch,
             expand if self.expand is None else self.expand,
@@ -191,11 +242,11 @@ class Mcts(Search):
         rest = {n: getattr(self, n) for n, _, _ in setting_fields(type(self)) if n not in others}
         if self.time is None:
             rest["sims"] = self.most
-        rest |= dict(zip(("batch", "expand", "final"), self.pace, strict=True))
+        rest |= dict(zip(("batch", "expand", "final"), self.pace, strict=True)) | {"cutoff": self.moves_played}
         if self.expand == mcts.NEVER:
             del rest["expand"]
         settings = {"ucb": name, **bandit._asdict(), **rest}
-        return {name: value for name, value in settings.items() if value is not None}
+        return _given(settings)
 
     def open(self, state: np.uint64) -> None:
         """Begin a game: forget the last one, draw from its random stream."""
@@ -206,7 +257,7 @@ class Mcts(Search):
         self.load(rules, position)
         self._began = began = clock.monotonic()
         self._ended = 0.0
-        tree, options = self.tree, self.settings._replace(unit=self._unit(rules, position))
+        game, tree, options = self.game(rules), self.tree, self.settings._replace(unit=self._unit(rules, position))
         known = self.reuse and self._rules is not None and same_rules(self._rules, rules)
         if not (known and trees.reroot(tree, position)):
             trees.reset(rules, tree, position)
@@ -222,7 +273,7 @@ class Mcts(Search):
             used = clock.monotonic() - began
             seconds = max(min(limit - used, longest), 0.0)
             due = most if self.growth is None else min(self.growth.due, most)
-            self.state = np.uint64(mcts.search(rules, tree, options, due, seconds, np.uint64(self.state)))
+            self.state = np.uint64(mcts.search(game, tree, options, due, seconds, np.uint64(self.state)))
             count = int(tree.counters[trees.SIMULATIONS])
             done = count >= most or tree.proven[trees.ROOT] != trees.UNPROVEN
             self.interrupted = is_stopped(self.stop) and not done
@@ -252,12 +303,12 @@ class Mcts(Search):
 
     def load(self, rules: Any, position: Words) -> None:
         """Compile the search before the clock runs."""
-        options = self.settings._replace(batch=1)
-        kind = (type(rules), type(options.bandit))
+        options, game = self.settings._replace(batch=1), self.game(rules)
+        kind = (*_kind(game), type(options.bandit))
         if kind not in _compiled:
             tree = trees.make_tree(1000)
             trees.reset(rules, tree, position)
-            mcts.search(rules, tree, options, 0, 0.0, np.uint64(0))
+            mcts.search(game, tree, options, 0, 0.0, np.uint64(0))
             _compiled.add(kind)
 
     def progress(self) -> Progress:
@@ -318,7 +369,8 @@ class AlphaBeta(Search):
 
     Stops at `depth` moves, after `time` seconds or after `nodes` positions, whichever comes first;
     by default at depth 10 (4 where there is chance). The table has 2^`table` entries of 16 bytes.
-    `reduce` searches late moves less deeply.
+    `reduce` searches late moves less deeply. `values=RUN` takes learned values in place of the game's estimate: a run
+    folder, a weight file or a bundled player.
     """
 
     depth: int | None = None
@@ -326,6 +378,7 @@ class AlphaBeta(Search):
     nodes: int | None = None
     table: int = 20
     reduce: bool = False
+    values: str | Any = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -338,7 +391,8 @@ class AlphaBeta(Search):
         if not 2 <= self.table <= 28:
             raise UserError(f"table must be 2 to 28, for 2^table entries (got {self.table})")
         self._work: expectimax.Workspace | None = None
-        self._root: tuple[Any, Words] | None = None  # rules and position of the last search
+        self._root: tuple[Any, Words] | None = None  # rules, with learned values, and position of the last search
+        self._rules: Any = None  # of the table
         self._move, self.value, self.proven, self._depth = 0, 0.0, False, 0
         self._nodes, self._deepest = 0, 0
         self._spent = 0  # nodes of the current move
@@ -361,7 +415,7 @@ class AlphaBeta(Search):
         settings = {name: getattr(self, name) for name, _, _ in setting_fields(type(self))}
         if self.unlimited and position is not None:  # a chance node now means chance later
             settings["depth"] = 4 if position.is_chance else self.default_depth(position.rules, position.words)
-        return {name: value for name, value in settings.items() if value is not None}
+        return _given(settings)
 
     @property
     def stopped_by_time(self) -> bool:
@@ -387,8 +441,9 @@ class AlphaBeta(Search):
         """The move to play within `seconds`; continues an earlier search of the same position."""
         self.load(rules, position)
         self._began, self._ended = clock.monotonic(), 0.0
-        if self._root is not None and not same_rules(self._root[0], rules):
+        if self._root is not None and not same_rules(self._rules, rules):
             self.open(self.state)  # the table holds values of other rules, say of another known die
+        self._rules, game = rules, self.game(rules)
         deepest = self.depth or expectimax.DEEPEST - 1
         if self.unlimited and seconds is None:
             deepest = self.default_depth(rules, position)
@@ -396,11 +451,11 @@ class AlphaBeta(Search):
         if self._root is None or self._root[1] != position:
             self._nodes, self._seconds = 0, 0.0
             self._depth, self._depths = 0, []
-        self._root, updated = (rules, position), 0.0
+        self._root, updated = (game, position), 0.0
         seconds = np.inf if seconds is None else seconds
         for limit in range(1, deepest) if self.on_update is not None else ():
             left = seconds - (clock.monotonic() - self._began)
-            if not self._deepen(rules, position, limit, left):
+            if not self._deepen(game, position, limit, left):
                 return self._move
             self._depths.append((limit, self.value, self.proven, self._line()))
             before = clock.monotonic()
@@ -408,15 +463,15 @@ class AlphaBeta(Search):
                 self.on_update()
                 updated = clock.monotonic()
                 self._began += updated - before  # the callback's time does not count
-        self._deepen(rules, position, deepest, seconds - (clock.monotonic() - self._began))
+        self._deepen(game, position, deepest, seconds - (clock.monotonic() - self._began))
         return self._move
 
-    def _deepen(self, rules: Any, position: Words, deepest: int, seconds: float) -> bool:
+    def _deepen(self, game: Any, position: Words, deepest: int, seconds: float) -> bool:
         """Search up to a depth within `seconds`; False if a deeper search makes no sense."""
         work, began = self.work, clock.monotonic()
         nodes = max((self.nodes or 1 << 62) - self._spent, 0)
         move, value, depth = run_interruptible(
-            work.stop, expectimax.iterative_deepening, rules, position, deepest, max(seconds, 0.0), nodes, work
+            work.stop, expectimax.iterative_deepening, game, position, deepest, max(seconds, 0.0), nodes, work
         )
         self._nodes += int(work.counters[expectimax.NODES])
         self._spent += int(work.counters[expectimax.NODES])
@@ -433,12 +488,13 @@ class AlphaBeta(Search):
 
     def load(self, rules: Any, position: Words) -> None:
         """Compile the search before the clock runs."""
-        if (type(rules),) not in _compiled:
+        game = self.game(rules)
+        if _kind(game) not in _compiled:
             work, values = expectimax.make_workspace(2), np.zeros(MOST_MOVES)
-            expectimax.iterative_deepening(rules, position, 0, 0.0, 1 << 62, work)
+            expectimax.iterative_deepening(game, position, 0, 0.0, 1 << 62, work)
             codes, proven = np.zeros(MOST_MOVES, np.uint8), np.zeros(MOST_MOVES, np.bool_)
-            expectimax.move_values(rules, position, 1, work, codes, values, proven)
-            _compiled.add((type(rules),))
+            expectimax.move_values(game, position, 1, work, codes, values, proven)
+            _compiled.add(_kind(game))
 
     def progress(self) -> Progress:
         """How far the current search is."""
@@ -567,7 +623,7 @@ class Searcher:
 
     def fresh(self) -> Searcher:
         """The same agent with its own memory, for another thread."""
-        return Searcher(self.name, replace(self.search))
+        return Searcher(self.name, self.search.copy())
 
     def progress(self) -> Progress:
         """How far the current search is."""
@@ -618,6 +674,7 @@ class Searcher:
             self.time = limit
 
 
-def make_searcher(spec: Spec, game: Any, *, entry: Any, **_: Any) -> Searcher:  # noqa: ARG001
+def make_searcher(spec: Spec, game: Any, *, entry: Any, **_: Any) -> Searcher:
     """The searcher that a text names; `entry` is that of the registry."""
-    return Searcher(spec.text, search_from(entry.settings_class(), spec))
+    search = search_from(entry.settings_class(), spec)
+    return Searcher(spec.text, load_values(search, game, spec.path))

@@ -401,7 +401,7 @@ def choose(tree: Tree, options: Options, final: Int, k: float, bits: np.uint64) 
             bits, random = draw(bits)
             promise, lost = k * value + gumbel(random), False
         elif final == VISITS:
-            promise = visits
+            promise = visits + value / (2.0 + 2.0 * abs(value))  # of two with as many, the better
         elif final == LOWER and visits > 0.0 and proven != DRAWN:
             variance = max(tree.squares[child] / visits - mean * mean, 0.0)
             promise = value - 1.96 * math.sqrt(variance / visits) / options.unit

@@ -489,6 +489,11 @@ def _apply_outcome(game: ValuedGame, position: Words, outcome: Any) -> Words:
 
 
 @inlined
+def _forgets_outcome(game: ValuedGame) -> bool:
+    return protocol.forgets_outcome(game.rules)
+
+
+@inlined
 def _ending(game: ValuedGame, position: Words) -> int:
     return protocol.ending(game.rules, position)
 
@@ -535,6 +540,7 @@ register_game(
     count_outcomes=_count_outcomes,
     probability=_probability,
     apply_outcome=_apply_outcome,
+    forgets_outcome=_forgets_outcome,
     ending=_ending,
     winner=_winner,
     payoff=_payoff,
