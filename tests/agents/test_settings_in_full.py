@@ -21,7 +21,8 @@ from tuplet.system.settings import describe_settings
         ("mcs:sims=10", {"ucb": "tuned", "c": 0.6, "nodes": 1000, "sims": 10}),
         ("alphabeta", {"depth": 10, "table": 20, "reduce": False}),
         ("alphabeta:time=2", {"time": 2.0, "table": 20, "reduce": False}),
-        ("best", {"time": 1.0, "table": 21, "reduce": True, "traps": True}),
+        ("best", {"time": 1.0, "table": 21, "reduce": True, "values": "ewn-6x7"}),
+        ("exploit:normal", {"time": 1.0, "opponent": "normal", "values": "ewn-6x7"}),
     ],
 )
 def test_all_settings_are_reported_and_make_the_same_agent(text: str, told: dict[str, Any]) -> None:

@@ -49,7 +49,10 @@ SETTINGS = {  # of searches
     "depth": "moves to look ahead",
     "table": "the transposition table has 2^N entries",
     "reduce": "search late moves less deeply",
-    "traps": "in a bad position, set traps for a simple opponent",
+    "values": "learned values as estimates: a run folder, a weight file or a bundled player",
+    "cutoff": "moves of a random game before the estimate ends it; 0 for no random games",
+    "mix": "the weight of a leaf's own estimate beside its random games, 0 to 1",
+    "opponent": "the model whose moves are foreseen: hard or normal",
 }
 
 

@@ -107,10 +107,10 @@ register_agent(
 register_agent("random", "tuplet.agents.agent:RandomAgent.make", games=("2048",), about="Any legal move.")
 register_agent(
     "best",
-    f"{_SEARCHERS}:make_searcher",
+    "tuplet.agents.best:make_best",
     games=("ewn",),
     settings="tuplet.agents.best:Best",
-    about="Alpha-beta that reduces late moves; on ewn-6x7 the strongest.",
+    about="The strongest: alpha-beta or expectimax over learned values.",
 )
 register_agent(
     "hard",
@@ -123,6 +123,13 @@ register_agent(
     "tuplet.agents.baselines:Baseline.make",
     games=("ewn",),
     about="The course's middle opponent: two moves deep.",
+)
+register_agent(
+    "exploit",
+    "tuplet.agents.best:make_best",
+    games=("ewn",),
+    settings="tuplet.agents.best:Exploit",
+    about="Plays against a model of hard (exploit:hard) or normal, where the die is known.",
 )
 register_agent(
     "alphabeta",

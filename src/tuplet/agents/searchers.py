@@ -89,11 +89,11 @@ class Search:
         return Progress(unit, done, total, rate, f"{unit}/s", figures)
 
 
-def search_from(kind: type[Any], spec: Spec) -> Any:
-    """A search with the settings of a text; only a trusted text may name a bandit's code."""
+def search_from(kind: type[Any], spec: Spec, settings: str | None = None) -> Any:
+    """A search with the settings of a text, or with others; only a trusted text may name a bandit's code."""
     if ":" in spec.settings:
         spec.needs_trust("a bandit")
-    return from_text(kind, spec.settings, spec.text)
+    return from_text(kind, spec.settings if settings is None else settings, spec.text)
 
 
 def _given(settings: dict[str, Any]) -> dict[str, Any]:
@@ -665,6 +665,8 @@ class Searcher:
     def warm_up(self, start: Any) -> None:
         """Load or compile what a first move needs."""
         position, limit = start.play(start.legal_moves()[0]), self.time
+        if position.is_chance:
+            _, position = position.random_step(np.uint64(1))
         self.open(position, position.turn, np.uint64(stream(np.uint64(0), np.uint64(0))))
         self.time = 0.01
         try:
