@@ -38,7 +38,7 @@ TINY: dict[str, dict[str, Any]] = {
     "isomorphism": {"scale": 0.005, "net": "012 456"},
     "tuples": {"scale": 0.001, "net": "0123 4567"},
 }
-BY_THE_CLOCK = ("leaderboard", "looking-ahead", "rounds")  # nothing of them is the same twice
+BY_THE_CLOCK = ("leaderboard", "looking-ahead", "rounds", "ewn-strength")  # nothing of them is the same twice
 ONE_OF_EACH = ("td-afterstate", "ewn-c", "regret")
 TIMED = "state-or-afterstate"  # what is learned in equal time depends on the machine
 

@@ -46,6 +46,7 @@ STUDIES = {
     "ewn-variance": Study("what the variance term of UCB1-Tuned gives", "1 h", "ewn_report"),
     "ewn-shortcuts": Study("what shortcuts, batches and late expansion are worth", "40 min", "ewn_report"),
     "ewn-variants": Study("MCTS against plain Monte-Carlo on three variants of EWN", "10 min", "ewn_variants"),
+    "ewn-strength": Study("the agents of EWN at equal time, and what their moves lose", "2 h", "ewn_strength"),
     "leaderboard": Study("which recipe plays best after 1, 3, 10 and 30 minutes", "5 h", "leaderboard"),
     "tuples": Study("which tuples should join a network: by what each takes off its error", "10 min", "tuples"),
     "looking-ahead": Study("score against the time that a move may take, 0.1 to 10 ms", "1 h", "looking_ahead"),
