@@ -411,11 +411,12 @@ def test_no_text_in_a_file_is_trusted(trap: Trap, files: Path) -> None:
 
 DOORS = {  # what a person typed comes in here, and what other processes of theirs are sent
     "games/registry.py": "tuplet.game",
+    "agents/agent.py": "a search made in Python, and its game",
     "agents/searchers.py": "Mcts(ucb=...) in Python",
     "agents/distribution.py": "weights that this program wrote, for its workers",
     "arena/match.py": "a match's game, for its workers",
     "arena/bench.py": "tuplet.bench",
-    "arena/sweeps.py": "tuplet.sweep_train",
+    "arena/sweep.py": "tuplet.sweep_train",
     "learn/settings.py": "settings that were typed",
     "learn/train.py": "tuplet.train, resume and learn_from",
 }

@@ -310,6 +310,21 @@ def test_rounds_of_tasks_give_the_same_weights_for_any_number_of_threads() -> No
     assert (weights[0] == weights[1]).all()
 
 
+def test_a_run_folder_is_an_agent_and_an_analysis_says_which_tuples_make_a_value(tmp_path: Path) -> None:
+    run = tuplet.train(game=SMALL, games=500, evaluate="", out=tmp_path / "run", progress=False)
+    game = tuplet.game(SMALL)
+    position = game.start(3).apply_outcome("1")
+    agent = tuplet.make_agent(str(tmp_path / "run"), game)
+    assert agent.choose(position) == run.network.best_move(position)
+    analysis = tuplet.analyze(game, position, f"alphabeta:values={tmp_path / 'run'},depth=1")
+    values = {move.move: move.value for move in analysis.moves}
+    for move, value in values.items():
+        odds = sum(worth[move] for worth in analysis.why.values())
+        assert value == pytest.approx(1 / (1 + np.exp(-odds)), abs=1e-4)
+    assert "log-odds" in str(analysis)
+    assert tuplet.match(str(tmp_path / "run"), "easy", SMALL, games=10, progress=False).as_json()["win_rate"] >= 0.5
+
+
 def test_weight_files_name_their_game(tmp_path: Path) -> None:
     network = random_network(SMALL)
     path = network.save(tmp_path / "weights.safetensors")

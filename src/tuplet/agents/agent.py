@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tuplet.agents.registry import agents_of, unknown_agent
-from tuplet.agents.searchers import Search, Searcher, check_turn, load_values
+from tuplet.agents.searchers import AlphaBeta, Search, Searcher, check_turn, load_values
 from tuplet.agents.specs import Pickled, Spec, as_spec, make_from_class
 from tuplet.errors import UserError
 from tuplet.games.game import Game
@@ -83,9 +83,9 @@ def make_agent(
     """The agent of a game that a text names, with its settings after a colon.
 
     `mcts:c=0.6,sims=20000`, `alphabeta:depth=8`, `hard`, `mine:Class`, `mine:Class,depth=2`; in 2048
-    also `expectimax:depth=2,values=RUN`, a run folder, a weight file, or the table of an exact
-    solution. `seed` is passed to a class that takes one. `depth`, `time`, `downgrade` and `spawn4` are
-    of agents with learned values, which `load` reads.
+    also `expectimax:depth=2,values=RUN`, or the table of an exact solution. A run folder or a weight file
+    plays by its values, one move ahead. `seed` is passed to a class that takes one. `depth`, `time`,
+    `downgrade` and `spawn4` are of agents of 2048 with learned values, which `load` reads.
     """
     spec = as_spec(spec)
     game = find_game(game, trusted=spec.trusted)
@@ -110,11 +110,14 @@ def _from_text(spec: Spec, game: Game, seed: int, load: Callable[[Path], Any] | 
         from tuplet.agents.learned import load_agent
 
         return load_agent(spec, load)
-    if game.family == "ewn" and (spec.trusted or spec.folder is not None):
+    if spec.trusted or spec.folder is not None:
         from tuplet.exact.endgames import EndgameTable, is_endgame_table
 
-        if is_endgame_table(path := spec.path(spec.text)):
+        path = spec.path(spec.text)
+        if game.family == "ewn" and is_endgame_table(path):
             return EndgameTable.load(path)
+        if path.exists():  # a run folder or a weight file: its values, one move ahead
+            return Searcher(spec.text, load_values(AlphaBeta(depth=1, values=spec.text), game, spec.path))
     raise unknown_agent(spec, game.family)
 
 

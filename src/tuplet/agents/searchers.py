@@ -541,6 +541,7 @@ class AlphaBeta(Search):
             line,
             note,
             points=points,
+            why={} if self.network is None else self.network.explain_moves(position),
             position=position,
             interrupted=self.interrupted,
             depth=self._depth,

@@ -11,6 +11,8 @@ from tuplet.games.tree import TreeView
 from tuplet.system.settings import describe_settings
 from tuplet.system.tables import Displayable, TextTable
 
+MOST_PARTS = 12  # tuples and features that the text of an analysis shows
+
 
 class MoveValue(NamedTuple):
     """A move and what it is worth.
@@ -134,7 +136,9 @@ class Analysis(Displayable):
         notes += self.note.split("\n") if self.note else []
         notes += describe_settings(self.agent or "settings", self.settings)
         text_tables = [table._replace(notes=notes)]
-        if self.why:
+        if self.why and not self.points:
+            text_tables.append(self._log_odds())
+        elif self.why:
             moves = [move.move for move in self.moves if move.legal]
             rows = [[part, *(f"{worth[m]:,.1f}" for m in moves)] for part, worth in self.why.items()]
             rewards = {move.move: f"{move.reward:,}" for move in self.moves}
@@ -142,6 +146,18 @@ class Analysis(Displayable):
             strong = [1 + moves.index(self.best)]
             text_tables.append(TextTable("", ["tuple", *moves], rows, strong=strong))
         return text_tables
+
+    def _log_odds(self) -> TextTable:
+        """The tuples and features that tell the moves apart most."""
+        moves = [move.move for move in self.moves if move.legal]
+        spread = {part: max(worth.values()) - min(worth.values()) for part, worth in self.why.items()}
+        shown = sorted(self.why, key=lambda part: -spread[part])[:MOST_PARTS]
+        rows = [[part, *(f"{self.why[part][m]:+.3f}" if m in self.why[part] else "-" for m in moves)] for part in shown]
+        left = len(self.why) - len(shown)
+        notes = ["what tuples (cells, row by row) and features add to a move's log-odds of winning, one move ahead"]
+        notes += [f"and {left} more with smaller differences"] if left else []
+        strong = [1 + moves.index(self.best)] if self.best in moves else []
+        return TextTable("", ["tuple", *moves], rows, notes, strong=strong)
 
     def _repr_html_(self) -> str:
         """How notebooks show it: the position, the tables, and the pictures there are."""

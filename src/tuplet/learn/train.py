@@ -13,7 +13,7 @@ from tuplet.errors import UserError
 from tuplet.games.formats import read_game
 from tuplet.games.g2048.rules import view
 from tuplet.games.record import Record
-from tuplet.games.registry import find_game, game as load_game
+from tuplet.games.registry import find_game
 from tuplet.learn.learners import learner_named
 from tuplet.learn.recipes import choose
 from tuplet.learn.recorder import Loggers
@@ -124,7 +124,7 @@ def resume(
     options: dict[str, Any] = {**changes}
     check_names(set(options) - {"recipe", "out"})
     if "game" in options:
-        load_game(options.pop("game"))  # the code of the user's own game; the folder names it
+        find_game(options.pop("game"), trusted=True)  # the code of the user's own game; the folder names it
     if ":" in str(options.get("learner", "")):
         learner_named(options.pop("learner"), trusted=True)
     fixed = set(options) - CHANGEABLE

@@ -370,6 +370,20 @@ class GameNetwork:
             parts.append(Contribution(name, weight, [(name, weight)]))
         return [*parts, Contribution("bias", biases, [("bias", biases)])] if self.biases else parts
 
+    def explain_moves(self, position: Any) -> dict[str, dict[str, float]]:
+        """What each tuple and feature adds to each move's log-odds of winning (or points): part -> move -> value.
+
+        A move that ends the game has none.
+        """
+        why: dict[str, dict[str, float]] = {}
+        for move in position.legal_moves():
+            after = position.play(move)
+            if not after.over:
+                sign = -1 if self.two_players and after.turn != position.turn else 1
+                for part in self.explain(after):
+                    why.setdefault(part.cells, {})[move] = sign * part.value
+        return why
+
 
 def _cells_text(cells: tuple[int, ...]) -> str:
     return "-".join(map(str, cells))
