@@ -23,7 +23,7 @@ import numpy as np
 from tuplet.agents.listing import GAMES, list_agents, list_games
 from tuplet.errors import UserError
 from tuplet.games.g2048.rules import rules_for
-from tuplet.games.registry import EXAMPLES, game as game_of
+from tuplet.games.registry import EXAMPLES, find_game
 from tuplet.kernel import wasm
 from tuplet.search import g2048 as search_2048
 from tuplet.search.bandits import BANDITS
@@ -113,14 +113,14 @@ def _values(name: str, network: Network) -> dict[str, Any]:
         "tree": make_tree(NODES),
         f"leaves {name}": leaves._replace(tables=leaves.tables._replace(weights=zeros)),
         f"work {name}": search_2048.make_workspace(network.m),
-        **{f"rules {game}": game_of(game).rules for game in GAMES if game_of(game).family == "ewn"},
+        **{f"rules {game}": find_game(game).rules for game in GAMES if find_game(game).family == "ewn"},
     }
 
 
 def _facts(name: str, network: Network, step: float) -> dict[str, Any]:
     """What the worker knows of games, agents and networks."""
     sizes = [(rows, columns) for rows in (2, 3, 4) for columns in (2, 3, 4)]
-    ewn: list[Any] = [game for each in GAMES if (game := game_of(each)).family == "ewn"]
+    ewn: list[Any] = [game for each in GAMES if (game := find_game(each)).family == "ewn"]
     fields = ("name", "rows", "columns", "cubes", "die", "cycle", "first_cube", "red", "blue")
     tuples = [
         {

@@ -14,7 +14,7 @@ from tuplet.games import protocol
 from tuplet.games.ewn import rules as ewn
 from tuplet.games.g2048 import rules as g2048
 from tuplet.games.g2048.statistics import make_results
-from tuplet.games.registry import game as game_of
+from tuplet.games.registry import find_game
 from tuplet.kernel import draw, stream
 from tuplet.kernel.wasm import Exports
 from tuplet.learn import td
@@ -37,7 +37,7 @@ def exports() -> Exports:
     known, leaves, m = network.tables, search_2048.leaf_values(network), network.m
     looking = search_2048.make_workspace(m)
     learning, results = td.make_workspace(m), make_results(GAMES)
-    one, moves = game_of("ewn").rules, np.zeros(protocol.MOST_MOVES, np.uint8)
+    one, moves = find_game("ewn").rules, np.zeros(protocol.MOST_MOVES, np.uint8)
     tree = trees.make_tree(NODES)
 
     def of(bandit: str) -> mcts.Options:
