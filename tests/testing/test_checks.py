@@ -83,7 +83,7 @@ WRONG = {
         "no move is legal, but the game is not over",
         "ending() must say so",
     ),
-    "too few moves": ("ConnectFour, 9,", "ConnectFour, 3,", "7 moves, but register_game was told of 3", "too small"),
+    "too few moves": ("ConnectFour, 9,", "ConnectFour, 3,", "7 moves, but register_game was given 3", "too small"),
     "boundless estimate": (
         "register_game(ConnectFour, 9,",
         "@inlined\ndef guess(game, position):\n    return 7.0\n\n\nregister_game(ConnectFour, 9, estimate=guess,",

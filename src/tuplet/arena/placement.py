@@ -44,7 +44,8 @@ from tuplet.games.protocol import (
 )
 from tuplet.games.registry import find_game
 from tuplet.kernel import as_seed, draw, kernel, stream
-from tuplet.system.progress import COMPILING, Progress, ProgressOption, watching
+from tuplet.system import progress as progress_module
+from tuplet.system.progress import Progress, ProgressOption, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, TextTable
 from tuplet.values.game_network import GameNetwork, GameTables, Scratch, make_scratch, move_values
@@ -159,7 +160,7 @@ def placement(
     each = max(planned // len(orders) ** 2, 1)
     pairing = _Pairing(found, network, orders, seed)
     with watching(progress) as watch:
-        watch(Progress(COMPILING))
+        watch(Progress(progress_module.COMPILING))
         seen = np.zeros((len(orders), len(orders)))
         for i in range(len(orders)):
             seen[i] = pairing.play(slice(i, i + 1), slice(None), each)[0]

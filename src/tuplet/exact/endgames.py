@@ -46,10 +46,11 @@ from tuplet.games.game import Game
 from tuplet.games.protocol import MOST_MOVES, ONGOING, Array, Int, Words
 from tuplet.games.registry import find_game
 from tuplet.kernel import as_seed, draw, inlined, kernel, stream
+from tuplet.system import progress as progress_module
 from tuplet.system.blocks import Worker, as_threads, ordered_map
 from tuplet.system.intervals import Interval, mean_interval
 from tuplet.system.memory import available_memory
-from tuplet.system.progress import COMPILING, Progress, ProgressOption, RateMeter, watching
+from tuplet.system.progress import Progress, ProgressOption, RateMeter, watching
 from tuplet.system.stop import Stop, Stopped
 from tuplet.system.tables import Displayable, TextTable
 
@@ -306,7 +307,7 @@ def solve_endgames(
             f"the table of {game.name} with {cubes} cubes would have {4 * size / 1e9:,.1f} GB, {limit}: take fewer"
         )
     with watching(progress) as watch, ThreadPoolExecutor(as_threads(threads)) as pool:
-        watch(Progress(COMPILING))
+        watch(Progress(progress_module.COMPILING))
         values, rules, meter = np.full(size, NOT_KNOWN, np.float32), game.rules, RateMeter()
         blocks = _blocks(numbering, cubes)
         levels = (
