@@ -140,9 +140,19 @@ def test_the_python_of_the_page_on_learning_runs(tmp_path: Path, monkeypatch) ->
 
 def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
     """Every `tuplet` line of README and docs/learning.md, with fewer games and simulations."""
-    shown = blocks("sh", README) + blocks("sh", LEARNING)
+    run_commands(blocks("sh", README) + blocks("sh", LEARNING), tuplet, tmp_path)
+
+
+def test_the_commands_and_the_python_of_the_page_on_every_game_run(tuplet, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "games.md").read_text(encoding="utf-8")
+    run_commands(blocks("sh", text), tuplet, tmp_path)
+    (piece,) = blocks("python", text)
+    exec(piece.replace("games=2000", "games=200"), {})
+
+
+def run_commands(shown: list[str], tuplet, tmp_path: Path) -> None:
     lines = [x for block in shown for x in block.splitlines() if x.startswith("tuplet ")]
-    assert len(lines) >= 15
+    assert len(lines) >= 8
     (tmp_path / "mine.py").write_text(next(b for b in blocks("python", README) if "def choose" in b))
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     for line in lines:
@@ -160,7 +170,7 @@ def test_the_readmes_commands_run_as_written(tuplet, tmp_path: Path) -> None:
             if option in words:
                 words[words.index(option) + 1] = value
         if words[0] == "train" and "--net" not in words:
-            words += ["--net", "5x4"]
+            words += ["--net", "5x4" if first.startswith("--") else "2x2"]
         done = tuplet(*words, cwd=tmp_path, input="", process=words[0] == "agent")
         assert done.returncode == 0, (line, done.stderr)
 
