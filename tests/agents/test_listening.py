@@ -60,9 +60,13 @@ def test_ctrl_c_interrupts_a_running_kernel() -> None:
         wait_until(lambda: agent.progress().rate)
         os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=interrupt, daemon=True).start()
-    with pytest.raises(KeyboardInterrupt):
-        agent.choose(KNOWN)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        threading.Thread(target=interrupt, daemon=True).start()
+        with pytest.raises(KeyboardInterrupt):
+            agent.choose(KNOWN)
+    finally:
+        signal.signal(signal.SIGINT, before)
     agent.search.depth = 3
     assert agent.analyze(KNOWN).interrupted is False
 

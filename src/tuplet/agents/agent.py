@@ -116,7 +116,7 @@ def _from_text(spec: Spec, game: Game, seed: int, load: Callable[[Path], Any] | 
         path = spec.path(spec.text)
         if game.family == "ewn" and is_endgame_table(path):
             return EndgameTable.load(path)
-        if path.exists():  # a run folder or a weight file: its values, one move ahead
+        if spec.text and path.exists():  # a run folder or a weight file: its values, one move ahead
             return Searcher(spec.text, load_values(AlphaBeta(depth=1, values=spec.text), game, spec.path))
     raise unknown_agent(spec, game.family)
 

@@ -27,7 +27,7 @@ from tuplet.games.game import Game
 from tuplet.games.protocol import MOST_MOVES, ONGOING, Int, Words, ending, payoff, register_game, side
 from tuplet.games.registry import find_game
 from tuplet.kernel import inlined, kernel
-from tuplet.values.network import Contribution, Memory, allocate
+from tuplet.values.network import Contribution, Memory, TableNetwork, allocate
 from tuplet.values.tables import total
 
 Array = np.ndarray[Any, Any]
@@ -210,7 +210,7 @@ def images(encoding: Encoding, each: Tuple) -> list[tuple[int, ...]]:
     return found
 
 
-class GameNetwork:
+class GameNetwork(TableNetwork):
     """An n-tuple network for a game that has an encoding."""
 
     # What a network of 2048 may have.
@@ -304,12 +304,6 @@ class GameNetwork:
             self.two_players,
         )
 
-    def tables_with_memory(self, name: str, count: int) -> GameTables:
-        """The same, with a learner's memory of `count` numbers for each weight."""
-        if count == 0:
-            return self.tables
-        return self.tables._replace(memory=self.learner_memory(name, count).reshape(-1))
-
     def table_slice(self, number: int) -> slice:
         """A table's place in `weights`: of a tuple, a feature, or the biases."""
         start = sum(self.sizes[:number])
@@ -322,21 +316,6 @@ class GameNetwork:
     def initial_weight(self, number: int) -> np.float32:  # noqa: ARG002
         """The value of a table's weights before any learning."""
         return np.float32(0)
-
-    def learner_memory(self, name: str, count: int) -> Array:
-        """A learner's `count` numbers for each weight, float32[weights, count]; zeros at first."""
-        if self.memory is None or self.memory.name != name:
-            weights = len(self.weights)
-            self.memory = Memory(name, allocate(self.name, count * weights, beside=weights).reshape(-1, count))
-        if self.memory.values.shape[1] != count:
-            raise UserError(f"{name} needs {count} numbers for each weight (got {self.memory.values.shape[1]})")
-        return self.memory.values
-
-    def has_learner_memory(self, name: str) -> bool:
-        """Whether there is a learner's memory of this name."""
-        return self.memory is not None and self.memory.name == name
-
-    # Values
 
     def value(self, position: Any) -> float:
         """What the side that moves next may expect: its probability of winning, or points."""

@@ -50,7 +50,38 @@ class Contribution(NamedTuple):
     placements: list[tuple[str, float]]  # the cells of each placement, and its weight
 
 
-class Network:
+class TableNetwork:
+    """What networks of all games have: weights in one array, and a learner's memory beside them."""
+
+    name: Any  # a text, or a property
+    weights: Array
+    memory: Memory | None
+    tables: Any  # the network as kernels take it
+
+    def tables_with_memory(self, name: str, count: int) -> Any:
+        """The same, with a learner's memory of `count` numbers for each weight."""
+        if count == 0:
+            return self.tables
+        return self.tables._replace(memory=self.learner_memory(name, count).reshape(-1))
+
+    def learner_memory(self, name: str, count: int) -> Array:
+        """A learner's `count` numbers for each weight, float32[weights, count].
+
+        Starts with zeros, and replaces the memory of another learner.
+        """
+        if self.memory is None or self.memory.name != name:
+            weights = len(self.weights)
+            self.memory = Memory(name, allocate(self.name, count * weights, beside=weights).reshape(-1, count))
+        if self.memory.values.shape[1] != count:
+            raise UserError(f"{name} needs {count} numbers for each weight (got {self.memory.values.shape[1]})")
+        return self.memory.values
+
+    def has_learner_memory(self, name: str) -> bool:
+        """Whether there is a learner's memory of this name."""
+        return self.memory is not None and self.memory.name == name
+
+
+class Network(TableNetwork):
     """V(board) as a sum of table look-ups: each tuple's table, in eight symmetric placements.
 
     `tuples` is a name ("4x6"), text ("0123 4567 ..."), or lists of cells. All weights start at
@@ -234,12 +265,6 @@ class Network:
         marks = [tile.bit_length() - 1 for tile in self.stages]
         return kernels.make_tables(self.tuples, self.weights, marks, self.size)
 
-    def tables_with_memory(self, name: str, count: int) -> kernels.Tables:
-        """The same, with a learner's memory of `count` numbers for each weight."""
-        if count == 0:
-            return self.tables
-        return self.tables._replace(memory=self.learner_memory(name, count).reshape(-1))
-
     @property
     def sizes(self) -> list[int]:
         """The number of weights of each table: one table for each tuple, stage after stage."""
@@ -260,22 +285,6 @@ class Network:
         if number >= len(self.tuples):
             return np.float32(np.nan)
         return np.float32(self.initial / (8 * self.original_tuples) if number < self.original_tuples else 0)
-
-    def learner_memory(self, name: str, count: int) -> Array:
-        """A learner's `count` numbers for each weight, float32[weights, count].
-
-        Starts with zeros, and replaces the memory of another learner.
-        """
-        if self.memory is None or self.memory.name != name:
-            weights = len(self.weights)
-            self.memory = Memory(name, allocate(self.name, count * weights, beside=weights).reshape(-1, count))
-        if self.memory.values.shape[1] != count:
-            raise UserError(f"{name} needs {count} numbers for each weight (got {self.memory.values.shape[1]})")
-        return self.memory.values
-
-    def has_learner_memory(self, name: str) -> bool:
-        """Whether there is a learner's memory of this name."""
-        return self.memory is not None and self.memory.name == name
 
     def grow(self, tuples: str) -> None:
         """Add the tuples of another network that this one lacks. Their weights start at 0, so no
