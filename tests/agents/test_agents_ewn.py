@@ -409,9 +409,10 @@ def test_warming_up_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_time_that_is_set_later_is_used() -> None:
     """As `tuplet agent` sets it before each move."""
-    position = start(seed=1)
+    large = "ewn:board=9x9,die=cycle"  # not proven within minutes
+    position = start(large)
     for spec in ("mcts", "mcs", "alphabeta", "best"):
-        agent: Any = make_agent(spec)
+        agent: Any = make_agent(spec, large)
         agent.choose(position)  # compiled, and usual limits
         agent.open(position, "red", u(1))
         agent.time = 0.4
