@@ -129,7 +129,7 @@ def test_at_a_terminal_a_bar_shows_the_running_score() -> None:
     process, terminal = pty.fork()
     if process == 0:
         os.environ.update(TERM="xterm-256color", COLUMNS="120", LINES="40")
-        command = ["match", "hard", "normal", "--games", "200"]
+        command = ["match", "hard", "normal", "--games", "2000"]
         os.execv(sys.executable, [sys.executable, "-m", "tuplet", *command])
     seen = b""
     while True:
@@ -143,7 +143,7 @@ def test_at_a_terminal_a_bar_shows_the_running_score() -> None:
     _, status = os.waitpid(process, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     text = seen.decode(errors="replace")
-    assert "of 200 games" in text and "moves/s" in text and "wins - losses" in text
+    assert "of 2,000 games" in text and "moves/s" in text and "wins - losses" in text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tuplet.games.ewn import SIDES, EwnPosition
 from tuplet.games.ewn.game import COLOURS, GOALS
 
 BRIGHT = {"red": RED, "blue": BLUE}  # cubes that may move
-ARROWS = {"red": "→↓↘↗", "blue": "←↑↖↙"}
+ARROWS = {"red": "→↓↘↗←↑↖↙", "blue": "←↑↖↙→↓↘↗"}  # the last four: backwards
 FACES = "⚀⚁⚂⚃⚄⚅"
 
 

@@ -45,7 +45,9 @@ def find_game(name: str | Game, *, trusted: bool = False) -> Game:
     A text that is not `trusted` cannot load code: it finds the user's own game only if that was loaded before.
     """
     if not isinstance(name, str):
-        is_ours = _is_built_in(name.name) and type(name).__module__.startswith("tuplet.games.")
+        is_ours = _is_built_in(name.name) and type(name).__module__.startswith(
+            ("tuplet.games.g2048.", "tuplet.games.ewn.")
+        )
         return name if is_ours else _enter(name)
     if (written := name.replace(" ", "%20")) in _own:  # as `_load` writes a path
         return _own[written]

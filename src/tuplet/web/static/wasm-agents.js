@@ -238,7 +238,7 @@ class Mcts {
     const rest = Object.fromEntries(Object.entries(this.all).filter(([key]) => !others.includes(key)));
     if (time === null) rest.sims = this.most;
     const settings = { ucb: this.ucb, ...this.bandit, ...rest };
-    this.settings = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
+    this.settings = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null && value !== ""));
   }
 
   open(state) {
