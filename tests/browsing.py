@@ -69,7 +69,7 @@ def serving(**settings: Any) -> Iterator[Server]:
         yield Server(address[0])
     finally:
         stop.set()
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive(), "the server did not end"
 
 
