@@ -113,9 +113,12 @@ def test_a_search_of_ewn_is_watched_as_it_grows(pages: Looking) -> None:
 def test_without_vectors_it_plays_as_well(pages: Looking, site: Path) -> None:
     worker = (site / "static" / "wasm-worker.js").read_text()
     page = opened(pages, "static/icon.svg", service_workers="block")
-    page.context.route("**/wasm-worker.js", lambda route: route.fulfill(
-        body="WebAssembly.validate = () => false;\n" + worker, content_type="text/javascript"
-    ))  # fmt: skip
+    page.context.route(
+        "**/wasm-worker.js",
+        lambda route: route.fulfill(
+            body="WebAssembly.validate = () => false;\n" + worker, content_type="text/javascript"
+        ),
+    )
     asked: list[str] = []
     page.context.on("request", lambda request: asked.append(request.url))
     page.goto(f"{pages.server.address}/{at('', position=BOARD, agent='small')}")

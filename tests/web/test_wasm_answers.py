@@ -211,28 +211,58 @@ def wrong() -> list[Question]:
     """Questions with something wrong in them."""
     start = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red"
     at = {"game": "ewn", "position": f"{start} 2"}
-    asked: list[Question] = [("/api/position", {"game": "ewn", "position": text, "seed": 1}) for text in (
-        "nothing", f"{start} 7", f"{start} ?", start.replace("red", "green 2"), start.replace("b6", "b7") + " 1",
-        start.replace("r2", "r1") + " 1", start.replace("/", "", 1) + " 1", f"{start} 2 3", "ewn-6x7 a b c",
-    )]  # fmt: skip
+    asked: list[Question] = [
+        ("/api/position", {"game": "ewn", "position": text, "seed": 1})
+        for text in (
+            "nothing",
+            f"{start} 7",
+            f"{start} ?",
+            start.replace("red", "green 2"),
+            start.replace("b6", "b7") + " 1",
+            start.replace("r2", "r1") + " 1",
+            start.replace("/", "", 1) + " 1",
+            f"{start} 2 3",
+            "ewn-6x7 a b c",
+        )
+    ]
     asked += [("/api/play", {**at, "move": move}) for move in ("12", "20", "99", "")]
     asked += [("/api/play", {**at, "position": f"{start} ?", "outcome": outcome}) for outcome in ("3", "9", "x")]
     asked += [("/api/play", {**at, "rng": "xyz"})]
-    asked += [("/api/play", {"game": "2048", "position": "2,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0", "move": move}) for move in
-              ("left", "l", "sideways")]  # fmt: skip
+    asked += [
+        ("/api/play", {"game": "2048", "position": "2,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0", "move": move})
+        for move in ("left", "l", "sideways")
+    ]
     full = "2,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0 0 ?"
     asked += [
         ("/api/play", {"game": "2048", "position": full, "outcome": o}) for o in ("2@1", "4@15", "8@1", "2@0", "x")
     ]
     asked += [("/api/position", {"game": game}) for game in ("chess", "2048:board=9x9", "2048:spawn4=2", "2048:x=1")]
-    asked += [("/api/position", {"game": "2048", "position": text}) for text in (
-        "2048 3,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0 0", "2048 2,0/0,0 0", "2048 2,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0 x", "a/b",
-        "131072,131072,0,0/0,0,0,0/0,0,0,0/0,0,0,0",
-    )]  # fmt: skip
-    asked += [("/api/analyze", {**at, "agent": agent}) for agent in (
-        "mcts:sims=0", "mcts:c=x", "mcts:ucb=puct,c1=1", "mcts:nodes=5", "mcts:time=100",
-        "mcts:what=1", "mcts:solver=maybe", "mcts:results=poor", "mcts:sims=99999999", "mcts:mix=2", "easy:x=1",
-    )]  # fmt: skip
+    asked += [
+        ("/api/position", {"game": "2048", "position": text})
+        for text in (
+            "2048 3,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0 0",
+            "2048 2,0/0,0 0",
+            "2048 2,0,0,0/0,0,0,0/0,0,0,0/0,0,0,0 x",
+            "a/b",
+            "131072,131072,0,0/0,0,0,0/0,0,0,0/0,0,0,0",
+        )
+    ]
+    asked += [
+        ("/api/analyze", {**at, "agent": agent})
+        for agent in (
+            "mcts:sims=0",
+            "mcts:c=x",
+            "mcts:ucb=puct,c1=1",
+            "mcts:nodes=5",
+            "mcts:time=100",
+            "mcts:what=1",
+            "mcts:solver=maybe",
+            "mcts:results=poor",
+            "mcts:sims=99999999",
+            "mcts:mix=2",
+            "easy:x=1",
+        )
+    ]
     asked += [
         ("/api/analyze", {**at, "agent": "mcts:sims=100", "tree": 99}),
         ("/api/analyze", {**at, "agent": "easy", "tree": 2}),
@@ -262,5 +292,11 @@ def test_the_worker_answers_as_the_server_does(
     ]
     assert not wrong, f"{len(wrong)} of {len(asked)} answers differ: {wrong[:5]}"
     assert len(asked) > 2000 and {path for path, _ in asked} >= {
-        "/api/games", "/api/position", "/api/play", "/api/analyze", "/api/explain", "/api/read", "/api/write"
-    }  # fmt: skip
+        "/api/games",
+        "/api/position",
+        "/api/play",
+        "/api/analyze",
+        "/api/explain",
+        "/api/read",
+        "/api/write",
+    }

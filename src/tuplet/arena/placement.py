@@ -202,7 +202,7 @@ class _Pairing:
         self.state = np.uint64(stream(as_seed(seed), np.uint64(0)))
 
     def play(self, rows: slice, columns: slice, games: int) -> Array:
-        """Red's share of wins in so many games of each pair, float64[rows, columns]."""
+        """Red's share of wins in the games of each pair, float64[rows, columns]."""
         reds, blues, network = self.reds[rows], self.blues[columns], self.network
         results = np.zeros((len(reds), len(blues)))
         if network is None:

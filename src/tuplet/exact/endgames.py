@@ -349,7 +349,7 @@ def solvable_game(game: str | Game) -> EwnGame:
 
 
 class Ending(NamedTuple):
-    """The positions of so many cubes against so many."""
+    """The positions with `own` cubes of the side to move and `other` of its opponent."""
 
     own: int  # cubes of the side to move
     other: int
