@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,13 @@ import pytest
 from browsing import FLAGS, Looking, Server, serving
 from tuplet.kernel.wasm import Build
 from tuplet.web.site import build_modules, build_site
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files, and says nothing."""
+
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 @pytest.fixture(scope="session")
@@ -52,3 +62,13 @@ def wasm_modules() -> dict[str, Build]:
 def site(wasm_modules: dict[str, Build], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page that needs no server."""
     return build_site(tmp_path_factory.mktemp("site") / "below" / "tuplet", wasm_modules)
+
+
+@pytest.fixture(scope="session")
+def file_server(site: Path) -> Iterator[Server]:
+    """What `python -m http.server` is: the site lies two folders below its root."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site.parent.parent))) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield Server(f"http://127.0.0.1:{server.server_port}/{site.parent.name}/{site.name}")
+        server.shutdown()

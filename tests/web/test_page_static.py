@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -20,23 +17,6 @@ pytestmark = pytest.mark.slow
 
 BOARD = "2048 2,4,8,16/0,2,64,32/4,8,256,128/0,2,512,1024 12344"
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files, and says nothing."""
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture(scope="module")
-def file_server(site: Path) -> Iterator[Server]:
-    """What `python -m http.server` is: the site lies two folders below its root."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site.parent.parent))) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield Server(f"http://127.0.0.1:{server.server_port}/{site.parent.name}/{site.name}")
-        server.shutdown()
 
 
 @pytest.fixture

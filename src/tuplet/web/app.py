@@ -37,7 +37,8 @@ from tuplet.web.limits import Busy
 from tuplet.web.schema import check_arguments, openapi
 from tuplet.web.websocket import Session, error_text
 
-PAGES = {"/2048": "2048.html", "/ewn": "ewn.html", "/board": "board.html", "/api": "api.html"}
+NAMES = ("2048", "ewn", "learn", "steps", "search", "board", "api")
+PAGES = {f"/{name}": f"{name}.html" for name in NAMES}
 STATIC = Path(__file__).parent / "static"
 
 _files = StaticFiles(directory=STATIC)
@@ -93,6 +94,7 @@ def application(
     routes = [
         Route("/", lambda _: RedirectResponse("/2048"), methods=["GET"]),
         *(Route(path, partial(_static, name=name), methods=["GET"]) for path, name in PAGES.items()),
+        *(Route(f"{path}.html", _without_ending, methods=["GET"]) for path in PAGES),  # as the static site has it
         Route("/static/{name}", _static, methods=["GET"]),
         Route("/favicon.ico", partial(_static, name="icon.svg"), methods=["GET"]),
         Route("/api/openapi.json", document, methods=["GET"]),
@@ -197,6 +199,10 @@ async def _run(request: Request, call: Callable[..., Any], context: ServerContex
     finally:
         stop.set()
         leaving.cancel()
+
+
+def _without_ending(request: Request) -> Response:
+    return RedirectResponse(str(request.url.replace(path=request.url.path.removesuffix(".html"))))
 
 
 async def _static(request: Request, name: str | None = None) -> Response:

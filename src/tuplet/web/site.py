@@ -37,7 +37,8 @@ from tuplet.web.wasm_exports import NODES, SELECTED
 STATIC = Path(__file__).parent / "static"
 EXPORTS = "tuplet.web.wasm_exports:exports"
 FEATURES = {"simd": wasm.SIMD, "plain": wasm.PLAIN}
-PAGES = {"2048.html": "index.html", "ewn.html": "ewn.html"}  # the first is what the folder's address shows
+PAGES = {"2048.html": "index.html"}  # what the folder's address shows
+PAGES |= {name: name for name in ("ewn.html", "learn.html", "steps.html", "search.html")}
 LEFT_OUT = re.compile(r"(api-docs|board|missing)\.(html|js|css)|api\.html|sw\.js")  # what needs the server
 MARK = '<meta name="tuplet" content="static">'  # tells the page that there is no server
 AGENTS = {"2048": (DEFAULT_PLAYER, "random"), "ewn": ("mcts", "mcs", "easy")}

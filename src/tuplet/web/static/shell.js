@@ -3,8 +3,10 @@ import { get, isUserGame, post, whenBusy } from "./api.js";
 import { by, draw, icon, make } from "./dom.js";
 import { isStatic } from "./wasm-client.js";
 
-const PAGES = isStatic ? [["2048", "./", "2048"], ["ewn", "ewn.html", "EWN"]]
-  : [["2048", "/2048", "2048"], ["ewn", "/ewn", "EWN"], ["api", "/api", "API"]];
+/** The address of a page, such as "ewn". */
+export const pageAddress = (page) => (isStatic ? (page === "2048" ? "./" : `${page}.html`) : `/${page}`);
+
+const PAGES = { 2048: "2048", ewn: "EWN", learn: "Learn", ...(isStatic ? {} : { api: "API" }) };
 const bound = []; // {keys, says, run, group}
 let toasts, notice;
 const reported = new WeakSet(); // errors
@@ -16,8 +18,8 @@ export function shell(page) {
     mark.append(draw("rect", { x: 1 + 8 * (i % 3), y: 1 + 8 * Math.floor(i / 3), width: 6, height: 6, rx: 1.5,
       fill: on ? "var(--accent)" : "var(--line)" }));
   }
-  const nav = make("nav", { "aria-label": "Pages" }, PAGES.map(([name, href, text]) =>
-    make("a", { href, "aria-current": name === page && "page" }, text)));
+  const nav = make("nav", { "aria-label": "Pages" }, Object.entries(PAGES).map(([name, text]) =>
+    make("a", { href: pageAddress(name), "aria-current": name === page && "page" }, text)));
   get("/api/games").then(({ games }) => {
     const own = games.filter(({ game }) => isUserGame(game));
     const current = page === "board" && (new URLSearchParams(location.search).get("game") ?? own[0]?.game);

@@ -1,0 +1,4 @@
+// The page "Watch it learn".
+import { lesson } from "./lesson.js";
+
+lesson("learn");
