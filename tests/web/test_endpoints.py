@@ -55,7 +55,7 @@ def test_lists_are_the_same_as_on_the_command_line(server: Server, tuplet: Any) 
     for game in ("ewn", "2048", "2048:board=3x3"):
         printed = json.loads(tuplet("list", "agents", "--game", game, "--json").stdout)
         assert server.ask(f"/api/agents?game={game}")[1] == printed
-    assert server.ask("/api/runs") == (200, {"folder": "runs0", "runs": []})
+    assert server.ask("/api/runs") == (200, {"folder": "runs0", "train": False, "runs": []})
 
 
 def test_runs_are_listed_and_play(tmp_path: Any, tuplet: Any) -> None:

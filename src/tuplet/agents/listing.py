@@ -12,8 +12,10 @@ from tuplet.agents.registry import agents_of, default_agent
 from tuplet.agents.searchers import Mcts
 from tuplet.games.game import Game
 from tuplet.games.registry import game as game_of
+from tuplet.learn.curves import Metrics
 from tuplet.learn.hub import models_in
 from tuplet.learn.run import Run, as_run_folder
+from tuplet.learn.settings import Method
 from tuplet.search.bandits import BANDITS
 from tuplet.system.settings import setting_fields
 from tuplet.system.tables import Displayable, TextTable
@@ -149,17 +151,24 @@ def list_runs(folder: str | Path = "runs") -> Listing:
             written = (each / "config.toml").stat().st_mtime
         except (OSError, ValueError):
             continue  # not a run
-        last = run.metrics[-1] if run.metrics else {}
-        row = {
-            "run": each.name,
-            "game": run.method.game,
-            "net": run.method.net,
-            "board": run.method.board if run.method.game == "2048" else None,
-            "learner": run.method.name,
-            "games": run.games,
-            "elapsed_s": run.elapsed_s,
-            "mean_score": last.get("mean_score", run.evaluations[-1]["mean_score"] if run.evaluations else None),
-            "max_score": last.get("max_score"),
-        }
+        last, evaluated = (run.metrics or [{}])[-1], (run.evaluations or [{}])[-1]
+        row = run_row(each.name, run.method, run.games, run.elapsed_s, last, evaluated)
         runs.append((-written, each.name, row))
     return Listing("runs", [row for _, _, row in sorted(runs, key=lambda r: r[:2])], {"folder": str(folder)})
+
+
+def run_row(
+    name: str, method: Method, games: int, elapsed_s: float, last: Metrics, evaluated: Metrics
+) -> dict[str, Any]:
+    """A run in a list, with its last line of metrics and its last evaluation, if there are any."""
+    return {
+        "run": name,
+        "game": method.game,
+        "net": method.net,
+        "board": method.board if method.game == "2048" else None,
+        "learner": method.name,
+        "games": games,
+        "elapsed_s": elapsed_s,
+        "mean_score": last.get("mean_score", evaluated.get("mean_score")),
+        "max_score": last.get("max_score"),
+    }

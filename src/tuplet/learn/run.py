@@ -6,6 +6,7 @@ rounds.jsonl          a line for each round of `--tasks`
 weights.safetensors   the last checkpoint
 state.json            the training time of the last checkpoint
 checkpoints/          earlier checkpoints, with --keep
+.lock                 the process that trains it
 curve.svg, curve.png  mean score against games
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, count
@@ -25,8 +26,9 @@ from tuplet.errors import UserError
 from tuplet.learn.curves import Axis, History, Metrics, draw_curves, metrics_table, points_of
 from tuplet.learn.settings import Method, RunOptions, load_settings
 from tuplet.system.file_types import describe_file
-from tuplet.system.files import atomic_write, lock_file, read_lines, remove_partial_files
+from tuplet.system.files import atomic_write, read_lines, remove_partial_files
 from tuplet.system.pictures import as_svg, inline_svg
+from tuplet.system.process_lock import process_lock
 from tuplet.system.tables import Displayable, Table, Tabular, TextTable, format_duration, percent, plural
 from tuplet.values.packed import AnyNetwork
 from tuplet.values.weights import WEIGHTS, read_weights
@@ -180,7 +182,7 @@ def plot(
 
 def read_metrics(path: Path) -> list[Metrics]:
     """The lines of a `metrics.jsonl`; a last line cut off by a crash is left out."""
-    return [*_read(path, _check_block, "a line of metrics")]
+    return [*_read(path, check_block, "a line of metrics")]
 
 
 def read_rounds(path: Path) -> list[Metrics]:
@@ -207,7 +209,8 @@ def _check_round(entry: Metrics) -> None:
     _check_numbers([entry["games"], entry["tasks"]])
 
 
-def _check_block(entry: Metrics) -> None:
+def check_block(entry: Metrics) -> None:
+    """Raise an error if this is not a line of metrics."""
     kind = ("mean_moves", "td_error") if "td_error" in entry else ("mean_score", "max_score")
     _check_scores(entry, "games", "elapsed_s", *kind)
     evaluations = entry.get("evaluations", [])
@@ -283,13 +286,13 @@ def free_folder(method: Method, parent: Path = Path("runs")) -> Path:
 
 
 @contextmanager
-def locked(folder: Path | None) -> Iterator[None]:
-    """Hold a run folder, so that two processes never train into one."""
+def locked(folder: Path | None) -> Iterator[Callable[[], None]]:
+    """Hold a run folder, so that two processes never train into one; yields what to call when training begins."""
     if folder is None:
-        yield
+        yield lambda: None
         return
-    with (folder / LOCK).open("a+") as file:
-        lock_file(file, f"another process is training in {folder}: wait until it ends, or choose another folder")
+    busy = f"another process is training in {folder}: wait until it ends, or choose another folder"
+    with process_lock(folder / LOCK, busy) as begin:
         remove_partial_files(folder / "*")
         remove_partial_files(folder / KEPT / "*")
-        yield
+        yield begin

@@ -84,9 +84,10 @@ def train(
     network = method.network() if network is None else _prepared(network, method)
     folder = out(method) if callable(out) else out
     run = Run(method, options, network, None if folder is None else create_folder(Path(folder)))
-    with watching(progress) as watch, locked(run.folder):
+    with watching(progress) as watch, locked(run.folder) as begin:
         training = Training(run, stop=stop, watch=watch, loggers=checked_loggers, executor=pool)
         with checked_loggers.open(run):
+            begin()
             return training.train()
 
 
@@ -134,7 +135,7 @@ def resume(
     folder = as_run_folder(folder)
     if ("games" in options) != ("budget" in options):  # the one given replaces both
         options = {"games": None, "budget": None, **options}
-    with locked(folder), watching(progress) as watch:
+    with locked(folder) as begin, watching(progress) as watch:
         pool = as_executor(executor)
         if pool is not None and not load_settings(folder / CONFIG)[1].tasks:
             options.setdefault("tasks", pool.workers)
@@ -152,6 +153,7 @@ def resume(
                 "extend it with --games or --budget, which are totals"
             )
         with checked_loggers.open(run):
+            begin()
             return training.train()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -59,8 +60,8 @@ def remove_partial_files(path: Path) -> None:
             part.unlink()
 
 
-def lock_file(file: IO[Any], why_not: str) -> None:
-    """Lock an open file; UserError with the text `why_not` if another process has locked it.
+def lock_file(file: IO[Any], why_not: str, timeout: float = 0.0) -> None:
+    """Lock an open file; UserError with the text `why_not` if another process has locked it, also after `timeout`.
 
     The lock is released when the file is closed, or the process ends.
     """
@@ -68,7 +69,13 @@ def lock_file(file: IO[Any], why_not: str) -> None:
         import fcntl
     except ImportError:  # Windows: no locks
         return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise UserError(why_not) from None
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() >= deadline:
+                raise UserError(why_not) from None
+            time.sleep(0.02)
+        else:
+            return

@@ -29,15 +29,19 @@ from tuplet.values.network import Network
 from tuplet.values.weights import estimate_weights, find_weights, read_weights
 from tuplet.web import limits
 from tuplet.web.limits import Busy, Limits
+from tuplet.web.runs import Runs
 
 Key = tuple[str, int, int]  # a weight file: its path, the time it was written, and its size
 
 
 class ServerContext:
-    """What requests share. `games` are the games of `serve --game`."""
+    """What requests share. `games` are the games of `serve --game`; with `train`, clients may train runs."""
 
-    def __init__(self, runs: str | Path = "runs", limits: Limits | None = None, games: Sequence[Game] = ()) -> None:
+    def __init__(
+        self, runs: str | Path = "runs", limits: Limits | None = None, games: Sequence[Game] = (), train: bool = False
+    ) -> None:
         self.runs, self.limits, self.games = Path(runs), limits or Limits(), games
+        self.training = Runs(self.runs, train)
         self._networks: OrderedDict[Key, Future[Network]] = OrderedDict()
         self._lock, self._loading = threading.Lock(), threading.Lock()
         self._jobs: dict[Stop, str] = {}  # and the client of each

@@ -14,7 +14,7 @@ import numpy as np
 
 from tuplet.agents.agent import configured
 from tuplet.agents.learned import LearnedAgent
-from tuplet.agents.listing import list_agents, list_games, list_runs
+from tuplet.agents.listing import list_agents, list_games
 from tuplet.arena import analyze as analyzing, evaluate as evaluating, review as reviewing
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
@@ -51,7 +51,20 @@ def agents(context: ServerContext, *, game: str = "2048") -> Annotated[Json, res
 
 def runs(context: ServerContext) -> Annotated[Json, responses.Runs]:
     """List the training runs in the server's folder, with their last metrics."""
-    return list_runs(context.runs).as_json() | {"folder": context.runs.name}
+    training = context.training
+    return {"folder": context.runs.name, "train": training.train, "runs": training.rows()}
+
+
+@example(name="first")
+def run(context: ServerContext, *, name: str, points: int = 400) -> Annotated[Json, responses.RunAndCurve]:
+    """Describe a training run, which may be going on: its settings, the command that repeats it, and its curve.
+
+    name: the run's name.
+    points: the most points of the curve; neighbouring blocks of games are joined.
+    """
+    if not 1 <= points <= limits.MAX_POINTS:
+        raise UserError(f"points must be 1 to {limits.MAX_POINTS} (got {points})")
+    return context.training.find(name).read(points)
 
 
 @example(game="2048", seed=1)
@@ -359,6 +372,7 @@ CALLS: dict[tuple[str, str], Callable[..., Json]] = {
     ("GET", "/api/games"): games,
     ("GET", "/api/agents"): agents,
     ("GET", "/api/runs"): runs,
+    ("POST", "/api/run"): run,
     ("POST", "/api/position"): position,
     ("POST", "/api/play"): play,
     ("POST", "/api/analyze"): analyze,

@@ -49,6 +49,10 @@ MAX_TREE_DEPTH = 12  # moves of a tree that is sent
 MAX_GAMES = 100  # of an evaluation
 SHORT_SEARCH = 1.0  # seconds, about
 
+# Runs
+MAX_POINTS = 2000  # of a curve
+KEPT_CURVES = 64  # runs whose curves are in memory
+
 # Sharing
 MAX_MEMORY = 2 << 30  # bytes of the whole process
 BASE_MEMORY = 704 << 20  # of these for Python, compiled code, threads and responses

@@ -60,13 +60,52 @@ class RunRow(TypedDict):
     elapsed_s: float
     mean_score: float | None
     max_score: float | None
+    state: str
 
 
 class Runs(TypedDict):
-    """The runs in the server's folder."""
+    """The runs in the server's folder; `train`: clients may start, stop and delete them."""
 
     folder: str
+    train: bool
     runs: list[RunRow]
+
+
+class Run(TypedDict):
+    """A training run. `state` is running, stopped, finished or failed, with its `error`."""
+
+    name: str
+    game: str
+    state: str
+    games: int
+    seconds: float
+    moves_per_second: float | None
+    settings: dict[str, Any]
+    changes: list[dict[str, Any]]
+    commands: list[str]
+    error: str | None
+
+
+class Curve(TypedDict):
+    """A learning curve: lists of equal length. `low` and `high` are the 95 % interval of the mean, shares of tiles
+    are per cent. For games for two, the mean is the score in evaluations, and there are no speeds and tiles.
+    """
+
+    games: list[int]
+    seconds: list[float]
+    mean: list[float]
+    low: list[float]
+    high: list[float]
+    speed: list[int]
+    tiles: dict[str, list[float]]
+
+
+class RunAndCurve(TypedDict):
+    """A run, its curve, and its evaluations by fresh games."""
+
+    run: Run
+    curve: Curve
+    evaluations: list[dict[str, Any]]
 
 
 class State(TypedDict):

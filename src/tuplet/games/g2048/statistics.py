@@ -11,7 +11,7 @@ import numpy as np
 from tuplet.games.protocol import Array
 from tuplet.system.intervals import Interval, mean_interval, t_quantile
 
-_USUAL_DEVIATION = 0.35  # of the mean, of scores: 0.38 for `small`, 0.43 after 5,000 games of TD
+USUAL_DEVIATION = 0.35  # of the mean, of scores: 0.38 for `small`, 0.43 after 5,000 games of TD
 
 
 class Results(NamedTuple):
@@ -52,6 +52,7 @@ def account(results: Results) -> dict[str, Any]:
     return {
         "mean_score": summary.mean_score,
         "max_score": summary.max_score,
+        "sd_score": float(results.scores.std()),
         "mean_moves": float(results.lengths.mean()),
         "reached": {str(tile): share for tile, share in summary.reached.items()},
         "ended": {str(tile): share for tile, share in summary.ended.items()},
@@ -80,7 +81,7 @@ def printout(games: int, summary: Summary) -> str:
     return "\n".join(lines)
 
 
-def score_variance(scores: list[float], deviation: float = _USUAL_DEVIATION) -> float:
+def score_variance(scores: list[float], deviation: float = USUAL_DEVIATION) -> float:
     """The variance of two scores of 2048 or more, as an interval of their mean takes it.
 
     Scores cluster around tiles, so a few games with equal ends do not prove a small deviation. One more game is
@@ -91,7 +92,7 @@ def score_variance(scores: list[float], deviation: float = _USUAL_DEVIATION) -> 
     return max(seen, ((games - 1) * seen + (deviation * mean) ** 2) / games)
 
 
-def score_interval(scores: list[float], deviation: float = _USUAL_DEVIATION) -> Interval:
+def score_interval(scores: list[float], deviation: float = USUAL_DEVIATION) -> Interval:
     """The 95 % interval of a mean score of 2048; that of a single game is infinite."""
     if len(scores) < 2:
         return mean_interval(scores)
