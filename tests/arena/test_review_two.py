@@ -68,6 +68,22 @@ def test_without_dice_there_is_no_luck() -> None:
     assert all(abs(move.luck) < 1e-12 for move in found.moves)
 
 
+def test_a_review_says_when_a_missed_win_would_have_come() -> None:
+    """In text and JSON: each number is that of the judge's analysis, one more than the longest answer to the move."""
+    game, judge = "ewn:board=4x4,cubes=3,cycle=5", "alphabeta:depth=40"
+    missed = None
+    for seed in range(30):
+        found = tuplet.review(played(game, seed=seed), judge, progress=False)
+        for move, told in zip(found.moves, found.as_json()["moves"], strict=True):
+            moves = {m.move: m for m in tuplet.analyze(game, move.position, judge).moves}
+            assert told.get("ends_in") == moves[move.best].ends_in
+            assert told.get("played_ends_in") == moves[move.played].ends_in
+            missed = found if move.loss == 1 and move.ends_in else missed
+        if missed:
+            break
+    assert missed and "won in " in str(missed) and "lost in " in str(missed)
+
+
 def test_a_table_reviews_the_ending_that_it_knows() -> None:
     table = tuplet.solve("ewn:cubes=3", cubes=3)
     record = next(r for s in range(50) if len((r := played("ewn:cubes=3", seed=s)).position.cubes) <= 2)

@@ -20,11 +20,11 @@ from tuplet.agents.specs import Spec
 from tuplet.errors import UserError
 from tuplet.games.agent_hooks import is_stopped
 from tuplet.games.analysis import Analysis, DepthResult, MoveValue
-from tuplet.games.protocol import MOST_MOVES, Words, meets_chance, players, same_rules, value_range
+from tuplet.games.protocol import MOST_MOVES, Words, meets_chance, players, same_rules, side, value_range
 from tuplet.games.search_history import SearchHistory
 from tuplet.games.tree import MOST_NODES, TreeView
 from tuplet.kernel import draw, stream
-from tuplet.search import expectimax, mcts, transpositions, tree as trees
+from tuplet.search import expectimax, mcts, proofs, transpositions, tree as trees
 from tuplet.search.bandits import BANDITS, KINDS, Softmax
 from tuplet.search.transpositions import NO_MOVE
 from tuplet.system.blocks import run_interruptible
@@ -36,6 +36,7 @@ from tuplet.system.user_code import find, names_code
 SIMS = 20_000  # per move, by default
 SLICE_S = 0.1  # seconds after which a tree search notices Ctrl-C
 UPDATE_S = 0.03  # seconds between two calls of `on_update`
+PROOF_NODES = 1_000_000  # positions, at least, to find out how long wins and losses take
 
 _compiled: set[tuple[type, ...]] = set()  # types of rules and bandits
 
@@ -523,9 +524,12 @@ class AlphaBeta(Search):
         def scaled(value: float) -> float:
             return value if points else (value - low) / (high - low)
 
+        ordered = sorted(values.items(), key=lambda v: (v[0] != self._move, -v[1][0]))
+        decided = {code: value == high for code, (value, proven) in ordered if proven and value in (low, high)}
+        lengths = self._moves_left(words, decided) if decided and not points else {}
         moves = [
-            MoveValue(text_of(code), scaled(value), proven=proven)
-            for code, (value, proven) in sorted(values.items(), key=lambda v: (v[0] != self._move, -v[1][0]))
+            MoveValue(text_of(code), scaled(value), proven=proven, ends_in=lengths.get(code))
+            for code, (value, proven) in ordered
         ]
         depths = [
             DepthResult(depth, scaled(value), proven, [text_of(code) for code in line])
@@ -570,6 +574,20 @@ class AlphaBeta(Search):
                 break
         valued = zip(codes[:count], values, proven, strict=False)
         return depth, {int(code): (float(value), bool(sure)) for code, value, sure in valued}
+
+    def _moves_left(self, position: Words, won: dict[int, bool]) -> dict[int, int]:
+        """How many moves a game lasts after moves that win or lose, these included, where that is found quickly."""
+        rules, lengths = self._rules, {}
+        work = expectimax.make_workspace(18)._replace(stop=self.work.stop)
+        work.limits[expectimax.MOST_NODES] = max(self._nodes, PROOF_NODES)
+        mover = int(side(rules, position))
+        for move, wins in won.items():
+            of = np.int64(mover if wins else 1 - mover)
+            length = run_interruptible(work.stop, proofs.moves_to_win, rules, position, np.int64(move), of, work)
+            if not length:
+                break
+            lengths[move] = int(length)
+        return lengths
 
     @property
     def best_is_played(self) -> bool:

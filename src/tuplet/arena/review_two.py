@@ -27,7 +27,7 @@ from tuplet.arena.evaluate import ask, streams_of
 from tuplet.errors import UserError
 from tuplet.exact.endgames import EndgameTable
 from tuplet.games import agent_hooks
-from tuplet.games.analysis import BANDS, Analysis, band_of
+from tuplet.games.analysis import BANDS, Analysis, MoveValue, band_of
 from tuplet.games.record import Record
 from tuplet.system.progress import Progress, ProgressOption, RateMeter, watching
 from tuplet.system.stop import Stop, Stopped
@@ -56,6 +56,8 @@ class TwoPlayerMove:
     luck: float  # what the roll before it gave
     drift: float
     random_loss: float  # the mean loss over all legal moves
+    played_ends_in: int | None = None  # moves until the end that the judge proved, as in `MoveValue`
+    ends_in: int | None = None  # of the best move
 
     @property
     def loss(self) -> float:
@@ -70,7 +72,8 @@ class TwoPlayerMove:
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
         names = ("number", "side", "played", "best", "played_value", "value", "loss", "band", "luck", "drift")
-        return {name: getattr(self, name) for name in names} | {"position": self.position.notation}
+        ends = {name: n for name in ("played_ends_in", "ends_in") if (n := getattr(self, name)) is not None}
+        return {name: getattr(self, name) for name in names} | ends | {"position": self.position.notation}
 
 
 @dataclass(frozen=True)
@@ -191,7 +194,14 @@ class TwoPlayerReview(Displayable):
             bands = "   ".join(f"{band} {count:,}" for band, count in found.counts.items())
             costly = [m for m in self.worst(len(self.moves)) if m.side == side][:5]
             lines = [
-                [f"{m.number:,}", m.played, f"{m.played_value:.4f}", m.best, f"{m.value:.4f}", f"{m.loss:.4f}"]
+                [
+                    f"{m.number:,}",
+                    m.played,
+                    _worth(m.played_value, m.played_ends_in),
+                    m.best,
+                    _worth(m.value, m.ends_in),
+                    f"{m.loss:.4f}",
+                ]
                 for m in costly
             ]
             tables.append(
@@ -232,6 +242,11 @@ class TwoPlayerReview(Displayable):
         }
 
 
+def _worth(value: float, ends_in: int | None) -> str:
+    """A value, or "won in 5" where that is proven."""
+    return f"{value:.4f}" if ends_in is None else MoveValue("", value, proven=True, ends_in=ends_in).proof
+
+
 def review_two(record: Record, agent: Any, progress: ProgressOption, stop: Stop | None) -> TwoPlayerReview:
     """Review a game for two. `agent` judges it: any agent whose analysis values every legal move."""
     agent = JUDGE if agent is None else agent
@@ -250,7 +265,7 @@ class _Judge:
 
     def __init__(self, player: Any, stop: Stop | None) -> None:
         self.player, self.stop = player, stop
-        self._known: dict[str, dict[str, float]] = {}
+        self._known: dict[str, dict[str, MoveValue]] = {}
 
     def knows(self, position: Any) -> bool:
         """Whether it can value a position: a table has only some."""
@@ -258,6 +273,10 @@ class _Judge:
 
     def moves(self, position: Any) -> dict[str, float]:
         """The value of each legal move, to the side that moves."""
+        return {text: move.value for text, move in self.judged(position).items() if move.value is not None}
+
+    def judged(self, position: Any) -> dict[str, MoveValue]:
+        """Each legal move with its value."""
         legal = tuple(position.legal_moves())
         key = position.notation
         if position.game.family == "ewn":  # what was rolled matters only by the moves it allows
@@ -266,13 +285,13 @@ class _Judge:
             self._known[key] = self._ask(position, legal)
         return self._known[key]
 
-    def _ask(self, position: Any, legal: tuple[str, ...]) -> dict[str, float]:
+    def _ask(self, position: Any, legal: tuple[str, ...]) -> dict[str, MoveValue]:
         if agent_hooks.is_stopped(self.stop):
             return {}
         player = self.player
         ask(player, "open", agent_hooks.begin, player, position, position.turn, streams_of(0, 0)[0])
         found = ask(player, "analyze", player.analyze, position) if agent_hooks.has(player, "analyze") else None
-        values = {m.move: m.value for m in found.moves if m.value is not None} if isinstance(found, Analysis) else {}
+        values = {m.move: m for m in found.moves if m.value is not None} if isinstance(found, Analysis) else {}
         if set(values) != set(legal) and not agent_hooks.is_stopped(self.stop):
             raise UserError(
                 f"{name_of(player)} does not value every move: judges are mcts:sims=5000, alphabeta, "
@@ -313,8 +332,9 @@ def _judged(judge: _Judge, record: Record, name: str, watch: Any, stop: Stop | N
             raise Stopped(f"stopped after {len(moves):,} of {plural(total, 'move')}")
         at_random = sum(top - other for other in known.values()) / len(known)
         number = skipped + len(moves) + 1
+        ends = [judge.judged(position)[text].ends_in for text in (move, best)]
         moves.append(
-            TwoPlayerMove(number, turn, position, move, best, played, top, top - value, then - played, at_random)
+            TwoPlayerMove(number, turn, position, move, best, played, top, top - value, then - played, at_random, *ends)
         )
         value = then if after.over or after.turn == turn else 1.0 - then
         watch(Progress("moves", number, total, meter.rate(number)))

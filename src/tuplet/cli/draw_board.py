@@ -468,7 +468,7 @@ def analysis_lines(name: str, position: Any, analysis: Analysis, renderer: Board
     lines = [f"{name} on {position.turn}'s moves:"]
     for each in analysis.moves[:room]:
         value = "-" if each.value is None else f"{each.value:.3f}"
-        value += " proven" if each.proven else ""
+        value += f" {each.proof}" if each.proven else ""
         if each.ci95 is not None and not each.proven:
             value += f" ±{(each.ci95[1] - each.ci95[0]) / 2:.3f}"
         visits = "" if each.visits is None else f"{each.visits:>9,}"

@@ -28,6 +28,17 @@ class MoveValue(NamedTuple):
     visits: int | None = None  # simulations
     ci95: tuple[float, float] | None = None  # of simulations, as if they were independent
     proven: bool = False  # the value is exact
+    ends_in: int | None = None  # moves of both sides until a proven win or loss, this one included, if known
+
+    @property
+    def proof(self) -> str:
+        """What is proven: "won in 5", "lost in 4", or "proven"; "" where nothing is.
+
+        The winner needs no more moves, and the loser can hold out as long. Where dice are rolled it may be sooner.
+        """
+        if self.ends_in is None or self.value is None:
+            return "proven" if self.proven else ""
+        return f"{'won' if self.value > 0.5 else 'lost'} in {self.ends_in}"
 
     def __repr__(self) -> str:
         fields = (
@@ -100,7 +111,9 @@ class Analysis(Displayable):
         report: dict[str, Any] = {
             "best": self.best,
             "moves": [
-                {k: list(v) if isinstance(v := getattr(move, k), tuple) else v for k in keys} for move in self.moves
+                {k: list(v) if isinstance(v := getattr(move, k), tuple) else v for k in keys}
+                | ({"ends_in": move.ends_in} if move.ends_in is not None else {})
+                for move in self.moves
             ],
         }
         if self.points:
@@ -185,7 +198,7 @@ class Analysis(Displayable):
         rows = []
         for move in self.moves:
             value = "-" if move.value is None else f"{move.value:.3f}"
-            ci95 = "proven" if move.proven else ""
+            ci95 = move.proof
             if move.ci95 is not None and not move.proven:
                 ci95 = "{:.3f} - {:.3f}".format(*move.ci95)
             visits = "" if move.visits is None else f"{move.visits:,}"

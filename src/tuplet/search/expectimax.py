@@ -132,7 +132,7 @@ def _child_window(game: Any, child: Words, mover: Int, lo: float, hi: float) -> 
 
 
 @inlined
-def _move_to_front(words: Array, moves: Array, order: Array, at: Int, end: Int) -> None:
+def move_to_front(words: Array, moves: Array, order: Array, at: Int, end: Int) -> None:
     """Bring the move of the highest order among `at` to `end` to `at`."""
     for i in range(at + 1, end):
         if order[i] > order[at]:
@@ -463,7 +463,7 @@ def negamax(game: Any, position: Words, depth: Int, alpha: float, beta: float, p
     for at in range(start, end):
         if best >= beta:
             break
-        _move_to_front(words, moves, order, at, end)
+        move_to_front(words, moves, order, at, end)
         if order[at] == DONE:
             break
         child = (words[2 * at], words[2 * at + 1])

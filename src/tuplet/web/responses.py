@@ -164,6 +164,7 @@ class Move(TypedDict):
     visits: NotRequired[int | None]
     ci95: NotRequired[Interval | None]
     proven: NotRequired[bool]
+    ends_in: NotRequired[int]
     loss: NotRequired[float]
     band: NotRequired[str]
 

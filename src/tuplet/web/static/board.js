@@ -3,7 +3,7 @@ import * as address from "./address.js";
 import { AgentGame } from "./agent-game.js";
 import { chooser } from "./agents.js";
 import { Live, get, isUserGame } from "./api.js";
-import { by, choice, icon, make, percent, points } from "./dom.js";
+import { by, choice, icon, make, percent, points, proofOf } from "./dom.js";
 import { Game, Visit } from "./game.js";
 import { bind, copy, fail, shell } from "./shell.js";
 
@@ -78,10 +78,11 @@ function draw() {
     make("li", { text: [move, outcome].filter((each) => each !== null && each !== undefined).join(" ⚄ ") })));
 }
 
-function valueText({ value, visits, proven }) {
+function valueText(move) {
+  const { value, visits } = move;
   if (value === null) return "–";
   const text = analysis.points ? points(value) : visits === null ? value.toFixed(3) : percent(value);
-  return proven ? `${text} proven` : text;
+  return `${text} ${proofOf(move)}`.trim();
 }
 
 /** Let chance and agents act, or wait for a person. */

@@ -77,6 +77,10 @@ export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} 
 /** 1 move, 2 moves */
 export const counted = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
 
+/** What is proven of a move: "won in 5", counting the moves of both sides, or "proven"; "" if nothing is. */
+export const proofOf = ({ value, proven, ends_in: moves }) =>
+  (moves ? `${value > 0.5 ? "won" : "lost"} in ${moves}` : proven ? "proven" : "");
+
 /**
  * A choice of one, as buttons that belong together: choice("show", {shown: "Shown"}, "shown", run).
  * Returns the element, with `.value` to read and `.choose(value)` to set without calling `onChange`.

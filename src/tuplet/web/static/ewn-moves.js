@@ -1,5 +1,5 @@
 // The moves of a search: bars of their values with intervals, and of their visits.
-import { count, make, percent } from "./dom.js";
+import { count, make, percent, proofOf } from "./dom.js";
 import { chip, inWords } from "./ewn-words.js";
 
 /** The colour of a move in all views, by its place among the legal moves. */
@@ -22,7 +22,8 @@ export function meaning(analysis, side) {
   }
   if (moves.some((move) => move.value !== null)) {
     return `Value: what this search expects for ${side}, from 0 (lost) to 1 (won). It comes from an estimate at the `
-      + "end of each line, so it is not a probability, unless it is proven."
+      + "end of each line, so it is not a probability, unless it is proven. Won in 5: the fifth move from here, of "
+      + "both sides, ends the game."
       + (analysis.other_depth ? " Only the best move is searched to the full depth. The others are searched less deep, "
         + "so one of them may look better than it is." : "");
   }
@@ -86,7 +87,7 @@ export class Moves {
       row.whisker.style.setProperty("--low", low ?? 0);
       row.whisker.style.setProperty("--high", high ?? 0);
       const searched = move.move === analysis.best ? depth : otherDepth;
-      row.interval.textContent = move.proven ? "proven"
+      row.interval.textContent = move.proven ? proofOf(move)
         : move.ci95 ? `${(100 * low).toFixed(1)} – ${(100 * high).toFixed(1)}`
           : !simulated && searched ? `depth ${searched}` : "";
       row.line.classList.toggle("glance", !simulated && move.move !== analysis.best);

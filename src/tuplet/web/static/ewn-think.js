@@ -1,6 +1,6 @@
 // The panel of the analysis: a search of the position on the board, as it grows.
 import { agentsOf, chooser } from "./agents.js";
-import { count, icon, make } from "./dom.js";
+import { count, icon, make, proofOf } from "./dom.js";
 import { Growth } from "./ewn-growth.js";
 import { squaresOf, walk } from "./ewn-line.js";
 import { Moves, bandit, meaning } from "./ewn-moves.js";
@@ -229,13 +229,13 @@ export class Think {
     const { depth, moves, line, best } = analysis, value = moves.find((move) => move.move === best);
     this.parts.depths.hidden = depth === undefined || moves.some((move) => move.visits !== null);
     if (this.parts.depths.hidden || !value) return;
-    const last = { depth, value: value.value, proven: value.proven, line: line.length ? line : [best] };
+    const last = { ...value, depth, line: line.length ? line : [best] };
     const depths = [...(analysis.depths ?? []).filter((each) => each.depth < depth), last];
     const flip = this.state.flip === "yes";
     const rows = depths.slice(-14).reverse().map((each) => make("tr", { "data-depth": each.depth },
       make("td", { text: each.depth }),
       make("td", { class: "number", "data-value": each.value,
-        text: each.value === null ? "–" : each.value.toFixed(3) + (each.proven ? " proven" : "") }),
+        text: each.value === null ? "–" : `${each.value.toFixed(3)} ${proofOf(each)}`.trim() }),
       make("td", { class: "text" }, make("span", { class: "row" }, ...chips(each.line, position, flip)))));
     const head = make("tr", {}, make("th", { text: "depth" }), make("th", { text: "value" }),
       make("th", { class: "text", text: "best line" }));
