@@ -110,7 +110,7 @@ def test_the_one_move_that_wins_at_connect_four_is_found(game: str, best: int, p
         words = (u(position[0]), u(position[1]))
         assert search.think(connect4.rules(), words) == best - 1
         found = search.analysis(SimpleNamespace(move_text=lambda code: str(code + 1), all_moves=list))
-        assert found.moves[0] == (str(best), 1.0, True, 0, None, None, True)
+        assert found.moves[0] == (str(best), 1.0, True, 0, None, None, True, plies)
         assert found.line[0] == str(best)
 
 
