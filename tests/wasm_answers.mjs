@@ -5,15 +5,9 @@ import { gunzipSync } from "node:zlib";
 
 const [site, kind] = process.argv.slice(2), folder = `${site}/static`;
 const { Answers, Jobs, Parts } = await import(pathToFileURL(`${folder}/wasm-answers.js`).href);
-const { Kernels } = await import(pathToFileURL(`${folder}/wasm-kernels.js`).href);
-const inflate = (name) => new Uint8Array(gunzipSync(readFileSync(`${folder}/kernels/${name}.gz`)));
-
-const { values, layouts, facts } = JSON.parse(new TextDecoder().decode(inflate("layout.json")));
-const kernels = await Kernels.open(inflate(`${kind}.wasm`), { layout: layouts[kind], values }, inflate("data.bin"));
-const parts = new Parts(kernels, facts, async (name) => {
-  const planes = inflate(`${name}.planes`), count = planes.length / 2;
-  return Int16Array.from({ length: count }, (_, i) => planes[i] | planes[count + i] << 8);
-});
+const { Modules } = await import(pathToFileURL(`${folder}/wasm-modules.js`).href);
+const read = async (name) => new Uint8Array(gunzipSync(readFileSync(`${folder}/kernels/${name}.gz`)));
+const parts = await Parts.open(new Modules(read, kind));
 const answers = new Answers(parts);
 
 /** The frames of a job, each acknowledged at once. */

@@ -71,3 +71,28 @@ def test_a_kernel_that_cannot_be_exported_is_an_error_of_one_line() -> None:
         UserError, match=r"^the kernels cannot be compiled for WebAssembly: ModuleNotFoundError: [^\n]*nowhere"
     ):
         wasm.build_in_new_process("nowhere:exports", wasm.PLAIN)
+
+
+KERNEL = """
+from tuplet.kernel import kernel
+
+@kernel
+def twice(number):
+    return {result}
+
+def exports():
+    return {{"twice": (twice, (0,))}}
+"""
+
+
+def test_a_module_is_built_again_when_its_source_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    source = tmp_path / "wasm_twice.py"
+    source.write_text(KERNEL.format(result="2 * number"))
+    first = wasm.build_in_new_process("wasm_twice:exports", wasm.PLAIN)
+    with monkeypatch.context() as patch:
+        patch.setattr(wasm, "_build_elsewhere", None)  # there is nothing to build
+        assert wasm.build_in_new_process("wasm_twice:exports", wasm.PLAIN) == first
+    source.write_text(KERNEL.format(result="number + 1"))
+    again = wasm.build_in_new_process("wasm_twice:exports", wasm.PLAIN)
+    assert call_in_wasm(again, {}, [Call("twice", {"number": 5})], tmp_path) == [["6", [], []]]

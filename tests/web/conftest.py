@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from browsing import FLAGS, Looking, Server, serving
-from tuplet.kernel.wasm import Build
-from tuplet.web.site import build_modules, build_site
+from tuplet.web.site import Modules, build_modules, build_site
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -53,13 +52,13 @@ def looking(chromium: Any, server: Server) -> Iterator[Looking]:
 
 
 @pytest.fixture(scope="session")
-def wasm_modules() -> dict[str, Build]:
-    """The kernels as WebAssembly."""
+def wasm_modules() -> Modules:
+    """The kernels as WebAssembly: of each module, with vectors and without."""
     return build_modules()
 
 
 @pytest.fixture(scope="session")
-def site(wasm_modules: dict[str, Build], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(wasm_modules: Modules, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page that needs no server."""
     return build_site(tmp_path_factory.mktemp("site") / "below" / "tuplet", wasm_modules)
 

@@ -11,7 +11,8 @@ import pytest
 
 import tuplet
 from browsing import Looking, Server, axe
-from tuplet.kernel.wasm import Build
+from tuplet.web.site import FEATURES
+from tuplet.web.wasm_exports import MODULES
 
 pytestmark = pytest.mark.slow
 
@@ -138,9 +139,22 @@ def test_it_says_that_there_is_no_server_and_has_no_accessibility_problems(pages
     assert axe(page) == []
 
 
-def test_the_site_and_its_modules_are_small(site: Path, wasm_modules: dict[str, Build]) -> None:
+def test_the_site_and_its_modules_are_small(site: Path) -> None:
     files = {str(file.relative_to(site)): file.stat().st_size for file in site.rglob("*") if file.is_file()}
-    one = [file for file in files if file != "static/kernels/plain.wasm.gz"]  # a browser loads one of the two
+    one = [file for file in files if not file.endswith("plain.wasm.gz")]  # a browser loads one of the two kinds
     assert sum(files[file] for file in one) < 3_000_000
-    assert files["static/kernels/simd.wasm.gz"] < 60_000 and files["static/kernels/plain.wasm.gz"] < 60_000
-    assert {*wasm_modules} == {"simd", "plain"}
+    modules = {file: size for file, size in files.items() if file.endswith(".wasm.gz")}
+    assert {*modules} == {f"static/kernels/{name}.{kind}.wasm.gz" for name in MODULES for kind in FEATURES}
+    assert max(modules.values()) < 60_000, modules
+
+
+def test_a_module_is_loaded_when_it_is_needed(pages: Looking) -> None:
+    page = opened(pages, "static/icon.svg", service_workers="block")
+    asked: list[str] = []
+    page.context.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{pages.server.address}/{at('', position=BOARD, agent='small')}")
+    page.wait_for_selector("#values button[data-value]")
+    loaded = {url.rsplit("/", 1)[-1].split(".")[0] for url in asked if url.endswith(".wasm.gz")}
+    assert loaded == {"play"}
+    # A picture as a page has no icon, and the service worker, which loads all modules, was not let in.
+    pages.errors[:] = [each for each in pages.errors if "favicon" not in each and "blocked by Playwright" not in each]

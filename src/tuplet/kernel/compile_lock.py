@@ -26,11 +26,11 @@ _RETRY = 0.02  # seconds between attempts
 _abandoned: set[Path] = set()  # folders where waiting timed out
 
 
-def acquire(folder: Path, name: str) -> None:
-    """Wait until no other process compiles the kernel of this name, at most `LONGEST` seconds."""
+def acquire(folder: Path, name: str, longest: float = LONGEST) -> None:
+    """Wait until no other process compiles the kernel of this name, at most `longest` seconds."""
     if fcntl is None or folder in _abandoned:
         return
-    end = time.monotonic() + LONGEST
+    end = time.monotonic() + longest
     while time.monotonic() < end:
         try:
             fcntl.lockf(_lock_file(folder), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _byte_of(name))
@@ -41,7 +41,7 @@ def acquire(folder: Path, name: str) -> None:
             return
     _abandoned.add(folder)
     warnings.warn(
-        f"another process has been compiling for {LONGEST:.0f} s, or was suspended: this one compiles for itself",
+        f"another process has been compiling for {longest:.0f} s, or was suspended: this one compiles for itself",
         stacklevel=2,
     )
 

@@ -16,7 +16,9 @@ does the same operations on the same numbers in the same order, so the results a
 
 from __future__ import annotations
 
+import base64
 import ctypes
+import hashlib
 import inspect
 import json
 import os
@@ -24,16 +26,20 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tuplet.errors import UserError
+from tuplet.kernel.cache_folders import PACKAGE, cache_folder
+from tuplet.kernel.compile_lock import acquire, release
 
 TRIED = ("0.62", "0.68")  # versions of Numba, as tests/kernel/test_wasm.py has them
 STACK = 1 << 18  # bytes
+LONGEST = 600.0  # seconds to wait for another process that builds the same module
 
 # What browsers have had since 2021 (Safari: since 2022); vectors are a little younger.
 PLAIN = "+bulk-memory,+mutable-globals,+nontrapping-fptoint,+sign-ext"
@@ -60,8 +66,51 @@ class Build(NamedTuple):
 def build_in_new_process(exports: str, features: str = SIMD) -> Build:
     """`build` with the exports that the function `module:name` returns, in a process of its own.
 
-    Numba reads its settings when it is imported, and in this process it compiles for this machine.
+    Numba reads its settings when it is imported, and in this process it compiles for this machine. What was built is
+    kept in the cache folder, with the digests of all files of tuplet that the process had read.
     """
+    check_version()
+    folder = cache_folder()
+    if folder is None:
+        return _build_elsewhere(exports, features)[0]
+    import numba
+
+    about = repr((exports, features, numba.__version__, sys.version, str(PACKAGE)))
+    kept = folder.parent / "wasm" / f"{hashlib.sha256(about.encode()).hexdigest()[:16]}.json"
+    kept.parent.mkdir(exist_ok=True)
+    acquire(kept.parent, kept.name, LONGEST)
+    try:
+        if (found := _read_kept(kept)) is not None:
+            return found
+        built, sources = _build_elsewhere(exports, features)
+        module = base64.b64encode(built.module).decode()
+        text = json.dumps({"sources": sources, "module": module, "layout": built.layout})
+        with suppress(OSError):  # a full disk: the next time it is built again
+            new = kept.with_suffix(f".{os.getpid()}")
+            new.write_text(text)
+            new.replace(kept)
+        return built
+    finally:
+        release(kept.parent, kept.name)
+
+
+def _read_kept(file: Path) -> Build | None:
+    """What was built before, if its sources are the same."""
+    try:
+        kept = json.loads(file.read_text())
+        if kept["sources"] != _digests(kept["sources"]):
+            return None
+        return Build(base64.b64decode(kept["module"]), kept["layout"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _digests(files: Iterable[str]) -> dict[str, str]:
+    return {file: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files}
+
+
+def _build_elsewhere(exports: str, features: str) -> tuple[Build, dict[str, str]]:
+    """What was built, and the digests of its sources."""
     settings = {
         "NUMBA_OPT": "0",
         "NUMBA_CPU_NAME": "generic",
@@ -75,8 +124,9 @@ def build_in_new_process(exports: str, features: str = SIMD) -> Build:
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line and "not a recognized feature" not in line]
             raise UserError(f"the kernels cannot be compiled for WebAssembly: {lines[-1] if lines else 'no reason'}")
+        described = json.loads((Path(folder) / "layout.json").read_text())
         module = (Path(folder) / "kernels.wasm").read_bytes()
-        return Build(module, json.loads((Path(folder) / "layout.json").read_text()))
+        return Build(module, described["layout"]), described["sources"]
 
 
 def build(exports: Exports) -> Build:
@@ -467,7 +517,14 @@ def _main(exports: str, folder: str) -> None:
     except UserError as error:
         sys.exit(str(error))
     (Path(folder) / "kernels.wasm").write_bytes(made.module)
-    (Path(folder) / "layout.json").write_text(json.dumps(made.layout))
+    top = exports.split(":")[0].split(".")[0]  # the exports may be of another package than tuplet
+    files = [
+        file
+        for name, module in sys.modules.items()
+        if name.split(".")[0] in (top, "tuplet", "__main__") and (file := getattr(module, "__file__", None))
+    ]
+    described = {"layout": made.layout, "sources": _digests([*files, str(_RUNTIME)])}
+    (Path(folder) / "layout.json").write_text(json.dumps(described))
 
 
 if __name__ == "__main__":

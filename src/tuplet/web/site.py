@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import re
 import shutil
 import sys
@@ -27,15 +28,13 @@ from tuplet.games.registry import EXAMPLES, find_game
 from tuplet.kernel import wasm
 from tuplet.search import g2048 as search_2048
 from tuplet.search.bandits import BANDITS
-from tuplet.search.tree import make_tree
 from tuplet.values.network import Network
 from tuplet.values.packed import packed_head
 from tuplet.values.patterns import format_tuple, placements
 from tuplet.values.players import DEFAULT_PLAYER, find_player
-from tuplet.web.wasm_exports import NODES, SELECTED
+from tuplet.web.wasm_exports import MODULES, NODES, SELECTED
 
 STATIC = Path(__file__).parent / "static"
-EXPORTS = "tuplet.web.wasm_exports:exports"
 FEATURES = {"simd": wasm.SIMD, "plain": wasm.PLAIN}
 PAGES = {"2048.html": "index.html"}  # what the folder's address shows
 PAGES |= {name: name for name in ("ewn.html", "learn.html", "steps.html", "search.html")}
@@ -44,14 +43,24 @@ MARK = '<meta name="tuplet" content="static">'  # tells the page that there is n
 AGENTS = {"2048": (DEFAULT_PLAYER, "random"), "ewn": ("mcts", "mcs", "easy")}
 
 
-def build_modules() -> dict[str, wasm.Build]:
-    """The kernels as WebAssembly, with vectors and without."""
-    with ThreadPoolExecutor(len(FEATURES), "tuplet") as pool:
-        made = pool.map(lambda features: wasm.build_in_new_process(EXPORTS, features), FEATURES.values())
-        return dict(zip(FEATURES, made, strict=True))
+Modules = Mapping[str, Mapping[str, wasm.Build]]  # name -> kind (a key of FEATURES) -> module
 
 
-def build_site(folder: str | Path, modules: Mapping[str, wasm.Build] | None = None) -> Path:
+def build_modules() -> dict[str, dict[str, wasm.Build]]:
+    """The modules of `wasm_exports.MODULES`, each with vectors and without, built by as many processes as fit."""
+
+    def build(name: str, features: str) -> wasm.Build:
+        exports = MODULES[name].exports
+        return wasm.build_in_new_process(f"{exports.__module__}:{exports.__name__}", features)
+
+    with ThreadPoolExecutor(os.cpu_count(), "tuplet") as pool:
+        made = {
+            name: {kind: pool.submit(build, name, features) for kind, features in FEATURES.items()} for name in MODULES
+        }
+        return {name: {kind: future.result() for kind, future in kinds.items()} for name, kinds in made.items()}
+
+
+def build_site(folder: str | Path, modules: Modules | None = None) -> Path:
     """Write the page to a folder, which is replaced; `modules` are those of `build_modules`."""
     folder = Path(folder)
     if folder.exists() and not (folder / "sw.js").exists() and any(folder.iterdir()):
@@ -66,7 +75,7 @@ def build_site(folder: str | Path, modules: Mapping[str, wasm.Build] | None = No
     return folder
 
 
-def _write(site: Path, modules: Mapping[str, wasm.Build]) -> None:
+def _write(site: Path, modules: Modules) -> None:
     static, kernels = site / "static", site / "static" / "kernels"
     kernels.mkdir(parents=True)
     for file in STATIC.iterdir():
@@ -77,14 +86,12 @@ def _write(site: Path, modules: Mapping[str, wasm.Build]) -> None:
             shutil.copy(file, static)
     name, network = DEFAULT_PLAYER, Network.load(DEFAULT_PLAYER)
     levels, step = _levels(network)
-    values, data = wasm.pack(_values(name, network))
-    described = {
-        "layouts": {kind: build.layout for kind, build in modules.items()},
-        "values": values,
-        "facts": _facts(name, network, step),
-    }
-    contents = {f"{kind}.wasm": build.module for kind, build in modules.items()}
-    contents |= {"data.bin": data, "layout.json": json.dumps(described).encode(), f"{name}.planes": levels}
+    contents = {"facts.json": json.dumps(_facts(name, network, step)).encode(), f"{name}.planes": levels}
+    for module, kinds in modules.items():
+        values, data = wasm.pack(MODULES[module].values())
+        described = {"layouts": {kind: build.layout for kind, build in kinds.items()}, "values": values}
+        contents |= {f"{module}.json": json.dumps(described).encode(), f"{module}.bin": data}
+        contents |= {f"{module}.{kind}.wasm": build.module for kind, build in kinds.items()}
     for each, content in contents.items():
         (kernels / f"{each}.gz").write_bytes(gzip.compress(content, 9, mtime=0))
     # The service worker keeps all files for use without a network; its name for them changes with their contents.
@@ -104,18 +111,6 @@ def _levels(network: Network) -> tuple[bytes, float]:
     if not np.array_equal(levels * step, network.weights):
         raise UserError(f"the weights of {DEFAULT_PLAYER} are not multiples of {step}")
     return levels.view(np.uint8).reshape(-1, 2).T.tobytes(), float(step)
-
-
-def _values(name: str, network: Network) -> dict[str, Any]:
-    """The values that kernels are called with, by the names that the worker uses."""
-    leaves = search_2048.leaf_values(network)
-    zeros = np.zeros_like(network.weights)  # the worker fills in the weights
-    return {
-        "tree": make_tree(NODES),
-        f"leaves {name}": leaves._replace(tables=leaves.tables._replace(weights=zeros)),
-        f"work {name}": search_2048.make_workspace(network.m),
-        **{f"rules {game}": find_game(game).rules for game in GAMES if find_game(game).family == "ewn"},
-    }
 
 
 def _facts(name: str, network: Network, step: float) -> dict[str, Any]:

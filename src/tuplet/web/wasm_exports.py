@@ -1,12 +1,14 @@
 """The kernels that the static page runs as WebAssembly, and the values it passes to them.
 
-A line of `exports` is a kernel and arguments of the types it is compiled for; a line of `values` is a value that
-JavaScript finds by its name. To export another kernel, add a line.
+The page loads a module when it first needs one of its kernels. A module has memory of its own. In `exports` a line is a
+kernel and arguments of the types it is compiled for; in `values` a line is a value that JavaScript finds by its name.
+To export another kernel, add a line; each module may have 60 KB, compressed.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,36 +25,32 @@ from tuplet.search import g2048 as search_2048, mcts, tree as trees
 from tuplet.search.bandits import BANDITS
 from tuplet.values import downgrade, tables
 from tuplet.values.network import Network
+from tuplet.values.players import DEFAULT_PLAYER
 
 U, F = np.uint64, np.float32
 WORDS = (U(0), U(0))  # a position
 NODES = 1000  # of a tree that stands for those of any size
-GAMES = 100  # whose results are kept
+RESULTS = 100  # games whose results are kept
 SELECTED = ("tuned", "ucb1", "puct")  # bandits: each takes 9 KB of the module, compressed
 
 
-def exports() -> Exports:
-    """The kernels by the names that JavaScript calls them by."""
-    rules, network = g2048.rules_for(4, 4, 0.1), Network("4x5")
-    known, leaves, m = network.tables, search_2048.leaf_values(network), network.m
-    looking = search_2048.make_workspace(m)
-    learning, results = td.make_workspace(m), make_results(GAMES)
-    one, moves = find_game("ewn").rules, np.zeros(protocol.MOST_MOVES, np.uint8)
-    tree = trees.make_tree(NODES)
+class Module(NamedTuple):
+    """The kernels of a module by the names that JavaScript calls them by, and the values beside it."""
 
-    def of(bandit: str) -> mcts.Options:
-        return mcts.Options(BANDITS[bandit]())
+    exports: Callable[[], Exports]
+    values: Callable[[], dict[str, Any]]
 
-    def learn(name: str) -> tuple[Any, tuple[Any, ...]]:
-        learner = LEARNERS[name]
-        with_memory = known._replace(memory=np.zeros(max(learner.memory_per_weight, 1), F))
-        hyper = td.Hyperparameters(learner.rule, F(0), F(1))
-        return td.play_afterstates, (rules, with_memory, hyper, learning, U(0), 0, 0, results, 0)
 
+def random_exports() -> Exports:
+    """Random streams."""
+    return {"stream": (stream, (U(0), U(0))), "draw": (draw, (U(0),))}
+
+
+def rules_2048_exports() -> Exports:
+    """The rules of 2048, and the value of a board."""
+    rules, known = g2048.rules_for(4, 4, 0.1), Network("4x5").tables
+    indices = np.zeros(Network("4x5").m, U)
     return {
-        "stream": (stream, (U(0), U(0))),
-        "draw": (draw, (U(0),)),
-        # 2048
         "fill_table": (g2048._fill_table, (rules.across, 4)),
         "opening": (g2048.opening, (rules, U(0))),
         "slide": (g2048.slide, (rules, U(0), U(0), 0)),
@@ -60,13 +58,15 @@ def exports() -> Exports:
         "motion": (g2048.motion, (4, 4, U(0), U(0), 0, np.zeros(16, np.uint8))),
         "legal_bits": (g2048.legal_bits, (rules.cells, U(0), U(0))),
         "view": (g2048.view, (U(0), U(0))),
-        "downgrade": (downgrade._downgrade, (U(0), U(0), U(0))),
         "value": (tables.value, (known, U(0))),
-        "locate": (tables.locate, (U(0), known.plan, known.marks, known.stride, np.zeros(m, U), U(0))),
-        "search_root": (search_2048.search_root, (rules, leaves, U(0), U(0), np.int64(1), 0.0, looking)),
-        "learn_td": learn("td"),
-        "learn_tc": learn("tc"),
-        # EWN
+        "locate": (tables.locate, (U(0), known.plan, known.marks, known.stride, indices, U(0))),
+    }
+
+
+def rules_ewn_exports() -> Exports:
+    """The rules of EWN."""
+    one, moves = find_game("ewn").rules, np.zeros(protocol.MOST_MOVES, np.uint8)
+    return {
         "fill_arrival": (ewn.fill_arrival, (one.arrival, one.movable, one.cycle, 1, 6)),
         "legal": (protocol.call_legal, (one, WORDS, moves)),
         "apply": (protocol.call_apply, (one, WORDS, 0)),
@@ -77,9 +77,63 @@ def exports() -> Exports:
         "count_outcomes": (ewn.count_outcomes, (one, WORDS)),
         "probability": (ewn.probability, (one, WORDS, 0)),
         "apply_outcome": (ewn.apply_outcome, (one, WORDS, 0)),
+    }
+
+
+def play_exports() -> Exports:
+    """Both games, expectimax of 2048 and tree search of EWN."""
+    rules, network, one = g2048.rules_for(4, 4, 0.1), Network("4x5"), find_game("ewn").rules
+    leaves, looking = search_2048.leaf_values(network), search_2048.make_workspace(network.m)
+    tree = trees.make_tree(NODES)
+
+    def of(bandit: str) -> mcts.Options:
+        return mcts.Options(BANDITS[bandit]())
+
+    return {
+        **random_exports(),
+        **rules_2048_exports(),
+        "downgrade": (downgrade._downgrade, (U(0), U(0), U(0))),
+        "search_root": (search_2048.search_root, (rules, leaves, U(0), U(0), np.int64(1), 0.0, looking)),
+        **rules_ewn_exports(),
         "reset": (trees.reset, (one, tree, WORDS)),
         "reroot": (trees.reroot, (tree, WORDS)),
         "obvious_move": (mcts.obvious_move, (one, WORDS)),
         **{f"search_{name}": (mcts.search, (one, tree, of(name), 0, 0.0, U(0))) for name in SELECTED},
         **{f"choose_{name}": (mcts.choose, (tree, of(name), 0, 0.0, U(0))) for name in SELECTED},
     }
+
+
+def play_values() -> dict[str, Any]:
+    """The network of 2048 without its weights, which the worker fills in; an empty tree; the rules of EWN."""
+    from tuplet.agents.listing import GAMES  # not above: the module does not depend on agents
+
+    name, network = DEFAULT_PLAYER, Network.load(DEFAULT_PLAYER)
+    leaves, zeros = search_2048.leaf_values(network), np.zeros_like(network.weights)
+    return {
+        f"leaves {name}": leaves._replace(tables=leaves.tables._replace(weights=zeros)),
+        f"work {name}": search_2048.make_workspace(network.m),
+        "tree": trees.make_tree(NODES),
+        **{f"rules {game}": find_game(game).rules for game in GAMES if find_game(game).family == "ewn"},
+    }
+
+
+def learn_exports() -> Exports:
+    """Learning 2048."""
+    rules, network = g2048.rules_for(4, 4, 0.1), Network("4x5")
+    learning, results = td.make_workspace(network.m), make_results(RESULTS)
+
+    def learn(name: str) -> tuple[Any, tuple[Any, ...]]:
+        learner = LEARNERS[name]
+        with_memory = network.tables._replace(memory=np.zeros(max(learner.memory_per_weight, 1), F))
+        hyper = td.Hyperparameters(learner.rule, F(0), F(1))
+        return td.play_afterstates, (rules, with_memory, hyper, learning, U(0), 0, 0, results, 0)
+
+    return {**random_exports(), **rules_2048_exports(), "learn_td": learn("td"), "learn_tc": learn("tc")}
+
+
+def learn_values() -> dict[str, Any]:
+    """The room for a game that is learned from, and for results."""
+    return {"learning": td.make_workspace(Network("4x5").m), "results": make_results(RESULTS)}
+
+
+MODULES = {"play": Module(play_exports, play_values), "learn": Module(learn_exports, learn_values)}

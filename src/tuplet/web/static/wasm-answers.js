@@ -10,16 +10,20 @@ const MAX_TREE_DEPTH = 12;
 const MAX_STEPS = 500; // moves that wait for an acknowledgement
 const DEPTH = 3; // of a tree, where only a share is given
 
-/** What answers share: the kernels, the facts of the build (web/site.py), games by name, networks. */
+/** What answers share: the modules and the kernels of "play", the facts of the build (web/site.py), games, networks. */
 export class Parts {
-  kernels; facts; load;
+  modules; kernels; facts;
   #games = new Map();
   #tables = new Map();
   #networks = new Map();
 
-  /** `load(name)` is a promise of the 16-bit levels of a network's weights. */
-  constructor(kernels, facts, load) {
-    Object.assign(this, { kernels, facts, load });
+  static async open(modules) {
+    const [kernels, facts] = await Promise.all([modules.kernels("play"), modules.facts()]);
+    return new Parts(modules, kernels, facts);
+  }
+
+  constructor(modules, kernels, facts) {
+    Object.assign(this, { modules, kernels, facts });
     this.draw = kernels.bind("draw", {});
     this.stream = kernels.bind("stream", {});
     this.fillArrival = kernels.bind("fill_arrival", {});
@@ -75,7 +79,7 @@ export class Parts {
 
   async #open(name) {
     const { kernels } = this, { step, ...facts } = this.facts.networks[name];
-    const levels = await this.load(name);
+    const levels = await this.modules.levels(name);
     const leaves = kernels.value(`leaves ${name}`), work = kernels.value(`work ${name}`);
     const { tables } = leaves, indices = kernels.array("uint64", 8 * facts.tuples.length);
     const weights = kernels.items(tables.weights);
