@@ -48,6 +48,7 @@ from .games.search_history import SearchHistory as SearchHistory
 from .games.tree import TreeNode as TreeNode, TreeView as TreeView
 from .learn.convert import convert as convert
 from .learn.run import Run as Run, plot as plot
+from .learn.steps import LearningSteps as LearningSteps, learning_steps as learning_steps
 from .learn.train import learn_from as learn_from, resume as resume, train as train
 from .studies.reproduce import reproduce as reproduce
 from .system.cluster import cluster as cluster

@@ -140,9 +140,26 @@ def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:
         assert len(part["placements"]) == 8
 
 
+def test_learning_is_shown_step_by_step(server: Server) -> None:
+    asked = {"games": 5, "seed": 2, "target": "state", "learner": "tc", "last": 4}
+    known = tuplet.learning_steps("5x4", games=5, seed=2, target="state", learner="tc", last=4)
+    _, answer = server.ask("/api/learning-steps", asked)
+    assert answer == json.loads(json.dumps(known.as_json(known.steps[-1].number)))
+    first = answer["steps"][0]["number"]
+    _, answer = server.ask("/api/learning-steps", asked | {"at": first})
+    assert answer == json.loads(json.dumps(known.as_json(first))) and len(answer["steps"][0]["choices"]) == 4
+
+
 @pytest.mark.parametrize(
     ("path", "body", "error"),
     [
+        ("/api/learning-steps", {"net": "2x8"}, "weights over the network"),
+        ("/api/learning-steps", {"net": "file.py:NET"}, "neither a network"),
+        ("/api/learning-steps", {"games": 1001}, "at most 1,000"),
+        ("/api/learning-steps", {"learner": "file.py:RULE"}, "must be td or tc"),
+        ("/api/learning-steps", {"target": "both"}, "target must be"),
+        ("/api/learning-steps", {"order": "sideways"}, "order must be"),
+        ("/api/learning-steps", {"at": 99999}, "at must be the number of a move"),
         ("analyze", {"game": "chess"}, "is not a game"),
         ("analyze", {"game": "os:system"}, "user's own game"),
         ("analyze", {"game": "ewn", "agent": "exec:ls"}, "cannot be named from here"),

@@ -97,6 +97,13 @@ class TCRule(NamedTuple):
 
 
 @inlined
+def coherence(e: np.float32, a: np.float32) -> np.float32:
+    """TC's learning rate of a weight: |E|/A, and 1 before its first update."""
+    one = np.float32(1)
+    return min(abs(e) / a, one) if a > np.float32(0) else one
+
+
+@inlined
 def _update_tc(
     rule: TCRule, weights: Array, memory: Array, indices: Array, start: np.uint64, m: np.uint64, amount: np.float32
 ) -> None:
@@ -106,15 +113,14 @@ def _update_tc(
     when two threads write at once: A may then have missed an update, and weights would grow without
     bound.)
     """
-    size, one, eight = abs(amount), np.float32(1), np.uint64(8)
+    size, eight = abs(amount), np.uint64(8)
     for first in range(start, start + m, eight):
         if update_eight(weights, memory, indices, first, amount):
             continue
         for i in range(first, first + eight):
             at = indices[i]
             e, a = memory[at + at], memory[at + at + np.uint64(1)]
-            rate = min(abs(e) / a, one) if a > np.float32(0) else one
-            weights[at] += amount * rate
+            weights[at] += amount * coherence(e, a)
             memory[at + at] = e + amount
             memory[at + at + np.uint64(1)] = a + size
 

@@ -196,8 +196,8 @@ def learn_backward(
 @allocating("weight_indices returns an array")
 def td_update(
     tables: Tables, hyper: Hyperparameters, states: bool, path: Array, rewards: Array, k: np.uint64, count: np.uint64
-) -> None:
-    """Move V of board k towards its n-step return, as far as the game is known.
+) -> np.float32:
+    """Move V of board k towards its n-step return, as far as the game is known, which it returns.
 
     `count` boards are known; V is 0 after the last of them.
     """
@@ -211,6 +211,7 @@ def td_update(
     delta = target - total(tables.weights, indices, zero, m)
     step = weight_step(tables, indices, hyper.alpha)
     update_weights(hyper.rule, tables.weights, tables.memory, indices, zero, m, step * delta)
+    return np.float32(target)
 
 
 @kernel

@@ -21,9 +21,12 @@ from tuplet.games.analysis import Analysis
 from tuplet.games.formats import read as read_text, write as write_text
 from tuplet.games.game import Position
 from tuplet.kernel import as_seed, stream
+from tuplet.learn import steps as showing
 from tuplet.system.progress import ProgressOption
 from tuplet.system.stop import Stop
 from tuplet.values.downgrade import downgrade_board
+from tuplet.values.patterns import parse as parse_tuples
+from tuplet.values.tables import stage_size
 from tuplet.web import limits, responses
 from tuplet.web.context import ServerContext, check_budget, turn_of
 from tuplet.web.schema import example
@@ -283,6 +286,67 @@ def _cells(digits: str) -> list[int]:
     return [int(digit, 16) for digit in digits]
 
 
+@example(games=10, last=5)
+def learning_steps(
+    context: ServerContext,
+    *,
+    net: str = "5x4",
+    board: str | None = None,
+    moves: str = "",
+    last: int = 30,
+    at: int | None = None,
+    games: int = 0,
+    seed: int = 0,
+    learner: str = "td",
+    target: str = "afterstate",
+    order: str = "backward",
+    alpha: float | None = None,
+    lam: float | None = None,
+    spawn4: float = 0.1,
+    stop: Stop | None = None,
+) -> Annotated[Json, responses.LearningSteps]:
+    """Play a game of 2048 and learn from it: every number of its last moves.
+
+    net: the network, such as 5x4 or 0123 4567, with at most 524,288 weights.
+    board: the board to start from; by default two tiles.
+    moves: the moves to begin with, as first letters, such as uldr; then the best ones are played.
+    last: how many of the last moves to return, at most 200.
+    at: the number of the move that is returned with its choices and look-ups; by default the last one.
+    games: how many games were learned from before, at most 1000.
+    seed: random seed.
+    learner: td or tc.
+    target: afterstate or state.
+    order: backward or forward.
+    alpha: the learning rate.
+    lam: lambda of TD(lambda).
+    spawn4: the probability that a new tile is a 4.
+    """
+    for name, value, most in ("games", games, limits.MAX_LEARNED), ("last", last, limits.MAX_SHOWN):
+        if value > most:
+            raise UserError(f"{name} must be at most {most:,} over the network (got {value:,})")
+    if (size := stage_size(parse_tuples(net))) > limits.MAX_SHOWN_WEIGHTS:
+        raise UserError(
+            f"net must have at most {limits.MAX_SHOWN_WEIGHTS:,} weights over the network, such as 5x4 (got {size:,})"
+        )
+    start = None if board is None else context.game("2048").parse(board)
+    with context.taking(stop, turn="instant" if games <= 10 else "short"):
+        shown = showing.learning_steps(
+            net,
+            board=start,
+            moves=moves,
+            last=last,
+            games=games,
+            seed=seed,
+            learner=learner,  # type: ignore[arg-type]  # it is checked there
+            target=target,  # type: ignore[arg-type]
+            order=order,  # type: ignore[arg-type]
+            alpha=alpha,
+            lam=lam,
+            spawn4=spawn4,
+        )
+    return shown.as_json(shown.steps[-1].number if at is None else at)
+
+
 @example(agent="small", games=10)
 def evaluate(
     context: ServerContext,
@@ -377,6 +441,7 @@ CALLS: dict[tuple[str, str], Callable[..., Json]] = {
     ("POST", "/api/play"): play,
     ("POST", "/api/analyze"): analyze,
     ("POST", "/api/explain"): explain,
+    ("POST", "/api/learning-steps"): learning_steps,
     ("POST", "/api/evaluate"): evaluate,
     ("POST", "/api/review"): review,
     ("POST", "/api/read"): read,

@@ -47,6 +47,8 @@ MAX_SIMULATIONS, MAX_SECONDS, MAX_DEPTH, MAX_NODES, MAX_TABLE, MAX_BATCH = 10_00
 MAX_LOOKAHEAD = 6  # moves, over learned values
 MAX_TREE_DEPTH = 12  # moves of a tree that is sent
 MAX_GAMES = 100  # of an evaluation
+MAX_LEARNED, MAX_SHOWN = 1000, 200  # games before the one that is shown step by step, and its moves
+MAX_SHOWN_WEIGHTS = 1 << 19  # of its network
 SHORT_SEARCH = 1.0  # seconds, about
 
 # Runs

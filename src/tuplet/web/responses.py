@@ -248,6 +248,79 @@ class Explained(TypedDict):
     tuples: list[Tuple]
 
 
+class NextTile(TypedDict):
+    """A tile that may appear after a move, and the value of the state with it."""
+
+    outcome: str
+    probability: float
+    value: float
+
+
+class Choice(TypedDict):
+    """A move as the player valued it: `value` is V(s'), or the expected V(s'') over `outcomes`."""
+
+    move: str
+    legal: bool
+    reward: int
+    tiles: list[int]
+    value: float | None
+    sum: float | None
+    outcomes: list[NextTile]
+
+
+class LookUp(TypedDict):
+    """A table entry of the board that was learned from; `sums` are TC's E and A before and after."""
+
+    tuple: int
+    placement: int
+    tiles: list[int]
+    index: int
+    times: int
+    before: float
+    after: float
+    rate: float
+    sums: NotRequired[list[float]]
+
+
+class LearningStep(TypedDict):
+    """A move, and the update of V from `before` to `updated`, towards `target`."""
+
+    number: int
+    tiles: list[int]
+    move: str
+    reward: int
+    after: list[int]
+    outcome: str
+    before: float
+    target: float
+    following: float
+    error: float
+    updated: float
+    best: NotRequired[str]
+    choices: NotRequired[list[Choice]]
+    look_ups: NotRequired[list[LookUp]]
+
+
+class LearningSteps(TypedDict):
+    """A game that was played and learned from; `tuples` are the cells of each placement of each tuple."""
+
+    net: str
+    tuples: list[list[list[int]]]
+    learner: str
+    target: str
+    order: str
+    alpha: float
+    lam: float
+    spawn4: float
+    games: int
+    seed: int
+    start: list[int]
+    end: list[int]
+    score: int
+    played: str
+    steps: list[LearningStep]
+
+
 class Evaluated(TypedDict):
     """Games of an agent; `reached` and `ended` are shares of the games by tile."""
 
