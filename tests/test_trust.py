@@ -30,11 +30,13 @@ from browsing import awaited
 from tuplet.agents.listing import list_runs
 from tuplet.arena.match_file import load, load_game
 from tuplet.games.formats import read_game
+from tuplet.learn.run_command import option_name
 from tuplet.system import user_code
 from tuplet.web.app import application
 from tuplet.web.context import ServerContext
 from tuplet.web.guard import Guard
 from tuplet.web.limits import MAX_MESSAGE
+from tuplet.web.runs import SETTINGS
 from tuplet.web.schema import arguments_of
 from tuplet.web.websocket import HANDLERS
 
@@ -240,6 +242,23 @@ def test_no_http_route_trusts_text(trap: Trap, monkeypatch: pytest.MonkeyPatch) 
                     trap.check(f"{method} {path} {body}")
 
     awaited(walk())
+
+
+def test_no_setting_of_a_run_trusts_text(trap: Trap) -> None:
+    """Where clients may train, a setting that names code, a program or a path starts nothing."""
+    app = application(ServerContext(trap.runs, train=True), token=TOKEN)
+
+    async def walk() -> None:
+        for option in (*map(option_name, SETTINGS), "recipe", "resume", "out", "cluster", "tls", "csv"):
+            for text in trap.names:
+                for value in (text, [text], {text: text}):
+                    body = {"settings": {option: value}, "name": "new"}
+                    status, answer = await ask(app, "POST", "/api/run/start", body)
+                    assert status == 400, (body, answer)
+                    trap.check(str(body))
+
+    awaited(walk())
+    assert [*trap.runs.iterdir()] == []
 
 
 def requests(trap: Trap, method: str, path: str, told: Any) -> Iterator[tuple[str, Any]]:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import random
+import re
 import shutil
-from collections.abc import Iterator
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,7 +19,9 @@ from typing import Any
 import pytest
 
 from browsing import Server, serving
+from tuplet import train
 from tuplet.learn.run import locked
+from tuplet.system.process_lock import lock_state
 
 
 @pytest.fixture
@@ -26,6 +36,40 @@ def watched(runs: Path) -> Iterator[Server]:
     """A server whose clients may look only."""
     with serving(runs=runs) as server:
         yield server
+
+
+@pytest.fixture
+def trainer(tmp_path: Path) -> Iterator[Server]:
+    """A server whose clients may train; no process is left behind."""
+    with serving(runs=tmp_path / "runs", train=True) as server:
+        yield server
+        for name in [run["run"] for run in ask(server, "/api/runs")["runs"]]:
+            server.ask("/api/run/stop", {"name": name})
+    assert processes(tmp_path) == []
+
+
+def processes(folder: Path) -> list[str]:
+    """The commands of all processes that name a folder."""
+    found = []
+    for each in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = each.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            found += [words] if str(folder) in words and "tuplet" in words else []
+    return found
+
+
+def until(condition: Callable[[], Any], seconds: float = 120) -> Any:
+    """Wait for a condition; its value."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < deadline, "that took too long"
+        time.sleep(0.05)
+    return value
+
+
+def games_of(server: Server, name: str) -> int:
+    """How many games a run has, as the page sees it."""
+    return int(ask(server, "/api/run", name=name)["run"]["games"])
 
 
 def ask(server: Server, path: str, **body: Any) -> Any:
@@ -74,3 +118,173 @@ def test_no_name_leads_outside_of_the_folder_of_runs(name: str, watched: Server,
     status, answer = watched.ask("/api/run", {"name": name})
     assert status == 400 and ("name must be" in answer["error"] or "there is no run" in answer["error"])
     assert [run["run"] for run in ask(watched, "/api/runs")["runs"]] == ["done"]
+
+
+def test_a_run_grows_and_outlives_its_server(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    command = [sys.executable, "-m", "tuplet", "serve", "--train", "--runs", runs, "--port", "0", "--no-open"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        first = Server(process.stdout.readline().split()[2])
+        started = ask(first, "/api/run/start", settings={"net": "5x4", "games": 10**9, "seed": 3}, name="long")["run"]
+        assert (started["state"], started["name"]) == ("running", "long")
+        before = until(lambda: games_of(first, "long"))
+        process.send_signal(signal.SIGINT)  # as Ctrl-C in its terminal
+        process.wait(60)
+    finally:
+        process.kill()
+        process.communicate()
+    with serving(runs=runs, train=True) as second:
+        until(lambda: games_of(second, "long") > before)
+        answer = ask(second, "/api/run", name="long")
+        assert answer["run"]["state"] == "running" and answer["curve"]["games"][0] == 1000
+        assert ask(second, "/api/run/stop", name="long")["run"]["state"] == "stopped"
+    assert processes(tmp_path) == []
+
+
+def test_stopped_and_resumed_runs_equal_an_uninterrupted_one_to_the_byte(trainer: Server, tmp_path: Path) -> None:
+    settings = {"net": "5x4", "games": 6000, "seed": 5, "lambda": 0.25}
+    ask(trainer, "/api/run/start", settings=settings, name="pieces")
+    until(lambda: games_of(trainer, "pieces") > 1000)
+    stopped = ask(trainer, "/api/run/stop", name="pieces")["run"]
+    assert stopped["state"] == "stopped" and 1000 < stopped["games"] < 6000
+    assert ask(trainer, "/api/run/resume", name="pieces")["run"]["state"] in ("running", "finished")
+    done = until(lambda: (run := ask(trainer, "/api/run", name="pieces")["run"])["state"] == "finished" and run)
+    assert done["commands"] == ["tuplet train --net=5x4 --lambda=0.25 --games=6000 --seed=5"]
+    train("5x4", games=6000, seed=5, lam=0.25, out=tmp_path / "whole", progress=False)
+    weights = (tmp_path / "whole" / "weights.safetensors").read_bytes()
+    assert (tmp_path / "runs" / "pieces" / "weights.safetensors").read_bytes() == weights
+    status, answer = trainer.ask("/api/run/resume", {"name": "pieces"})
+    assert status == 400 and "is finished" in answer["error"] and str(tmp_path) not in answer["error"]
+    ask(trainer, "/api/run/resume", name="pieces", settings={"games": 6100})
+    until(lambda: games_of(trainer, "pieces") == 6100)
+
+
+@pytest.mark.slow
+def test_a_run_of_a_terminal_is_watched_and_stopped_like_any_other(trainer: Server, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tuplet", "train", "--net", "5x4", "--games", "1000000000"]
+    process = subprocess.Popen([*command, "--out", tmp_path / "runs" / "mine"], stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: [run["state"] for run in ask(trainer, "/api/runs")["runs"]] == ["running"])
+        for path, body in (("delete", {"confirm": "mine"}), ("resume", {})):
+            status, answer = trainer.ask(f"/api/run/{path}", {"name": "mine", **body})
+            assert status == 400 and "is being trained" in answer["error"]
+        with ThreadPoolExecutor(4) as pool:  # in haste: a second interrupt would end it without saving
+            states = pool.map(lambda _: ask(trainer, "/api/run/stop", name="mine")["run"]["state"], range(4))
+        assert set(states) == {"stopped"} and process.wait(60) == 130
+    finally:
+        process.kill()
+        process.communicate()
+    assert ask(trainer, "/api/run/delete", name="mine", confirm="mine") == {"deleted": "mine"}
+    assert [*(tmp_path / "runs").iterdir()] == []
+
+
+def test_a_run_that_was_killed_has_failed_and_can_be_resumed(trainer: Server, tmp_path: Path) -> None:
+    ask(trainer, "/api/run/start", settings={"net": "5x4", "games": 10**9}, name="killed")
+    os.kill(lock_state(tmp_path / "runs" / "killed" / ".lock").pid or 0, signal.SIGKILL)
+    run = until(lambda: (now := ask(trainer, "/api/run", name="killed")["run"])["state"] != "running" and now)
+    assert run["state"] == "failed" and "killed" in run["error"]
+    assert ask(trainer, "/api/run/resume", name="killed")["run"]["state"] == "running"
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"net": "99x9"}, "network"),
+        ({"alpha": 7}, "alpha must be"),
+        ({"games": "many"}, "games must be"),
+        ({"alpha": float("1e12")}, "alpha must be"),
+        ({"threads": 4096}, "threads must be"),
+        ({"tasks": 3}, "unknown setting 'tasks'"),
+        ({"out": "/tmp/x"}, "unknown setting 'out'"),
+        ({"cluster": "tcp://x:1"}, "unknown setting 'cluster'"),
+        ({"block": 1}, "unknown setting 'block'"),
+        ({"learner": "evil.py:LEARNER"}, "learner"),
+        ({"game": "evil.py:GAME"}, "not loaded"),
+        ({"game": 3}, "game must be"),
+        ({"net": ["0123"]}, "net must be"),
+        ({"budget": -5}, "budget must be"),
+        ({"restart": 1}, "restart must be"),
+        ({"recipe": "none"}, "recipe must be"),
+        ({"net": "--out=x"}, "out"),
+        ({"net": "2x8"}, "needs 10.* GB of memory"),
+    ],
+)
+def test_settings_that_train_would_refuse_start_nothing(
+    settings: dict[str, Any], why: str, trainer: Server, tmp_path: Path
+) -> None:
+    status, answer = trainer.ask("/api/run/start", {"settings": settings, "name": "wrong"})
+    assert status == 400 and re.search(why, answer["error"]), answer
+    assert not (tmp_path / "runs" / "wrong").exists() and processes(tmp_path) == []
+
+
+def test_nothing_is_written_without_train(watched: Server, runs: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in runs.rglob("*")}
+    for path, body in (
+        ("start", {"settings": {"games": 100}, "name": "new"}),
+        ("stop", {"name": "done"}),
+        ("resume", {"name": "done", "settings": {"games": 9999}}),
+        ("delete", {"name": "done", "confirm": "done"}),
+    ):
+        status, answer = watched.ask(f"/api/run/{path}", body)
+        assert status == 400 and "tuplet serve --train" in answer["error"]
+    ask(watched, "/api/run", name="done")
+    ask(watched, "/api/runs")
+    assert {path: path.stat().st_mtime_ns for path in runs.rglob("*")} == before
+
+
+def test_deleting_needs_the_name_again_and_names_stay_in_the_folder(
+    trainer: Server, tmp_path: Path, trained_run: Path
+) -> None:
+    shutil.copytree(trained_run, tmp_path / "runs" / "one")
+    shutil.copytree(trained_run, tmp_path / "outside")
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "outside")
+    for name in ("../outside", "link", str(tmp_path / "outside"), ".", "", "two"):
+        for path in ("delete", "stop", "resume"):
+            body = {"name": name, **({"confirm": name} if path == "delete" else {})}
+            assert trainer.ask(f"/api/run/{path}", body)[0] == 400
+    assert trainer.ask("/api/run/delete", {"name": "one", "confirm": "two"})[0] == 400
+    for name in ("../new", "a/b", "small", ".hidden", "link", "one", "x" * 99, "new run"):
+        assert trainer.ask("/api/run/start", {"settings": {"games": 25, "net": "5x4"}, "name": name})[0] == 400
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["outside", "runs"]
+    ask(trainer, "/api/run/delete", name="one", confirm="one")
+    assert [each.name for each in (tmp_path / "runs").iterdir()] == ["link"]
+    assert (tmp_path / "outside" / "config.toml").exists()
+
+
+@pytest.mark.slow
+def test_haste_leaves_no_process_and_no_half_folder(trainer: Server, tmp_path: Path) -> None:
+    """Clients start, stop, continue and delete the same runs at once."""
+
+    def client(number: int) -> None:
+        rng = random.Random(number)
+        for _ in range(8):
+            name = rng.choice("ab")
+            body: dict[str, Any] = {"name": name}
+            path = rng.choice(("start", "start", "stop", "resume", "delete"))
+            body |= {"settings": {"net": "5x4", "games": 10**8}} if path == "start" else {}
+            body |= {"confirm": name} if path == "delete" else {}
+            status, answer = trainer.ask(f"/api/run/{path}", body)
+            assert status in (200, 400, 503), answer
+
+    with ThreadPoolExecutor(4) as pool:
+        [*pool.map(client, range(4))]
+    runs = tmp_path / "runs"
+    for name in "ab":
+        trainer.ask("/api/run/stop", {"name": name})
+    assert processes(tmp_path) == []
+    left = {each.name for each in runs.iterdir()}
+    assert left == {run["run"] for run in ask(trainer, "/api/runs")["runs"]} <= {"a", "b"}
+    for name in left:
+        assert not [*(runs / name).glob(".*.part"), *(runs / name).glob(".stop*")]
+        ask(trainer, "/api/run/delete", name=name, confirm=name)
+    assert [*runs.iterdir()] == []
+
+
+def test_only_a_few_runs_are_under_way_at_once(trainer: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuplet.web.limits.MAX_RUNS", 1)
+    first = ask(trainer, "/api/run/start", settings={"net": "5x4", "games": 10**9})["run"]["name"]
+    assert first == "5x4-tc"
+    status, answer = trainer.ask("/api/run/start", {"settings": {"net": "5x4", "games": 100}})
+    assert status == 400 and "1 runs are under way (5x4-tc)" in answer["error"]

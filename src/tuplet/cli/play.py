@@ -179,6 +179,7 @@ def serve(
     port: int | None = None,
     host: str = "127.0.0.1",
     runs: Path = Path("runs"),
+    train: bool = False,
     game: list[str] | None = None,
     token: str | None = None,
     allowed_host: list[str] | None = None,
@@ -198,6 +199,9 @@ def serve(
         (0.0.0.0 for all networks) anyone who has the token can.
     runs
         The folder of training runs to choose from.
+    train
+        Let the page start, stop, continue, change and delete runs in that folder. They go on when
+        the page is closed and when the server ends; tuplet resume continues them, too.
     game
         A game of your own to offer: path/to/file.py:GAME. May be repeated.
     token
@@ -212,6 +216,7 @@ def serve(
     --------
     tuplet serve
     tuplet serve --port 8000 --no-open
+    tuplet serve --train --runs runs
     tuplet serve --game examples/connect4.py:CONNECT4
 
     """
@@ -229,6 +234,7 @@ def serve(
             port=port,
             host=host,
             runs=runs,
+            train=train,
             rules=game or (),
             token=token,
             allowed_hosts=allowed_host or (),

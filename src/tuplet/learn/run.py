@@ -7,6 +7,7 @@ weights.safetensors   the last checkpoint
 state.json            the training time of the last checkpoint
 checkpoints/          earlier checkpoints, with --keep
 .lock                 the process that trains it
+log.txt               what it printed, if a page started it
 curve.svg, curve.png  mean score against games
 """
 
@@ -33,7 +34,9 @@ from tuplet.system.tables import Displayable, Table, Tabular, TextTable, format_
 from tuplet.values.packed import AnyNetwork
 from tuplet.values.weights import WEIGHTS, read_weights
 
-CONFIG, METRICS, ROUNDS, STATE, LOCK = "config.toml", "metrics.jsonl", "rounds.jsonl", "state.json", ".lock"
+CONFIG, METRICS, ROUNDS, STATE = "config.toml", "metrics.jsonl", "rounds.jsonl", "state.json"
+LOCK, LOG = ".lock", "log.txt"
+ASKED_TO_STOP = ".stop-"  # and the number of the process
 KEPT = "checkpoints"  # the folder of those that --keep keeps
 PICTURES = ("curve.svg", "curve.png")
 
@@ -295,4 +298,6 @@ def locked(folder: Path | None) -> Iterator[Callable[[], None]]:
     with process_lock(folder / LOCK, busy) as begin:
         remove_partial_files(folder / "*")
         remove_partial_files(folder / KEPT / "*")
+        for old in folder.glob(f"{ASKED_TO_STOP}*"):
+            old.unlink(missing_ok=True)
         yield begin

@@ -16,7 +16,7 @@ _CARRIED_OUT = {"checkpoint", "keep", "serial", "block", "given"}
 
 def option_name(name: str) -> str:
     """The option of a setting: lambda for lam."""
-    return _FIELDS[name].metadata["option"] or name
+    return (name in _FIELDS and _FIELDS[name].metadata["option"]) or name
 
 
 def setting_named(option: str) -> str:
@@ -54,11 +54,9 @@ def option_words(settings: Mapping[str, Any]) -> Iterator[str]:
     """Settings as words of a command line; none of them can be taken for another option."""
     for name, value in settings.items():
         option = f"--{option_name(name).replace('_', '-')}"
-        if isinstance(value, bool):
-            yield option if value else option.replace("--", "--no-", 1)
-        elif isinstance(value, float):
-            yield f"{option}={value!r}"
-        else:
+        if value is True:
+            yield option
+        elif value is not False:  # which is the default of all flags
             yield f"{option}={value}"
 
 

@@ -232,6 +232,19 @@ class Method:
             return [(0.0, [])]
         return growth_of(str(self.net), self.grow, as_size(self.board))
 
+    def count_numbers(self) -> int:
+        """How many float32 numbers the network has at its largest, with the learner's memory."""
+        from tuplet.games.registry import find_game
+        from tuplet.values.game_network import encoding_of, parse_tuples
+        from tuplet.values.patterns import parse_stages
+        from tuplet.values.tables import stage_size
+
+        floats = 1 + self.registered.memory_per_weight
+        if self.game != "2048":
+            return floats * sum(each.size for each in parse_tuples(encoding_of(find_game(self.game)), str(self.net)))
+        stages = 1 << len(parse_stages(self.stages))
+        return floats * stages * stage_size(self.growth()[-1][1], stages)
+
     def hyperparameters_at(self, progress: float, begun: bool = False) -> Any:
         """How to learn at this share of the run. A learner that has begun is not delayed any more."""
         import numpy as np

@@ -33,7 +33,6 @@ from tuplet.system.progress import COMPILING, Progress, Watcher
 from tuplet.system.stop import Stop
 from tuplet.values.network import Network, check_memory
 from tuplet.values.patterns import format_tuple
-from tuplet.values.tables import stage_size
 
 ENOUGH = 0.5  # seconds for a speed worth comparing
 SHORTEST = 0.01  # seconds between checkpoints: something must be learned meanwhile
@@ -81,9 +80,8 @@ class Training:
         begun = not self.method.delay or (self.learner.memory_per_weight and self.tables.memory.any())
         self._learner_games = run.games if begun else 0  # not those of TD before it
         self._growth = [step for step in self.method.growth() if len(step[1]) > len(self.net.tuples)]  # still to come
-        largest, stages = self.method.growth()[-1][1], 1 << len(self.net.stages)
-        numbers = stage_size(largest, stages) * stages * (1 + self.learner.memory_per_weight)
-        check_memory(" ".join(map(format_tuple, largest)), numbers)  # now, not when the network has grown
+        largest = " ".join(map(format_tuple, self.method.growth()[-1][1]))
+        check_memory(largest, self.method.count_numbers())  # now, not when the network has grown
         self.clock = Clock(run.elapsed_s)
         self.saver = CheckpointWriter(run, checkpoint)
         self.recorder = Recorder(run, self.saver, loggers or Loggers((), self.stop), checkpoint)

@@ -34,6 +34,7 @@ class LockState(NamedTuple):
     started: str = ""  # when that process began, in the words of the system
     host: str = ""
     error: str = ""  # with which the last process ended
+    begun: bool = False  # its work
 
     @property
     def killed(self) -> bool:
@@ -50,15 +51,21 @@ def process_lock(path: Path, why_not: str) -> Iterator[Callable[[], None]]:
     """
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0) as file:
         lock_file(file, why_not, _RETRIES)
-        if not _is_at(file.fileno(), path):  # its folder was deleted meanwhile
+        if not is_at(file.fileno(), path):  # its folder was deleted meanwhile
             raise UserError(f"{path.parent} was deleted")
-        own, before, begun = os.getpid(), _read(path), [False]
-        _write(file.fileno(), {"pid": own, "started": _start_of(own), "host": platform.node()})
+        before, pid = _read(path), os.getpid()
+        own = {"pid": pid, "started": _start_of(pid), "host": platform.node(), "begun": False}
+
+        def begin() -> None:
+            own["begun"] = True
+            _write(file.fileno(), own)
+
+        _write(file.fileno(), own)
         try:
-            yield lambda: begun.__setitem__(0, True)
+            yield begin
         except Exception as error:
             failed = {"error": in_one_line(str(error) or type(error).__name__)[:_ERROR]}
-            _write(file.fileno(), failed if begun[0] else before)
+            _write(file.fileno(), failed if own["begun"] else before)
             raise
         except BaseException:
             _write(file.fileno(), {})
@@ -70,8 +77,9 @@ def lock_state(path: Path) -> LockState:
     """Whether a process holds this lock, and which."""
     record = _read(path)
     pid = record.get("pid")
-    texts = (str(record.get(name, ""))[:_ERROR] for name in ("started", "host", "error"))
-    return LockState(is_held(path), pid if type(pid) is int and pid > 0 else None, *texts)
+    started, host, error = (str(record.get(name, ""))[:_ERROR] for name in ("started", "host", "error"))
+    valid = type(pid) is int and pid > 0
+    return LockState(is_held(path), pid if valid else None, started, host, error, record.get("begun") is True)
 
 
 def is_held(path: Path) -> bool:
@@ -126,7 +134,8 @@ def _start_of(pid: int) -> str:
     return done.stdout.strip()
 
 
-def _is_at(descriptor: int, path: Path) -> bool:
+def is_at(descriptor: int, path: Path) -> bool:
+    """Whether an open file is still the one at this path."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except OSError:

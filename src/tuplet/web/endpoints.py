@@ -70,6 +70,50 @@ def run(context: ServerContext, *, name: str, points: int = 400) -> Annotated[Js
     return context.training.find(name).read(points)
 
 
+@example(settings={"net": "5x4", "games": 20000}, name="first")
+def start_run(
+    context: ServerContext, *, settings: dict[str, Any], name: str | None = None, stop: Stop | None = None
+) -> Annotated[Json, responses.OneRun]:
+    """Start a training run, which goes on when the page is closed and when the server ends. Needs serve --train.
+
+    settings: by the names of tuplet train's options: net, learner, alpha, games, budget, seed, recipe, ...
+    name: the run's name; by default one that is free.
+    """
+    return {"run": context.training.start(settings, name, stop or Stop()).describe()}
+
+
+@example(name="first")
+def stop_run(context: ServerContext, *, name: str, stop: Stop | None = None) -> Annotated[Json, responses.OneRun]:
+    """Stop a training run, and wait until it is saved. Needs serve --train.
+
+    name: the run's name.
+    """
+    return {"run": context.training.stop(name, stop or Stop()).describe()}
+
+
+@example(name="first", settings={"games": 40000})
+def resume_run(
+    context: ServerContext, *, name: str, settings: dict[str, Any] | None = None, stop: Stop | None = None
+) -> Annotated[Json, responses.OneRun]:
+    """Continue a training run. Needs serve --train.
+
+    name: the run's name.
+    settings: games or budget, totals that include what is done, for a run that is to be longer.
+    """
+    return {"run": context.training.resume(name, settings or {}, stop or Stop()).describe()}
+
+
+@example(name="first", confirm="first")
+def delete_run(context: ServerContext, *, name: str, confirm: str) -> Annotated[Json, responses.Deleted]:
+    """Delete a training run that is not going on. Needs serve --train.
+
+    name: the run's name.
+    confirm: the same name again.
+    """
+    context.training.delete(name, confirm)
+    return {"deleted": name}
+
+
 @example(game="2048", seed=1)
 def position(
     context: ServerContext,
@@ -437,6 +481,10 @@ CALLS: dict[tuple[str, str], Callable[..., Json]] = {
     ("GET", "/api/agents"): agents,
     ("GET", "/api/runs"): runs,
     ("POST", "/api/run"): run,
+    ("POST", "/api/run/start"): start_run,
+    ("POST", "/api/run/stop"): stop_run,
+    ("POST", "/api/run/resume"): resume_run,
+    ("POST", "/api/run/delete"): delete_run,
     ("POST", "/api/position"): position,
     ("POST", "/api/play"): play,
     ("POST", "/api/analyze"): analyze,

@@ -86,6 +86,18 @@ class Run(TypedDict):
     error: str | None
 
 
+class OneRun(TypedDict):
+    """A run."""
+
+    run: Run
+
+
+class Deleted(TypedDict):
+    """The name of the run that was deleted."""
+
+    deleted: str
+
+
 class Curve(TypedDict):
     """A learning curve: lists of equal length. `low` and `high` are the 95 % interval of the mean, shares of tiles
     are per cent. For games for two, the mean is the score in evaluations, and there are no speeds and tiles.

@@ -7,25 +7,48 @@ it does not matter who started it: this server, an earlier one, or a person at a
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
+import shutil
 import threading
+import uuid
 from collections import OrderedDict
-from contextlib import suppress
-from dataclasses import asdict
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from tuplet.agents.listing import run_row
 from tuplet.errors import UserError
+from tuplet.games.registry import is_found
 from tuplet.learn.growing_curve import GrowingCurve, thinned
-from tuplet.learn.run import CONFIG, LOCK, METRICS, STATE
-from tuplet.learn.run_command import option_name, train_command
-from tuplet.learn.settings import Method, RunOptions, load_settings
-from tuplet.system.process_lock import LockState, lock_state
+from tuplet.learn.recipes import choose
+from tuplet.learn.run import CONFIG, LOCK, LOG, METRICS, STATE, free_folder
+from tuplet.learn.run_command import option_name, option_words, setting_named, train_command
+from tuplet.learn.settings import Method, RunOptions, load_settings, split
+from tuplet.system.blocks import cores
+from tuplet.system.files import lock_file
+from tuplet.system.memory import available_memory
+from tuplet.system.process_lock import lock_state
+from tuplet.system.stop import Stop
+from tuplet.values.players import is_bundled
 from tuplet.web import limits
+from tuplet.web.run_process import RunProcess, is_under_way, stop_process
 
 Json = dict[str, Any]
 
+# What a client may set. Not how many learners there are (--tasks), nor how many checkpoints are kept.
+SETTINGS = {each.name for kind in (Method, RunOptions) for each in fields(kind) if not each.metadata["hidden"]} - {
+    "tasks",
+    "keep",
+} | {"game"}
+RUN_OPTIONS = {each.name for each in fields(RunOptions)}
+RECIPE = "recipe"
+CHANGEABLE = ("games", "budget")  # when a run is resumed
+DELETED = ".deleted-"  # the name of a folder that is being deleted begins so
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 KILLED = "the process ended without a word (killed, or out of memory): resume continues from the last checkpoint"
 
 
@@ -63,9 +86,18 @@ class RunFolder:
             return row | {"state": run["state"]}
 
     @property
-    def process(self) -> LockState:
-        """The process that trains it, if there is one."""
-        return lock_state(self.folder / LOCK)
+    def is_running(self) -> bool:
+        """Whether a process trains it, or is about to."""
+        return is_under_way(self.folder)
+
+    def unused_memory(self) -> int:
+        """The bytes that its process will still take."""
+        used, pid = 0, lock_state(self.folder / LOCK).pid
+        with suppress(OSError, ValueError, IndexError):
+            used = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        with suppress(OSError, ValueError):
+            return max(memory_of(self.settings()[0]) - used, 0)
+        return limits.RUN_MEMORY  # it has no settings yet
 
     def settings(self) -> tuple[Method, RunOptions, list[str]]:
         """The method, the options, and the commands that repeat the run."""
@@ -77,12 +109,12 @@ class RunFolder:
         return self._settings[1:]
 
     def _describe(self) -> Json:
-        process, (method, options, commands) = self.process, self.settings()
+        running, process, (method, options, commands) = self.is_running, lock_state(self.folder / LOCK), self.settings()
         last = self.curve.last
         saved_games, saved_s = self._saved()
         games, seconds = max(last.get("games", 0), saved_games), max(last.get("elapsed_s", 0.0), saved_s)
         done = options.progress(games, seconds) >= 1
-        state = "running" if process.held else "finished" if done else "stopped"
+        state = "running" if running else "finished" if done else "stopped"
         error = process.error or (KILLED if process.killed else "")
         if error and state == "stopped":
             state = "failed"
@@ -115,6 +147,7 @@ class Runs:
         self.folder, self.train = folder, train
         self._folders: OrderedDict[str, RunFolder] = OrderedDict()
         self._lock = threading.Lock()
+        self._starting = threading.Lock()  # one after the other, such that they count each other
 
     def find(self, name: str) -> RunFolder:
         """The run of this name; UserError if there is none."""
@@ -143,3 +176,135 @@ class Runs:
             with suppress(OSError, ValueError):
                 found.append((-(each / CONFIG).stat().st_mtime, each.name, self.find(each.name).row()))
         return [row for _, _, row in sorted(found, key=lambda item: item[:2])]
+
+    def start(self, settings: Json, name: str | None, stop: Stop) -> RunFolder:
+        """Start a run, in a folder of its own."""
+        self._check_allowed()
+        method, options = checked_settings(settings)
+        with self._starting:
+            self._check_room(method)
+            folder = self._new_folder(name, method)
+            words = [*train_command(method, options)[1:], *option_words({"checkpoint": options.checkpoint})]
+            process = RunProcess(folder, [*words, f"--out={folder}"])
+        process.wait_until_it_trains(stop)
+        return self.find(folder.name)
+
+    def resume(self, name: str, settings: Json, stop: Stop) -> RunFolder:
+        """Continue a run."""
+        self._check_allowed()
+        run = self.find(name)
+        method, options, _ = run.settings()
+        changes = plain_settings(settings, CHANGEABLE)
+        if changes:
+            replace(options, **{"games": None, "budget": None, **changes})  # checks them
+        words = ["resume", str(run.folder), *option_words(changes)]
+        if method.game != "2048":
+            words.append(f"--game={method.game.replace('%20', ' ')}")
+        with self._starting:
+            if run.is_running:
+                raise UserError(f"{name} is being trained already")
+            self._check_room(method)
+            process = RunProcess(run.folder, words)
+        process.wait_until_it_trains(stop)
+        return run
+
+    def stop(self, name: str, stop: Stop) -> RunFolder:
+        """Stop a run as Ctrl-C does, and wait until it is saved."""
+        self._check_allowed()
+        run = self.find(name)
+        stop_process(run.folder, stop)
+        return run
+
+    def delete(self, name: str, confirm: str) -> None:
+        """Delete a run that is not being trained."""
+        self._check_allowed()
+        run = self.find(name)
+        if confirm != name:
+            raise UserError(f"confirm must be the name of the run to delete, {name!r} (got {confirm[:40]!r})")
+        busy = f"{name} is being trained: stop it first"
+        with self._starting, ExitStack() as stack:
+            for file in (run.folder / LOG, run.folder / LOCK):
+                opened = stack.enter_context(os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW), "rb"))
+                lock_file(opened, busy, limits.LOCK_TIMEOUT)
+            gone = run.folder.with_name(f"{DELETED}{uuid.uuid4().hex}")
+            run.folder.rename(gone)  # a process that starts now does not find it
+        with self._lock:
+            self._folders.pop(name, None)
+        for each in [gone, *gone.parent.glob(f"{DELETED}*")]:  # also what a server left that was killed
+            shutil.rmtree(each, ignore_errors=True)
+
+    def _check_allowed(self) -> None:
+        if not self.train:
+            raise UserError("this server shows runs only: start it with  tuplet serve --train")
+
+    def _new_folder(self, name: str | None, method: Method) -> Path:
+        """Make the folder of a new run."""
+        if name is None:
+            name = free_folder(method, self.folder).name
+        if not _NAME.fullmatch(name) or is_bundled(name):
+            raise UserError(f"name must be letters, digits, - and _, and not that of a player (got {name[:40]!r})")
+        folder = self._path(name)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            raise UserError(f"there is a run {name!r} already: choose another name") from None
+        return folder
+
+    def _check_room(self, method: Method) -> None:
+        """UserError if too many runs are under way, or if there is no memory for another."""
+        running = [*self._running()]
+        if len(running) >= limits.MAX_RUNS:
+            names = ", ".join(sorted(run.name for run in running))
+            raise UserError(f"{len(running)} runs are under way ({names}), which is all that may be: stop one of them")
+        reserved = sum(run.unused_memory() for run in running)  # tables take memory when they are written to
+        free, needed = available_memory() - reserved, memory_of(method)
+        if needed > free:
+            raise UserError(
+                f"the run needs {needed / 1e9:.1f} GB of memory and {max(free, 0) / 1e9:.1f} GB are free: use shorter "
+                "tuples, or stop another run"
+            )
+
+    def _running(self) -> Iterator[RunFolder]:
+        for each in self.folder.iterdir() if self.folder.is_dir() else ():
+            if is_under_way(each):
+                with suppress(UserError):
+                    yield RunFolder(self._path(each.name))
+
+
+def memory_of(method: Method) -> int:
+    """About how many bytes a process takes that trains this."""
+    return limits.RUN_MEMORY + 4 * method.count_numbers()
+
+
+def plain_settings(settings: Json, known: Collection[str]) -> Json:
+    """Settings by the names of options as settings of Python; UserError if one is not among those known."""
+    plain = {}
+    for option, value in settings.items():
+        name = setting_named(option)
+        if name not in known:
+            raise UserError(f"unknown setting {option[:40]!r}: there are {', '.join(map(option_name, sorted(known)))}")
+        if not isinstance(value, str | int | float | None):
+            raise UserError(f"{option} must be a text or a number")
+        if isinstance(value, str) and not (len(value) <= limits.MAX_SETTING and value.isprintable()):
+            raise UserError(f"{option} must have at most {limits.MAX_SETTING} printable characters")
+        if value is not None:
+            plain[name] = value
+    return plain
+
+
+def checked_settings(settings: Json) -> tuple[Method, RunOptions]:
+    """What `tuplet train` makes of these options, within the limits of a server."""
+    given = plain_settings(settings, {*SETTINGS, RECIPE})
+    recipe = given.pop(RECIPE, None)
+    for name in (RECIPE, "game", "net", "learner"):
+        if not isinstance(settings.get(name, ""), str | None):
+            raise UserError(f"{name} must be a text")
+    RunOptions(**{name: value for name, value in given.items() if name in RUN_OPTIONS})  # checks them
+    method, options = split(choose(recipe, given))
+    if not is_found(method.game):
+        raise UserError(f"{method.game} cannot be trained from here: train it in Python")
+    if options.threads > cores():
+        raise UserError(f"threads must be at most {cores()}, the cores of the server (got {options.threads})")
+    pause = max(limits.CHECKPOINT, memory_of(method) / limits.CHECKPOINT_RATE)
+    return method, replace(options, checkpoint=max(pause, options.checkpoint if "checkpoint" in given else 0))

@@ -28,6 +28,7 @@ def serve(
     port: int | None = None,
     host: str = "127.0.0.1",
     runs: str | Path = "runs",
+    train: bool = False,
     rules: Sequence[str] = (),
     token: str | None = None,
     allowed_hosts: Sequence[str] = (),
@@ -38,8 +39,9 @@ def serve(
 
     `port` defaults to 2048, or the next free one; 0 takes any. The default `host` can be reached from this machine
     only. Any other host, and `allowed_hosts` (the public names of a proxy in front of the server), need a `token`; one
-    is made if none is given. `runs` is the folder of runs that clients may name, `rules` are games of your own
-    (file.py:GAME). `ready` is called with the address to open.
+    is made if none is given. `runs` is the folder of runs that clients may name; with `train`, they may also start,
+    stop, continue, change and delete runs there. `rules` are games of your own (file.py:GAME). `ready` is called with
+    the address to open.
     """
     import uvicorn
 
@@ -53,11 +55,13 @@ def serve(
         raise UserError(f"--token must have at least 16 characters (got {len(token)})")
     if Path(runs).exists() and not Path(runs).is_dir():
         raise UserError(f"--runs must be a folder (got {runs}, {describe_file(runs)})")
+    if train and sys.platform == "win32":
+        raise UserError("--train needs file locks, which Windows has not: use WSL")
     if token is None and (allowed_hosts or not is_loopback(host)):
         token = secrets.token_urlsafe(24)
     listening = _listen(host, port)
     address = _address(host, listening.getsockname()[1])
-    context = ServerContext(runs, games=games)
+    context = ServerContext(runs, games=games, train=train)
     connection: Any = partial(Connection, limit=max_connections())
     config = uvicorn.Config(
         application(context, host, token, allowed_hosts),
