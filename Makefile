@@ -71,6 +71,8 @@ players: .venv/demo-ready
 	@rm -rf runs/ewn runs/ewn-6x7
 	$(BIN)/tuplet train ewn --games 2000000 --schedule '0.8:0.3 0.9:0.1' --seed 1 --out runs/ewn
 	$(BIN)/tuplet convert runs/ewn src/tuplet/players/ewn.xz --force
+	$(BIN)/tuplet analyze ewn --placement --json > runs/placement.json
+	mv runs/placement.json src/tuplet/players/ewn-placement.json
 	$(BIN)/tuplet train ewn-6x7 --games 1500000 --schedule '0.8:0.3 0.9:0.1' --seed 1 --out runs/ewn-6x7
 	$(BIN)/tuplet convert runs/ewn-6x7 src/tuplet/players/ewn-6x7.xz --force
 

@@ -10,8 +10,11 @@ import pytest
 
 import tuplet
 from tuplet import UserError
-from tuplet.arena.placement import smoothed, solve_matrix
+from tuplet.arena.placement import _Pairing, smoothed, solve_matrix
 from tuplet.cli import run
+from tuplet.games.ewn import EwnGame
+from tuplet.values.game_network import GameNetwork
+from tuplet.values.players import PLAYERS, bundled_values
 
 
 def test_strategies_leave_no_better_answer() -> None:
@@ -48,6 +51,20 @@ def test_a_placement_by_learned_values_is_better_than_a_random_one_in_new_games(
     assert check.blue_only < check.neither - 3 * check.error
     assert found.red[0].probability >= found.red[-1].probability and found.gap < 0.01
     tuplet.game("ewn").setup(red=found.red[0].cubes, blue=found.blue[0].cubes)
+
+
+def test_the_placement_of_the_package_holds_in_new_games_by_its_values() -> None:
+    """The first arrangement of each side, against all of the other's."""
+    game, plan = EwnGame("ewn"), json.loads((PLAYERS / "ewn-placement.json").read_bytes())
+    orders = [order for order in permutations(range(1, 7)) if order[0] <= 3]
+    file = bundled_values("ewn")
+    assert file is not None
+    pairing = _Pairing(game, GameNetwork.load(file, game), orders, seed=5)
+    texts = ["".join(map(str, order)) for order in orders]
+    rows, columns = (slice(n, n + 1) for n in (texts.index(plan[side][0]["cubes"]) for side in ("red", "blue")))
+    any_blue, any_red = pairing.play(rows, slice(None), 20).mean(), pairing.play(slice(None), columns, 20).mean()
+    assert any_blue == pytest.approx(plan["check"]["red_only"], abs=0.03) and any_blue > plan["mean"] + 0.01
+    assert any_red == pytest.approx(plan["check"]["blue_only"], abs=0.03) and any_red < plan["mean"] - 0.01
 
 
 def test_the_same_seed_gives_the_same_placement_and_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -11,13 +12,15 @@ from rich.console import Console
 
 import naive_ewn as naive
 from terminal import at_terminal
-from tuplet.cli import game_session
+from tuplet.agents.placing import arrangement
+from tuplet.cli import game_session, run
 from tuplet.cli.draw_board import MOVES_KEYS, View, analysis_lines, picture
 from tuplet.cli.draw_ewn import EwnRenderer
 from tuplet.games.analysis import Analysis, MoveValue
 from tuplet.games.ewn import EwnGame, EwnPosition
 from tuplet.games.record import Record
 from tuplet.games.registry import game as game_named
+from tuplet.values.players import PLAYERS
 
 pytestmark = pytest.mark.slow
 
@@ -89,6 +92,37 @@ def test_the_rolls_are_the_same_after_a_move_was_taken_back(tmp_path: Path) -> N
             presses.append(("▸1" if key == "u" else "taken back", key))
         at_terminal([*presses, ("▸1", "q")], "play", "ewn", "--agent", "normal", "--seed", 7, "--out", tmp_path / name)
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
+
+
+def test_each_side_places_its_cubes_if_it_may(tmp_path: Path) -> None:
+    """The person's as typed, the agent's as recommended; with p both as recommended."""
+    screen = at_terminal(
+        [("p placement", "1"), ("▸1", "n"), ("n again", "n"), ("▸1", "p"), ("as recommended, yours", "1"), ("▸1", "q")],
+        *("play", "ewn", "--agent", "normal", "--seed", 7, "--placement", "345612", "--out", tmp_path / "g"),
+    )
+    first, second = records(tmp_path / "g")
+    assert arrangement(first.start, "red") == "345612"
+    mine = arrangement(second.start, "red")
+    assert f"yours {mine}" in screen and mine[0] in "16"
+    plan = json.loads((PLAYERS / "ewn-placement.json").read_bytes())
+    for side, cubes in (("blue", arrangement(first.start, "blue")), ("red", mine)):
+        assert {each["cubes"] for each in plan[side]} & {cubes, "".join(str(7 - int(n)) for n in cubes)}
+
+
+@pytest.mark.parametrize(
+    ("game", "placement", "says"),
+    [
+        ("ewn", "123", "--placement must be random, recommended, or 1 to 6 in some order (got '123')"),
+        ("ewn", "12345x", "or 1 to 6 in some order (got '12345x')"),
+        ("ewn-6x7", "recommended", "arrangements are recommended for ewn only (got ewn-6x7)"),
+        ("2048", "recommended", "cubes are placed in EWN (got 2048)"),
+    ],
+)
+def test_a_placement_that_the_game_does_not_have_is_refused(
+    game: str, placement: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["play", game, "--agent", "random", "--watch", "--placement", placement]) == 2
+    assert says in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("game", ["ewn-6x7", "ewn:board=3x3,cubes=3", "ewn:cubes=2,die=chosen"])

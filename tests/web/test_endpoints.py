@@ -127,6 +127,12 @@ def test_a_die_is_rolled_and_cubes_are_placed(server: Server) -> None:
     assert set(rolled["position"]["targets"]) == set(rolled["position"]["legal_moves"])
     _, known = server.ask("/api/position", {"game": "ewn-6x7", "red": "012345", "die": 3 * "1234501"})
     assert known["position"]["coming_die"][:7] == [1, 2, 3, 4, 5, 0, 1]
+    asked = {"game": "ewn", "red": "recommended", "blue": "123456", "seed": 1}
+    _, answer = server.ask("/api/position", asked)
+    assert answer["position"]["cells"][0][0] in ("r1", "r6")  # a corner cube that seldom moves
+    assert answer["position"]["cells"][4][4] == "b1" and server.ask("/api/position", asked)[1] == answer
+    status, refused = server.ask("/api/position", {"game": "ewn-6x7", "red": "recommended"})
+    assert status == 400 and "for ewn only" in str(refused)
 
 
 def test_tuples_add_up_to_the_value_of_a_move(server: Server) -> None:

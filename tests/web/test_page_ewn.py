@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
@@ -9,6 +10,8 @@ import pytest
 
 import tuplet
 from browsing import Looking, axe
+from tuplet.agents.placing import arrangement
+from tuplet.values.players import PLAYERS
 
 pytestmark = pytest.mark.slow
 
@@ -184,6 +187,20 @@ def test_cubes_are_placed_by_clicks_and_by_dragging(looking: Looking) -> None:
     page.keyboard.press("p")
     page.wait_for_selector("#die button:enabled")
     assert shown(page).notation == START.replace("r1r2r3", "r6r3r2").replace("/r6", "/r1")[:-1] + "?"
+
+
+def test_cubes_are_placed_as_recommended(looking: Looking) -> None:
+    page = ready(looking.open(address(START.replace(" 3", " ?"), blue="easy")))
+    page.keyboard.press("p")
+    page.get_by_role("button", name="Recommended").click()
+    page.wait_for_selector("[data-cube=r2]:not([data-square='0,1']), [data-cube=r3]:not([data-square='0,2'])")
+    page.keyboard.press("p")
+    page.wait_for_selector("#die button:enabled")
+    placed, first = shown(page), tuplet.EwnPosition.parse(START)
+    plan = json.loads((PLAYERS / "ewn-placement.json").read_bytes())["red"]
+    mine = arrangement(placed, "red")
+    assert {each["cubes"] for each in plan} & {mine, "".join(str(7 - int(n)) for n in mine)}
+    assert arrangement(placed, "blue") == arrangement(first, "blue")
 
 
 def test_the_known_die_is_shown(looking: Looking) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tuplet.agents.agent import make_agent
+from tuplet.agents.placing import RECOMMENDED, arranged, arrangement, is_recommended
 from tuplet.agents.protocol.subprocess_agent import SubprocessAgent
 from tuplet.cli.draw_2048 import Renderer2048
 from tuplet.cli.draw_board import BoardRenderer, Square, analysis_lines, changed_squares
@@ -30,18 +31,22 @@ class GameSession:
     """Games one after another between agents, or an agent and a person (`other` is None).
 
     In a game for one player the agent of a person gives hints. `made` is that agent, if it was made
-    before.
+    before. `placement` is how the cubes of EWN are placed: at random if it is "", else each side arranges its own, the
+    person by these digits, everyone else as recommended, if that is known.
     """
 
     record: Record
 
-    def __init__(self, game: Game, agent: str, other: str | None, side: str, seed: int, made: Any = None) -> None:
+    def __init__(
+        self, game: Game, agent: str, other: str | None, side: str, seed: int, made: Any = None, placement: str = ""
+    ) -> None:
         self.game, self.agent, self.other = game, agent, other
         self.sides = game.sides
         if side not in (*self.sides, "first", "second", "random"):
             raise UserError(f"{side!r} is not a side of {game.name}: {', '.join([*self.sides, 'random'])}")
         self.renderer = RENDERERS.get(game.family, BoardRenderer)(game)
         self.side, self.seed, self.number, self._made = side, seed, 0, made
+        self.placement = self._checked(placement)
         self.names: dict[str, str] = {}
         self.agents: dict[str, Any] = {}
         self.helper: Any = None  # gives hints; made when it is first asked
@@ -62,6 +67,10 @@ class GameSession:
         else:
             first = (*self.sides, "first", "second").index(self.side)
         own = self.sides[first % len(self.sides)]
+        if self.placement:
+            others = RECOMMENDED if is_recommended(self.game) else ""
+            orders = dict.fromkeys(self.sides, others) | {own: self.placement if self.other is None else others}
+            start = arranged(start, {side: order for side, order in orders.items() if order}, self.stream)
         specs = dict.fromkeys(self.sides, self.other or self.agent) | {own: self.agent if self.other else None}
         self.close()
         self.agents = {side: self.make(spec, start, side) for side, spec in specs.items() if spec is not None}
@@ -69,6 +78,35 @@ class GameSession:
         self.past, self.analyses = [], {}
         self.record = Record(tuple(self.names.values()), start)
         self._roll()
+
+    def _checked(self, placement: str) -> str:
+        """A placement that the game has; UserError if it has not."""
+        if not placement:
+            return ""
+        game: Any = self.game
+        if game.family != "ewn":
+            raise UserError(f"cubes are placed in EWN (got {game.name})")
+        numbers = range(game.first_cube, game.first_cube + game.cubes)
+        if placement != RECOMMENDED and sorted(placement) != [str(n) for n in numbers]:
+            some = f"{numbers[0]} to {numbers[-1]} in some order"
+            raise UserError(f"--placement must be random, {RECOMMENDED}, or {some} (got {placement!r})")
+        if placement == RECOMMENDED and not is_recommended(game):
+            raise UserError(f"arrangements are recommended for ewn only (got {game.name})")
+        return placement
+
+    def place(self) -> str:
+        """Begin the same game with both sides' cubes placed as recommended; returns a message."""
+        if not self.can_place():
+            return "cubes can be placed before the first move only"
+        self.placement = RECOMMENDED
+        self.number -= 1
+        self.open()
+        you = next(side for side in self.sides if side not in self.agents)
+        return f"both sides are placed as recommended, yours {arrangement(self.record.start, you)}"
+
+    def can_place(self) -> bool:
+        """Whether nobody has moved, and arrangements are recommended."""
+        return self.game.family == "ewn" and is_recommended(self.game) and not self.record.moves
 
     def make(self, spec: str, start: Any, side: str) -> Any:
         """An agent that plays a side, with a random stream of its own."""

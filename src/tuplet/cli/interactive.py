@@ -77,7 +77,8 @@ class InteractiveGame(GameSession):
         analysis = ["t analysis"] if self.renderer.shows_analysis else []
         keys = [*analysis, "n new game", "q ends"]
         if persons and not self.thinking:
-            keys = [self.renderer.keys, "h hint", *analysis, "u back", "n new", "q ends"]
+            back = "p placement" if self.can_place() else "u back"
+            keys = [self.renderer.keys, "h hint", *analysis, back, "n new", "q ends"]
         elif persons:
             keys = ["Esc stops the hint", "q ends"]
         elif over and not self.other:
@@ -214,6 +215,8 @@ class InteractiveGame(GameSession):
                 self.shows_analysis = not self.shows_analysis
             elif key == "u":
                 self.message, self.chosen = self.take_back(), 0
+            elif key == "p" and self.game.family == "ewn":
+                self.message = self.place()
             elif over or key is None:
                 continue
             elif key == "h":

@@ -48,6 +48,7 @@ def play(
     speed: int | None = None,
     board: str | None = None,
     spawn4: float | None = None,
+    placement: str = "random",
     seed: int | None = None,
     out: Out = None,
     **lookahead: Any,
@@ -56,7 +57,8 @@ def play(
 
     - 2048: arrows (or w a s d) move, h gives a hint, u takes back, n starts a new game, q quits.
     - Other games: type a move's number, or use arrows and Enter; t shows the agent's analysis, h
-      gives a hint, u takes back, n starts a new game, q quits.
+      gives a hint, u takes back, n starts a new game, q quits. EWN: before the first move, p places
+      the cubes as recommended.
     - Watching: space pauses, + and - change the speed, q quits.
 
     Parameters
@@ -83,6 +85,10 @@ def play(
         2048: the board, from 2x2 to 4x4. [default: the agent's, otherwise 4x4]
     spawn4
         2048: the probability that a new tile is a 4. [default: as trained, otherwise 0.1]
+    placement
+        EWN: how the cubes are placed: random; recommended, as tuplet analyze ewn --placement finds
+        it, for both sides; or your cubes' numbers on your starting squares, such as 156243 (your
+        opponent then places its own as recommended).
     seed
         Random seed. [default: different each time]
     out
@@ -93,6 +99,7 @@ def play(
     tuplet play 2048
     tuplet play 2048 --agent small --watch
     tuplet play ewn --agent hard --side blue --out games.jsonl
+    tuplet play ewn --placement recommended
 
     """
     from tuplet.agents.registry import default_agent
@@ -123,7 +130,8 @@ def play(
         if chosen.family == "2048":
             chosen, agent, made = _fit(game, board, spawn4, agent, seed, lookahead)
         agent = agent or default_agent(chosen)
-        session = InteractiveGame(chosen, agent, (against or agent) if watch else None, side, seed, made)
+        placed = "" if placement == "random" else placement
+        session = InteractiveGame(chosen, agent, (against or agent) if watch else None, side, seed, made, placed)
     speed = session.renderer.speed if speed is None else speed
     interrupted = False
     try:

@@ -15,6 +15,7 @@ import numpy as np
 from tuplet.agents.agent import configured
 from tuplet.agents.learned import LearnedAgent
 from tuplet.agents.listing import list_agents, list_games
+from tuplet.agents.placing import RECOMMENDED, arranged
 from tuplet.arena import analyze as analyzing, evaluate as evaluating, review as reviewing
 from tuplet.errors import UserError
 from tuplet.games.analysis import Analysis
@@ -131,8 +132,8 @@ def position(
     game: the game, such as ewn or 2048:board=3x3.
     position: its notation; for 2048 also the tiles alone.
     seed: random seed of the starting position and of what follows; by default a new one each time.
-    red: EWN: the numbers of red's cubes, in the order of the starting squares.
-    blue: EWN: the numbers of blue's cubes.
+    red: EWN: the numbers of red's cubes, in the order of the starting squares; ewn: or recommended.
+    blue: EWN: the numbers of blue's cubes, or recommended.
     die: EWN with a known die: its numbers.
     roll: apply chance, if it is chance's turn.
     """
@@ -144,9 +145,10 @@ def position(
         if not hasattr(played, "setup"):
             raise UserError(f"red, blue and die are for EWN (got the game {played.name})")
         known = "".join(map(str, dealt.known_die)) if die is None else die
-        if not all(text is None or text.isdecimal() for text in (red, blue, known or None)):
+        orders = {side: order for side, order in (("red", red), ("blue", blue)) if order is not None}
+        if not all(text.isdecimal() for text in (*orders.values(), known or "0") if text != RECOMMENDED):
             raise UserError("red, blue and die must be digits, such as 123456")
-        first = played.setup(red=red or "", blue=blue or "", die=known)
+        first = arranged(played.setup(die=known), orders, state)
     else:
         state, first = played.initial_position(state)
     if roll:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from tuplet import Forfeit, UserError
 from tuplet.agents.protocol.ntu import NtuAgent, read_get, write_get, write_move
 from tuplet.agents.protocol.subprocess_agent import ProgramCommand
 from tuplet.cli import run
+from tuplet.values.players import PLAYERS
 
 OURS = f"{sys.executable} -m tuplet agent easy --protocol ntu --seed 3"
 SETUP = "E3 D4 E4 C5 D5 E5 A1 B1 C1 A2 B2 A3"
@@ -83,6 +85,20 @@ def test_our_agent_answers_every_request_and_survives_garbage() -> None:
     assert said[6] in ("C1 D1", "C1 C2", "C1 D2")
     assert said[7:11] == ["", "", "", ""] and "'garbage' is not a request" in warned
     assert said[11] in ("E3 D3", "E3 E2", "E3 D2") and len(said) == 12  # nothing after exit
+
+
+def test_our_agent_places_its_cubes_as_recommended() -> None:
+    """From the first request on: squares of cubes 1 to 6, each game's by the seed."""
+    game, said = tuplet.game("ewn"), answers("ini R", "ini B", "ini R", "ini R", "ini R")[0]
+    for letter, answer in zip("RBRRR", said, strict=True):
+        side = {"R": "red", "B": "blue"}[letter]
+        squares = [("12345".index(square[1]), "ABCDE".index(square[0])) for square in answer.split()]
+        own = game.red if side == "red" else game.blue
+        cubes = "".join(str(1 + squares.index(square)) for square in own)
+        best = {each["cubes"] for each in json.loads((PLAYERS / "ewn-placement.json").read_bytes())[side]}
+        assert best & {cubes, "".join(str(7 - int(n)) for n in cubes)}
+    assert len({*said}) > 2
+    assert answers("ini R")[0] == said[:1]
 
 
 def test_the_end_of_the_input_ends_our_agent() -> None:

@@ -6,7 +6,8 @@ A line is answered by a line. Squares are a column, A to E, and a row, 1 to 5; A
     version                 a version
     time_setting 5          1                   the seconds
     board_setting 5 6       1                   rows, and cubes of each side
-    ini R                   A1 B1 C1 A2 B2 A3   the squares on which Red (or B, Blue) places its cubes 1 to 6
+    ini R                   A1 B1 C1 A2 B2 A3   the squares on which Red (or B, Blue) places its cubes 1 to 6;
+                                                ours are drawn from the recommended ones (`placing`)
     get R 3 E3 0 ... A1     A1 B2               Red's move for a 3, from a square to a square
     exit                    (none)
 
@@ -25,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from tuplet.agents.placing import recommended
 from tuplet.agents.protocol.program import GRACE, Program
 from tuplet.agents.protocol.subprocess_agent import START_UP, ProgramCommand
 from tuplet.errors import UserError
@@ -267,9 +269,10 @@ class _Thinker:
 
 
 def _placement(letter: str, seed: int, number: int) -> str:
-    """The squares of our cubes 1 to 6: those of the seed's next random start."""
-    start = EwnGame(GAME).start(seed + number)
-    side = SIDES["RB".index(letter)]
+    """The squares of our cubes 1 to 6: the seed's next draw from the recommended arrangements."""
+    game, side = EwnGame(GAME), SIDES["RB".index(letter)]
+    cubes = recommended(game, side, np.uint64(stream(as_seed(seed), np.uint64(number))))
+    start = game.setup(red=cubes) if side == "red" else game.setup(blue=cubes)
     return " ".join(square_name(*start.cubes[side, cube]) for cube in range(1, 7))
 
 

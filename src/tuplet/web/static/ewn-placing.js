@@ -47,6 +47,11 @@ export class Placing {
     this.#arrange(...this.#orders().map(shuffled));
   }
 
+  /** Cubes as the server recommends them, drawn anew each time. */
+  recommend() {
+    return this.#arrange(...this.#orders().map((text, i) => (this.sides.includes(SIDES[i][0]) ? "recommended" : text)));
+  }
+
   #orders() {
     return SIDES.map((side) => order(side, this.page.game.position));
   }

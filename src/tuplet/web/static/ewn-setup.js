@@ -5,6 +5,7 @@ import { choice, icon, make } from "./dom.js";
 import { OPPONENT, chip, sidesOf } from "./ewn-words.js";
 import { copy, fail, readText } from "./shell.js";
 import { formatSpec, parseSpec } from "./spec.js";
+import { isStatic } from "./wasm-client.js";
 
 const DICE = {
   rolled: "rolled: a fair die before each move",
@@ -49,6 +50,8 @@ export class Setup {
     } });
     this.placing = make("button", { type: "button", onclick: () => page.place() });
     this.shuffle = make("button", { type: "button", onclick: () => page.shuffle(), text: "Shuffle" });
+    this.recommend = make("button", { type: "button", onclick: () => page.recommend(), text: "Recommended",
+      title: "An arrangement that does well in games between all of them" });
     this.placeSays = make("p", { class: "tiny muted" });
     this.text = make("textarea", { rows: 3, spellcheck: "false", placeholder: "Paste a position or a record here",
       "aria-label": "A position or a game's record to read" });
@@ -67,7 +70,7 @@ export class Setup {
         make("details", {}, make("summary", { class: "small", text: "How to play" }),
           make("ul", { class: "small ewn-rules" }, ...RULES.map((text) => make("li", { text })))),
         this.ownBox,
-        make("div", { class: "row ewn-placing" }, this.placing, this.shuffle), this.placeSays),
+        make("div", { class: "row ewn-placing" }, this.placing, this.shuffle, this.recommend), this.placeSays),
       make("section", { class: "panel", "aria-label": "Record" },
         header("Position and record"),
         this.record,
@@ -99,7 +102,8 @@ export class Setup {
     this.placing.textContent = placing ? "Done" : "Place cubes";
     this.placing.setAttribute("aria-pressed", String(Boolean(placing)));
     this.placing.disabled = !placing && !this.page.canPlace();
-    this.shuffle.disabled = !placing;
+    this.shuffle.disabled = this.recommend.disabled = !placing;
+    this.recommend.hidden = isStatic || this.state.game !== "ewn";
     this.placeSays.textContent = placing ? "To swap two cubes, drag one onto the other, or click both."
       : this.placing.disabled ? "Cubes can be placed before the first move only."
         : "Before the first move, cubes can stand on their starting squares in any order.";

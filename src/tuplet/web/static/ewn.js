@@ -58,6 +58,7 @@ const page = {
   },
   place: () => placing.toggle(),
   shuffle: () => placing.shuffle().catch(fail),
+  recommend: () => placing.recommend(),
   canPlace: () => placing.possible(),
   keep: () => {
     before = null;
