@@ -61,8 +61,8 @@ def test_the_game(tuplet, here: Path) -> None:
 
 def test_the_templates(tuplet, here: Path) -> None:
     run_lines(tuplet, START, here)
-    written = {path.name for path in here.glob("*.py")}
-    assert written == {"my_game.py", "look_ahead.py", "smooth.py", "spite.py", "runner.py"}
+    written = {path.name for path in here.glob("*.*")}
+    assert written == {"my_game.py", "look_ahead.py", "smooth.py", "spite.py", "runner.py", "racer.cpp"}
 
 
 def test_the_agents(tuplet, here: Path) -> None:

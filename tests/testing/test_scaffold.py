@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,31 @@ def test_the_suggested_commands_work(kind: str, tuplet, tmp_path: Path) -> None:
         imported = set(re.findall(r"^(?:import|from) (\w+)", text, re.M))
         assert imported <= set(sys.stdlib_module_names)
         assert os.access(tmp_path / f"{name}.py", os.X_OK)
+
+
+@pytest.mark.parametrize(("lang", "compiler"), [("c", "cc"), ("cpp", "c++")])
+def test_a_program_in_c_compiles_without_warnings_and_follows_the_protocol(
+    lang: str, compiler: str, tuplet, tmp_path: Path
+) -> None:
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    done = tuplet("new", "program", "racer", "--lang", lang, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, compile_line, *lines = done.stdout.splitlines()
+    assert first.startswith(f"racer.{lang}: ") and len(lines) == 2
+    words = shlex.split(compile_line)
+    assert words[0] == compiler
+    warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    built = subprocess.run([*words, *warnings], cwd=tmp_path, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    report = json.loads(tuplet("check", "./racer", "--json", cwd=tmp_path).stdout)
+    assert report["ok"] and not report["findings"]
+    for line in lines:
+        run_line(tuplet, line, tmp_path)
+    # The three programs have the same idea: none is stronger.
+    package.new("program", "same", out=tmp_path)
+    names = (f"exec:{tmp_path / 'racer'}", f"exec:{tmp_path / 'same.py'}")
+    assert 6 <= package.match(*names, games=40, seed=1, progress=False).wins <= 34
 
 
 def test_the_templates_are_right(tmp_path: Path) -> None:
@@ -119,6 +145,8 @@ def test_json_is_what_the_function_returns(tuplet, tmp_path: Path, monkeypatch) 
         (["player", "x", "--out", "nowhere"], "no folder nowhere"),
         (["player", "x", "--out", "numpy.py"], "would hide the module numpy"),
         (["novel", "x"], "novel"),
+        (["agent", "x", "--lang", "c"], "only a program may be written in c"),
+        (["program", "x", "--lang", "rust"], "rust"),
     ],
 )
 def test_what_cannot_be_written_is_refused_in_one_line(

@@ -16,6 +16,7 @@ def new(
     name: str,
     /,
     *,
+    lang: Literal["python", "c", "cpp"] = "python",
     out: Out = None,
     force: Force = False,
     json_: Json = False,
@@ -29,6 +30,8 @@ def new(
         that speaks the ewn-6x7 protocol.
     name
         Its name: my_idea gives the file my_idea.py with the class MyIdea.
+    lang
+        The language of a program: its rules and the protocol are there, your idea is missing.
     out
         The folder or file to write. [default: this folder]
 
@@ -36,12 +39,12 @@ def new(
     --------
     tuplet new player corner
     tuplet new agent my_idea --out agents
-    tuplet new game hex --out hex.py
+    tuplet new program racer --lang cpp
 
     """
     import tuplet
 
-    show_result(tuplet.new(kind, name, out=out, force=force), json_)
+    show_result(tuplet.new(kind, name, lang=lang, out=out, force=force), json_)
 
 
 def list_(

@@ -18,6 +18,8 @@ from tuplet.system.user_code import is_library
 from tuplet.values.players import ABOUT
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
+LANGUAGES = {"python": ".py", "c": ".c", "cpp": ".cpp"}  # and the ends of their files' names
+COMPILE = {"c": "cc -O2 -o {built} {file}", "cpp": "c++ -std=c++17 -O2 -o {built} {file}"}
 
 # What each kind is, and commands to try it.
 KINDS = {
@@ -68,45 +70,55 @@ class NewFile(Displayable):
         return [TextTable(title, notes=[f"  {command}" for command in self.commands])]
 
 
-def new(kind: str, name: str, *, out: str | Path | None = None, force: bool = False) -> NewFile:
+def new(kind: str, name: str, *, lang: str = "python", out: str | Path | None = None, force: bool = False) -> NewFile:
     """Write a commented file to start from, which works at once.
 
-    `kind` is player, agent, environment, game, or program (which speaks the protocol of ewn-6x7). The file is NAME.py
-    in the current folder, or `out`, a folder or a path. An existing file is replaced only with `force`.
+    `kind` is player, agent, environment, game, or program (which speaks the protocol of ewn-6x7). A program may also be
+    written in C or C++: `lang` is python, c or cpp. The file is NAME.py (NAME.c, NAME.cpp) in the current folder, or
+    `out`, a folder or a path. An existing file is replaced only with `force`.
     """
     if kind not in KINDS:
         raise UserError(f"kind must be one of {', '.join(KINDS)} (got {kind!r})")
-    path = Path(f"{name}.py") if out is None else Path(out)
-    if out is not None and path.suffix != ".py":
-        path = path / f"{name}.py"
+    if lang not in LANGUAGES:
+        raise UserError(f"lang must be one of {', '.join(LANGUAGES)} (got {lang!r})")
+    if lang != "python" and kind != "program":
+        raise UserError(f"only a program may be written in {lang}: tuplet runs {KINDS[kind][0]} in Python")
+    suffix = LANGUAGES[lang]
+    path = Path(f"{name}{suffix}") if out is None else Path(out)
+    if out is not None and path.suffix != suffix:
+        path = path / f"{name}{suffix}"
     _check_name(name)
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists: add --force to replace it, or choose another name")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in")
     _check_name(path.stem)
-    text = (TEMPLATES / f"{kind}.py").read_text(encoding="utf-8")
+    text = (TEMPLATES / f"{kind}{suffix}").read_text(encoding="utf-8")
     if path.stem != name:
-        text = text.replace("template.py", path.name)
+        text = text.replace(f"template{suffix}", path.name)
     class_ = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
     names = {"Template": class_, "TEMPLATE": name.upper(), "template": name}
-    used = {getattr(node, "id", getattr(node, "name", "")) for node in ast.walk(ast.parse(text))}
-    for word in {class_, name.upper()} & used:
-        raise UserError(f"{word} means something else in the file: choose another name than {name}")
+    if lang == "python":
+        used = {getattr(node, "id", getattr(node, "name", "")) for node in ast.walk(ast.parse(text))}
+        for word in {class_, name.upper()} & used:
+            raise UserError(f"{word} means something else in the file: choose another name than {name}")
     text = re.sub("template", lambda match: names[match[0]], text, flags=re.IGNORECASE)
     with atomic_write(path) as file:
         file.write(text.encode())
-    if kind == "program":
+    if kind == "program" and lang == "python":
         path.chmod(path.stat().st_mode | 0o111)
-    program = path if path.is_absolute() or path.parent != Path() else f"./{path}"
+    built = path if lang == "python" else path.with_suffix("")
+    program = built if built.is_absolute() or built.parent != Path() else f"./{built}"
     words = {
         "file": shlex.quote(str(path)),
         "Class": class_,
         "NAME": name.upper(),
         "name": name,
         "program": shlex.quote(str(program)),
+        "built": shlex.quote(str(built)),
     }
-    return NewFile(kind, name, path, tuple(line.format(**words) for line in KINDS[kind][1:]))
+    lines = (*([COMPILE[lang]] if lang in COMPILE else []), *KINDS[kind][1:])
+    return NewFile(kind, name, path, tuple(line.format(**words) for line in lines))
 
 
 def _check_name(name: str) -> None:
