@@ -50,6 +50,7 @@ from .learn.convert import convert as convert
 from .learn.run import Run as Run, plot as plot
 from .learn.steps import LearningSteps as LearningSteps, learning_steps as learning_steps
 from .learn.train import learn_from as learn_from, resume as resume, train as train
+from .search.steps import SearchSteps as SearchSteps, search_steps as search_steps
 from .studies.reproduce import reproduce as reproduce
 from .system.cluster import cluster as cluster
 from .system.progress import Progress as Progress

@@ -31,6 +31,7 @@ ONGOING = 0  # what `ending` returns until the game is over
 NO_WINNER = 2  # what `winner` returns without a winner: a draw, a game for one, or one not over
 MOST_MOVES = 48  # that a position of any game may have
 MOST_FORGOTTEN = 64  # outcomes of a chance node whose outcome is forgotten
+NO_STEP = -1  # in place of a move or an outcome, in a step of a playout
 LONGEST = 10_000  # steps of a random game; one that goes on for ever counts as drawn
 
 _HALF = np.uint64(32)
@@ -116,6 +117,16 @@ def playout(game: Any, position: Words, state: np.uint64, shortcuts: bool) -> An
     looked. With `shortcuts`, a move that wins at once is always played.
     """
     return implementation_of(playout, game)(game, position, state, shortcuts)
+
+
+def playout_step(game: Any, position: Words, state: np.uint64, shortcuts: bool, moves: Array) -> Any:
+    """The next step of a playout: the random stream's next state, the position after it, its outcome and its move.
+
+    A step is an outcome of chance, a move, or one after the other, as `playout` draws them; what there is not is
+    NO_STEP. `moves` has room for MOST_MOVES. A game with its own `playout` has its own steps: without them it cannot
+    be shown step by step.
+    """
+    return implementation_of(playout_step, game)(game, position, state, shortcuts, moves)
 
 
 def estimate(game: Any, position: Words) -> float:
@@ -317,25 +328,33 @@ def _no_reward(game: Any, position: Words, after: Words) -> float:  # noqa: ARG0
     return 0.0
 
 
+@inlined
+def _random_step(
+    game: Any, position: Words, state: np.uint64, shortcuts: bool, moves: Array
+) -> tuple[np.uint64, Words, Int, Int]:
+    """An outcome of chance, or a random move."""
+    state, bits = draw(state)
+    if is_chance(game, position):
+        outcome = np.int64(random_outcome(game, position, bits))
+        return state, apply_outcome(game, position, outcome), outcome, NO_STEP
+    count = legal(game, position, moves, 0)
+    move = np.int64(moves[((bits >> _HALF) * np.uint64(count)) >> _HALF])
+    if shortcuts:
+        mover = side(game, position)
+        for i in range(count):
+            ended = ending(game, apply(game, position, np.int64(moves[i])))
+            if ended != ONGOING and winner(game, ended) == mover:
+                move = np.int64(moves[i])
+                break
+    return state, apply(game, position, move), NO_STEP, move
+
+
 @kernel
 def _random_game(game: Any, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """Random moves to the end."""
     moves = local_array(MOST_MOVES, np.uint8)
     for _ in range(LONGEST):
-        state, bits = draw(state)
-        if is_chance(game, position):
-            position = apply_outcome(game, position, random_outcome(game, position, bits))
-        else:
-            count = legal(game, position, moves, 0)
-            move = np.int64(moves[((bits >> _HALF) * np.uint64(count)) >> _HALF])
-            if shortcuts:
-                mover = side(game, position)
-                for i in range(count):
-                    ended = ending(game, apply(game, position, np.int64(moves[i])))
-                    if ended != ONGOING and winner(game, ended) == mover:
-                        move = np.int64(moves[i])
-                        break
-            position = apply(game, position, move)
+        state, position, _outcome, _move = _random_step(game, position, state, shortcuts, moves)
         if ending(game, position) != ONGOING:
             break
     return state, position
@@ -351,6 +370,7 @@ DEFAULTS: dict[str, Callable[..., Any]] = {
     "forgets_outcome": _remembered,
     "payoff": _result,
     "playout": _random_game,
+    "playout_step": _random_step,
     "estimate": _no_idea,
     "value_range": _from_loss_to_win,
     "move_priority": _all_alike,

@@ -98,11 +98,16 @@ class Tuned(NamedTuple):
 
 
 @inlined
+def spread(bandit: Tuned | Report, variance: float, share: float) -> float:
+    """The variance, at most: min(c2, variance + c1 sqrt(ln N / n)); `share` is ln N / n."""
+    return min(variance + bandit.c1 * math.sqrt(share), bandit.c2)
+
+
+@inlined
 def _tuned(bandit: Tuned, arm: Arm) -> float:
     """Mean + c sqrt(ln N / n min(c2, variance + c1 sqrt(ln N / n))) (Auer et al. 2002)."""
     share = log(arm.parent_visits) / arm.visits
-    spread = min(arm.variance + bandit.c1 * math.sqrt(share), bandit.c2)
-    return arm.mean + bandit.c * math.sqrt(share * spread)
+    return arm.mean + bandit.c * math.sqrt(share * spread(bandit, arm.variance, share))
 
 
 class Report(NamedTuple):
@@ -117,8 +122,7 @@ class Report(NamedTuple):
 def _report(bandit: Report, arm: Arm) -> float:
     """UCB1-Tuned with the minimum outside the root."""
     share = log(arm.parent_visits) / arm.visits
-    spread = min(arm.variance + bandit.c1 * math.sqrt(share), bandit.c2)
-    return arm.mean + bandit.c * math.sqrt(share) * spread
+    return arm.mean + bandit.c * math.sqrt(share) * spread(bandit, arm.variance, share)
 
 
 class KlUcb(NamedTuple):

@@ -75,6 +75,19 @@ def mover_value(options: Options, mean: float, mover: Int) -> float:
     return value if mover == 0 else 1.0 - value
 
 
+@inlined
+def arm_of(tree: Tree, options: Options, child: Int, mover: Int, parent_visits: float, bits: np.uint64) -> Arm:
+    """A child with visits, as the bandit of the player to move sees it."""
+    visits = float(tree.visits[child])
+    mean = tree.totals[child] / visits
+    value = mover_value(options, mean, mover)
+    variance = max(tree.squares[child] / visits - mean * mean, 0.0)
+    variance /= options.unit * options.unit
+    if tree.proven[child] == DRAWN:
+        value, variance, visits = 0.5, 0.0, np.inf
+    return Arm(value, variance, visits, parent_visits, float(tree.priors[child]), bits)
+
+
 @kernel
 def best_child(tree: Tree, options: Options, node: Int, bits: np.uint64) -> Int:
     """The child to descend to: never one that is proven lost while another is not."""
@@ -88,18 +101,10 @@ def best_child(tree: Tree, options: Options, node: Int, bits: np.uint64) -> Int:
         proven = np.int64(tree.proven[child])
         if proven == 1 - mover:
             continue
-        visits = float(tree.visits[child])
-        if visits == 0.0:
+        if tree.visits[child] == 0:
             return child
-        mean = tree.totals[child] / visits
-        value = mover_value(options, mean, mover)
-        variance = max(tree.squares[child] / visits - mean * mean, 0.0)
-        variance /= options.unit * options.unit
-        if proven == DRAWN:
-            value, variance, visits = 0.5, 0.0, np.inf
-        prior = float(tree.priors[child])
         bits, random = draw(bits)
-        promise = worth(options.bandit, Arm(value, variance, visits, parent_visits, prior, random))
+        promise = worth(options.bandit, arm_of(tree, options, child, mover, parent_visits, random))
         if promise > best:
             best, chosen = promise, child
         if proven == UNPROVEN and promise > best_open:
@@ -124,7 +129,7 @@ def select(game: Any, tree: Tree, options: Options, node: Int, state: np.uint64)
 
 
 @kernel
-def _set_priors(game: Any, tree: Tree, options: Options, node: Int) -> None:
+def set_priors(game: Any, tree: Tree, options: Options, node: Int) -> None:
     """Give the children of a node the bandit's prior probabilities."""
     mover, priors = np.int64(tree.sides[node]), tree.priors
     first, count = np.int64(tree.first[node]), np.int64(tree.children[node])
@@ -182,7 +187,7 @@ def expand(game: Any, tree: Tree, options: Options, node: Int, moves: Array) -> 
             move = np.int64(moves[i])
             add_node(game, tree, node, move, apply(game, position, move), options.solver)
     if wants_prior(options.bandit) and not is_chance_node:
-        _set_priors(game, tree, options, node)
+        set_priors(game, tree, options, node)
     return True
 
 

@@ -507,6 +507,11 @@ def _playout(game: ValuedGame, position: Words, state: np.uint64, shortcuts: boo
 
 
 @inlined
+def _playout_step(game: ValuedGame, position: Words, state: np.uint64, shortcuts: bool, moves: Any) -> Any:
+    return protocol.playout_step(game.rules, position, state, shortcuts, moves)
+
+
+@inlined
 def _value_range(game: ValuedGame) -> tuple[float, float]:
     return protocol.value_range(game.rules)
 
@@ -538,6 +543,7 @@ register_game(
     winner=_winner,
     payoff=_payoff,
     playout=_playout,
+    playout_step=_playout_step,
     value_range=_value_range,
     move_priority=_move_priority,
     players=_players,

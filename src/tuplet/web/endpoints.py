@@ -23,6 +23,7 @@ from tuplet.games.formats import read as read_text, write as write_text
 from tuplet.games.game import Position
 from tuplet.kernel import as_seed, stream
 from tuplet.learn import steps as showing
+from tuplet.search import steps as searching
 from tuplet.system.progress import ProgressOption
 from tuplet.system.stop import Stop
 from tuplet.values.downgrade import downgrade_board
@@ -393,6 +394,63 @@ def learning_steps(
     return shown.as_json(shown.steps[-1].number if at is None else at)
 
 
+@example(game="ewn", position=START, ucb="tuned", last=20)
+def search_steps(
+    context: ServerContext,
+    *,
+    game: str,
+    position: str,
+    ucb: str = "tuned",
+    c: float | None = None,
+    c1: float | None = None,
+    c2: float | None = None,
+    k: float | None = None,
+    batch: int = 1,
+    expand: int = 4,
+    solver: bool = True,
+    shortcuts: bool = True,
+    first: int = 0,
+    last: int = 100,
+    seed: int = 0,
+    stop: Stop | None = None,
+) -> Annotated[Json, responses.SearchSteps]:
+    """Search a position of a game for two step by step: what each simulation selected, played and backed up.
+
+    game: the game.
+    position: its notation.
+    ucb: the bandit: ucb1, tuned or puct.
+    c: the bandit's constant of exploration.
+    c1: tuned: the weight of the variance's uncertainty.
+    c2: tuned: the largest variance.
+    k: puct: how much priors follow the game's estimate.
+    batch: random games of a simulation.
+    expand: visits after which a leaf gets children.
+    solver: prove wins and losses.
+    shortcuts: random games play a move that wins at once.
+    first: the number of the first step.
+    last: the number of the step after the last one, at most 1000.
+    seed: random seed.
+    """
+    root = context.game(game).parse(position)
+    with context.taking(stop, turn="short"):
+        return searching.search_steps(
+            root,
+            ucb,
+            c=c,
+            c1=c1,
+            c2=c2,
+            k=k,
+            batch=batch,
+            expand=expand,
+            solver=solver,
+            shortcuts=shortcuts,
+            first=first,
+            last=last,
+            seed=seed,
+            stop=stop,
+        ).as_json()
+
+
 @example(agent="small", games=10)
 def evaluate(
     context: ServerContext,
@@ -492,6 +550,7 @@ CALLS: dict[tuple[str, str], Callable[..., Json]] = {
     ("POST", "/api/analyze"): analyze,
     ("POST", "/api/explain"): explain,
     ("POST", "/api/learning-steps"): learning_steps,
+    ("POST", "/api/search-steps"): search_steps,
     ("POST", "/api/evaluate"): evaluate,
     ("POST", "/api/review"): review,
     ("POST", "/api/read"): read,

@@ -203,6 +203,58 @@ class Tree(Node):
     shown: int
 
 
+class SearchNode(TypedDict):
+    """A node of a tree that grows step by step; values are those of the side that moves at the root."""
+
+    node: int
+    parent: int | None
+    move: str
+    chance: float | None
+    side: str
+    position: str
+    visits: int
+    value: float | None
+    total: float
+    proven: float | None
+
+
+class SearchChoice(TypedDict):
+    """A node on the path of a simulation: its children with the terms of the bandits, and which one is selected."""
+
+    node: int
+    side: str
+    visits: int
+    selected: int
+    children: list[dict[str, Any]]
+    would: dict[str, int]
+
+
+class SearchStep(TypedDict):
+    """What a simulation did."""
+
+    number: int
+    simulations: int
+    path: list[int]
+    choices: list[SearchChoice]
+    expanded: list[SearchNode]
+    playouts: list[dict[str, Any]]
+    backup: list[dict[str, Any]]
+
+
+class SearchSteps(TypedDict):
+    """A search step by step: the tree before the first step, and the steps."""
+
+    game: str
+    position: str
+    side: str
+    settings: dict[str, Any]
+    seed: int
+    first: int
+    tree: list[SearchNode]
+    steps: list[SearchStep]
+    done: bool
+
+
 class MoveHistory(TypedDict):
     """A move during the search: lists as long as `simulations`."""
 

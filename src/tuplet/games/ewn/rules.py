@@ -26,7 +26,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tuplet.games.protocol import MOST_MOVES, NO_WINNER, ONGOING, Int, Words, register_game
+from tuplet.games.protocol import MOST_MOVES, NO_STEP, NO_WINNER, ONGOING, Int, Words, register_game
 from tuplet.kernel import draw, inlined, kernel, local_array, pext, popcount
 
 Array = np.ndarray[Any, Any]
@@ -270,9 +270,48 @@ def payoff(game: EwnRules, position: Words, ended: Int, rich: bool) -> float:  #
 @inlined
 def playout(game: EwnRules, position: Words, state: np.uint64, shortcuts: bool) -> tuple[np.uint64, Words]:
     """The random stream's next state, and the last position of a random game."""
-    if game.own_captures and game.die <= ROLLED and not game.backward and game.hole == GONE:
+    if has_fast_playout(game):
         return _fast_playout(game, position, state, shortcuts)
     return _plain_playout(game, position, state, shortcuts)
+
+
+@inlined
+def has_fast_playout(game: EwnRules) -> bool:
+    """Whether the rules are plain enough: one draw is then both the die and the move."""
+    return game.own_captures and game.die <= ROLLED and not game.backward and game.hole == GONE
+
+
+@kernel
+def playout_step(
+    game: EwnRules, position: Words, state: np.uint64, shortcuts: bool, moves: Array
+) -> tuple[np.uint64, Words, Int, Int]:
+    """The next step of `playout`: the state, the position, the number rolled and the move."""
+    fast, outcome = has_fast_playout(game), np.int64(NO_STEP)
+    state, bits = draw(state)
+    if is_chance(game, position):
+        outcome = np.int64((((bits & _LOW) if fast else bits >> _HALF) * np.uint64(game.cubes)) >> _HALF)
+        position = apply_outcome(game, position, outcome)
+        if not fast:
+            return state, position, outcome, np.int64(NO_STEP)
+    move = _random_move(game, position, bits, shortcuts, moves)
+    return state, apply(game, position, move), outcome, move
+
+
+@inlined
+def _random_move(game: EwnRules, position: Words, bits: np.uint64, shortcuts: bool, moves: Array) -> Int:
+    """A random move; with `shortcuts`, one that reaches the goal or takes the last cube."""
+    count = legal(game, position, moves, 0)
+    chosen = np.int64(moves[((bits >> _HALF) * np.uint64(count)) >> _HALF])
+    if shortcuts:
+        won = RED_CORNER if side(game, position) == RED else BLUE_CORNER
+        captured = False
+        for i in range(count):
+            ended = ending(game, apply(game, position, np.int64(moves[i])))
+            if ended == won:
+                return np.int64(moves[i])
+            if ended == won + 1 and not captured:
+                chosen, captured = np.int64(moves[i]), True
+    return chosen
 
 
 @kernel
@@ -368,21 +407,7 @@ def _plain_playout(game: EwnRules, position: Words, state: np.uint64, shortcuts:
             outcome = ((bits >> _HALF) * np.uint64(game.cubes)) >> _HALF
             position = apply_outcome(game, position, np.int64(outcome))
             continue
-        count = legal(game, position, moves, 0)
-        pick = ((bits >> _HALF) * np.uint64(count)) >> _HALF
-        after = apply(game, position, np.int64(moves[pick]))
-        if shortcuts:
-            won = RED_CORNER if side(game, position) == RED else BLUE_CORNER
-            captured = False
-            for i in range(count):
-                trial = apply(game, position, np.int64(moves[i]))
-                ended = ending(game, trial)
-                if ended == won:
-                    after = trial
-                    break
-                if ended == won + 1 and not captured:
-                    after, captured = trial, True
-        position = after
+        position = apply(game, position, _random_move(game, position, bits, shortcuts, moves))
     return state, position
 
 
@@ -516,6 +541,7 @@ register_game(
     winner=winner,
     payoff=payoff,
     playout=playout,
+    playout_step=playout_step,
     estimate=estimate,
     value_range=value_range,
     move_priority=move_priority,
