@@ -9,6 +9,7 @@
 FROM python:3.11-slim
 COPY pyproject.toml README.md LICENSE /source/
 COPY src /source/src
+COPY examples/homework.py /source/examples/
 RUN pip install --no-cache-dir /source && rm -r /source && useradd --uid 1000 --create-home referee
 USER referee
 # Compiled code is kept in the image, so that a new container need not compile it again.

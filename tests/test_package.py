@@ -33,7 +33,7 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     """Built from a copy, installed outside the repository, not writable, without a home."""
     source = tmp_path / "source"
     source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "src"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "src", "examples"):
         path = ROOT / name
         (shutil.copytree if path.is_dir() else shutil.copy)(path, source / name)
     (source / "src" / "tuplet" / "players" / "strong.xz").write_bytes(b"of 36 MB, once")
@@ -47,6 +47,7 @@ def test_the_wheel_works_in_a_clean_environment_read_only(tmp_path: Path) -> Non
     package = next((tmp_path / "venv").rglob("site-packages")) / "tuplet"
     assert (package / "py.typed").exists()
     assert (package / "web" / "static" / "2048.html").exists()
+    assert (package / "examples" / "homework.py").read_text() == (ROOT / "examples" / "homework.py").read_text()
     assert [path.name for path in package.glob("players/*.xz")] == ["small.xz"]
     for path in [package, *package.rglob("*")]:
         path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))

@@ -75,4 +75,4 @@ def test_an_answer_stays_hidden_until_the_viewer_has_chosen(looking: Looking) ->
     assert not page.is_visible("#the-answer")
     page.click("button:has-text('three')")
     assert page.is_visible("#the-answer") and page.evaluate("chosen") == "3"
-    assert "it is four" in page.inner_text(".lesson-ask")
+    assert "it is four" in page.inner_text(".lesson-ask[aria-label='Two and two?']")

@@ -31,6 +31,7 @@ from tuplet.values.patterns import parse as parse_tuples
 from tuplet.values.tables import stage_size
 from tuplet.web import limits, responses
 from tuplet.web.context import ServerContext, check_budget, turn_of
+from tuplet.web.homework import list_functions
 from tuplet.web.schema import example
 
 START = "ewn r1r2r3../r4r5.../r6...b6/...b5b4/..b3b2b1 red 2"
@@ -451,6 +452,11 @@ def search_steps(
         ).as_json()
 
 
+def homework(context: ServerContext) -> Annotated[Json, responses.Homework]:  # noqa: ARG001  # as all calls
+    """List the functions of examples/homework.py, the course's program in plain Python, with their lines."""
+    return list_functions()
+
+
 @example(agent="small", games=10)
 def evaluate(
     context: ServerContext,
@@ -551,6 +557,7 @@ CALLS: dict[tuple[str, str], Callable[..., Json]] = {
     ("POST", "/api/explain"): explain,
     ("POST", "/api/learning-steps"): learning_steps,
     ("POST", "/api/search-steps"): search_steps,
+    ("GET", "/api/homework"): homework,
     ("POST", "/api/evaluate"): evaluate,
     ("POST", "/api/review"): review,
     ("POST", "/api/read"): read,

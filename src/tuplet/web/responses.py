@@ -385,6 +385,20 @@ class LearningSteps(TypedDict):
     steps: list[LearningStep]
 
 
+class Function(TypedDict):
+    """A function's text, and the number of its first line."""
+
+    line: int
+    text: str
+
+
+class Homework(TypedDict):
+    """The functions of a file by name; methods are `Class.method`."""
+
+    file: str
+    functions: dict[str, Function]
+
+
 class Evaluated(TypedDict):
     """Games of an agent; `reached` and `ended` are shares of the games by tile."""
 
